@@ -1,0 +1,72 @@
+//! Newtyped indices of the things a control-flow graph and a plan are made of.
+//!
+//! All are dense: the index is a position in some vector, so facts about blocks, edges or counters live in plain
+//! `Vec`s beside the graph.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in a dense table, for a position that fits (graphs beyond 2³² items are refused at
+            /// construction).
+            #[must_use]
+            pub fn new(index: usize) -> Self {
+                Self(u32::try_from(index).expect("more than 2^32 entities of one kind"))
+            }
+
+            /// The position in a dense table.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A basic block (vertex) of one function's control-flow graph. `Block(0)` is the entry.
+    Block,
+    "b"
+);
+id!(
+    /// A control-flow edge of one function, in the order of the function's edge list.
+    Edge,
+    "e"
+);
+id!(
+    /// A call site of one function, in block order and, within a block, in instruction order.
+    Site,
+    "s"
+);
+id!(
+    /// A counter of one function's plan; the link unit's counter array holds it at `base + index`.
+    Counter,
+    "c"
+);
+id!(
+    /// A per-activation register that probes compute in (path sums, event sums).
+    Reg,
+    "r"
+);
+id!(
+    /// A path table of one function's plan.
+    Table,
+    "t"
+);

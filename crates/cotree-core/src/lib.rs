@@ -1,0 +1,16 @@
+//! Probe planning and profile recovery on control-flow graphs.
+//!
+//! This crate is the heart of cotree: plain facts about a program go in ([`facts`]), probes come out ([`plan`],
+//! in the language of [`probe`]), and after a run the raw counts become a full profile again ([`profile`]).
+//! Each method of the papers is one module below [`method`], with its `plan` beside its `recover`.
+//!
+//! It knows no LLVM, no files and no unsafe code: a JIT or a Wasm engine could use it as it is.
+
+#![forbid(unsafe_code)]
+
+pub mod cfg;
+pub mod facts;
+pub mod ids;
+pub mod plan;
+pub mod probe;
+pub mod profile;

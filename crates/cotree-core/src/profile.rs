@@ -1,0 +1,47 @@
+//! Recovered profiles: every block's and edge's count, with what can't be vouched for.
+
+use serde::{Deserialize, Serialize};
+
+/// Activations that left a function other than by its edges, or came back into it, per call site.
+///
+/// `at_site[s]` is the number of activations abandoned while the call at site `s` was running (`exit`, `longjmp` over
+/// them, an exception that they have no landing pad for) less those that came to life there (the second return of
+/// `setjmp`, the frames that a `fork`ed child inherits).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EarlyExits {
+    /// Indexed by [`crate::ids::Site`]; empty means none anywhere.
+    pub at_site: Vec<i64>,
+}
+
+/// Why a function's counts are not vouched for after a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Flaw {
+    /// Flow that no execution can have: some derived count would be negative or its equations contradict each other.
+    Inconsistent,
+    /// The run was cut off (a signal, a crash) or observed while it went on: live activations were not seen, so
+    /// derived counts may be off by one per live activation. Counted values are right.
+    LiveFrames,
+    /// An activation was abandoned at an address that is no known call site.
+    UnknownExit,
+    /// The walk of a dying stack did not reach its bottom.
+    WalkIncomplete,
+    /// Threads ran in a program built for one thread: counts may have been lost.
+    Threads,
+    /// The counts wrapped or were otherwise reported damaged.
+    Damaged,
+}
+
+/// The recovered profile of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionProfile {
+    /// Activations begun.
+    pub entries: u64,
+    /// Per block, times entered.
+    pub blocks: Vec<u64>,
+    /// Per edge, times traversed; `None` where the method promises block counts only.
+    pub edges: Option<Vec<u64>>,
+    /// Per call site, activations abandoned there (less those revived); empty means none.
+    pub early: Vec<i64>,
+    /// Empty: every number above is exact.
+    pub flaws: Vec<Flaw>,
+}

@@ -1,0 +1,90 @@
+//! What the plugin and the `cotree` process that it starts say to each other: one JSON file each way.
+//!
+//! Both sides are always of one build, so this is no public format.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What kind of file is being linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OutputKind {
+    /// `ld -r`.
+    Relocatable,
+    /// A position-dependent executable.
+    Executable,
+    /// A position-independent executable.
+    Pie,
+    /// A shared library.
+    Shared,
+}
+
+/// One link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkRequest {
+    /// The file being linked.
+    pub output: PathBuf,
+    /// Its kind.
+    pub kind: OutputKind,
+    /// `-plugin-opt` values, in order, uninterpreted (`O2`, `mcpu=…`, `cotree-profile=edge`, …).
+    pub options: Vec<String>,
+    /// Claimed bitcode, in link order.
+    pub modules: Vec<ModuleInput>,
+    /// Names of interest that native objects of the link refer to (thread creation, `dlopen`, …).
+    pub native_references: Vec<String>,
+    /// A folder for objects; the plugin removes it in the end.
+    pub work_dir: PathBuf,
+}
+
+/// One claimed bitcode file or archive member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModuleInput {
+    /// For people: the path, with the member's offset where it is in an archive.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Where the bitcode starts.
+    pub offset: u64,
+    /// How long it is.
+    pub size: u64,
+    /// Its symbols, in the order of its symbol table.
+    pub symbols: Vec<SymbolInput>,
+}
+
+/// One symbol with the linker's verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SymbolInput {
+    /// The linker symbol.
+    pub name: String,
+    /// The name of the IR value; empty for symbols of module assembly.
+    pub ir_name: String,
+    /// The verdict.
+    pub resolution: Resolution,
+}
+
+/// The linker's verdict on a symbol (`plugin-api.h`, `ld_plugin_symbol_resolution`, condensed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resolution {
+    /// Not defined anywhere.
+    Undefined,
+    /// This definition is the one, and native code or the outside may refer to it.
+    Prevailing,
+    /// This definition is the one, and only bitcode refers to it (`PREVAILING_DEF_IRONLY`).
+    PrevailingInternal,
+    /// This definition is the one, only bitcode of this link refers to it, but it is exported
+    /// (`PREVAILING_DEF_IRONLY_EXP`).
+    PrevailingExported,
+    /// Another definition was preferred, or the reference is resolved elsewhere (preempted, resolved in IR, executable
+    /// or shared library).
+    Elsewhere,
+}
+
+/// The answer, in `response.json` of the work folder; the process also exits 0 on success.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkResponse {
+    /// Native objects to link.
+    pub objects: Vec<PathBuf>,
+    /// Warnings for the linker to print.
+    pub warnings: Vec<String>,
+    /// The reason of a failure, as one sentence.
+    pub error: Option<String>,
+}

@@ -1,0 +1,64 @@
+//! What a profiled binary says about itself: the content of its section `.cotree.map`.
+//!
+//! The section is not loaded. A sibling section, `.cotree.funcs`, was relocated by the linker and holds one record of
+//! 16 bytes per machine function: its link-time address (0: the linker dropped it), the index of its
+//! [`CodeFunction`] in [`CodeMap::functions`], and the index of its module.
+
+use cotree_core::facts::ProgramMap;
+use cotree_core::ids::Site;
+use cotree_core::plan::UnitPlan;
+use serde::{Deserialize, Serialize};
+
+/// The section that carries the encoded [`BinaryMap`].
+pub const MAP_SECTION: &str = ".cotree.map";
+/// The section of function addresses.
+pub const FUNCS_SECTION: &str = ".cotree.funcs";
+
+/// Identifies one build of one link unit: a hash of its map, plan and machine code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct UnitId(pub [u8; 16]);
+
+impl std::fmt::Display for UnitId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
+
+/// Everything recovery and reports need to know about a binary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BinaryMap {
+    /// The program.
+    pub program: ProgramMap,
+    /// Its probes.
+    pub plan: UnitPlan,
+    /// Its call sites in machine code.
+    pub code: CodeMap,
+    /// Counters are per thread.
+    pub threaded: bool,
+}
+
+/// Return addresses of calls, function by function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeMap {
+    /// Machine functions, as the code generator left them.
+    pub functions: Vec<CodeFunction>,
+}
+
+/// One machine function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeFunction {
+    /// Bytes of code.
+    pub size: u32,
+    /// Its calls, by rising offset.
+    pub returns: Vec<ReturnPoint>,
+}
+
+/// The return address of one call instruction and the call sites that are under way while it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReturnPoint {
+    /// Return address, relative to the function's start.
+    pub offset: u32,
+    /// Innermost first: the call itself, then the call site at which its function was inlined, and so on. Functions are
+    /// indices in the order of [`ProgramMap::functions`].
+    pub chain: Vec<(u32, Site)>,
+}

@@ -1,0 +1,170 @@
+//! The raw profile: what the runtime writes while the program runs, as it stands in the file mapping.
+//!
+//! All integers are little-endian and naturally aligned. The file is
+//!
+//! ```text
+//! RawHeader            one page (4096 bytes)
+//! EarlyEntry × early_capacity     an open-addressing hash table (linear probing by `early_slot`), at early_offset
+//! slab 0, slab 1, …    counter_count × u64 each, padded to slab_stride (whole pages), from slabs_offset on
+//! ```
+//!
+//! A counter's value is the sum over the slabs. While the program runs the file is called `NAME.live` and its state is
+//! [`State::RUNNING`]; when the run ends it is completed, checksummed and renamed to `NAME`. A process that is killed
+//! leaves the `.live` file: its counters are right, the frames that were alive are unknown.
+
+/// First bytes of a raw profile.
+pub const MAGIC: [u8; 8] = *b"COTREERW";
+/// Version of this layout.
+pub const VERSION: u32 = 1;
+/// Version of the interface between generated code, unit descriptor and runtime.
+pub const ABI: u32 = 1;
+/// Page size that offsets and strides are multiples of.
+pub const PAGE: u64 = 4096;
+
+/// Values of [`RawHeader::state`].
+pub struct State;
+impl State {
+    /// The program runs, or was killed.
+    pub const RUNNING: u32 = 1;
+    /// It ended by `exit`, a return from `main`, `_exit`, `quick_exit`, or called `exec`.
+    pub const FINISHED: u32 = 2;
+    /// It called `abort`; the frames alive then were recorded.
+    pub const ABORTED: u32 = 3;
+    /// A snapshot of a running process: live frames are not accounted for unless it was taken by the process itself.
+    pub const SNAPSHOT: u32 = 4;
+}
+
+/// Bits of [`RawHeader::flags`]: what happened that recovery must know.
+pub struct Flags;
+impl Flags {
+    /// Built for one thread, but threads were started: increments may have been lost.
+    pub const THREADS_UNEXPECTED: u64 = 1 << 0;
+    /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for.
+    pub const THREADS_ALIVE: u64 = 1 << 1;
+    /// A walk of a dying stack did not reach its bottom.
+    pub const WALK_INCOMPLETE: u64 = 1 << 2;
+    /// The table of early exits was full: some are missing.
+    pub const EARLY_TABLE_FULL: u64 = 1 << 3;
+    /// `longjmp` to a frame that was not on the walked stack.
+    pub const FOREIGN_JUMP: u64 = 1 << 4;
+    /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler).
+    pub const INTERRUPTED_FRAME: u64 = 1 << 5;
+    /// A thread ended by cancellation that could not be followed.
+    pub const THREAD_CANCELLED: u64 = 1 << 6;
+    /// A thread ran without being registered: it shared the main thread's slab.
+    pub const THREAD_UNREGISTERED: u64 = 1 << 7;
+    /// Counters were not in a file mapping; the file was written at the end.
+    pub const NOT_MAPPED: u64 = 1 << 8;
+    /// `cotree_reset` was called: the counts begin there.
+    pub const RESET: u64 = 1 << 9;
+    /// No room for another thread's slab (disk or memory full): its counts went to the shared slab.
+    pub const SLAB_SHARED: u64 = 1 << 10;
+}
+
+/// The header page.
+#[repr(C)]
+pub struct RawHeader {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// One of [`State`].
+    pub state: u32,
+    /// The link unit's id: ties the profile to one build of one binary.
+    pub unit: [u8; 16],
+    /// The process.
+    pub pid: u32,
+    /// Threads alive at the end besides the one that ended the process.
+    pub threads_alive: u32,
+    /// Nanoseconds since the epoch at start.
+    pub started_ns: u64,
+    /// Nanoseconds since the epoch at the end; 0 while running.
+    pub ended_ns: u64,
+    /// Bits of [`Flags`].
+    pub flags: u64,
+    /// Counters per slab.
+    pub counter_count: u64,
+    /// File offset of slab 0.
+    pub slabs_offset: u64,
+    /// Bytes from one slab to the next.
+    pub slab_stride: u64,
+    /// Slabs in the file.
+    pub slab_count: u64,
+    /// File offset of the table of early exits.
+    pub early_offset: u64,
+    /// Its slots (a power of two).
+    pub early_capacity: u64,
+    /// [`checksum`] of all the bytes after the header page; meaningful unless RUNNING or THREADS_ALIVE.
+    pub body_checksum: u64,
+    /// [`checksum`] of the header page with this field zero; meaningful unless RUNNING.
+    pub header_checksum: u64,
+    /// Bytes used of `binary`.
+    pub binary_len: u32,
+    /// Bytes used of `command`.
+    pub command_len: u32,
+    /// Absolute path of the link unit's file as it was loaded.
+    pub binary: [u8; 2048],
+    /// The command line, arguments separated by NUL, cut if longer.
+    pub command: [u8; 1024],
+    /// Zeros up to the end of the page.
+    pub reserved: [u8; 888],
+}
+const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);
+
+/// A slot of the table of early exits.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EarlyEntry {
+    /// Return address of the call during which the activation left, as the link-time address (run-time address less
+    /// load bias); 0: free slot. For an interrupted frame (see [`INTERRUPTED`]) the address of the instruction.
+    pub address: u64,
+    /// Activations abandoned there less activations revived there.
+    pub count: i64,
+}
+
+/// Set in [`EarlyEntry::address`] when it is not a return address: the frame was interrupted there by a signal.
+pub const INTERRUPTED: u64 = 1 << 63;
+/// Set in [`EarlyEntry::address`] when an exception landed in this frame while it was in the call that returns to the
+/// address: of the functions inlined there only those inside the first invoke are abandoned.
+pub const LANDED: u64 = 1 << 62;
+
+/// First slot to try for an address in a table of `capacity` (a power of two) slots.
+#[must_use]
+pub const fn early_slot(address: u64, capacity: u64) -> u64 {
+    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) & (capacity - 1)
+}
+
+/// What the linked unit tells the runtime; symbol `__cotree_unit` (hidden).
+#[repr(C)]
+pub struct UnitDescriptor {
+    /// [`ABI`].
+    pub abi: u32,
+    /// 1: counters are reached through the thread's slab pointer; 0: they are the globals `__cotree_counters`.
+    pub threaded: u32,
+    /// The unit id.
+    pub id: [u8; 16],
+    /// `__cotree_counters`: page-aligned, padded to whole pages; slab 0.
+    pub counters: *mut u64,
+    /// How many.
+    pub counter_count: u64,
+    /// Suggested capacity of the table of early exits (a power of two).
+    pub early_capacity: u64,
+    /// The unit's name, NUL-terminated: `%n` in file name patterns.
+    pub name: *const core::ffi::c_char,
+    /// 1 for an executable, 0 for a shared library.
+    pub executable: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A 64-bit checksum of bytes, eight at a time (the last ones padded with zeros), for damage, not for enemies.
+#[must_use]
+pub fn checksum(bytes: &[u8]) -> u64 {
+    let mut hash = 0xCBF2_9CE4_8422_2325_u64 ^ (bytes.len() as u64);
+    for chunk in bytes.chunks(8) {
+        let mut word = [0u8; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    hash ^ (hash >> 32)
+}

@@ -1,0 +1,2 @@
+//! `cargo cotree`.
+fn main() {}

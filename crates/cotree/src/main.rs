@@ -1,0 +1,2 @@
+//! The `cotree` command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Developer tasks: `cargo xtask test | bench`.
+fn main() {}
