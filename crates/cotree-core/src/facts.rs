@@ -138,7 +138,11 @@ impl Function {
     /// The call sites of one block, in order.
     pub fn sites_of(&self, block: Block) -> impl Iterator<Item = (Site, &CallSite)> {
         let start = self.sites.partition_point(|s| s.block < block);
-        self.sites[start..].iter().take_while(move |s| s.block == block).enumerate().map(move |(i, s)| (Site::new(start + i), s))
+        self.sites[start..]
+            .iter()
+            .take_while(move |s| s.block == block)
+            .enumerate()
+            .map(move |(i, s)| (Site::new(start + i), s))
     }
 }
 
@@ -199,7 +203,9 @@ pub enum EdgeKind {
     False,
     /// One case of a switch, with its value.
     Case(i64),
-    /// The default of a switch.
+    /// Several cases of a switch that go to the same block: how many, and the first one's value.
+    Cases(u32, i64),
+    /// The default of a switch, with the cases that go to the same block.
     Default,
     /// An invoke that returns.
     InvokeNormal,
@@ -242,7 +248,7 @@ pub struct EdgeFacts {
     pub dst: Block,
     /// The kind.
     pub kind: EdgeKind,
-    /// Which successor of the terminator it is, from 0.
+    /// Which successor of the terminator it is, from 0; of [`EdgeKind::Cases`] the first.
     pub successor: u32,
 }
 

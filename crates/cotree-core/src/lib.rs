@@ -10,7 +10,13 @@
 
 pub mod cfg;
 pub mod facts;
+mod flow;
 pub mod ids;
+pub mod method;
+pub mod placement;
 pub mod plan;
 pub mod probe;
 pub mod profile;
+pub mod spanning;
+pub mod union_find;
+pub mod weighting;

@@ -1,0 +1,50 @@
+//! The redundant reference: a counter on every block and on every edge.
+//!
+//! It is what the other methods are measured against and checked by: each count is read off its own counter, so
+//! neither Kirchhoff's law nor the early exits of the run are needed (only the number of entries is a difference, and
+//! only where edges lead back to the entry block).
+
+use super::readings::Readings;
+use super::{RecoverError, finish};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::placement::{Placer, add_block_counter, add_counter};
+use crate::plan::FunctionPlan;
+use crate::profile::{EarlyExits, FunctionProfile};
+
+/// Counts entries into each block, then traversals of each edge, EXIT→entry excepted.
+#[must_use]
+pub fn plan(function: &Function, cfg: &Cfg) -> FunctionPlan {
+    let placer = Placer::new(function, cfg);
+    let mut plan = FunctionPlan::default();
+    for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+        add_block_counter(&mut plan, block);
+    }
+    for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
+        add_counter(&mut plan, placer.direct(edge));
+    }
+    plan
+}
+
+/// Reads the counts off.
+///
+/// # Errors
+/// See [`RecoverError`].
+pub fn recover(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    counts: &[u64],
+    early: &EarlyExits,
+) -> Result<FunctionProfile, RecoverError> {
+    let readings = Readings::new(function, cfg, plan, counts, early)?;
+    let blocks: Option<Vec<i128>> = readings.blocks.iter().copied().collect();
+    let edges: Option<Vec<i128>> = readings.edges[..function.edges.len()].iter().copied().collect();
+    let (Some(blocks), Some(edges)) = (blocks, edges) else {
+        return Err(RecoverError::Underdetermined);
+    };
+    let entry = cfg.entry();
+    let back: i128 = cfg.preds(entry).iter().filter(|&&e| e != cfg.exit_edge()).map(|e| edges[e.index()]).sum();
+    let entries = blocks[entry.index()] - back;
+    Ok(finish(entries, blocks, Some(edges), early, readings.consistent))
+}

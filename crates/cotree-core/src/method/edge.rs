@@ -1,0 +1,89 @@
+//! Edge profiling with edge counters, *Eprof(Ecnt)* (Knuth 1968; Ball & Larus 1994, §3.2).
+//!
+//! Counters on the chords of a spanning tree determine every edge by Kirchhoff's law, and no fewer can. A maximum
+//! spanning tree leaves the cheapest chords. An activation that ends early at a call site of block *b* is an edge
+//! *b*→EXIT whose count is known from elsewhere (Fig. 7); one that comes to life there is the same, counted negatively.
+
+use super::readings::Readings;
+use super::{RecoverError, finish};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::flow;
+use crate::ids::Edge;
+use crate::placement::{Placer, add_counter};
+use crate::plan::FunctionPlan;
+use crate::profile::{EarlyExits, FunctionProfile};
+use crate::spanning::{Claim, Extreme, SpanningTree};
+use crate::weighting::Weighting;
+
+/// Puts a counter on each chord of the maximum spanning tree.
+#[must_use]
+pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPlan {
+    plan_extreme(function, cfg, weighting, Extreme::Maximum)
+}
+
+/// Puts a counter on each chord of the chosen spanning tree.
+#[must_use]
+pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> FunctionPlan {
+    let placer = Placer::new(function, cfg);
+    let tree = spanning_tree(&placer, cfg, weighting, extreme);
+    plan_counters(&placer, tree.chords())
+}
+
+/// The spanning tree in which edges that can't carry a counter of their own come first.
+pub(super) fn spanning_tree(placer: &Placer, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> SpanningTree {
+    SpanningTree::new(cfg, weighting, extreme, |edge| match placer.edge(edge) {
+        placement if placement.if_taken => Claim::Forced,
+        placement if placement.needs_jump() => Claim::Preferred,
+        _ => Claim::Plain,
+    })
+}
+
+/// One counter per edge, in order.
+pub(super) fn plan_counters(placer: &Placer, edges: impl Iterator<Item = Edge>) -> FunctionPlan {
+    let mut plan = FunctionPlan::default();
+    for edge in edges {
+        add_counter(&mut plan, placer.edge(edge));
+    }
+    plan
+}
+
+/// Propagates the chords' counts over the tree (Fig. 6).
+///
+/// # Errors
+/// See [`RecoverError`].
+pub fn recover(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    counts: &[u64],
+    early: &EarlyExits,
+) -> Result<FunctionProfile, RecoverError> {
+    let mut readings = Readings::new(function, cfg, plan, counts, early)?;
+    readings.edges_from_blocks(cfg);
+    let balanced = propagate(cfg, &mut readings).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+    Ok(profile(cfg, &readings, balanced, true, early))
+}
+
+/// Applies the law of flow to the blocks of the graph; `false` if the counts break it.
+pub(super) fn propagate(cfg: &Cfg, readings: &mut Readings) -> Result<bool, flow::Underdetermined> {
+    let links: Vec<(usize, usize)> = cfg.edges().map(|e| (cfg.src(e).index(), cfg.dst(e).index())).collect();
+    let surplus = readings.early.iter().map(|&early| -early).collect();
+    flow::propagate(&links, &mut readings.edges, surplus)
+}
+
+/// The profile that follows from all edges' flows; edges are left out where only blocks are promised.
+pub(super) fn profile(
+    cfg: &Cfg,
+    readings: &Readings,
+    balanced: bool,
+    with_edges: bool,
+    early: &EarlyExits,
+) -> FunctionProfile {
+    let flow = |edge: Edge| readings.edges[edge.index()].unwrap_or(0);
+    let inflow = |b| cfg.preds(b).iter().map(|&e| flow(e)).sum::<i128>();
+    let blocks: Vec<i128> = cfg.blocks().filter(|&b| b != cfg.exit()).map(inflow).collect();
+    let consistent = readings.consistent && balanced && readings.agree_with(blocks.iter().copied());
+    let edges = with_edges.then(|| cfg.edges().filter(|&e| e != cfg.exit_edge()).map(flow).collect());
+    finish(flow(cfg.exit_edge()), blocks, edges, early, consistent)
+}

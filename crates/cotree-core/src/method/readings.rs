@@ -1,0 +1,94 @@
+//! What the counters of a run say about edges and blocks, before any law of flow is applied.
+
+use super::RecoverError;
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::plan::{FunctionPlan, Measure};
+use crate::profile::EarlyExits;
+
+/// The measured counts by what they measure, with the early exits by block.
+pub(super) struct Readings {
+    /// Per edge (EXIT→entry included), the count if a counter measured it.
+    pub edges: Vec<Option<i128>>,
+    /// Per real block, the entries into it if a counter measured them.
+    pub blocks: Vec<Option<i128>>,
+    /// Per block, activations that entered it and left by no edge. For EXIT the negated sum of all others: it is what
+    /// those activations went to instead (Ball & Larus 1994, §3.2, Fig. 7).
+    pub early: Vec<i128>,
+    /// No two counters contradict each other.
+    pub consistent: bool,
+}
+
+impl Readings {
+    /// Checks that all parts fit together, and sorts the counts.
+    pub fn new(
+        function: &Function,
+        cfg: &Cfg,
+        plan: &FunctionPlan,
+        counts: &[u64],
+        early: &EarlyExits,
+    ) -> Result<Self, RecoverError> {
+        if cfg.block_count() != function.blocks.len() + 1 || cfg.edge_count() != function.edges.len() + 1 {
+            return Err(RecoverError::ForeignGraph);
+        }
+        if counts.len() != plan.measures.len() {
+            return Err(RecoverError::CounterMismatch { expected: plan.measures.len(), found: counts.len() });
+        }
+        let mut readings = Self {
+            edges: vec![None; cfg.edge_count()],
+            blocks: vec![None; function.blocks.len()],
+            early: early_by_block(function, cfg, early)?,
+            consistent: true,
+        };
+        for (i, (&measure, &count)) in plan.measures.iter().zip(counts).enumerate() {
+            let slot = match measure {
+                Measure::Edge(edge) => readings.edges.get_mut(edge.index()),
+                Measure::Block(block) => readings.blocks.get_mut(block.index()),
+            };
+            let slot = slot.ok_or(RecoverError::UnknownMeasure(i, measure))?;
+            readings.consistent &= note(slot, i128::from(count));
+        }
+        Ok(readings)
+    }
+
+    /// Carries measured blocks over to edges that are their only way in or their only way out.
+    pub fn edges_from_blocks(&mut self, cfg: &Cfg) {
+        for block in cfg.blocks().take(self.blocks.len()) {
+            let Some(entries) = self.blocks[block.index()] else { continue };
+            if let [only] = cfg.preds(block) {
+                self.consistent &= note(&mut self.edges[only.index()], entries);
+            }
+            if let [only] = cfg.succs(block) {
+                self.consistent &= note(&mut self.edges[only.index()], entries - self.early[block.index()]);
+            }
+        }
+    }
+
+    /// Do the measured blocks agree with entries found otherwise?
+    pub fn agree_with(&self, entries: impl IntoIterator<Item = i128>) -> bool {
+        self.blocks.iter().zip(entries).all(|(measured, entries)| measured.is_none_or(|count| count == entries))
+    }
+}
+
+/// Fills a slot; `false` if it holds something else already.
+fn note(slot: &mut Option<i128>, value: i128) -> bool {
+    slot.replace(value).is_none_or(|old| old == value)
+}
+
+fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<Vec<i128>, RecoverError> {
+    let mut by_block = vec![0i128; cfg.block_count()];
+    if early.at_site.is_empty() {
+        return Ok(by_block);
+    }
+    if early.at_site.len() != function.sites.len() {
+        return Err(RecoverError::SiteMismatch { expected: function.sites.len(), found: early.at_site.len() });
+    }
+    for (site, &count) in function.sites.iter().zip(&early.at_site) {
+        if site.block >= cfg.exit() {
+            return Err(RecoverError::UnknownBlock(site.block));
+        }
+        by_block[site.block.index()] += i128::from(count);
+        by_block[cfg.exit().index()] -= i128::from(count);
+    }
+    Ok(by_block)
+}

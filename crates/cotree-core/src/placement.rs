@@ -1,0 +1,133 @@
+//! Where an edge's counter goes, so that few jumps are needed (Ball & Larus 1994, §6.3, Fig. 19).
+//!
+//! A counter in a block of its own on the edge is always right, but may cost a jump. It can share a block instead:
+//! the edge's source if that has no other way out, its target if that has no other way in.
+//!
+//! Call sites set limits. An activation may be abandoned while a call is running, so the start and the end of a block
+//! with call sites see different counts; and a counter behind a call in tail position would turn it into a call that
+//! keeps its frame. Where the counter has to stand at the start of a block with call sites, the plan says that it
+//! measures the *block* ([`Measure::Block`]), and recovery subtracts the early exits.
+
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::ids::{Block, Counter, Edge};
+use crate::plan::{FunctionPlan, Measure};
+use crate::probe::{Place, PlacedProbe, Probe};
+
+/// Where and how one edge is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The probe's place.
+    pub place: Place,
+    /// It must look at the target of the branch ([`Probe::CountIfTaken`]).
+    pub if_taken: bool,
+    /// What the counter then means.
+    pub measure: Measure,
+}
+
+impl Placement {
+    /// Does it take a block of its own, and so perhaps a jump?
+    #[must_use]
+    pub fn needs_jump(&self) -> bool {
+        matches!(self.place, Place::Edge(_))
+    }
+}
+
+/// A block with no more instructions than this, no call and nowhere to go but EXIT is a bare `ret`, perhaps with a cast
+/// before it: calls that end in a jump to it may still become tail calls.
+const BARE_RETURN: u32 = 2;
+
+/// What the call sites of one block forbid.
+#[derive(Clone, Copy, Default)]
+struct Calls {
+    /// There are some.
+    any: bool,
+    /// One of them is the terminator: it runs after the block's end probes.
+    terminator: bool,
+}
+
+/// Chooses places for the counters of one function.
+pub struct Placer<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    calls: Vec<Calls>,
+}
+
+impl<'a> Placer<'a> {
+    /// Looks at the function's call sites; `cfg` is the function's own graph.
+    #[must_use]
+    pub fn new(function: &'a Function, cfg: &'a Cfg) -> Self {
+        let mut calls = vec![Calls::default(); cfg.block_count()];
+        for site in &function.sites {
+            if let Some(calls) = calls.get_mut(site.block.index()) {
+                calls.any = true;
+                calls.terminator |= site.terminator;
+            }
+        }
+        Self { function, cfg, calls }
+    }
+
+    /// The cheapest place that measures the edge, perhaps by way of [`Measure::Block`]. Not for EXIT→entry.
+    #[must_use]
+    pub fn edge(&self, edge: Edge) -> Placement {
+        let src = self.cfg.src(edge);
+        let through_source = Placement { place: Place::Start(src), if_taken: false, measure: Measure::Block(src) };
+        let sole_way_out = self.cfg.succs(src).len() == 1;
+        if sole_way_out && self.calls[src.index()].any && self.may_end_in_tail_call(edge) {
+            return through_source;
+        }
+        match self.direct(edge) {
+            // Slide up: all that enters the source takes the edge, unless the terminator's call is abandoned.
+            Placement { place: Place::Edge(_), .. } if sole_way_out => through_source,
+            direct => direct,
+        }
+    }
+
+    /// The cheapest place that counts traversals of the edge and nothing else. Not for EXIT→entry.
+    #[must_use]
+    pub fn direct(&self, edge: Edge) -> Placement {
+        let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
+        let (place, if_taken) = if self.cfg.succs(src).len() == 1 && !self.calls[src.index()].terminator {
+            (Place::End(src), false)
+        } else if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
+            (Place::Start(dst), false)
+        } else if self.splittable(edge) {
+            (Place::Edge(edge), false)
+        } else {
+            (Place::End(src), true)
+        };
+        Placement { place, if_taken, measure: Measure::Edge(edge) }
+    }
+
+    fn splittable(&self, edge: Edge) -> bool {
+        self.function.edges.get(edge.index()).is_none_or(|facts| facts.kind.splittable())
+    }
+
+    /// Does the edge lead straight out of the function, with nothing in between that matters to a tail call?
+    fn may_end_in_tail_call(&self, edge: Edge) -> bool {
+        let dst = self.cfg.dst(edge);
+        dst == self.cfg.exit() || self.is_bare_return(dst)
+    }
+
+    fn is_bare_return(&self, block: Block) -> bool {
+        let leaves = matches!(self.cfg.succs(block), [only] if self.cfg.dst(*only) == self.cfg.exit());
+        let size = self.function.blocks.get(block.index()).map_or(u32::MAX, |facts| facts.instructions.total);
+        leaves && !self.calls[block.index()].any && size <= BARE_RETURN
+    }
+}
+
+/// Adds one counter to a plan, measured as the placement says.
+pub fn add_counter(plan: &mut FunctionPlan, placement: Placement) {
+    let counter = Counter::new(plan.measures.len());
+    plan.measures.push(placement.measure);
+    let probe = match placement {
+        Placement { if_taken: true, measure: Measure::Edge(edge), .. } => Probe::CountIfTaken(counter, edge),
+        _ => Probe::Count(counter),
+    };
+    plan.probes.push(PlacedProbe { place: placement.place, probe });
+}
+
+/// Adds a counter of entries into a block.
+pub fn add_block_counter(plan: &mut FunctionPlan, block: Block) {
+    add_counter(plan, Placement { place: Place::Start(block), if_taken: false, measure: Measure::Block(block) });
+}

@@ -1,0 +1,65 @@
+//! Weightings: how often each edge is expected to run (Ball & Larus 1994, §2).
+//!
+//! Weights only steer where counters go; a bad guess makes a profile dearer, never wrong.
+
+use crate::cfg::Cfg;
+use crate::ids::{Block, Edge};
+use crate::profile::FunctionProfile;
+
+/// An expected frequency for every edge and block of one graph: finite, never negative.
+///
+/// The papers ask for Kirchhoff's law too. The sources here keep it as far as they can and say where they don't;
+/// nothing that uses a weighting relies on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weighting {
+    edges: Vec<f64>,
+    blocks: Vec<f64>,
+}
+
+impl Weighting {
+    /// Takes one weight per edge, EXIT→entry included; a block weighs what enters it. Missing weights are 0, as are those that
+    /// are negative or not finite.
+    #[must_use]
+    pub fn new(cfg: &Cfg, mut edges: Vec<f64>) -> Self {
+        edges.resize(cfg.edge_count(), 0.0);
+        for weight in &mut edges {
+            if !weight.is_finite() || *weight < 0.0 {
+                *weight = 0.0;
+            }
+        }
+        let blocks = cfg.blocks().map(|b| cfg.preds(b).iter().map(|e| edges[e.index()]).sum()).collect();
+        Self { edges, blocks }
+    }
+
+    /// Every edge alike.
+    #[must_use]
+    pub fn uniform(cfg: &Cfg) -> Self {
+        Self::new(cfg, vec![1.0; cfg.edge_count()])
+    }
+
+    /// The counts of an earlier run; `None` where they can't guide a placement: another shape of graph, no edge
+    /// counts, or a function that never ran.
+    #[must_use]
+    pub fn from_profile(cfg: &Cfg, profile: &FunctionProfile) -> Option<Self> {
+        let counts = profile.edges.as_ref()?;
+        let fits = counts.len() + 1 == cfg.edge_count() && profile.blocks.len() + 1 == cfg.block_count();
+        if !fits || counts.iter().chain(&profile.blocks).all(|&c| c == 0) {
+            return None;
+        }
+        #[allow(clippy::cast_precision_loss, reason = "weights are estimates")]
+        let edges = counts.iter().chain([&profile.entries]).map(|&c| c as f64).collect();
+        Some(Self::new(cfg, edges))
+    }
+
+    /// The weight of an edge.
+    #[must_use]
+    pub fn edge(&self, edge: Edge) -> f64 {
+        self.edges[edge.index()]
+    }
+
+    /// The weight of a block: the sum of the weights of the edges that enter it.
+    #[must_use]
+    pub fn block(&self, block: Block) -> f64 {
+        self.blocks[block.index()]
+    }
+}
