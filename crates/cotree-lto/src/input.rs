@@ -1,0 +1,146 @@
+//! What a file is that the linker shows us: bitcode, an object that carries bitcode, native code, or nothing of ours.
+
+use crate::bitstream::{self, Malformed, TopLevel};
+use object::Endianness;
+use object::elf::{ET_REL, FileHeader64};
+use object::read::elf::{ElfFile, FileHeader, SectionHeader};
+use object::{Object, ObjectSymbol};
+use std::ops::Range;
+
+/// The section in which `clang -ffat-lto-objects` puts bitcode beside native code.
+const FAT_LTO_SECTION: &[u8] = b".llvm.lto";
+
+/// What an input is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// Bitcode at this place of the file.
+    Bitcode(Range<usize>, TopLevel<'a>),
+    /// It looks like bitcode and is broken.
+    Damaged(Malformed),
+    /// A native relocatable object without bitcode.
+    Native,
+    /// None of these: a shared library, a script, an object of another kind of machine.
+    Other,
+}
+
+impl Input<'_> {
+    /// Looks at a file.
+    #[must_use]
+    pub fn recognise(data: &[u8]) -> Input<'_> {
+        let range = match bitstream::unwrap(data) {
+            Some(Ok(range)) => range,
+            Some(Err(error)) => return Input::Damaged(error),
+            None => match elf_kind(data) {
+                ElfKind::Fat(section) => match bitstream::unwrap(&data[section.clone()]) {
+                    Some(Ok(range)) => section.start + range.start..section.start + range.end,
+                    Some(Err(error)) => return Input::Damaged(error),
+                    None => return Input::Damaged(Malformed::Unexpected(section.start)),
+                },
+                ElfKind::Native => return Input::Native,
+                ElfKind::Other => return Input::Other,
+            },
+        };
+        match bitstream::walk(&data[range.clone()]) {
+            Ok(file) => Input::Bitcode(range, file),
+            Err(error) => Input::Damaged(error),
+        }
+    }
+}
+
+enum ElfKind {
+    Fat(Range<usize>),
+    Native,
+    Other,
+}
+
+fn elf_kind(data: &[u8]) -> ElfKind {
+    let Ok(header) = FileHeader64::<Endianness>::parse(data) else { return ElfKind::Other };
+    let Ok(endian) = header.endian() else { return ElfKind::Other };
+    if header.e_type(endian) != ET_REL {
+        return ElfKind::Other;
+    }
+    let Ok(sections) = header.sections(endian, data) else { return ElfKind::Native };
+    let Some((_, section)) = sections.section_by_name(endian, FAT_LTO_SECTION) else { return ElfKind::Native };
+    match section.file_range(endian) {
+        Some((start, size)) => {
+            let range = usize::try_from(start).ok().zip(usize::try_from(size).ok());
+            let range = range.and_then(|(start, size)| Some(start..start.checked_add(size)?));
+            match range {
+                Some(range) if range.end <= data.len() && !range.is_empty() => ElfKind::Fat(range),
+                _ => ElfKind::Native,
+            }
+        }
+        None => ElfKind::Native,
+    }
+}
+
+/// Names that decide how counters must be kept: who refers to one of these may run code on a second thread or move
+/// between stacks.
+pub fn matters(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 15] = [
+        b"pthread_create",
+        b"thrd_create",
+        b"clone",
+        b"__clone",
+        b"__clone2",
+        b"clone3",
+        b"timer_create",
+        b"mq_notify",
+        b"lio_listio",
+        b"getaddrinfo_a",
+        b"dlopen",
+        b"dlmopen",
+        b"makecontext",
+        b"swapcontext",
+        b"setcontext",
+    ];
+    const PREFIXES: [&[u8]; 2] = [b"aio_", b"_ZNSt6thread15_M_start_thread"];
+    // `foo@VERSION` and the 64-bit twins of POSIX functions are the same function.
+    let name = name.split(|&byte| byte == b'@').next().unwrap_or(name);
+    let name = name.strip_suffix(b"64").unwrap_or(name);
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The names of interest that a native object refers to.
+#[must_use]
+pub fn references(data: &[u8]) -> Vec<String> {
+    let Ok(file) = ElfFile::<FileHeader64<Endianness>>::parse(data) else { return Vec::new() };
+    file.symbols()
+        .filter(ObjectSymbol::is_undefined)
+        .filter_map(|symbol| symbol.name_bytes().ok())
+        .filter(|name| matters(name))
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect()
+}
+
+/// The same for a whole file, be it an object or an archive (of which every member counts, needed or not).
+#[must_use]
+pub fn references_of_file(data: &[u8]) -> Vec<String> {
+    if let Ok(archive) = object::read::archive::ArchiveFile::parse(data) {
+        let members = archive.members().filter_map(Result::ok);
+        return members.filter_map(|member| member.data(data).ok()).flat_map(references_of_object).collect();
+    }
+    references_of_object(data)
+}
+
+fn references_of_object(data: &[u8]) -> Vec<String> {
+    match elf_kind(data) {
+        ElfKind::Native => references(data),
+        ElfKind::Fat(_) | ElfKind::Other => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_matter() {
+        assert!(matters(b"pthread_create"));
+        assert!(matters(b"pthread_create@GLIBC_2.34"));
+        assert!(matters(b"aio_read64"));
+        assert!(matters(b"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"));
+        assert!(!matters(b"pthread_create_key"));
+        assert!(!matters(b"clones"));
+    }
+}
