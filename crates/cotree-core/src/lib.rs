@@ -12,6 +12,7 @@ pub mod cfg;
 pub mod facts;
 mod flow;
 pub mod ids;
+pub mod interpret;
 pub mod method;
 pub mod placement;
 pub mod plan;

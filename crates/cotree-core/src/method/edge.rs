@@ -31,7 +31,7 @@ pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extre
 }
 
 /// The spanning tree in which edges that can't carry a counter of their own come first.
-pub(super) fn spanning_tree(placer: &Placer, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> SpanningTree {
+pub fn spanning_tree(placer: &Placer, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> SpanningTree {
     SpanningTree::new(cfg, weighting, extreme, |edge| match placer.edge(edge) {
         placement if placement.if_taken => Claim::Forced,
         placement if placement.needs_jump() => Claim::Preferred,

@@ -4,6 +4,8 @@
 //! | --- | --- | --- | --- |
 //! | [`Method::Edge`] | [`edge`] | chords of a maximum spanning tree | edges and blocks |
 //! | [`Method::Block`] | [`block`] | every block and every edge | edges and blocks, by no law of flow |
+//! | [`Method::Vertex`] | [`vertex`] | blocks off a spanning tree of the quotient graph | blocks |
+//! | [`Method::VertexEdge`] | [`vertex_edge`] | chords whose cycle has a pipe | blocks |
 //!
 //! Every `recover` trusts nothing: plans, counts and early exits come from files. What can't be right is a
 //! [`RecoverError`]; what can't have happened is [`Flaw::Inconsistent`].
@@ -11,6 +13,8 @@
 pub mod block;
 pub mod edge;
 mod readings;
+pub mod vertex;
+pub mod vertex_edge;
 
 use crate::cfg::Cfg;
 use crate::facts::Function;
@@ -67,7 +71,8 @@ pub fn plan(method: Method, function: &Function, cfg: &Cfg, weighting: &Weightin
         Method::None => FunctionPlan::default(),
         Method::Edge => edge::plan(function, cfg, weighting),
         Method::Block => block::plan(function, cfg),
-        Method::Vertex | Method::VertexEdge => FunctionPlan::default(),
+        Method::Vertex => vertex::plan(function, cfg, weighting),
+        Method::VertexEdge => vertex_edge::plan(function, cfg, weighting),
     }
 }
 
@@ -89,9 +94,11 @@ pub fn recover(
         return Err(RecoverError::NothingMeasured);
     }
     match method {
-        Method::None | Method::Vertex | Method::VertexEdge => Err(RecoverError::NothingMeasured),
+        Method::None => Err(RecoverError::NothingMeasured),
         Method::Edge => edge::recover(function, cfg, plan, counts, early),
         Method::Block => block::recover(function, cfg, plan, counts, early),
+        Method::Vertex => vertex::recover(function, cfg, plan, counts, early),
+        Method::VertexEdge => vertex_edge::recover(function, cfg, plan, counts, early),
     }
 }
 

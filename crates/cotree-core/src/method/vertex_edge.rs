@@ -1,0 +1,88 @@
+//! Vertex profiling with edge counters, *Vprof(Ecnt)* (Ball & Larus 1994, §3.3).
+//!
+//! Block counts need fewer edge counters than edge counts do: a cycle of edges without counters does no harm if the
+//! directions of its edges alternate all the way round (a *pipeless* cycle), for then what one edge of the cycle has too
+//! much another has too little, at each block. The theorem of §3.3.1: the counters determine the blocks iff every simple
+//! cycle of the other edges is pipeless.
+//!
+//! **The test.** Split every block into an in-side and an out-side, so that each edge joins the out-side of its source
+//! to the in-side of its target. A pipeless cycle is still a cycle there, a pipe breaks it. So all simple cycles among
+//! a set of edges are pipeless iff splitting loses no cycle, i.e. iff the edges' rank is the same in both graphs, i.e.
+//! iff splitting `n` blocks leaves just `n` pieces more. Two passes of union-find tell ([`determines_blocks`]).
+//!
+//! **The heuristic** is that of Fig. 11 without its marks. A chord of the maximum spanning tree needs no counter if its
+//! fundamental cycle is pipeless, i.e. if the tree joins its two sides in the split graph. The paper then marks the
+//! cycle's blocks and accepts no other cycle that touches them, lest two pipeless cycles combine into a simple piped one.
+//! They can't: around a pipeless cycle the signed inflows of each block cancel, so they cancel in every combination
+//! of such cycles, whereas at the pipe of a simple cycle one inflow stands alone. So all such chords are freed at once, in
+//! any order.
+
+use super::RecoverError;
+use super::edge;
+use super::readings::Readings;
+use super::vertex::split_sides;
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::flow;
+use crate::ids::Edge;
+use crate::placement::Placer;
+use crate::plan::FunctionPlan;
+use crate::profile::{EarlyExits, FunctionProfile};
+use crate::spanning::{Extreme, SpanningTree};
+use crate::union_find::UnionFind;
+use crate::weighting::Weighting;
+
+/// Counts the chords of the maximum spanning tree, save those whose fundamental cycle is pipeless.
+#[must_use]
+pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPlan {
+    let placer = Placer::new(function, cfg);
+    let tree = edge::spanning_tree(&placer, cfg, weighting, Extreme::Maximum);
+    edge::plan_counters(&placer, counted(cfg, &tree))
+}
+
+/// The chords that keep their counters.
+pub fn counted(cfg: &Cfg, tree: &SpanningTree) -> impl Iterator<Item = Edge> {
+    let (mut sides, blocks) = split_sides(cfg, cfg.edges().filter(|&e| tree.contains(e)));
+    tree.chords().filter(move |&e| !sides.same(cfg.dst(e).index(), blocks + cfg.src(e).index()))
+}
+
+/// Is every simple cycle of these edges pipeless, so that counters on all the others determine every block?
+#[must_use]
+pub fn determines_blocks(cfg: &Cfg, uncounted: impl Iterator<Item = Edge> + Clone) -> bool {
+    let (split, blocks) = split_sides(cfg, uncounted.clone());
+    let mut whole = UnionFind::new(blocks);
+    for edge in uncounted {
+        whole.union(cfg.src(edge).index(), cfg.dst(edge).index());
+    }
+    split.sets() == whole.sets() + blocks
+}
+
+/// Breaks the cycles of uncounted edges and propagates (Fig. 8).
+///
+/// # Errors
+/// See [`RecoverError`].
+pub fn recover(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    counts: &[u64],
+    early: &EarlyExits,
+) -> Result<FunctionProfile, RecoverError> {
+    let mut readings = Readings::new(function, cfg, plan, counts, early)?;
+    readings.edges_from_blocks(cfg);
+    let uncounted: Vec<Edge> = cfg.edges().filter(|e| readings.edges[e.index()].is_none()).collect();
+    if !determines_blocks(cfg, uncounted.iter().copied()) {
+        return Err(RecoverError::Underdetermined);
+    }
+    let mut joined = UnionFind::new(cfg.block_count());
+    for edge in uncounted {
+        if !joined.union(cfg.src(edge).index(), cfg.dst(edge).index()) {
+            // Any flow would do here: those of the other edges of the cycle shift with it, the blocks' counts don't.
+            // (So a negative flow in the cycle is no sign of trouble; only blocks are looked at.)
+            readings.edges[edge.index()] = Some(0);
+        }
+    }
+    let balanced =
+        edge::propagate(cfg, &mut readings).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+    Ok(edge::profile(cfg, &readings, balanced, false, early))
+}

@@ -1,0 +1,110 @@
+//! Random functions and random walks over them, with everything that makes profiling hard: parallel edges, self-loops,
+//! irreducible loops, blocks that nothing reaches, loops without exit, branches that can't be split, call sites at
+//! which activations end early or come to life.
+
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::{BlockFacts, CallSite, Callee, EdgeFacts, EdgeKind, Function, InstructionCounts};
+use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::interpret::{From, Until, Walk};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A function from plain lists: edges as (from, to, splittable), call sites as (block, is it the terminator?).
+pub fn function(blocks: usize, edges: &[(usize, usize, bool)], sites: &[(usize, bool)]) -> Function {
+    let mut next = vec![0; blocks];
+    let edges = edges
+        .iter()
+        .map(|&(src, dst, splittable)| {
+            let successor = next[src];
+            next[src] += 1;
+            let kind = match (splittable, dst == blocks) {
+                (false, _) => EdgeKind::IndirectBranch,
+                (true, true) => EdgeKind::Return,
+                (true, false) => EdgeKind::Jump,
+            };
+            EdgeFacts { src: Block::new(src), dst: Block::new(dst), kind, successor }
+        })
+        .collect();
+    let sites = sites
+        .iter()
+        .map(|&(block, terminator)| CallSite {
+            block: Block::new(block),
+            callee: Callee::Indirect,
+            terminator,
+            no_return: false,
+            returns_twice: false,
+            resume_marker: false,
+            probe: 0,
+        })
+        .collect();
+    // Every third block is too long for a bare return.
+    let block = |i: usize| BlockFacts {
+        instructions: InstructionCounts { total: if i % 3 == 2 { 9 } else { 1 }, ..InstructionCounts::default() },
+        ..BlockFacts::default()
+    };
+    Function { blocks: (0..blocks).map(block).collect(), edges, sites, ..Function::default() }
+}
+
+/// A function with up to `most` blocks.
+pub fn functions(most: usize) -> impl Strategy<Value = Function> {
+    (1..=most).prop_flat_map(|blocks| {
+        let block = (vec(0..=blocks, 0..4), prop::bool::weighted(0.15), 0..3usize, prop::bool::weighted(0.3));
+        vec(block, blocks).prop_map(move |shape| {
+            let mut edges = Vec::new();
+            let mut sites = Vec::new();
+            for (src, (targets, computed, calls, invoke)) in shape.into_iter().enumerate() {
+                edges.extend(targets.into_iter().map(|dst| (src, dst, !computed)));
+                sites.extend((0..calls).map(|i| (src, i + 1 == calls && invoke && !computed)));
+            }
+            function(blocks, &edges, &sites)
+        })
+    })
+}
+
+/// Walks that follow a list of choices; what leads nowhere is cut back to the last call site or dropped.
+pub fn walks(function: &Function, cfg: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
+    choices.iter().filter_map(|choices| walk(function, cfg, choices)).collect()
+}
+
+fn walk(function: &Function, cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
+    let (&first, rest) = choices.split_first()?;
+    let (from, mut at) = match function.sites.len() {
+        sites if sites > 0 && first < 64 => {
+            let site = usize::from(first) % sites;
+            (From::Site(Site::new(site)), function.sites[site].block)
+        }
+        _ => (From::Entry, cfg.entry()),
+    };
+    let mut edges: Vec<Edge> = Vec::new();
+    for &choice in rest {
+        if at == cfg.exit() {
+            break;
+        }
+        let ways = cfg.succs(at);
+        let choice = usize::from(choice) % (ways.len() + 1 + usize::from(ways.len() > 1));
+        let Some(&edge) = ways.get(choice).or(ways.first()) else { break };
+        if choice >= ways.len() && choice.is_multiple_of(2) {
+            break;
+        }
+        edges.push(edge);
+        at = cfg.dst(edge);
+    }
+    loop {
+        if at == cfg.exit() {
+            return Some(Walk { from, edges, until: Until::Exit });
+        }
+        let early = function.sites_of(at).last().map(|(site, _)| site);
+        if let Some(site) = early {
+            let sites = function.sites_of(at).count();
+            let back = usize::from(first) % sites;
+            let site = if edges.is_empty() && from != From::Entry { site } else { Site::new(site.index() - back) };
+            return Some(Walk { from, edges, until: Until::Site(site) });
+        }
+        at = cfg.src(edges.pop()?);
+    }
+}
+
+/// Choices for some walks.
+pub fn choices() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    vec(vec(any::<u8>(), 1..40), 0..8)
+}
