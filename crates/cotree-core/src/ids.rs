@@ -70,3 +70,8 @@ id!(
     Table,
     "t"
 );
+id!(
+    /// A loop of one function's control-flow graph, outer loops first.
+    Loop,
+    "l"
+);

@@ -9,10 +9,14 @@
 #![forbid(unsafe_code)]
 
 pub mod cfg;
+pub mod dfs;
+pub mod dominators;
 pub mod facts;
 mod flow;
+pub mod forest;
 pub mod ids;
 pub mod interpret;
+pub mod loops;
 pub mod method;
 pub mod placement;
 pub mod plan;
