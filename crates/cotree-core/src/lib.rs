@@ -14,6 +14,7 @@ pub mod dominators;
 pub mod facts;
 mod flow;
 pub mod forest;
+pub mod heuristic;
 pub mod ids;
 pub mod interpret;
 pub mod loops;

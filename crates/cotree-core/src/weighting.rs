@@ -31,6 +31,19 @@ impl Weighting {
         Self { edges, blocks }
     }
 
+    /// The counts of an earlier run where there are any that can guide a placement, else the static heuristic
+    /// ([`crate::heuristic`]).
+    #[must_use]
+    pub fn from_previous(cfg: &Cfg, previous: Option<&FunctionProfile>) -> Self {
+        previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(|| Self::heuristic(cfg))
+    }
+
+    /// The static heuristic ([`crate::heuristic`]).
+    #[must_use]
+    pub fn heuristic(cfg: &Cfg) -> Self {
+        crate::heuristic::weighting(cfg)
+    }
+
     /// Every edge alike.
     #[must_use]
     pub fn uniform(cfg: &Cfg) -> Self {

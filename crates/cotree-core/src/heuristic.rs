@@ -1,0 +1,163 @@
+//! The static weighting: which edges run often, guessed from the shape of the graph (Ball & Larus 1994, §5).
+//!
+//! Every loop is taken to iterate [`LOOP_MULTIPLIER`] times and every branch to go each way equally often, except that
+//! the edges that leave a loop share among them what entered it. One topological traversal of the graph without its
+//! backedges applies three rules; EXIT→entry weighs 1:
+//!
+//! 1. A block weighs what its incoming edges weigh that are not backedges.
+//! 2. If a loop-entry weighs *W* and its loop has *N* exits, each exit weighs *W*/*N*.
+//! 3. Let *W* be the block's weight, times the multiplier for a loop-entry, and *E* the weight of its outgoing loop
+//!    exits. Each of its *N* other outgoing edges weighs (*W* − *E*)/*N*.
+//!
+//! As printed, the rules break Kirchhoff's law, which the weighting is meant to obey, in two common shapes, and one of them
+//! gives negative weights. So we depart from them there:
+//!
+//! - An edge may leave several loops at once (a `return` in a nest). It gets its weight from the outermost of them, whose
+//!   header is visited first; rule 2 then gives the *other* exits of an inner loop what is left, so that the inner loop's
+//!   exits still weigh *W* together. (Only if the outer exits take all of *W* is each of the others given *W*/*N*.)
+//! - A loop exit deep in conditionals may be given more than its block weighs. Then (*W* − *E*) would be negative: all
+//!   edges out of that block share its weight equally instead, and the law holds there, though not at the loop's header
+//!   and at EXIT.
+//!
+//! A loop without exits breaks the law whatever one does.
+
+use crate::cfg::Cfg;
+use crate::dfs::Dfs;
+use crate::ids::{Block, Edge, Loop};
+use crate::loops::LoopForest;
+use crate::weighting::Weighting;
+
+/// How often a loop is taken to iterate.
+pub const LOOP_MULTIPLIER: f64 = 10.0;
+
+/// A block that weighs more than this is in a nest so deep that multiplying further says nothing, and weights must stay
+/// finite.
+const CEILING: f64 = 1e100;
+
+/// Computes the static weighting.
+#[must_use]
+pub fn weighting(cfg: &Cfg) -> Weighting {
+    let dfs = Dfs::new(cfg);
+    let loops = LoopForest::new(cfg, &dfs);
+    let mut exits_of: Vec<Vec<Edge>> = vec![Vec::new(); loops.len()];
+    for edge in cfg.edges() {
+        if let Some(left) = loops.outermost_left(edge) {
+            exits_of[left.index()].push(edge);
+        }
+    }
+    let mut assigned_exits = NestSums::new(&loops);
+    let mut weights = vec![0.0; cfg.edge_count()];
+    weights[cfg.exit_edge().index()] = 1.0;
+
+    for block in dfs.reverse_postorder().filter(|&b| b != cfg.exit()) {
+        let forward = cfg.preds(block).iter().filter(|&&e| !dfs.is_backedge(e));
+        let weight: f64 = forward.map(|e| weights[e.index()]).sum();
+        let mut total = weight;
+        if let Some(l) = loops.headed_by(block) {
+            if weight < CEILING {
+                total *= LOOP_MULTIPLIER;
+            }
+            let exits = &exits_of[l.index()];
+            let share = exit_share(weight, assigned_exits.within(l), exits.len(), loops.exit_count(l));
+            for &exit in exits {
+                weights[exit.index()] = share;
+                assigned_exits.add(loops.innermost(cfg.src(exit)).unwrap_or(l), share);
+            }
+        }
+        share_out(cfg, &loops, block, total, &mut weights);
+    }
+    Weighting::new(cfg, weights)
+}
+
+/// Rule 2: what each of a loop's `open` exits weighs, when its other exits weigh `assigned` already.
+fn exit_share(weight: f64, assigned: f64, open: usize, all: u32) -> f64 {
+    let left = weight - assigned;
+    #[allow(clippy::cast_precision_loss, reason = "edge numbers are 32 bits wide")]
+    if left > 0.0 { left / open as f64 } else { weight / f64::from(all) }
+}
+
+/// Rule 3.
+fn share_out(cfg: &Cfg, loops: &LoopForest, block: Block, total: f64, weights: &mut [f64]) {
+    let is_exit = |e: Edge| loops.outermost_left(e).is_some();
+    let out = cfg.succs(block);
+    let (mut exits, mut others) = (0.0, 0.0);
+    for &edge in out {
+        if is_exit(edge) {
+            exits += weights[edge.index()];
+        } else {
+            others += 1.0;
+        }
+    }
+    let left = total - exits;
+    #[allow(clippy::cast_precision_loss, reason = "edge numbers are 32 bits wide")]
+    let equal = total / out.len() as f64;
+    for &edge in out {
+        if left <= 0.0 {
+            weights[edge.index()] = equal;
+        } else if !is_exit(edge) {
+            weights[edge.index()] = left / others;
+        }
+    }
+}
+
+/// Numbers attached to loops, and their sums over a loop with all that it contains.
+///
+/// A tree of partial sums over the loops in nesting order: sums of like-signed numbers only, since differences of
+/// prefix sums would drown small weights in large ones.
+struct NestSums {
+    /// The loops within loop `l` (itself included) are `first[l]..end[l]` of the leaves.
+    first: Vec<usize>,
+    end: Vec<usize>,
+    /// Node `i` sums nodes `2 * i` and `2 * i + 1`; leaves come last.
+    sums: Vec<f64>,
+}
+
+impl NestSums {
+    fn new(loops: &LoopForest) -> Self {
+        let count = loops.len();
+        let mut size = vec![1usize; count];
+        for l in loops.loops().rev() {
+            if let Some(outer) = loops.parent(l) {
+                size[outer.index()] += size[l.index()];
+            }
+        }
+        let mut first = vec![0; count];
+        let mut next_within = vec![0; count];
+        let mut next_root = 0;
+        for l in loops.loops() {
+            let next = loops.parent(l).map_or(&mut next_root, |outer| &mut next_within[outer.index()]);
+            first[l.index()] = *next;
+            *next += size[l.index()];
+            next_within[l.index()] = first[l.index()] + 1;
+        }
+        let end = first.iter().zip(size).map(|(first, size)| first + size).collect();
+        Self { first, end, sums: vec![0.0; 2 * count] }
+    }
+
+    fn add(&mut self, l: Loop, value: f64) {
+        let mut node = self.sums.len() / 2 + self.first[l.index()];
+        while node > 0 {
+            self.sums[node] += value;
+            node /= 2;
+        }
+    }
+
+    fn within(&self, l: Loop) -> f64 {
+        let leaves = self.sums.len() / 2;
+        let (mut low, mut high) = (leaves + self.first[l.index()], leaves + self.end[l.index()]);
+        let mut sum = 0.0;
+        while low < high {
+            if low % 2 == 1 {
+                sum += self.sums[low];
+                low += 1;
+            }
+            if high % 2 == 1 {
+                high -= 1;
+                sum += self.sums[high];
+            }
+            low /= 2;
+            high /= 2;
+        }
+        sum
+    }
+}
