@@ -8,9 +8,16 @@
 //! slab 0, slab 1, …    counter_count × u64 each, padded to slab_stride (whole pages), from slabs_offset on
 //! ```
 //!
-//! A counter's value is the sum over the slabs. While the program runs the file is called `NAME.live` and its state is
-//! [`State::RUNNING`]; when the run ends it is completed, checksummed and renamed to `NAME`. A process that is killed
-//! leaves the `.live` file: its counters are right, the frames that were alive are unknown.
+//! A counter's value is the sum over the slabs. While the program runs the file is called `NAME.PID.live` and its state
+//! is [`State::RUNNING`]; when the run ends it is completed, checksummed and renamed to `NAME`. A process that is killed
+//! leaves the `.live` file: its counters are right, the frames that were alive are unknown. (A finished file keeps its
+//! `.live` name if the program took away the right to rename it: the state counts, not the name.)
+//!
+//! `NAME` is the pattern in the environment variable `COTREE_FILE`, or `%n.%p.cotree`, where `%n` is the unit's name,
+//! `%p` the process, `%m` the unit id in hexadecimal, `%h` the host and `%%` a percent sign. A name that is taken by an
+//! earlier process of the same number gets `%p` = `PID-2` and so on. Where a pattern can't tell apart the files of one
+//! run, what is missing is put before the final `.cotree`, or at the end: `.NAME` of a shared library if there is neither
+//! `%n` nor `%m`, `.PID` of a forked child if there is no `%p`.
 
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
@@ -59,6 +66,10 @@ impl Flags {
     pub const RESET: u64 = 1 << 9;
     /// No room for another thread's slab (disk or memory full): its counts went to the shared slab.
     pub const SLAB_SHARED: u64 = 1 << 10;
+    /// Another process wrote into this mapping (made by a raw `clone`, or by a `vfork` that ended unseen).
+    pub const FOREIGN_PROCESS: u64 = 1 << 11;
+    /// A shared library in a program that is not profiled: jumps, exceptions, threads and `_exit` went unseen.
+    pub const UNHOOKED: u64 = 1 << 12;
 }
 
 /// The header page.
@@ -160,11 +171,33 @@ pub struct UnitDescriptor {
 /// A 64-bit checksum of bytes, eight at a time (the last ones padded with zeros), for damage, not for enemies.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
-    let mut hash = 0xCBF2_9CE4_8422_2325_u64 ^ (bytes.len() as u64);
-    for chunk in bytes.chunks(8) {
-        let mut word = [0u8; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut sum = Checksum::new(bytes.len() as u64);
+    sum.add(bytes);
+    sum.finish()
+}
+
+/// [`checksum`] of bytes that come in pieces.
+pub struct Checksum(u64);
+
+impl Checksum {
+    /// Of `len` bytes in all.
+    #[must_use]
+    pub const fn new(len: u64) -> Self {
+        Self(0xCBF2_9CE4_8422_2325_u64 ^ len)
     }
-    hash ^ (hash >> 32)
+
+    /// The next piece; only the last one may have a length that is no multiple of eight.
+    pub fn add(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0u8; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(23) ^ u64::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        }
+    }
+
+    /// The sum.
+    #[must_use]
+    pub const fn finish(self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
 }

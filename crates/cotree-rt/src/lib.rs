@@ -5,3 +5,6 @@
 #![no_std]
 
 pub mod layout;
+
+#[cfg(feature = "runtime")]
+mod runtime;

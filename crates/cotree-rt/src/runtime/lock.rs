@@ -1,0 +1,40 @@
+//! A lock that may be taken anywhere: signals are blocked while it is held, so a handler never waits for the thread that
+//! it interrupted, and a forked child may break it, for its holder is not there.
+
+use super::sys;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// The lock.
+pub struct Lock(AtomicBool);
+
+/// Held until dropped.
+pub struct Held<'a> {
+    lock: &'a Lock,
+    signals: u64,
+}
+
+impl Lock {
+    pub const fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    pub fn take(&self) -> Held<'_> {
+        let signals = sys::set_signal_mask(u64::MAX);
+        while self.0.swap(true, Ordering::Acquire) {
+            sys::pause_a_little();
+        }
+        Held { lock: self, signals }
+    }
+
+    /// Frees the lock of whoever held it; only in a forked child.
+    pub fn break_open(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.lock.0.store(false, Ordering::Release);
+        sys::set_signal_mask(self.signals);
+    }
+}

@@ -1,0 +1,82 @@
+//! The cache of unwind rules: code address to a rule packed into one word.
+//!
+//! Readers and writers on all threads and in signal handlers share it without a lock: an entry stores the rule and the
+//! exclusive-or of rule and address, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs).
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How to get from a frame to its caller: the CFA is rsp or rbp plus an offset, the return address lies just below it,
+/// preserved registers are where they were or a little below it. Never zero.
+///
+/// Bits: 0 always set, 1 end of the stack, 2 from rbp, 3–5 free, then six fields of 6 bits for the places of rbx, rbp,
+/// r12 … r15 below the CFA in words (0: not saved), then 22 bits for the CFA's offset in words.
+#[derive(Clone, Copy)]
+pub struct Rule(u64);
+
+impl Rule {
+    /// There is no caller.
+    pub const END: Self = Self(3);
+
+    /// None if it does not fit.
+    pub fn pack(from_rbp: bool, cfa_offset: u64, saved_below: [u64; 6]) -> Option<Self> {
+        let mut bits = 1 | u64::from(from_rbp) << 2;
+        for (field, below) in saved_below.into_iter().enumerate() {
+            if below % 8 != 0 || below / 8 >= 64 {
+                return None;
+            }
+            bits |= (below / 8) << (6 + 6 * field);
+        }
+        (cfa_offset % 8 == 0 && cfa_offset / 8 < 1 << 22).then_some(Self(bits | (cfa_offset / 8) << 42))
+    }
+
+    pub fn is_end(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    pub fn from_rbp(self) -> bool {
+        self.0 & 4 != 0
+    }
+
+    pub fn cfa_offset(self) -> u64 {
+        (self.0 >> 42) * 8
+    }
+
+    /// Bytes below the CFA where the preserved register was saved; 0: it was not.
+    pub fn saved_below(self, field: usize) -> u64 {
+        (self.0 >> (6 + 6 * field) & 63) * 8
+    }
+}
+
+struct Entry {
+    check: AtomicU64,
+    rule: AtomicU64,
+}
+
+const ENTRIES: usize = 1024;
+static CACHE: [Entry; ENTRIES] =
+    [const { Entry { check: AtomicU64::new(0), rule: AtomicU64::new(0) } }; ENTRIES];
+
+fn entry(at: u64) -> &'static Entry {
+    &CACHE[(at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize]
+}
+
+/// The rule at a code address, if it is known.
+pub fn find(at: u64) -> Option<Rule> {
+    let entry = entry(at);
+    let rule = entry.rule.load(Relaxed);
+    (rule != 0 && entry.check.load(Relaxed) ^ rule == at).then_some(Rule(rule))
+}
+
+/// Remembers a rule.
+pub fn keep(at: u64, rule: Rule) {
+    let entry = entry(at);
+    entry.rule.store(rule.0, Relaxed);
+    entry.check.store(at ^ rule.0, Relaxed);
+}
+
+/// Forgets all: code is about to leave the address space.
+pub fn forget() {
+    for entry in &CACHE {
+        entry.rule.store(0, Relaxed);
+    }
+}

@@ -1,0 +1,56 @@
+//! Start-up: before any code of the program runs.
+
+use super::{end, profile, unit};
+use core::ffi::{CStr, c_char, c_int};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+// Executables: glibc runs preinit_array first of all. musl does not know it; there init_array has to do, and the second
+// call of the two is none.
+#[cfg(not(feature = "shared-library"))]
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static PREINIT: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = start;
+
+#[used]
+#[unsafe(link_section = ".init_array.00000")]
+static INIT: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = start;
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+const DEFAULT: &[u8] = b"%n.%p.cotree";
+
+unsafe extern "C" fn start(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut c_char) {
+    if STARTED.swap(true, Relaxed) {
+        return;
+    }
+    unit::find_image();
+    // SAFETY: the loader passes the environment.
+    let pattern = unsafe { pattern(environment) };
+    if pattern.is_empty() || pattern == b"/dev/null" {
+        return;
+    }
+    profile::start(pattern);
+    end::register();
+}
+
+/// The pattern for file names: `COTREE_FILE`, unless the program runs with rights that its caller has not.
+///
+/// # Safety
+/// The environment must be one, or null.
+unsafe fn pattern(environment: *mut *mut c_char) -> &'static [u8] {
+    // SAFETY: reads the auxiliary vector.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 || environment.is_null() {
+        return DEFAULT;
+    }
+    let mut at = environment;
+    // SAFETY: a NULL-terminated list of C strings.
+    unsafe {
+        while !(*at).is_null() {
+            if let Some(value) = CStr::from_ptr(*at).to_bytes().strip_prefix(b"COTREE_FILE=") {
+                return value;
+            }
+            at = at.add(1);
+        }
+    }
+    DEFAULT
+}

@@ -1,0 +1,295 @@
+//! System calls without libc: they leave `errno` alone, can't be interposed by the program, never allocate, and are
+//! safe in signal handlers and between `fork` and `exec`.
+
+use core::arch::asm;
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::ptr;
+
+/// An error number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Errno(pub c_int);
+
+/// What a system call answers.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+/// One system call; unused arguments are zero.
+///
+/// # Safety
+/// As for the call itself.
+unsafe fn call(number: c_long, args: [usize; 6]) -> Result<usize> {
+    let value: isize;
+    // SAFETY: the kernel's calling convention; the caller vouches for what the call does.
+    unsafe {
+        asm!("syscall", inlateout("rax") number as isize => value, in("rdi") args[0], in("rsi") args[1],
+             in("rdx") args[2], in("r10") args[3], in("r8") args[4], in("r9") args[5],
+             lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    if (-4095..0).contains(&value) { Err(Errno(-value as c_int)) } else { Ok(value as usize) }
+}
+
+/// Opens relative to the current directory; close-on-exec always.
+pub fn open(path: &CStr, flags: c_int, mode: u32) -> Result<c_int> {
+    let flags = flags | libc::O_CLOEXEC;
+    let args = [libc::AT_FDCWD as usize, path.as_ptr() as usize, flags as usize, mode as usize, 0, 0];
+    // SAFETY: the path is a C string.
+    unsafe { call(libc::SYS_openat, args) }.map(|fd| fd as c_int)
+}
+
+/// Closes.
+pub fn close(fd: c_int) {
+    // SAFETY: closes only what the caller opened.
+    let _ = unsafe { call(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Reads.
+pub fn read(fd: c_int, buffer: &mut [u8]) -> Result<usize> {
+    // SAFETY: the buffer is ours for its whole length.
+    unsafe { call(libc::SYS_read, [fd as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0]) }
+}
+
+/// Writes all of it at the offset.
+///
+/// # Safety
+/// `len` bytes must be readable from `data` on.
+pub unsafe fn write_at(fd: c_int, data: *const u8, len: usize, offset: u64) -> Result<()> {
+    let mut done = 0;
+    while done < len {
+        let args = [fd as usize, data as usize + done, len - done, offset as usize + done, 0, 0];
+        // SAFETY: the caller vouches for the memory.
+        match unsafe { call(libc::SYS_pwrite64, args) } {
+            Ok(0) => return Err(Errno(libc::ENOSPC)),
+            Ok(n) => done += n,
+            Err(Errno(libc::EINTR)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes the pieces as one message.
+pub fn write_pieces(fd: c_int, pieces: &[&[u8]]) {
+    let mut vector = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; 12];
+    for (slot, piece) in vector.iter_mut().zip(pieces) {
+        *slot = libc::iovec { iov_base: piece.as_ptr() as *mut c_void, iov_len: piece.len() };
+    }
+    // SAFETY: the vector describes live slices.
+    let _ = unsafe { call(libc::SYS_writev, [fd as usize, vector.as_ptr() as usize, pieces.len().min(12), 0, 0, 0]) };
+}
+
+/// Allocates the file's blocks for a range, growing the file, whatever the file system can do. Never raises SIGXFSZ.
+pub fn allocate(fd: c_int, offset: u64, len: u64) -> Result<()> {
+    if offset + len > file_size_limit() {
+        return Err(Errno(libc::EFBIG));
+    }
+    // SAFETY: touches nothing but the file.
+    match unsafe { call(libc::SYS_fallocate, [fd as usize, 0, offset as usize, len as usize, 0, 0]) } {
+        Err(Errno(libc::EOPNOTSUPP | libc::ENOSYS)) => {}
+        other => return other.map(|_| ()),
+    }
+    static ZEROS: [u8; 4096] = [0; 4096];
+    let mut at = offset;
+    while at < offset + len {
+        let n = (offset + len - at).min(4096);
+        // SAFETY: n is at most the length of ZEROS.
+        unsafe { write_at(fd, ZEROS.as_ptr(), n as usize, at) }?;
+        at += n;
+    }
+    Ok(())
+}
+
+/// The soft limit of RLIMIT_FSIZE: going past it would raise a signal in a program that writes no such file itself.
+pub fn file_size_limit() -> u64 {
+    let mut limit = [u64::MAX; 2];
+    let args = [0, libc::RLIMIT_FSIZE as usize, 0, limit.as_mut_ptr() as usize, 0, 0];
+    // SAFETY: the kernel fills two words.
+    match unsafe { call(libc::SYS_prlimit64, args) } {
+        Ok(_) => limit[0],
+        Err(_) => u64::MAX,
+    }
+}
+
+/// Maps memory.
+///
+/// # Safety
+/// With MAP_FIXED the range must be the caller's to replace.
+pub unsafe fn map(at: *mut u8, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: u64) -> Result<*mut u8> {
+    let args = [at as usize, len, prot as usize, flags as usize, fd as usize, offset as usize];
+    // SAFETY: the caller vouches for fixed ranges; others are new.
+    unsafe { call(libc::SYS_mmap, args) }.map(|address| address as *mut u8)
+}
+
+/// Fresh zeroed private memory.
+pub fn map_anonymous(len: usize) -> Result<*mut u8> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new range.
+    unsafe { map(ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) }
+}
+
+/// Unmaps.
+///
+/// # Safety
+/// Nothing may use the range any more.
+pub unsafe fn unmap(at: *mut u8, len: usize) {
+    // SAFETY: the caller vouches.
+    let _ = unsafe { call(libc::SYS_munmap, [at as usize, len, 0, 0, 0, 0]) };
+}
+
+/// Renames, replacing.
+pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
+    // SAFETY: both are C strings.
+    unsafe { call(libc::SYS_rename, [from.as_ptr() as usize, to.as_ptr() as usize, 0, 0, 0, 0]) }.map(|_| ())
+}
+
+/// Removes a file.
+pub fn unlink(path: &CStr) {
+    // SAFETY: a C string.
+    let _ = unsafe { call(libc::SYS_unlink, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Makes a directory.
+pub fn mkdir(path: &CStr) -> Result<()> {
+    // SAFETY: a C string.
+    unsafe { call(libc::SYS_mkdir, [path.as_ptr() as usize, 0o777, 0, 0, 0, 0]) }.map(|_| ())
+}
+
+/// Whether a file of that name exists.
+pub fn exists(path: &CStr) -> bool {
+    // SAFETY: a C string.
+    unsafe { call(libc::SYS_access, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) }.is_ok()
+}
+
+/// Device and inode of an open file.
+pub fn identity(fd: c_int) -> Option<(u64, u64)> {
+    let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the kernel fills the structure.
+    unsafe { call(libc::SYS_fstat, [fd as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) }.ok()?;
+    // SAFETY: filled just now, and all zeros would have been valid too.
+    let stat = unsafe { stat.assume_init() };
+    Some((stat.st_dev, stat.st_ino))
+}
+
+/// The current directory, without a trailing NUL.
+pub fn current_directory(buffer: &mut [u8]) -> Result<usize> {
+    // SAFETY: the buffer is ours.
+    let used = unsafe { call(libc::SYS_getcwd, [buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0, 0]) }?;
+    // An unreachable directory is reported as "(unreachable)/…".
+    if used < 2 || buffer[0] != b'/' { Err(Errno(libc::ENOENT)) } else { Ok(used - 1) }
+}
+
+/// Target of a symbolic link.
+pub fn read_link(path: &CStr, buffer: &mut [u8]) -> Result<usize> {
+    let args = [path.as_ptr() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+    // SAFETY: a C string and a buffer of ours.
+    unsafe { call(libc::SYS_readlink, args) }
+}
+
+/// Directory entries.
+pub fn directory_entries(fd: c_int, buffer: &mut [u8]) -> Result<usize> {
+    // SAFETY: the buffer is ours.
+    unsafe { call(libc::SYS_getdents64, [fd as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0]) }
+}
+
+/// The host's name.
+pub fn host_name(buffer: &mut [u8; 65]) -> usize {
+    let mut names = core::mem::MaybeUninit::<libc::utsname>::zeroed();
+    // SAFETY: the kernel fills the structure.
+    if unsafe { call(libc::SYS_uname, [names.as_mut_ptr() as usize, 0, 0, 0, 0, 0]) }.is_err() {
+        return 0;
+    }
+    // SAFETY: filled, and zeros are valid.
+    let names = unsafe { names.assume_init() };
+    let len = names.nodename.iter().position(|&c| c == 0).unwrap_or(64);
+    for (to, from) in buffer.iter_mut().zip(&names.nodename[..len]) {
+        *to = *from as u8;
+    }
+    len
+}
+
+/// The process.
+pub fn process_id() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { call(libc::SYS_getpid, [0; 6]) }.unwrap_or(0) as i32
+}
+
+/// The thread.
+pub fn thread_id() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { call(libc::SYS_gettid, [0; 6]) }.unwrap_or(0) as i32
+}
+
+/// Sends a signal to one thread of this process; signal 0 only asks whether it exists.
+pub fn signal_thread(thread: i32, signal: c_int) -> Result<()> {
+    let args = [process_id() as usize, thread as usize, signal as usize, 0, 0, 0];
+    // SAFETY: no memory involved.
+    unsafe { call(libc::SYS_tgkill, args) }.map(|_| ())
+}
+
+/// Nanoseconds since the epoch.
+pub fn now() -> u64 {
+    let mut time = [0_u64; 2];
+    let args = [libc::CLOCK_REALTIME as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0];
+    // SAFETY: the kernel fills two words.
+    let _ = unsafe { call(libc::SYS_clock_gettime, args) };
+    time[0] * 1_000_000_000 + time[1]
+}
+
+/// Ends the process at once.
+pub fn exit_group(status: c_int) -> ! {
+    loop {
+        // SAFETY: does not return.
+        let _ = unsafe { call(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Lets others run.
+pub fn pause_a_little() {
+    let time = [0_u64, 50_000];
+    // SAFETY: reads two words.
+    let _ = unsafe { call(libc::SYS_nanosleep, [time.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Replaces the signal mask and gives back the old one.
+pub fn set_signal_mask(mask: u64) -> u64 {
+    let mut old = 0_u64;
+    let args = [libc::SIG_SETMASK as usize, &raw const mask as usize, &raw mut old as usize, 8, 0, 0];
+    // SAFETY: reads and writes one word each.
+    let _ = unsafe { call(libc::SYS_rt_sigprocmask, args) };
+    old
+}
+
+/// Whether a word can be read there. The kernel copies the set before it refuses the impossible first argument.
+pub fn readable(address: u64) -> bool {
+    // SAFETY: with an invalid `how` nothing changes.
+    let answer = unsafe { call(libc::SYS_rt_sigprocmask, [usize::MAX, address as usize, 0, 8, 0, 0]) };
+    answer != Err(Errno(libc::EFAULT))
+}
+
+/// The disposition of a signal as the kernel has it: handler address, SIG_DFL or SIG_IGN.
+pub fn disposition(signal: c_int) -> usize {
+    let mut action = [0_usize; 4];
+    let args = [signal as usize, 0, action.as_mut_ptr() as usize, 8, 0, 0];
+    // SAFETY: the kernel fills its 32-byte sigaction.
+    let _ = unsafe { call(libc::SYS_rt_sigaction, args) };
+    action[0]
+}
+
+/// Installs a kernel sigaction (handler, flags, restorer, mask).
+///
+/// # Safety
+/// The handler must be fit to be called by the kernel.
+pub unsafe fn set_disposition(signal: c_int, action: &[usize; 4]) {
+    // SAFETY: the caller vouches for the handler.
+    let _ = unsafe { call(libc::SYS_rt_sigaction, [signal as usize, action.as_ptr() as usize, 0, 8, 0, 0]) };
+}
+
+/// `execve`.
+///
+/// # Safety
+/// All must be C strings and NULL-terminated lists of such.
+pub unsafe fn execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> Errno {
+    // SAFETY: the caller vouches.
+    match unsafe { call(libc::SYS_execve, [path as usize, argv as usize, envp as usize, 0, 0, 0]) } {
+        Err(error) => error,
+        Ok(_) => Errno(0),
+    }
+}

@@ -1,0 +1,90 @@
+//! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, its TLS word.
+
+use crate::layout::UnitDescriptor;
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+unsafe extern "C" {
+    static __cotree_unit: UnitDescriptor;
+    // Defined by every linker at the start of the first segment.
+    static __ehdr_start: u8;
+}
+
+/// The descriptor.
+pub fn descriptor() -> &'static UnitDescriptor {
+    // SAFETY: read-only data of the unit object, there as long as this code is.
+    unsafe { &__cotree_unit }
+}
+
+/// Whether counters are reached through the thread's slab pointer.
+pub fn threaded() -> bool {
+    descriptor().threaded != 0
+}
+
+/// Bytes from one slab to the next.
+pub fn stride() -> usize {
+    (descriptor().counter_count as usize * 8).next_multiple_of(4096).max(4096)
+}
+
+static BIAS: AtomicU64 = AtomicU64::new(0);
+static START: AtomicU64 = AtomicU64::new(0);
+static END: AtomicU64 = AtomicU64::new(0);
+
+/// Reads the program headers; once, at start.
+pub fn find_image() {
+    let start = &raw const __ehdr_start as u64;
+    // SAFETY: the ELF header and the program headers are mapped at the start of the first segment: that is what the
+    // linker's symbol means.
+    let headers = unsafe {
+        let header = &*(start as *const libc::Elf64_Ehdr);
+        core::slice::from_raw_parts((start + header.e_phoff) as *const libc::Elf64_Phdr, header.e_phnum as usize)
+    };
+    let loads = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let bias = start.wrapping_sub(loads().find(|header| header.p_offset == 0).map_or(start, |header| header.p_vaddr));
+    BIAS.store(bias, Relaxed);
+    START.store(start, Relaxed);
+    END.store(loads().map(|header| bias.wrapping_add(header.p_vaddr + header.p_memsz)).max().unwrap_or(start), Relaxed);
+}
+
+/// First and last-but-one address of the image.
+pub fn image() -> (u64, u64) {
+    (START.load(Relaxed), END.load(Relaxed))
+}
+
+/// The link-time address, if the code there is ours. Of a return address the byte before decides: a call that never
+/// returns may be the last thing in a section.
+pub fn link_address(pc: u64) -> Option<u64> {
+    let (start, end) = image();
+    (pc > start && pc <= end).then(|| pc.wrapping_sub(BIAS.load(Relaxed)))
+}
+
+/// Distance of `__cotree_slab` from the thread pointer.
+pub fn slab_word_offset() -> isize {
+    let offset: isize;
+    // SAFETY: reads a GOT entry (or, relaxed by the linker, a constant).
+    unsafe { asm!("mov {}, qword ptr [rip + __cotree_slab@GOTTPOFF]", out(reg) offset, options(nostack, pure, readonly)) };
+    offset
+}
+
+/// The thread pointer.
+pub fn thread_pointer() -> u64 {
+    let pointer: u64;
+    // SAFETY: the ABI keeps the thread pointer at fs:0.
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)) };
+    pointer
+}
+
+/// Sets the slab of the thread with that thread pointer.
+///
+/// # Safety
+/// The thread must exist, and be this one or not run code of this unit yet.
+pub unsafe fn set_slab(thread_pointer: u64, slab: *mut u64) {
+    // SAFETY: the unit's TLS word lies in every thread's static TLS block.
+    unsafe { ((thread_pointer as isize + slab_word_offset()) as *mut *mut u64).write_volatile(slab) };
+}
+
+/// The slab of this thread.
+pub fn slab() -> *mut u64 {
+    // SAFETY: as above.
+    unsafe { ((thread_pointer() as isize + slab_word_offset()) as *const *mut u64).read_volatile() }
+}

@@ -1,0 +1,302 @@
+//! One step up the stack by `.eh_frame`, in two speeds: a cache of the common rules (this is what makes programs that
+//! throw or jump all the time tolerable), and gimli for everything else.
+
+use super::linkage::Caller;
+use super::modules::{self, Tables};
+use super::rules::{self, Rule};
+use super::{sys, thread};
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, EvaluationResult, FrameDescriptionEntry, LittleEndian,
+    Pointer, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
+    UnwindTableRow, Value, X86_64,
+};
+
+type Reader = EndianSlice<'static, LittleEndian>;
+
+/// Registers by DWARF number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 … r15.
+pub type Registers = [u64; 16];
+const RBX: usize = 3;
+const RBP: usize = 6;
+const RSP: usize = 7;
+/// What a callee preserves, in the order of [`Rule`]'s fields.
+pub const PRESERVED: [usize; 6] = [RBX, RBP, 12, 13, 14, 15];
+
+/// Room for what real frames need; gimli's own would take tens of kilobytes of a stack that may be small.
+struct Small;
+impl UnwindContextStorage<usize> for Small {
+    type Rules = [(Register, RegisterRule<usize>); 20];
+    type Stack = [UnwindTableRow<usize, Self>; 4];
+}
+impl gimli::EvaluationStorage<Reader> for Small {
+    type Stack = [Value; 16];
+    type ExpressionStack = [(Reader, Reader); 1];
+    type Result = [gimli::Piece<Reader>; 1];
+}
+
+/// What a step leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The caller's frame.
+    Caller,
+    /// There is none.
+    End,
+    /// It can't be found.
+    Lost,
+}
+
+/// A place on a stack.
+pub struct Cursor {
+    registers: Registers,
+    /// A return address, or the interrupted instruction.
+    pub pc: u64,
+    /// Whether `pc` was interrupted by a signal, and is not a return address.
+    pub interrupted: bool,
+    /// Stack known to be readable.
+    readable: core::ops::Range<u64>,
+}
+
+impl Cursor {
+    pub fn new(caller: &Caller) -> Self {
+        let mut registers = [0; 16];
+        let preserved = [caller.rbx, caller.rbp, caller.r12, caller.r13, caller.r14, caller.r15];
+        for (register, value) in PRESERVED.into_iter().zip(preserved) {
+            registers[register] = value;
+        }
+        registers[RSP] = caller.sp;
+        let page_end = (caller.sp | 0xFFF) + 1;
+        let end = thread::stack_top(caller.sp).unwrap_or(page_end).max(page_end);
+        Self { registers, pc: caller.pc, interrupted: false, readable: caller.sp & !0xFFF..end }
+    }
+
+    /// The frame's stack pointer: the CFA of what it called.
+    pub fn sp(&self) -> u64 {
+        self.registers[RSP]
+    }
+
+    /// Goes on to the caller.
+    pub fn step(&mut self) -> Step {
+        if self.pc == 0 {
+            return Step::End;
+        }
+        let at = if self.interrupted { self.pc } else { self.pc - 1 };
+        if let Some(rule) = rules::find(at) {
+            return self.apply(rule);
+        }
+        match self.slow_step(at) {
+            Some(step) => step,
+            None => self.signal_frame_without_tables().unwrap_or(Step::Lost),
+        }
+    }
+
+    fn apply(&mut self, rule: Rule) -> Step {
+        if rule.is_end() {
+            return Step::End;
+        }
+        let cfa = self.registers[if rule.from_rbp() { RBP } else { RSP }].wrapping_add(rule.cfa_offset());
+        let Some(pc) = self.read(cfa.wrapping_sub(8)) else { return Step::Lost };
+        for (field, register) in PRESERVED.into_iter().enumerate() {
+            let below = rule.saved_below(field);
+            if below != 0 {
+                let Some(value) = self.read(cfa.wrapping_sub(below)) else { return Step::Lost };
+                self.registers[register] = value;
+            }
+        }
+        self.registers[RSP] = cfa;
+        self.arrive(pc, false)
+    }
+
+    fn arrive(&mut self, pc: u64, interrupted: bool) -> Step {
+        self.pc = pc;
+        self.interrupted = interrupted;
+        if pc == 0 { Step::End } else { Step::Caller }
+    }
+
+    /// A word of the stack, if it is there.
+    fn read(&mut self, address: u64) -> Option<u64> {
+        if !(self.readable.start <= address && address <= self.readable.end - 8) {
+            if address % 8 != 0 || !sys::readable(address) {
+                return None;
+            }
+            let page = address & !0xFFF;
+            if page == self.readable.end {
+                self.readable.end = page + 0x1000;
+            } else {
+                self.readable = page..page + 0x1000;
+            }
+        }
+        // SAFETY: within a page that the kernel could read.
+        Some(unsafe { (address as *const u64).read_volatile() })
+    }
+
+    fn slow_step(&mut self, at: u64) -> Option<Step> {
+        let tables = modules::tables_for(at)?;
+        let (frames, bases, entry) = find_entry(tables, at)?;
+        let mut context = UnwindContext::<usize, Small>::new_in();
+        let row = entry.unwind_info_for_address(&frames, &bases, &mut context, at).ok()?;
+        if row.register(X86_64::RA) == RegisterRule::Undefined {
+            rules::keep(at, Rule::END);
+            return Some(Step::End);
+        }
+        let signal = entry.is_signal_trampoline();
+        if !signal && let Some(rule) = Rule::of(row) {
+            rules::keep(at, rule);
+            return Some(self.apply(rule));
+        }
+        let encoding = entry.cie().encoding();
+        let cfa = match *row.cfa() {
+            CfaRule::RegisterAndOffset { register, offset } => {
+                self.registers.get(usize::from(register.0))?.wrapping_add(offset as u64)
+            }
+            CfaRule::Expression(expression) => self.evaluate(&frames, expression, encoding, at, None)?,
+        };
+        let mut next = self.registers;
+        next[RSP] = cfa;
+        let mut pc = None;
+        for number in 0..=16 {
+            let value = match row.register(Register(number)) {
+                RegisterRule::Offset(offset) => self.read(cfa.wrapping_add(offset as u64))?,
+                RegisterRule::ValOffset(offset) => cfa.wrapping_add(offset as u64),
+                RegisterRule::Register(other) => *self.registers.get(usize::from(other.0))?,
+                RegisterRule::Expression(expression) => {
+                    let address = self.evaluate(&frames, expression, encoding, at, Some(cfa))?;
+                    self.read(address)?
+                }
+                RegisterRule::ValExpression(expression) => {
+                    self.evaluate(&frames, expression, encoding, at, Some(cfa))?
+                }
+                RegisterRule::Constant(value) => value,
+                _ => continue,
+            };
+            match next.get_mut(usize::from(number)) {
+                Some(register) => *register = value,
+                None => pc = Some(value),
+            }
+        }
+        self.registers = next;
+        Some(self.arrive(pc?, signal))
+    }
+
+    fn evaluate(
+        &mut self,
+        frames: &EhFrame<Reader>,
+        expression: UnwindExpression<usize>,
+        encoding: gimli::Encoding,
+        at: u64,
+        initial: Option<u64>,
+    ) -> Option<u64> {
+        let code = expression.get(frames).ok()?;
+        let mut evaluation = gimli::Evaluation::<Reader, Small>::new_in(code.0, encoding);
+        evaluation.set_max_iterations(1000);
+        if let Some(value) = initial {
+            evaluation.set_initial_value(value);
+        }
+        let mut result = evaluation.evaluate().ok()?;
+        loop {
+            result = match result {
+                EvaluationResult::Complete => break,
+                EvaluationResult::RequiresRegister { register: Register(16), .. } => {
+                    let pc = if self.interrupted { at } else { self.pc };
+                    evaluation.resume_with_register(Value::Generic(pc)).ok()?
+                }
+                EvaluationResult::RequiresRegister { register, .. } => {
+                    let value = *self.registers.get(usize::from(register.0))?;
+                    evaluation.resume_with_register(Value::Generic(value)).ok()?
+                }
+                EvaluationResult::RequiresMemory { address, size, .. } => {
+                    let word = self.read(address & !7)?;
+                    if address % 8 + u64::from(size) > 8 {
+                        return None;
+                    }
+                    let value = word >> (address % 8 * 8) & (u64::MAX >> (64 - u32::from(size.max(1)) * 8));
+                    evaluation.resume_with_memory(Value::Generic(value)).ok()?
+                }
+                _ => return None,
+            };
+        }
+        match evaluation.as_result() {
+            [gimli::Piece { location: gimli::Location::Address { address }, .. }] => Some(*address),
+            _ => None,
+        }
+    }
+
+    /// The kernel's signal frame, by the code that returns from it: musl gives its trampoline no tables.
+    fn signal_frame_without_tables(&mut self) -> Option<Step> {
+        const RETURN: [u8; 9] = [0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05]; // mov $__NR_rt_sigreturn, %rax; syscall
+        for (place, byte) in RETURN.into_iter().enumerate() {
+            let at = self.pc + place as u64;
+            // SAFETY: readable, as the kernel says.
+            if !sys::readable(at & !7) || unsafe { (at as *const u8).read_volatile() } != byte {
+                return None;
+            }
+        }
+        // struct ucontext: flags, link, stack (3 words), then the registers: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx,
+        // rsp, rip.
+        const ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, RSP];
+        let context = self.sp() + 40;
+        let mut next = self.registers;
+        for (place, register) in ORDER.into_iter().enumerate() {
+            next[register] = self.read(context + place as u64 * 8)?;
+        }
+        let pc = self.read(context + 128)?;
+        self.registers = next;
+        Some(self.arrive(pc, true))
+    }
+}
+
+/// First and last-but-one address of the function (or part of one) that holds the code address.
+pub fn function_range(at: u64) -> Option<(u64, u64)> {
+    let (_, _, entry) = find_entry(modules::tables_for(at)?, at)?;
+    Some((entry.initial_address(), entry.end_address()))
+}
+
+type Found = (EhFrame<Reader>, BaseAddresses, FrameDescriptionEntry<Reader>);
+
+fn find_entry(tables: Tables, at: u64) -> Option<Found> {
+    let header = slice(tables.header, tables.end)?;
+    let bases = BaseAddresses::default().set_eh_frame_hdr(tables.header);
+    let header = EhFrameHdr::new(header, LittleEndian).parse(&bases, 8).ok()?;
+    let Pointer::Direct(start) = header.eh_frame_ptr() else { return None };
+    let bases = bases.set_eh_frame(start);
+    // Old linkers put .eh_frame before its header and static executables may have the end elsewhere; entries carry
+    // their own lengths, so the slice only has to be long enough.
+    let frames = EhFrame::new(slice(start, tables.end.max(start + (1 << 30)))?, LittleEndian);
+    let table = header.table()?;
+    let offset = table.pointer_to_offset(table.lookup(at, &bases).ok()?).ok()?;
+    let entry = frames.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
+    entry.contains(at).then_some((frames, bases, entry))
+}
+
+/// Mapped memory as bytes.
+fn slice(start: u64, end: u64) -> Option<&'static [u8]> {
+    let len = end.checked_sub(start)? as usize;
+    // SAFETY: unwind tables of a loaded object, which only entries that the tables name are read from.
+    (start != 0 && len < isize::MAX as usize).then(|| unsafe { core::slice::from_raw_parts(start as *const u8, len) })
+}
+
+impl Rule {
+    /// The row as a cacheable rule, if it is of the common kind.
+    fn of(row: &UnwindTableRow<usize, Small>) -> Option<Self> {
+        let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
+        let from_rbp = usize::from(register.0) == RBP;
+        if !from_rbp && usize::from(register.0) != RSP {
+            return None;
+        }
+        let mut saved = [0; 6];
+        for &(register, ref rule) in row.registers() {
+            let offset = match *rule {
+                RegisterRule::Offset(offset) => offset,
+                RegisterRule::SameValue | RegisterRule::Undefined => continue,
+                _ => return None,
+            };
+            if register == X86_64::RA {
+                if offset != -8 {
+                    return None;
+                }
+            } else {
+                let field = PRESERVED.iter().position(|&r| r == usize::from(register.0))?;
+                saved[field] = u64::try_from(-offset).ok()?;
+            }
+        }
+        Self::pack(from_rbp, u64::try_from(offset).ok()?, saved)
+    }
+}

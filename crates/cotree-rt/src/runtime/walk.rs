@@ -1,0 +1,99 @@
+//! Walks over stacks, and what they count: every activation that dies without returning, by its return address.
+
+use super::linkage::Caller;
+use super::unwind::{Cursor, Step};
+use super::{process, thread};
+use crate::layout::{Flags, INTERRUPTED};
+
+/// More frames than any stack holds.
+const MOST_FRAMES: u64 = 1 << 28;
+/// More changes of stack (signal stacks, coroutine runners) than any program makes: more is a loop.
+const MOST_SWITCHES: u32 = 10_000;
+
+/// One activation.
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// Return address of the call it is in, or the instruction at which a signal interrupted it.
+    pub pc: u64,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+    /// Its stack pointer during that call.
+    pub sp: u64,
+    /// Its CFA: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
+    pub cfa: u64,
+}
+
+impl Frame {
+    /// Where an early exit of this activation is counted.
+    fn key(&self) -> (u64, u64) {
+        if self.interrupted { (self.pc, INTERRUPTED) } else { (self.pc, 0) }
+    }
+
+    /// Counts the activation as abandoned (+1) or revived (−1).
+    pub fn count(&self, delta: i64) {
+        let (pc, tag) = self.key();
+        process::count(pc, tag, delta);
+    }
+}
+
+/// The frames of a stack, innermost first.
+pub struct Walk {
+    cursor: Cursor,
+    ended: bool,
+    complete: bool,
+    frames: u64,
+    switches: u32,
+}
+
+impl Walk {
+    pub fn new(caller: &Caller) -> Self {
+        Self { cursor: Cursor::new(caller), ended: false, complete: false, frames: 0, switches: 0 }
+    }
+
+    /// Says whether the walk reached the bottom; if it gave up, the profile is flagged.
+    pub fn finish(mut self) {
+        while self.next().is_some() {}
+        if !self.complete {
+            process::flag(Flags::WALK_INCOMPLETE);
+        }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        if self.ended {
+            return None;
+        }
+        if thread::is_bottom(self.cursor.pc) {
+            self.ended = true;
+            self.complete = true;
+            return None;
+        }
+        let (pc, interrupted, sp) = (self.cursor.pc, self.cursor.interrupted, self.cursor.sp());
+        let step = self.cursor.step();
+        let mut cfa = self.cursor.sp();
+        if step != Step::Caller {
+            self.ended = true;
+            self.complete = step == Step::End;
+            cfa = u64::MAX;
+        } else if cfa <= sp {
+            self.switches += 1;
+        }
+        self.frames += 1;
+        if self.switches > MOST_SWITCHES || self.frames > MOST_FRAMES {
+            self.ended = true;
+        }
+        Some(Frame { pc, interrupted, sp, cfa })
+    }
+}
+
+/// Counts every frame of the stack.
+pub fn count_all(caller: &Caller, delta: i64) {
+    let mut walk = Walk::new(caller);
+    for frame in walk.by_ref() {
+        frame.count(delta);
+    }
+    walk.finish();
+}
