@@ -9,6 +9,9 @@ use cotree_core::ids::Site;
 use cotree_core::plan::UnitPlan;
 use serde::{Deserialize, Serialize};
 
+pub use crate::elf::{BinaryError, BinaryFile, Resolved};
+pub use crate::map::{MapError, encode};
+
 /// The section that carries the encoded [`BinaryMap`].
 pub const MAP_SECTION: &str = ".cotree.map";
 /// The section of function addresses.

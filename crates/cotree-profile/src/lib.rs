@@ -1,5 +1,22 @@
-//! Profile files: the map and plan inside a binary, raw counts, merged profiles.
+//! Profile files: the map and plan inside a binary, raw counts, merged profiles, and the recovery of whole link units.
+//!
+//! - [`binary`]: what a profiled binary says about itself; [`map`] is its wire form.
+//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`file`]: either, opened the same way.
+//! - [`recover`]: binary and counts in, exact counts of every block and edge out, with what cannot be vouched for.
+//! - [`snapshot`]: the counts of a process that still runs.
+//!
+//! All formats are described in `docs/formats.md`.
 
-#![forbid(unsafe_op_in_unsafe_fn)]
+#![forbid(unsafe_code)]
 
+pub mod atomic;
 pub mod binary;
+pub mod counts;
+mod elf;
+pub mod file;
+pub mod map;
+pub mod merged;
+pub mod raw;
+pub mod recover;
+pub mod snapshot;
+pub mod verify;

@@ -1,0 +1,161 @@
+//! The counts of one link unit, from one run or from many.
+
+use crate::binary::UnitId;
+use cotree_rt::layout::{Flags, State};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How the runs that went into the counts ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// They ended by themselves.
+    pub finished: u64,
+    /// They called `abort`.
+    pub aborted: u64,
+    /// They were killed or crashed, or still run.
+    pub cut_off: u64,
+    /// Snapshots of processes.
+    pub snapshots: u64,
+}
+
+impl Runs {
+    /// One run that ended in a [`State`].
+    #[must_use]
+    pub fn one(state: u32) -> Option<Self> {
+        let mut runs = Self::default();
+        match state {
+            State::FINISHED => runs.finished = 1,
+            State::ABORTED => runs.aborted = 1,
+            State::RUNNING => runs.cut_off = 1,
+            State::SNAPSHOT => runs.snapshots = 1,
+            _ => return None,
+        }
+        Some(runs)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.finished.saturating_add(self.aborted).saturating_add(self.cut_off).saturating_add(self.snapshots)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.finished = self.finished.saturating_add(other.finished);
+        self.aborted = self.aborted.saturating_add(other.aborted);
+        self.cut_off = self.cut_off.saturating_add(other.cut_off);
+        self.snapshots = self.snapshots.saturating_add(other.snapshots);
+    }
+}
+
+/// The counts of one link unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnitCounts {
+    /// The build that was run.
+    pub unit: UnitId,
+    /// Where the binary was when it ran.
+    pub binary: PathBuf,
+    /// The command line of the first run.
+    pub command: Vec<String>,
+    /// How the runs ended.
+    pub runs: Runs,
+    /// The sum of the weights of the runs.
+    pub weight: u64,
+    /// Bits of [`Flags`] that any run had.
+    pub flags: u64,
+    /// Threads that were alive at the end of their process.
+    pub threads_alive: u64,
+    /// Nanoseconds since the epoch when the first run began.
+    pub started_ns: u64,
+    /// Nanoseconds since the epoch when the last run ended; 0 if none did.
+    pub ended_ns: u64,
+    /// Some sum did not fit 64 bits and was cut.
+    pub saturated: bool,
+    /// The counters.
+    pub counters: Vec<u64>,
+    /// Activations abandoned less those revived, by the address of the early-exit table (tags included).
+    pub early: BTreeMap<u64, i64>,
+}
+
+/// Bits of [`Flags`] that this version knows.
+pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
+    | Flags::THREADS_ALIVE
+    | Flags::WALK_INCOMPLETE
+    | Flags::EARLY_TABLE_FULL
+    | Flags::FOREIGN_JUMP
+    | Flags::INTERRUPTED_FRAME
+    | Flags::THREAD_CANCELLED
+    | Flags::THREAD_UNREGISTERED
+    | Flags::NOT_MAPPED
+    | Flags::RESET
+    | Flags::SLAB_SHARED
+    | Flags::FOREIGN_PROCESS
+    | Flags::UNHOOKED;
+
+impl UnitCounts {
+    /// Adds another unit's counts, each taken `weight` times.
+    ///
+    /// Sums that do not fit are cut at the largest number and [`UnitCounts::saturated`] is set.
+    ///
+    /// # Errors
+    /// [`CounterMismatch`] if the two have different numbers of counters: then one of them lies about its unit.
+    pub fn add(&mut self, other: &Self, weight: u64) -> Result<(), CounterMismatch> {
+        if self.counters.len() != other.counters.len() {
+            return Err(CounterMismatch { expected: self.counters.len(), found: other.counters.len() });
+        }
+        let mut cut = other.saturated;
+        for (sum, &count) in self.counters.iter_mut().zip(&other.counters) {
+            let (scaled, over) = match count.checked_mul(weight) {
+                Some(scaled) => sum.overflowing_add(scaled),
+                None => (0, true),
+            };
+            *sum = if over { u64::MAX } else { scaled };
+            cut |= over;
+        }
+        for (&address, &count) in &other.early {
+            let sum = self.early.entry(address).or_default();
+            let exact = i128::from(*sum) + i128::from(count) * i128::from(weight);
+            *sum = i64::try_from(exact).unwrap_or_else(|_| {
+                cut = true;
+                if exact < 0 { i64::MIN } else { i64::MAX }
+            });
+        }
+        self.early.retain(|_, count| *count != 0);
+        self.saturated |= cut;
+        self.runs.add(&other.runs);
+        self.weight = self.weight.saturating_add(other.weight.saturating_mul(weight));
+        self.flags |= other.flags;
+        self.threads_alive = self.threads_alive.saturating_add(other.threads_alive);
+        if other.started_ns != 0 && (self.started_ns == 0 || other.started_ns < self.started_ns) {
+            self.started_ns = other.started_ns;
+        }
+        self.ended_ns = self.ended_ns.max(other.ended_ns);
+        Ok(())
+    }
+
+    /// The same counts taken `weight` times.
+    #[must_use]
+    pub fn weighted(self, weight: u64) -> Self {
+        if weight == 1 {
+            return self;
+        }
+        let mut sum = Self {
+            unit: self.unit,
+            binary: self.binary.clone(),
+            command: self.command.clone(),
+            counters: vec![0; self.counters.len()],
+            ..Self::default()
+        };
+        sum.add(&self, weight).expect("as many counters as itself");
+        sum
+    }
+}
+
+/// Two profiles of one unit have different numbers of counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found} counters instead of {expected}")]
+pub struct CounterMismatch {
+    /// Counters of the one.
+    pub expected: usize,
+    /// Counters of the other.
+    pub found: usize,
+}

@@ -1,0 +1,346 @@
+//! A profiled binary: its map, its unit id and the way from machine addresses back to call sites.
+//!
+//! Only the sections that matter are read, through a cache and not through a mapping: a binary that is rebuilt or cut
+//! off while we look at it is an error and not a SIGBUS.
+
+use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, UnitId};
+use crate::map::{self, MapError};
+use cotree_core::facts::{Callee, Function};
+use cotree_core::ids::Site;
+use cotree_rt::layout;
+use object::read::{Object, ObjectSection, ObjectSymbol, ReadCache};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a binary cannot tell us about itself.
+#[derive(Debug, thiserror::Error)]
+pub enum BinaryError {
+    /// It cannot be read.
+    #[error("cannot read the binary {path}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Not an ELF file.
+    #[error("{path} is not an ELF file: give the program or shared library that was profiled", path = .path.display())]
+    NotElf {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Damaged ELF.
+    #[error("{path} is a damaged ELF file ({reason}): build it again", path = .path.display())]
+    DamagedElf {
+        /// The file.
+        path: PathBuf,
+        /// What the ELF reader says.
+        reason: String,
+    },
+    /// `.o`.
+    #[error("{path} is an object file that is not linked yet: give the program or shared library", path = .path.display())]
+    NotLinked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No map section.
+    #[error(
+        "{path} carries no cotree map: it was not built with cotree, or its sections were stripped (build it with `cotree cc` or `cargo cotree`, and keep the section {MAP_SECTION})",
+        path = .path.display()
+    )]
+    NoMap {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The map is of another version of cotree.
+    #[error(
+        "the cotree map in {path} has format version {version}, this cotree reads version {expected}: use the cotree that built it, or build it again",
+        path = .path.display(), expected = map::VERSION
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version found.
+        version: u32,
+    },
+    /// The map cannot be used.
+    #[error("the cotree map in {path} cannot be used: {reason}; build it again", path = .path.display())]
+    Map {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        reason: MapError,
+    },
+    /// The function addresses cannot be used.
+    #[error("the section {FUNCS_SECTION} in {path} cannot be used: {reason}; build it again", path = .path.display())]
+    Functions {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        reason: &'static str,
+    },
+}
+
+/// What an address of the table of early exits means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// The activations that were abandoned (or revived), as functions (in the order of
+    /// [`cotree_core::facts::ProgramMap::functions`]) with the call site they were in; innermost first.
+    Sites(Vec<(u32, Site)>),
+    /// An activation was abandoned in one of these functions, but not at a call that we know.
+    UnknownInFunction(Vec<u32>),
+    /// The address is in no function of this link unit that cotree compiled.
+    Outside,
+}
+
+/// A profiled binary, opened.
+#[derive(Clone, Debug)]
+pub struct BinaryFile {
+    path: PathBuf,
+    unit: UnitId,
+    map: BinaryMap,
+    functions: Vec<Placed>,
+    /// Module and place in the module of each function of the map.
+    index: Vec<(u32, u32)>,
+}
+
+/// A machine function at its final address.
+#[derive(Clone, Debug)]
+struct Placed {
+    start: u64,
+    code: u32,
+    module: u32,
+    /// Another function with other calls lies at the same address (identical code folding).
+    ambiguous: bool,
+    /// The function of the map whose body this is, by its ELF symbol or its call sites.
+    owner: Option<u32>,
+}
+
+impl BinaryFile {
+    /// Opens a profiled binary.
+    ///
+    /// # Errors
+    /// See [`BinaryError`].
+    pub fn open(path: &Path) -> Result<Self, BinaryError> {
+        let io = |source| BinaryError::Io { path: path.to_owned(), source };
+        let file = File::open(path).map_err(io)?;
+        if file.metadata().map_err(io)?.is_dir() {
+            return Err(io(io::ErrorKind::IsADirectory.into()));
+        }
+        let cache = ReadCache::new(file);
+        match object::FileKind::parse(&cache) {
+            Ok(object::FileKind::Elf32 | object::FileKind::Elf64) => {}
+            _ => return Err(BinaryError::NotElf { path: path.to_owned() }),
+        }
+        let damaged = |e: object::Error| BinaryError::DamagedElf { path: path.to_owned(), reason: e.to_string() };
+        let elf = object::File::parse(&cache).map_err(damaged)?;
+        if elf.kind() == object::ObjectKind::Relocatable {
+            return Err(BinaryError::NotLinked { path: path.to_owned() });
+        }
+        let section = elf.section_by_name(MAP_SECTION).ok_or_else(|| BinaryError::NoMap { path: path.to_owned() })?;
+        let (map, unit) = map::decode(section.data().map_err(damaged)?).map_err(|reason| match reason {
+            MapError::Version(version) => BinaryError::Version { path: path.to_owned(), version },
+            reason => BinaryError::Map { path: path.to_owned(), reason },
+        })?;
+        let records = match elf.section_by_name(FUNCS_SECTION) {
+            Some(section) => section.data().map_err(damaged)?,
+            None => &[],
+        };
+        let symbols = elf.symbols().filter(|s| s.is_definition()).filter_map(|s| Some((s.address(), s.name().ok()?.to_owned())));
+        let functions = place(records, elf.is_little_endian(), &map, symbols)
+            .map_err(|reason| BinaryError::Functions { path: path.to_owned(), reason })?;
+        let index = index_of(&map);
+        Ok(Self { path: path.to_owned(), unit, map, functions, index })
+    }
+
+    /// A binary from its parts: `functions` is the content of `.cotree.funcs`, little-endian.
+    ///
+    /// # Errors
+    /// Says what is wrong with the parts.
+    pub fn from_parts(path: PathBuf, unit: UnitId, map: BinaryMap, functions: &[u8]) -> Result<Self, BinaryError> {
+        map::validate(&map).map_err(|reason| BinaryError::Map { path: path.clone(), reason })?;
+        let functions = place(functions, true, &map, std::iter::empty())
+            .map_err(|reason| BinaryError::Functions { path: path.clone(), reason })?;
+        let index = index_of(&map);
+        Ok(Self { path, unit, map, functions, index })
+    }
+
+    /// Reads only the unit id: enough to see whether a binary is the one that a profile asks for.
+    ///
+    /// # Errors
+    /// See [`BinaryError`].
+    pub fn unit_of(path: &Path) -> Result<UnitId, BinaryError> {
+        let io = |source| BinaryError::Io { path: path.to_owned(), source };
+        let cache = ReadCache::new(File::open(path).map_err(io)?);
+        let Ok(elf) = object::File::parse(&cache) else { return Err(BinaryError::NotElf { path: path.to_owned() }) };
+        let no_map = || BinaryError::NoMap { path: path.to_owned() };
+        let section = elf.section_by_name(MAP_SECTION).ok_or_else(no_map)?;
+        let data = section.data().map_err(|_| no_map())?;
+        map::decode_unit(data).map_err(|reason| BinaryError::Map { path: path.to_owned(), reason })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The build that this is.
+    #[must_use]
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// Its map.
+    #[must_use]
+    pub fn map(&self) -> &BinaryMap {
+        &self.map
+    }
+
+    /// Keeps only the map.
+    #[must_use]
+    pub fn into_map(self) -> BinaryMap {
+        self.map
+    }
+
+    /// The machine function that an instruction address lies in, and the offset there: an index into
+    /// [`crate::binary::CodeMap::functions`].
+    #[must_use]
+    pub fn code_at(&self, address: u64) -> Option<(u32, u32)> {
+        self.placed_at(address).map(|(p, offset)| (p.code, offset))
+    }
+
+    fn placed_at(&self, address: u64) -> Option<(&Placed, u32)> {
+        let placed = &self.functions[self.functions.partition_point(|p| p.start <= address).checked_sub(1)?];
+        let offset = u32::try_from(address - placed.start).ok()?;
+        (offset < self.map.code.functions[placed.code as usize].size).then_some((placed, offset))
+    }
+
+    /// What an address of the table of early exits means (see [`layout::EarlyEntry::address`]).
+    ///
+    /// - A plain return address: every function inlined there, and the one that they are inlined in, was abandoned at
+    ///   its call site. A mark before a `resume` counts for nothing itself.
+    /// - [`layout::LANDED`]: an exception landed in the machine function: only what is inside the innermost invoke of
+    ///   the chain was abandoned.
+    /// - [`layout::INTERRUPTED`]: no call was under way.
+    #[must_use]
+    pub fn resolve(&self, address: u64) -> Resolved {
+        let plain = address & !(layout::INTERRUPTED | layout::LANDED);
+        if address & layout::INTERRUPTED != 0 {
+            return match self.placed_at(plain) {
+                Some((placed, _)) => Resolved::UnknownInFunction(self.bodies(placed)),
+                None => Resolved::Outside,
+            };
+        }
+        // A call may be the last instruction of its function: its return address is then the end.
+        let Some((placed, before)) = plain.checked_sub(1).and_then(|a| self.placed_at(a)) else { return Resolved::Outside };
+        let unknown = || Resolved::UnknownInFunction(self.bodies(placed));
+        let returns = &self.map.code.functions[placed.code as usize].returns;
+        let Ok(found) = returns.binary_search_by_key(&(before + 1), |r| r.offset) else { return unknown() };
+        if placed.ambiguous {
+            return unknown();
+        }
+        let mut abandoned = Vec::new();
+        for &(function, site) in &returns[found].chain {
+            let facts = &self.function(function).sites[site.index()];
+            if address & layout::LANDED != 0 && facts.terminator {
+                return Resolved::Sites(abandoned);
+            }
+            if !facts.resume_marker {
+                abandoned.push((function, site));
+            }
+        }
+        // Something landed, so there has to be an invoke.
+        if address & layout::LANDED != 0 { unknown() } else { Resolved::Sites(abandoned) }
+    }
+
+    /// A function by its place in the order of [`cotree_core::facts::ProgramMap::functions`].
+    ///
+    /// # Panics
+    /// If there is no such function.
+    #[must_use]
+    pub fn function(&self, function: u32) -> &Function {
+        let (module, index) = self.index[function as usize];
+        &self.map.program.modules[module as usize].functions[index as usize]
+    }
+
+    /// The functions whose bodies a machine function holds: its own, those that its call sites are known to come from,
+    /// and those that a call in them names without there being a call in the code.
+    fn bodies(&self, placed: &Placed) -> Vec<u32> {
+        let code = &self.map.code.functions[placed.code as usize];
+        let mut bodies: BTreeSet<u32> = code.returns.iter().flat_map(|r| r.chain.iter().map(|&(f, _)| f)).collect();
+        bodies.extend(placed.owner);
+        let of_module = || (0..).zip(&self.index).filter(|(_, (module, _))| *module == placed.module).map(|(f, _)| f);
+        if bodies.is_empty() || placed.ambiguous {
+            // Nothing ties the code to a function: any function of its module may be meant.
+            bodies.extend(of_module());
+        }
+        let called: HashSet<(u32, Site)> = code.returns.iter().filter_map(|r| r.chain.first().copied()).collect();
+        let by_symbol: HashMap<&str, u32> = of_module().map(|f| (self.function(f).symbol.as_str(), f)).collect();
+        let mut work: Vec<u32> = bodies.iter().copied().collect();
+        while let Some(body) = work.pop() {
+            for (index, site) in self.function(body).sites.iter().enumerate() {
+                let Callee::Symbol(symbol) = &site.callee else { continue };
+                let Some(&callee) = by_symbol.get(symbol.as_str()) else { continue };
+                if !called.contains(&(body, Site::new(index))) && bodies.insert(callee) {
+                    work.push(callee);
+                }
+            }
+        }
+        bodies.into_iter().collect()
+    }
+}
+
+fn index_of(map: &BinaryMap) -> Vec<(u32, u32)> {
+    let modules = (0..).zip(&map.program.modules);
+    modules.flat_map(|(m, module)| (0..).zip(&module.functions).map(move |(f, _)| (m, f))).collect()
+}
+
+/// Reads `.cotree.funcs` and sorts it by address.
+fn place(
+    records: &[u8],
+    little: bool,
+    map: &BinaryMap,
+    symbols: impl Iterator<Item = (u64, String)>,
+) -> Result<Vec<Placed>, &'static str> {
+    if !records.len().is_multiple_of(16) {
+        return Err("its size is not a multiple of 16");
+    }
+    let mut placed = Vec::with_capacity(records.len() / 16);
+    for record in records.chunks_exact(16) {
+        let word = |at: usize| {
+            let bytes: [u8; 4] = record[at..at + 4].try_into().expect("four bytes");
+            if little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
+        };
+        let start: [u8; 8] = record[..8].try_into().expect("eight bytes");
+        let start = if little { u64::from_le_bytes(start) } else { u64::from_be_bytes(start) };
+        let (code, module) = (word(8), word(12));
+        if start == 0 {
+            continue;
+        }
+        let function = map.code.functions.get(code as usize).ok_or("it names a machine function that the map does not have")?;
+        let owner = function.returns.iter().find_map(|r| r.chain.last()).map(|&(f, _)| f);
+        placed.push(Placed { start, code, module, ambiguous: false, owner });
+    }
+    placed.sort_by_key(|p| (p.start, p.code));
+    placed.dedup_by(|later, earlier| {
+        let same_place = later.start == earlier.start;
+        if same_place && map.code.functions[later.code as usize] != map.code.functions[earlier.code as usize] {
+            earlier.ambiguous = true;
+        }
+        same_place
+    });
+    if placed.iter().any(|p| p.owner.is_none()) {
+        let by_symbol: HashMap<&str, u32> = map.program.functions().map(|(_, f)| f.symbol.as_str()).zip(0..).collect();
+        for (address, name) in symbols {
+            if let Ok(at) = placed.binary_search_by_key(&address, |p| p.start)
+                && placed[at].owner.is_none()
+            {
+                placed[at].owner = by_symbol.get(name.as_str()).copied();
+            }
+        }
+    }
+    Ok(placed)
+}

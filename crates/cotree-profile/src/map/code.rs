@@ -1,0 +1,73 @@
+//! The code map: return offsets and the call sites under way at them.
+
+use super::MapError;
+use super::streams::{Reader, Stream, Writer};
+use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
+use cotree_core::ids::Site;
+use std::collections::HashMap;
+
+pub(super) fn write(code: &CodeMap, w: &mut Writer) {
+    w.put(Stream::Unit, code.functions.len() as u64);
+    let mut steps = Steps::default();
+    for function in &code.functions {
+        w.put(Stream::Code, u64::from(function.size));
+        w.put(Stream::Code, function.returns.len() as u64);
+        let mut offset = 0;
+        for point in &function.returns {
+            w.put_step(Stream::Return, offset, point.offset);
+            offset = point.offset;
+            w.put(Stream::Chain, point.chain.len() as u64);
+            // Outermost first: it is the function that the code belongs to, and the most foreseeable.
+            for &(function, site) in point.chain.iter().rev() {
+                w.put_step(Stream::Chain, steps.function, function);
+                w.put_step(Stream::Chain, steps.expect(function), site.0);
+                steps.note(function, site);
+            }
+        }
+    }
+}
+
+pub(super) fn read(r: &mut Reader<'_>) -> Result<CodeMap, MapError> {
+    let count = r.get_count(Stream::Unit, Stream::Code)?;
+    let mut functions = Vec::with_capacity(count);
+    let mut steps = Steps::default();
+    for _ in 0..count {
+        let size = r.get_u32(Stream::Code)?;
+        let points = r.get_count(Stream::Code, Stream::Return)?;
+        let mut returns = Vec::with_capacity(points);
+        let mut offset = 0;
+        for _ in 0..points {
+            offset = r.get_step(Stream::Return, offset)?;
+            let links = r.get_count(Stream::Chain, Stream::Chain)?;
+            let mut chain = Vec::with_capacity(links.min(16));
+            for _ in 0..links {
+                let function = r.get_step(Stream::Chain, steps.function)?;
+                let site = Site(r.get_step(Stream::Chain, steps.expect(function))?);
+                steps.note(function, site);
+                chain.push((function, site));
+            }
+            chain.reverse();
+            returns.push(ReturnPoint { offset, chain });
+        }
+        functions.push(CodeFunction { size, returns });
+    }
+    Ok(CodeMap { functions })
+}
+
+/// Foresees the next link: the same function, the site after its last one.
+#[derive(Default)]
+struct Steps {
+    function: u32,
+    next_site: HashMap<u32, u32>,
+}
+
+impl Steps {
+    fn expect(&self, function: u32) -> u32 {
+        self.next_site.get(&function).copied().unwrap_or(0)
+    }
+
+    fn note(&mut self, function: u32, site: Site) {
+        self.function = function;
+        self.next_site.insert(function, site.0.wrapping_add(1));
+    }
+}

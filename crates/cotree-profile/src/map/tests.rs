@@ -1,0 +1,342 @@
+//! Round trips of random maps, and bytes from people who mean no good.
+
+use super::*;
+use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
+use cotree_core::facts::*;
+use cotree_core::ids::{Block, Counter, Edge, Site};
+use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::probe::{Place, PlacedProbe, Probe};
+use proptest::prelude::*;
+
+const UNIT: UnitId = UnitId(*b"0123456789abcdef");
+
+fn position() -> impl Strategy<Value = Position> {
+    (0u32..3, 1u32..5000, 0u32..90).prop_map(|(file, line, column)| Position { file, line, column })
+}
+
+fn kind() -> impl Strategy<Value = EdgeKind> {
+    prop_oneof![
+        Just(EdgeKind::Jump),
+        Just(EdgeKind::True),
+        Just(EdgeKind::False),
+        any::<i64>().prop_map(EdgeKind::Case),
+        (2u32..9, any::<i64>()).prop_map(|(n, v)| EdgeKind::Cases(n, v)),
+        Just(EdgeKind::Default),
+        Just(EdgeKind::InvokeNormal),
+        Just(EdgeKind::InvokeUnwind),
+        Just(EdgeKind::IndirectBranch),
+        Just(EdgeKind::CallBrFallthrough),
+        Just(EdgeKind::CallBrIndirect),
+        Just(EdgeKind::Return),
+        Just(EdgeKind::Resume),
+        Just(EdgeKind::Unreachable),
+    ]
+}
+
+/// The edges of a terminator as compilers make them.
+fn usual_edges(blocks: u32) -> impl Strategy<Value = Vec<(EdgeKind, u32)>> {
+    let to = move || 0..blocks;
+    prop_oneof![
+        to().prop_map(|b| vec![(EdgeKind::Jump, b)]),
+        (to(), to()).prop_map(|(a, b)| vec![(EdgeKind::True, a), (EdgeKind::False, b)]),
+        (to(), to()).prop_map(|(a, b)| vec![(EdgeKind::InvokeNormal, a), (EdgeKind::InvokeUnwind, b)]),
+        Just(vec![(EdgeKind::Return, blocks)]),
+        Just(vec![(EdgeKind::Unreachable, blocks)]),
+        Just(vec![(EdgeKind::Resume, blocks)]),
+        prop::collection::vec(to(), 1..5).prop_map(|v| v.into_iter().map(|b| (EdgeKind::IndirectBranch, b)).collect()),
+        (to(), prop::collection::vec((any::<i8>(), to()), 0..6)).prop_map(|(d, cases)| {
+            let cases = cases.into_iter().map(|(v, b)| (EdgeKind::Case(i64::from(v)), b));
+            std::iter::once((EdgeKind::Default, d)).chain(cases).collect()
+        }),
+    ]
+}
+
+fn edges(blocks: u32) -> impl Strategy<Value = Vec<EdgeFacts>> {
+    let usual = prop::collection::vec((usual_edges(blocks), any::<bool>()), blocks as usize).prop_map(|all| {
+        let facts = |(src, (edges, gaps)): (u32, (Vec<(EdgeKind, u32)>, bool))| {
+            edges.into_iter().zip(0..).map(move |((kind, dst), i)| EdgeFacts {
+                src: Block(src),
+                dst: Block(dst),
+                kind,
+                successor: if gaps { i * 3 } else { i },
+            })
+        };
+        (0..).zip(all).flat_map(facts).collect()
+    });
+    let odd = prop::collection::vec(
+        (0..blocks, 0..=blocks, kind(), 0u32..9).prop_map(|(src, dst, kind, successor)| EdgeFacts {
+            src: Block(src),
+            dst: Block(dst),
+            kind,
+            successor,
+        }),
+        0..8,
+    );
+    prop_oneof![4 => usual, 1 => odd]
+}
+
+fn site(blocks: u32) -> impl Strategy<Value = CallSite> {
+    let callee = prop_oneof![4 => "[a-d]{1,2}".prop_map(Callee::Symbol), 1 => Just(Callee::Indirect), 1 => Just(Callee::Assembly)];
+    (0..blocks, callee, any::<[bool; 4]>(), any::<u16>()).prop_map(|(block, callee, flags, probe)| CallSite {
+        block: Block(block),
+        callee,
+        terminator: flags[0],
+        no_return: flags[1],
+        returns_twice: flags[2],
+        resume_marker: flags[3],
+        probe,
+    })
+}
+
+fn function() -> impl Strategy<Value = Function> {
+    (1u32..9).prop_flat_map(|blocks| {
+        let counts = (0u32..300, 0u32..50, 0u32..50, 0u32..9, 0u32..9);
+        let span = (position(), prop::option::of(0u32..2));
+        let block = (counts, prop::collection::vec(span, 0..5));
+        (
+            ("[a-z]{1,8}", 0..3usize, any::<bool>(), prop::option::of(position()), prop::option::of(0usize..7)),
+            prop::collection::vec(block, blocks as usize),
+            edges(blocks),
+            prop::collection::vec(site(blocks), 0..6),
+            prop::collection::vec(("[a-z]{1,3}", prop::option::of(position())), 2..4),
+            any::<(bool, u8)>(),
+        )
+            .prop_map(|((symbol, linkage, address_taken, position, untouched), blocks, edges, mut sites, inlined, (doubt, after))| {
+                sites.sort_by_key(|s| s.block);
+                let blocks = blocks.into_iter().enumerate().map(|(index, ((total, loads, stores, calls, float), lines))| {
+                    let here = sites.iter().filter(|s| s.block.index() == index).count() as u32;
+                    let spans = lines.len() as u32;
+                    BlockFacts {
+                        instructions: InstructionCounts { total, loads, stores, calls, float },
+                        lines: (0..)
+                            .zip(lines)
+                            .map(|(i, (at, inlined))| LineSpan { at, inlined, after_sites: here * i / spans * u32::from(after & 1) })
+                            .collect(),
+                    }
+                });
+                Function {
+                    linkage: [Linkage::Internal, Linkage::External, Linkage::Copy][linkage],
+                    symbol,
+                    address_taken,
+                    position,
+                    blocks: blocks.collect(),
+                    edges,
+                    inlined: (0u32..)
+                        .zip(inlined)
+                        .map(|(i, (symbol, call))| Inlined { symbol, call, parent: i.checked_sub(1) })
+                        .collect(),
+                    untouched: untouched.map(|u| {
+                        [
+                            Untouched::Naked,
+                            Untouched::Excluded,
+                            Untouched::IfuncResolver,
+                            Untouched::Coroutine,
+                            Untouched::NotAsked,
+                            Untouched::AuthorForbids,
+                            Untouched::UnmodelledControlFlow,
+                        ][u]
+                    }),
+                    doubts: if doubt { vec![Doubt::BuiltinSetjmp, Doubt::UnmappedCallSites] } else { vec![] },
+                    sites,
+                }
+            })
+    })
+}
+
+/// A plan of usual counters, with an odd probe where `odd` says so.
+fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
+    let mut plan = FunctionPlan::default();
+    for index in 0..function.edges.len() as u32 + 1 {
+        if (seed >> (index % 32)) & 1 == 0 {
+            continue;
+        }
+        let counter = Counter::new(plan.measures.len());
+        let facts = function.edges.get(index as usize);
+        let (src, dst) = facts.map_or((function.exit(), Block(0)), |e| (e.src, e.dst));
+        let edge = Edge(index);
+        let (measure, place, probe) = match (seed ^ index) % 6 {
+            0 => (Measure::Edge(edge), Place::Edge(edge), Probe::Count(counter)),
+            1 => (Measure::Edge(edge), Place::Start(dst), Probe::Count(counter)),
+            2 => (Measure::Edge(edge), Place::End(src), Probe::Count(counter)),
+            3 => (Measure::Edge(edge), Place::End(src), Probe::CountIfTaken(counter, edge)),
+            4 => (Measure::Block(src), Place::Start(src), Probe::Count(counter)),
+            _ => (Measure::Block(src), Place::End(src), Probe::Count(counter)),
+        };
+        plan.measures.push(measure);
+        plan.probes.push(PlacedProbe { place, probe });
+    }
+    if odd {
+        plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe: Probe::Events(-7) });
+    }
+    plan
+}
+
+pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
+    let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
+    let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
+    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..5usize).prop_map(|(modules, code, seed, threaded, method)| {
+        let modules = modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
+        let program = ProgramMap {
+            name: "a.out".into(),
+            target: "x86_64-unknown-linux-gnu".into(),
+            files: vec!["/src/a.c".into(), "/src/b.c".into(), "/src/ü.h".into()],
+            modules,
+        };
+        let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
+        let plans = |salt: u32| functions.iter().map(|f| plan_for(f, (seed >> 8) as u32 ^ salt, seed & 3 == 3)).collect::<Vec<_>>();
+        let links: Vec<(u32, Site)> = (0..)
+            .zip(&functions)
+            .flat_map(|(i, f)| (0..f.sites.len()).map(move |s| (i, Site::new(s))))
+            .collect();
+        let code = CodeMap {
+            functions: code
+                .into_iter()
+                .filter(|_| !links.is_empty())
+                .map(|points| {
+                    let mut offset = 0;
+                    let returns: Vec<_> = points
+                        .into_iter()
+                        .map(|(step, (a, b), length)| {
+                            offset += step;
+                            let pick = |n: u32| links[n as usize % links.len()];
+                            let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
+                            ReturnPoint { offset, chain }
+                        })
+                        .collect();
+                    CodeFunction { size: offset + 5, returns }
+                })
+                .collect(),
+        };
+        let plan = UnitPlan {
+            method: [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge][method],
+            functions: plans(0),
+            check: (seed & 4 == 0).then(|| plans(0x5555_5555)),
+        };
+        BinaryMap { program, plan, code, threaded }
+    })
+}
+
+/// Puts the right checksum back after an edit, so that the edit reaches the decoder.
+fn reseal(bytes: &mut [u8]) {
+    if bytes.len() >= HEADER {
+        let packed = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
+        let end = (packed as usize).saturating_add(HEADER).min(bytes.len());
+        let sum = checksum(&bytes[..HEADER - 8], &bytes[HEADER..end]);
+        bytes[48..56].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_encoded_is_decoded(map in binary_map()) {
+        prop_assert_eq!(validate(&map), Ok(()));
+        let bytes = encode(&map, UNIT);
+        prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
+        prop_assert_eq!(decode_unit(&bytes), Ok(UNIT));
+    }
+
+    #[test]
+    fn padding_after_a_map_is_no_second_map(map in binary_map()) {
+        let mut bytes = encode(&map, UNIT);
+        bytes.extend_from_slice(&[0; 7]);
+        prop_assert!(decode(&bytes).is_ok());
+        let second = encode(&map, UNIT);
+        bytes.extend_from_slice(&second);
+        prop_assert_eq!(decode(&bytes), Err(MapError::SeveralMaps));
+    }
+
+    #[test]
+    fn a_cut_map_is_refused(map in binary_map(), cut in any::<prop::sample::Index>()) {
+        let bytes = encode(&map, UNIT);
+        prop_assert!(decode(&bytes[..cut.index(bytes.len())]).is_err());
+    }
+
+    #[test]
+    fn a_flipped_bit_is_noticed(map in binary_map(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        let mut bytes = encode(&map, UNIT);
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        prop_assert!(decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_hostile_map_is_an_error_or_a_valid_map(map in binary_map(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut bytes = encode(&map, UNIT);
+        for (at, value) in edits {
+            let at = 32 + at.index(bytes.len() - 32);
+            bytes[at] = value;
+        }
+        reseal(&mut bytes);
+        if let Ok((map, _)) = decode(&bytes) {
+            prop_assert_eq!(validate(&map), Ok(()));
+        }
+    }
+
+    #[test]
+    fn hostile_streams_are_an_error_or_a_valid_map(map in binary_map(), edits in prop::collection::vec((0..STREAMS, any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let (mut streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
+        for (stream, at, value) in edits {
+            if !streams[stream].is_empty() {
+                let at = at.index(streams[stream].len());
+                streams[stream][at] = value;
+            }
+        }
+        if let Ok((map, _)) = decode(&pack(&streams, unit)) {
+            prop_assert_eq!(validate(&map), Ok(()));
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_no_map(mut bytes in prop::collection::vec(any::<u8>(), 0..300), seal in any::<bool>()) {
+        if seal && bytes.len() >= HEADER {
+            bytes[..8].copy_from_slice(&MAGIC);
+            bytes[8..16].copy_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0]);
+            let packed = (bytes.len() - HEADER) as u64;
+            bytes[40..48].copy_from_slice(&packed.to_le_bytes());
+            reseal(&mut bytes);
+        }
+        prop_assert!(decode(&bytes).is_err());
+    }
+}
+
+fn empty_map() -> BinaryMap {
+    BinaryMap {
+        program: ProgramMap::default(),
+        plan: UnitPlan { method: Method::Edge, functions: vec![], check: None },
+        code: CodeMap::default(),
+        threaded: false,
+    }
+}
+
+#[test]
+fn every_byte_of_the_header_matters() {
+    let bytes = encode(&empty_map(), UNIT);
+    for at in 0..HEADER {
+        for bit in 0..8 {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1 << bit;
+            assert!(decode(&bytes).is_err(), "byte {at}, bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_is_refused_before_it_unpacks() {
+    let mut streams = vec![Vec::new(); STREAMS];
+    streams[Stream::Text as usize] = vec![b'x'; 64 << 20];
+    let mut bytes = pack(&streams, UNIT);
+    // The writer pads what compresses too well; a bomb would not.
+    let (packed, keep) = (bytes.len() - HEADER, 8 << 10);
+    assert!(packed > 900 << 10, "{packed}");
+    bytes.truncate(HEADER + keep);
+    bytes[40..48].copy_from_slice(&(keep as u64).to_le_bytes());
+    reseal(&mut bytes);
+    assert_eq!(decode(&bytes), Err(MapError::TooLarge(64 << 20)));
+}
+
+#[test]
+fn a_later_version_is_named() {
+    let mut bytes = encode(&empty_map(), UNIT);
+    bytes[8] = 9;
+    assert_eq!(decode(&bytes), Err(MapError::Version(9)));
+}

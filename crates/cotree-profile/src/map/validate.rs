@@ -1,0 +1,104 @@
+//! Checks that a map from a file can be used without looking over one's shoulder: every index in range, every order kept.
+
+use super::MapError;
+use crate::binary::BinaryMap;
+use cotree_core::facts::{Function, Position};
+use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::probe::{Place, Probe};
+
+/// Checks every index and order that users of a map rely on.
+///
+/// # Errors
+/// The first thing found wrong.
+pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
+    let files = map.program.files.len();
+    let functions: Vec<&Function> = map.program.functions().map(|(_, f)| f).collect();
+    for (index, function) in functions.iter().enumerate() {
+        check_function(function, files).map_err(|what| MapError::InvalidFunction { function: index, what })?;
+    }
+    for plans in std::iter::once(&map.plan.functions).chain(map.plan.check.as_ref()) {
+        if plans.len() != functions.len() {
+            return Err(MapError::Invalid("there is not one plan per function"));
+        }
+        for (index, (plan, function)) in plans.iter().zip(&functions).enumerate() {
+            check_plan(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
+        }
+    }
+    for code in &map.code.functions {
+        let mut last = None;
+        for point in &code.returns {
+            if last.is_some_and(|l| l >= point.offset) || point.offset > code.size {
+                return Err(MapError::Invalid("return offsets do not rise within their function"));
+            }
+            last = Some(point.offset);
+            let known = |&(f, s): &(u32, _)| functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites.len());
+            if point.chain.is_empty() || !point.chain.iter().all(known) {
+                return Err(MapError::Invalid("a return address belongs to no call site"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_function(function: &Function, files: usize) -> Result<(), &'static str> {
+    let known = |p: &Position| (p.file as usize) < files && p.line > 0;
+    let require = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
+    if function.blocks.is_empty() {
+        // A declaration or a body that is not modelled.
+        require(function.edges.is_empty() && function.sites.is_empty(), "it has edges but no blocks")?;
+    } else {
+        function.cfg().map_err(|_| "its edges do not form a control-flow graph")?;
+    }
+    require(function.position.iter().all(known), "its position is in no file")?;
+    require(function.sites.is_sorted_by_key(|s| s.block), "its call sites are not in order")?;
+    require(function.sites.iter().all(|s| s.block < function.exit()), "a call site stands in no block")?;
+    for (index, copy) in function.inlined.iter().enumerate() {
+        require(copy.parent.is_none_or(|p| (p as usize) < index), "an inlined copy comes before its parent")?;
+        require(copy.call.iter().all(known), "an inlined copy is called from no file")?;
+    }
+    let mut sites = function.sites.iter().peekable();
+    for (index, block) in function.blocks.iter().enumerate() {
+        let mut here = 0;
+        while sites.next_if(|s| s.block.index() == index).is_some() {
+            here += 1;
+        }
+        for span in &block.lines {
+            require(known(&span.at), "a line is in no file")?;
+            require(span.inlined.is_none_or(|i| (i as usize) < function.inlined.len()), "a line belongs to no inlined copy")?;
+            require(span.after_sites <= here, "a line comes after more calls than its block has")?;
+        }
+        require(block.lines.is_sorted_by_key(|s| s.after_sites), "the lines of a block are not in order")?;
+    }
+    Ok(())
+}
+
+fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static str> {
+    let edges = function.edges.len() + 1;
+    let edge = |e: cotree_core::ids::Edge| e.index() < edges;
+    let block = |b: cotree_core::ids::Block| b <= function.exit();
+    let counter = |c: cotree_core::ids::Counter| c.index() < plan.measures.len();
+    for measure in &plan.measures {
+        let known = match *measure {
+            Measure::Edge(e) => edge(e),
+            Measure::Block(b) => block(b),
+        };
+        if !known {
+            return Err("a counter measures what is not there");
+        }
+    }
+    for placed in &plan.probes {
+        let place = match placed.place {
+            Place::Start(b) | Place::End(b) => block(b),
+            Place::Edge(e) => edge(e),
+        };
+        let probe = match placed.probe {
+            Probe::Count(c) | Probe::AddTo(c, ..) => counter(c),
+            Probe::CountIfTaken(c, e) => counter(c) && edge(e),
+            Probe::Set(..) | Probe::Add(..) | Probe::CountPath(..) | Probe::Witness { .. } | Probe::Events(_) => true,
+        };
+        if !place || !probe {
+            return Err("a probe stands or counts where nothing is");
+        }
+    }
+    Ok(())
+}

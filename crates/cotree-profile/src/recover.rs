@@ -1,0 +1,428 @@
+//! Recovery of a whole link unit: binary and counts in, the profile of every function out.
+//!
+//! Each function is recovered by its method (`cotree-core`); here the counters are handed out, early exits are brought
+//! from machine addresses to call sites, and what happened to the run as a whole becomes flaws of the functions whose
+//! counts it may concern.
+
+use crate::binary::{BinaryError, BinaryFile, BinaryMap, Resolved, UnitId};
+use crate::counts::{Runs, UnitCounts};
+use crate::file::ProfileFile;
+use cotree_core::facts::{Doubt, Function};
+use cotree_core::ids::Block;
+use cotree_core::method::{self, RecoverError};
+use cotree_core::plan::{FunctionPlan, Measure, Method};
+use cotree_core::probe::{Place, Probe};
+use cotree_core::profile::{EarlyExits, Flaw, FunctionProfile};
+use cotree_rt::layout::Flags;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why a profile cannot be recovered.
+#[derive(Debug, thiserror::Error)]
+pub enum UnitError {
+    /// The binary cannot be used.
+    #[error(transparent)]
+    Binary(#[from] BinaryError),
+    /// The profile does not say where its binary was, or it is gone.
+    #[error("the binary {binary} of the profile {profile} is no longer there: say where it is with --binary", binary = .binary.display(), profile = .profile.display())]
+    BinaryGone {
+        /// The profile.
+        profile: PathBuf,
+        /// Where it was.
+        binary: PathBuf,
+    },
+    /// Another build.
+    #[error(
+        "the profile {profile} is of build {expected}, but {binary} is build {found}: it was built anew since; run it again, or pass the binary that ran with --binary",
+        profile = .profile.display(), binary = .binary.display()
+    )]
+    OtherBuild {
+        /// The profile.
+        profile: PathBuf,
+        /// Its build.
+        expected: UnitId,
+        /// The binary.
+        binary: PathBuf,
+        /// Its build.
+        found: UnitId,
+    },
+    /// The profile and the plan have different numbers of counters.
+    #[error("the profile has {found} counters, but {binary} has {expected}: the profile is damaged; run the program again", binary = .binary.display())]
+    CounterMismatch {
+        /// The binary.
+        binary: PathBuf,
+        /// Counters of the plan.
+        expected: u64,
+        /// Counters of the profile.
+        found: u64,
+    },
+    /// The binary carries no reference counters.
+    #[error("{binary} carries no reference counters: build it with --verify", binary = .binary.display())]
+    NothingToVerify {
+        /// The binary.
+        binary: PathBuf,
+    },
+}
+
+/// Something about the runs as a whole that a reader must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Runs were killed, crashed or still go on.
+    CutOff(u64),
+    /// Snapshots of processes.
+    Snapshots(u64),
+    /// Threads whose frames were not accounted for.
+    ThreadsAlive(u64),
+    /// A walk of a dying stack did not reach its bottom.
+    WalkIncomplete,
+    /// Early exits are missing.
+    EarlyTableFull,
+    /// A jump to a frame that was not on the walked stack.
+    ForeignJump,
+    /// So many activations were left at instructions that are no call sites of the map.
+    UnknownExits(u64),
+    /// A thread was cancelled and could not be followed.
+    ThreadCancelled,
+    /// Threads ran in a program built for one.
+    ThreadsUnexpected,
+    /// A thread shared the main thread's counters.
+    ThreadUnregistered,
+    /// Threads shared counters for want of room.
+    SlabShared,
+    /// Another process wrote into the same counters.
+    ForeignProcess,
+    /// A shared library in a program that is not profiled.
+    Unhooked,
+    /// The counts begin at a call of `cotree_reset`.
+    Reset,
+    /// The counters were not in the file while the program ran.
+    NotMapped,
+    /// Sums of counts did not fit 64 bits.
+    Saturated,
+    /// Weighted sum of runs.
+    Weighted {
+        /// Sum of weights.
+        weight: u64,
+        /// Runs.
+        runs: u64,
+    },
+    /// Functions whose counts could not be recovered at all.
+    Failed(u64),
+}
+
+impl Note {
+    /// Does it put counts in doubt? (Else it is only worth knowing.)
+    #[must_use]
+    pub fn doubtful(&self) -> bool {
+        !matches!(self, Self::Reset | Self::NotMapped | Self::Weighted { .. } | Self::Snapshots(_))
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = |n: u64| if n == 1 { "" } else { "s" };
+        match *self {
+            Self::CutOff(1) => f.write_str("the run was cut off (killed, crashed, or still running): what is derived may be off by one per activation that was live"),
+            Self::CutOff(n) => write!(f, "{n} runs were cut off (killed, crashed, or still running): what is derived may be off by one per activation that was live"),
+            Self::Snapshots(n) => write!(f, "{n} snapshot{} of a running process", s(n)),
+            Self::ThreadsAlive(n) => {
+                write!(f, "{n} thread{} still alive at the end: what is derived may be off by one per activation there", s(n))
+            }
+            Self::WalkIncomplete => f.write_str("a dying stack could not be walked to its bottom"),
+            Self::EarlyTableFull => f.write_str("the table of early exits was full: some are missing"),
+            Self::ForeignJump => f.write_str("a longjmp went to a stack that could not be walked"),
+            Self::UnknownExits(n) => write!(f, "{n} activation{} left at an instruction that is no known call", s(n)),
+            Self::ThreadCancelled => f.write_str("a thread was cancelled and could not be followed"),
+            Self::ThreadsUnexpected => f.write_str("threads ran in a program that was built for one: counts may have been lost"),
+            Self::ThreadUnregistered => f.write_str("a thread shared the main thread's counters: counts may have been lost"),
+            Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),
+            Self::ForeignProcess => f.write_str("another process counted into the same profile: the counts are of both"),
+            Self::Unhooked => f.write_str("a shared library in a program that is not profiled: jumps, exceptions and threads went unseen"),
+            Self::Reset => f.write_str("the counts begin at a call of cotree_reset"),
+            Self::NotMapped => f.write_str("the counters were not in a file mapping: a kill would have lost them"),
+            Self::Saturated => f.write_str("sums of counts were too large for 64 bits and were cut"),
+            Self::Weighted { weight, runs } => write!(f, "a weighted sum: {runs} run{} with a total weight of {weight}", s(runs)),
+            Self::Failed(n) => write!(f, "{n} function{} could not be recovered: the map and the counts contradict each other", s(n)),
+        }
+    }
+}
+
+/// The recovered profile of a link unit.
+#[derive(Clone, Debug)]
+pub struct UnitProfile {
+    /// The build.
+    pub unit: UnitId,
+    /// The binary.
+    pub binary: PathBuf,
+    /// The command line of the first run.
+    pub command: Vec<String>,
+    /// The method.
+    pub method: Method,
+    /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
+    /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
+    pub functions: Vec<Option<FunctionProfile>>,
+    /// Functions whose counts contradict their plan.
+    pub failures: Vec<(u32, RecoverError)>,
+    /// The runs.
+    pub runs: Runs,
+    /// The sum of their weights.
+    pub weight: u64,
+    /// Bits of [`Flags`].
+    pub flags: u64,
+    /// What a reader must know about the runs.
+    pub notes: Vec<Note>,
+}
+
+impl UnitProfile {
+    /// Is every number exact?
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        self.failures.is_empty() && self.functions.iter().flatten().all(|f| f.flaws.is_empty())
+    }
+}
+
+/// Finds and opens the binary of a profile: one of `given` if there are any, else the recorded path.
+///
+/// # Errors
+/// See [`UnitError`].
+pub fn open_binary(profile: &Path, counts: &UnitCounts, given: &[PathBuf]) -> Result<BinaryFile, UnitError> {
+    let other_build = |binary: &Path, found| UnitError::OtherBuild {
+        profile: profile.to_owned(),
+        expected: counts.unit,
+        binary: binary.to_owned(),
+        found,
+    };
+    if let [only] = given {
+        let binary = BinaryFile::open(only)?;
+        return if binary.unit() == counts.unit { Ok(binary) } else { Err(other_build(only, binary.unit())) };
+    }
+    for path in given {
+        if BinaryFile::unit_of(path)? == counts.unit {
+            return Ok(BinaryFile::open(path)?);
+        }
+    }
+    if !counts.binary.exists() {
+        return Err(UnitError::BinaryGone { profile: profile.to_owned(), binary: counts.binary.clone() });
+    }
+    let binary = BinaryFile::open(&counts.binary)?;
+    if binary.unit() == counts.unit { Ok(binary) } else { Err(other_build(&counts.binary, binary.unit())) }
+}
+
+/// Opens the binaries of all units of a profile and recovers them.
+///
+/// # Errors
+/// See [`UnitError`].
+pub fn recover_file(file: &ProfileFile, binaries: &[PathBuf]) -> Result<Vec<(BinaryFile, UnitProfile)>, UnitError> {
+    file.units
+        .iter()
+        .map(|counts| {
+            let binary = open_binary(&file.path, counts, binaries)?;
+            let profile = recover(&binary, counts)?;
+            Ok((binary, profile))
+        })
+        .collect()
+}
+
+/// Early exits of every function, with the functions in which an activation was left at an unknown place.
+pub(crate) struct UnitExits {
+    by_function: HashMap<u32, EarlyExits>,
+    unknown: HashMap<u32, u64>,
+    unknown_total: u64,
+}
+
+impl UnitExits {
+    pub(crate) fn new(binary: &BinaryFile, counts: &UnitCounts) -> (Self, bool) {
+        let mut exits = Self { by_function: HashMap::new(), unknown: HashMap::new(), unknown_total: 0 };
+        let mut saturated = false;
+        for (&address, &count) in &counts.early {
+            match binary.resolve(address) {
+                Resolved::Sites(chain) => {
+                    for (function, site) in chain {
+                        let early = exits.by_function.entry(function).or_insert_with(|| EarlyExits {
+                            at_site: vec![0; binary.function(function).sites.len()],
+                        });
+                        let sum = &mut early.at_site[site.index()];
+                        *sum = sum.checked_add(count).unwrap_or_else(|| {
+                            saturated = true;
+                            if count < 0 { i64::MIN } else { i64::MAX }
+                        });
+                    }
+                }
+                Resolved::UnknownInFunction(functions) => {
+                    let number = count.unsigned_abs();
+                    exits.unknown_total = exits.unknown_total.saturating_add(number);
+                    for function in functions {
+                        *exits.unknown.entry(function).or_default() += number;
+                    }
+                }
+                Resolved::Outside => {}
+            }
+        }
+        (exits, saturated)
+    }
+}
+
+/// Recovers the profile of a link unit.
+///
+/// A function whose counts contradict its plan does not take the others with it: see [`UnitProfile::failures`].
+///
+/// # Errors
+/// If the counts are not of this binary.
+pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, UnitError> {
+    check_counts(binary, counts)?;
+    let map = binary.map();
+    let (exits, exits_saturated) = UnitExits::new(binary, counts);
+    let (bases, _, _) = map.plan.bases();
+    let (functions, failures) = recover_plans(binary, counts, map.plan.method, &map.plan.functions, &bases, &exits);
+    let mut profile = UnitProfile {
+        unit: counts.unit,
+        binary: binary.path().to_owned(),
+        command: counts.command.clone(),
+        method: map.plan.method,
+        functions,
+        failures,
+        runs: counts.runs,
+        weight: counts.weight,
+        flags: counts.flags,
+        notes: Vec::new(),
+    };
+    add_flaws(&mut profile, map, counts, &bases, &exits, exits_saturated);
+    profile.notes = notes(&profile, counts, &exits, exits_saturated);
+    Ok(profile)
+}
+
+pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(), UnitError> {
+    if binary.unit() != counts.unit {
+        return Err(UnitError::OtherBuild {
+            profile: PathBuf::new(),
+            expected: counts.unit,
+            binary: binary.path().to_owned(),
+            found: binary.unit(),
+        });
+    }
+    let (_, _, expected) = binary.map().plan.bases();
+    let found = counts.counters.len() as u64;
+    if expected == found {
+        Ok(())
+    } else {
+        Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found })
+    }
+}
+
+type Recovered = (Vec<Option<FunctionProfile>>, Vec<(u32, RecoverError)>);
+
+/// Recovers all functions from one of the plans that the unit carries.
+pub(crate) fn recover_plans(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    method: Method,
+    plans: &[FunctionPlan],
+    bases: &[u64],
+    exits: &UnitExits,
+) -> Recovered {
+    let none = EarlyExits::default();
+    let mut failures = Vec::new();
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(bases).zip(0u32..);
+    let profiles = functions
+        .map(|(((function, plan), &base), index)| {
+            if function.untouched.is_some() || function.blocks.is_empty() || method == Method::None {
+                return None;
+            }
+            let base = usize::try_from(base).expect("within the counter array");
+            let counts = &counts.counters[base..base + plan.measures.len()];
+            let early = exits.by_function.get(&index).unwrap_or(&none);
+            let cfg = function.cfg().expect("validated with the map");
+            match method::recover(method, function, &cfg, plan, counts, early) {
+                Ok(profile) => Some(profile),
+                Err(RecoverError::NothingMeasured) => None,
+                Err(error) => {
+                    failures.push((index, error));
+                    None
+                }
+            }
+        })
+        .collect();
+    (profiles, failures)
+}
+
+/// Turns what happened to the run into flaws of the functions that it may concern.
+fn add_flaws(profile: &mut UnitProfile, map: &BinaryMap, counts: &UnitCounts, bases: &[u64], exits: &UnitExits, saturated: bool) {
+    let has = |flags: u64| counts.flags & flags != 0;
+    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE);
+    let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
+    let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED);
+    let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);
+    let saturated = saturated || counts.saturated;
+    let functions = map.program.functions().map(|(_, f)| f);
+    for ((((function, plan), &base), recovered), index) in
+        functions.zip(&map.plan.functions).zip(bases).zip(&mut profile.functions).zip(0u32..)
+    {
+        let Some(recovered) = recovered else { continue };
+        let base = usize::try_from(base).expect("within the counter array");
+        let counters = &counts.counters[base..base + plan.measures.len()];
+        let never_began = proves_never_entered(plan, counters);
+        // Where every block and edge has its own counter, live activations only blur the lines after calls.
+        let flow_matters = map.plan.method != Method::Block || !function.sites.is_empty();
+        let mut flaw = |holds: bool, flaw: Flaw| {
+            if holds && !recovered.flaws.contains(&flaw) {
+                recovered.flaws.push(flaw);
+            }
+        };
+        flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
+        flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
+        flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
+        flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
+        flaw(exits.unknown_total > 0 && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
+        flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
+        flaw(threads, Flaw::Threads);
+        flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
+        flaw(saturated && counters.iter().any(|&c| c > 0), Flaw::Damaged);
+    }
+}
+
+/// Is there a counter that each activation passes first, and is it zero? Then no activation can have been live.
+fn proves_never_entered(plan: &FunctionPlan, counters: &[u64]) -> bool {
+    plan.probes.iter().any(|placed| {
+        let Probe::Count(counter) = placed.probe else { return false };
+        let first = placed.place == Place::Start(Block(0));
+        let measured = plan.measures.get(counter.index()).is_some_and(|m| matches!(m, Measure::Block(_) | Measure::Edge(_)));
+        first && measured && counters.get(counter.index()) == Some(&0)
+    })
+}
+
+fn notes(profile: &UnitProfile, counts: &UnitCounts, exits: &UnitExits, exits_saturated: bool) -> Vec<Note> {
+    let flag = |bit: u64| counts.flags & bit != 0;
+    let mut notes = Vec::new();
+    let mut note = |holds: bool, note: Note| {
+        if holds {
+            notes.push(note);
+        }
+    };
+    note(!profile.failures.is_empty(), Note::Failed(profile.failures.len() as u64));
+    note(counts.runs.cut_off > 0, Note::CutOff(counts.runs.cut_off));
+    note(counts.runs.snapshots > 0, Note::Snapshots(counts.runs.snapshots));
+    note(flag(Flags::THREADS_ALIVE), Note::ThreadsAlive(counts.threads_alive));
+    note(flag(Flags::THREADS_UNEXPECTED), Note::ThreadsUnexpected);
+    note(flag(Flags::THREAD_UNREGISTERED), Note::ThreadUnregistered);
+    note(flag(Flags::SLAB_SHARED), Note::SlabShared);
+    note(flag(Flags::FOREIGN_PROCESS), Note::ForeignProcess);
+    note(flag(Flags::UNHOOKED), Note::Unhooked);
+    note(flag(Flags::WALK_INCOMPLETE), Note::WalkIncomplete);
+    note(flag(Flags::FOREIGN_JUMP), Note::ForeignJump);
+    note(flag(Flags::THREAD_CANCELLED), Note::ThreadCancelled);
+    note(flag(Flags::EARLY_TABLE_FULL), Note::EarlyTableFull);
+    note(exits.unknown_total > 0, Note::UnknownExits(exits.unknown_total));
+    note(counts.saturated || exits_saturated, Note::Saturated);
+    note(flag(Flags::RESET), Note::Reset);
+    note(flag(Flags::NOT_MAPPED) && counts.runs.cut_off > 0, Note::NotMapped);
+    let runs = counts.runs.total();
+    note(counts.weight != runs, Note::Weighted { weight: counts.weight, runs });
+    notes
+}
+
+/// The functions of a map, in the order of profiles.
+#[must_use]
+pub fn functions(map: &BinaryMap) -> Vec<&Function> {
+    map.program.functions().map(|(_, f)| f).collect()
+}

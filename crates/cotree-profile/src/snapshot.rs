@@ -1,0 +1,205 @@
+//! Snapshots of running processes: their counters are in a file mapping, so anyone may read them while they count.
+//!
+//! A copy made while the process counts would hold counters of slightly different moments, between which the law of
+//! flow does not hold. So the file is read until two successive copies are the same, which a process that waits for
+//! something gives at once; one that does not hold still is stopped for the moment of the copy.
+
+use crate::atomic::{self, WriteError};
+use crate::file::ProfileError;
+use crate::raw::{HEADER_SIZE, Header};
+use cotree_rt::layout::{self, PAGE, State};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Why no snapshot could be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The process cannot be looked at.
+    #[error("cannot look at process {pid}: {source} (is it running, and yours?)")]
+    Process {
+        /// The process.
+        pid: u32,
+        /// The cause.
+        source: io::Error,
+    },
+    /// No counters there.
+    #[error("process {pid} has no cotree profile open: it was not built with cotree, or its counters are not in a file (COTREE_FILE)")]
+    NoProfile {
+        /// The process.
+        pid: u32,
+    },
+    /// The file is no profile.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The snapshot cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// How to deal with a process that does not hold still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Stop it (SIGSTOP) for the moment of the copy.
+    IfNeeded,
+    /// Take counters of slightly different moments.
+    Never,
+}
+
+/// A copy of the profile of a running process, as the bytes of a raw profile in state `SNAPSHOT`.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The mapped file.
+    pub live: PathBuf,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// All counters are of one moment.
+    pub consistent: bool,
+}
+
+impl Snapshot {
+    /// Writes it, atomically.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write(&self, path: &Path) -> Result<(), WriteError> {
+        atomic::write(path, |out| out.write_all(&self.bytes))
+    }
+}
+
+/// Copies the profiles that a running process counts in: one per link unit.
+///
+/// # Errors
+/// See [`SnapshotError`].
+pub fn take(pid: u32, pause: Pause) -> Result<Vec<Snapshot>, SnapshotError> {
+    let profiles = live_profiles(pid)?;
+    if profiles.is_empty() {
+        return Err(SnapshotError::NoProfile { pid });
+    }
+    profiles.into_iter().map(|(name, readable)| copy(pid, name, &readable, pause)).collect()
+}
+
+/// The profiles mapped by the process: their names, and the paths by which we can read them.
+fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
+    let process = |source| SnapshotError::Process { pid, source };
+    let maps = fs::read(format!("/proc/{pid}/maps")).map_err(process)?;
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for line in maps.split(|&b| b == b'\n') {
+        // address perms offset dev inode path
+        let mut fields = line.splitn(6, |&b| b == b' ');
+        let (Some(range), Some(path)) = (fields.next(), fields.nth(4)) else { continue };
+        let name = String::from_utf8_lossy(path.trim_ascii_start()).into_owned();
+        let name = name.strip_suffix(" (deleted)").unwrap_or(&name);
+        if !name.ends_with(".live") || !seen.insert(name.to_owned()) {
+            continue;
+        }
+        let range = String::from_utf8_lossy(range);
+        let ways = [format!("/proc/{pid}/map_files/{range}"), format!("/proc/{pid}/root{name}"), name.to_owned()];
+        let readable = ways.into_iter().map(PathBuf::from).find(|way| is_profile(way));
+        found.extend(readable.map(|way| (PathBuf::from(name), way)));
+    }
+    Ok(found)
+}
+
+fn is_profile(path: &Path) -> bool {
+    let mut magic = [0; 8];
+    File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && magic == layout::MAGIC
+}
+
+fn copy(pid: u32, live: PathBuf, readable: &Path, pause: Pause) -> Result<Snapshot, SnapshotError> {
+    let read = || -> Result<Vec<u8>, SnapshotError> {
+        fs::read(readable).map_err(|source| ProfileError::Io { path: live.clone(), source }.into())
+    };
+    let mut bytes = read()?;
+    let mut consistent = false;
+    for _ in 0..3 {
+        let again = read()?;
+        if again == bytes {
+            consistent = true;
+            break;
+        }
+        bytes = again;
+    }
+    if !consistent && pause == Pause::IfNeeded {
+        let stopped = Stopped::new(pid)?;
+        bytes = read()?;
+        consistent = stopped.held;
+        drop(stopped);
+    }
+    let bytes = finish(bytes, pid, &live)?;
+    Ok(Snapshot { live, bytes, consistent })
+}
+
+/// Completes the header, so that readers see a snapshot and can check it.
+fn finish(mut bytes: Vec<u8>, pid: u32, live: &Path) -> Result<Vec<u8>, ProfileError> {
+    let length = bytes.len() as u64;
+    let Some(page) = bytes.first_chunk::<HEADER_SIZE>() else {
+        return Err(ProfileError::Truncated { path: live.to_owned(), have: length, need: PAGE });
+    };
+    let header = Header::new(Box::new(*page), length, live)?;
+    if header.state() != State::RUNNING {
+        return Ok(bytes); // It ended while we looked.
+    }
+    let end = usize::try_from(header.end()).expect("checked against the length");
+    bytes.truncate(end);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+    let body = layout::checksum(&bytes[HEADER_SIZE..]);
+    let page = header.into_snapshot(u64::try_from(now).unwrap_or(u64::MAX), threads_of(pid), body);
+    bytes[..HEADER_SIZE].copy_from_slice(&page[..]);
+    Ok(bytes)
+}
+
+fn threads_of(pid: u32) -> u32 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    u32::try_from(tasks).unwrap_or(u32::MAX).max(1)
+}
+
+/// A process that we stopped; it goes on when this is dropped, if it ran before.
+struct Stopped {
+    pid: Pid,
+    resume: bool,
+    /// All its threads stand still.
+    held: bool,
+}
+
+impl Stopped {
+    fn new(pid: u32) -> Result<Self, SnapshotError> {
+        let failed = |source: io::Error| SnapshotError::Process { pid, source };
+        let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let resume = !all_stopped(pid);
+        if resume {
+            kill_process(raw, Signal::STOP).map_err(|e| failed(e.into()))?;
+        }
+        let mut stopped = Self { pid: raw, resume, held: false };
+        for _ in 0..500 {
+            if all_stopped(pid) {
+                stopped.held = true;
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(stopped)
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        if self.resume {
+            // If it is gone by now there is nothing to resume.
+            let _ = kill_process(self.pid, Signal::CONT);
+        }
+    }
+}
+
+fn all_stopped(pid: u32) -> bool {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    tasks.flatten().all(|task| {
+        // "pid (name) state …"; the name may hold anything, parentheses included.
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('T' | 't' | 'Z' | 'X')))
+    })
+}

@@ -1,0 +1,103 @@
+//! The check of a profile against its reference: binaries built with `--verify` carry the counters of two methods, the
+//! chosen one's and those of [`Method::Block`], and the same run feeds both.
+
+use crate::binary::BinaryFile;
+use crate::counts::UnitCounts;
+use crate::recover::{UnitError, UnitExits, check_counts, recover, recover_plans};
+use cotree_core::ids::{Block, Edge};
+use cotree_core::plan::Method;
+
+/// What the two methods disagree about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The number of activations.
+    Entries,
+    /// A block's count.
+    Block(Block),
+    /// An edge's count.
+    Edge(Edge),
+    /// One of them could not be recovered at all.
+    Whole,
+}
+
+/// One disagreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The function, in the order of [`cotree_core::facts::ProgramMap::functions`].
+    pub function: u32,
+    /// About what.
+    pub subject: Subject,
+    /// What the chosen method says.
+    pub recovered: u64,
+    /// What the reference says.
+    pub reference: u64,
+    /// The profile itself says that it does not vouch for this function.
+    pub declared: bool,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// Functions compared.
+    pub functions: u64,
+    /// Block counts compared.
+    pub blocks: u64,
+    /// Edge counts compared.
+    pub edges: u64,
+    /// Functions that the profile does not vouch for.
+    pub flawed: u64,
+    /// The disagreements.
+    pub mismatches: Vec<Mismatch>,
+}
+
+impl Verification {
+    /// Does nothing disagree without saying so?
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.mismatches.iter().all(|m| m.declared)
+    }
+}
+
+/// Compares every block and edge count with the reference that the same run counted.
+///
+/// # Errors
+/// If the counts are not of this binary, or it carries no reference.
+pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, UnitError> {
+    check_counts(binary, counts)?;
+    let plan = &binary.map().plan;
+    let Some(check) = &plan.check else {
+        return Err(UnitError::NothingToVerify { binary: binary.path().to_owned() });
+    };
+    let profile = recover(binary, counts)?;
+    let (exits, _) = UnitExits::new(binary, counts);
+    let (_, bases, _) = plan.bases();
+    let (references, failures) = recover_plans(binary, counts, Method::Block, check, &bases, &exits);
+    let mut result = Verification::default();
+    for (index, _) in profile.failures.iter().chain(&failures) {
+        let mismatch = Mismatch { function: *index, subject: Subject::Whole, recovered: 0, reference: 0, declared: false };
+        result.mismatches.push(mismatch);
+    }
+    for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(0u32..) {
+        let (Some(recovered), Some(reference)) = (recovered, reference) else { continue };
+        let declared = !recovered.flaws.is_empty();
+        result.functions += 1;
+        result.flawed += u64::from(declared);
+        let mut compare = |subject, recovered, reference| {
+            if recovered != reference {
+                result.mismatches.push(Mismatch { function, subject, recovered, reference, declared });
+            }
+        };
+        compare(Subject::Entries, recovered.entries, reference.entries);
+        for (block, (&a, &b)) in recovered.blocks.iter().zip(&reference.blocks).enumerate() {
+            compare(Subject::Block(Block::new(block)), a, b);
+        }
+        result.blocks += recovered.blocks.len() as u64;
+        if let (Some(a), Some(b)) = (&recovered.edges, &reference.edges) {
+            result.edges += a.len() as u64;
+            for (edge, (&a, &b)) in a.iter().zip(b).enumerate() {
+                compare(Subject::Edge(Edge::new(edge)), a, b);
+            }
+        }
+    }
+    Ok(result)
+}
