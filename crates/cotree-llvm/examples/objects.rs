@@ -1,0 +1,28 @@
+//! Compiles bitcode files as one link unit, without a linker's verdicts: `objects OUT_DIR [OPTION…] FILE.bc…`.
+use cotree_llvm::options::Options;
+use cotree_llvm::{JobModule, LinkJob, OutputKind, link_unit};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let work_dir = args.next().ok_or("usage: objects OUT_DIR [OPTION…] FILE.bc…")?;
+    let (files, options): (Vec<String>, Vec<String>) = args.partition(|a| std::path::Path::new(a).exists());
+    let modules = files
+        .iter()
+        .map(|f| {
+            Ok(JobModule { name: f.clone(), path: f.into(), offset: 0, size: std::fs::metadata(f)?.len(), symbols: vec![] })
+        })
+        .collect::<std::io::Result<_>>()?;
+    let job = LinkJob {
+        output: "a.out".into(),
+        kind: OutputKind::Pie,
+        options: Options::parse(&options)?,
+        modules,
+        native_references: vec![],
+        work_dir: work_dir.into(),
+        runtime: &[],
+    };
+    for object in link_unit(&job)?.objects {
+        println!("{}", object.display());
+    }
+    Ok(())
+}

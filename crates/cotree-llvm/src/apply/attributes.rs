@@ -1,0 +1,61 @@
+//! Promises that instrumented functions no longer keep.
+//!
+//! A function that counts writes memory. The front end may have promised that it does not (`memory(none)`,
+//! `speculatable`), and calls to it would be removed, merged or moved: counts would be lost silently.
+
+use crate::ffi::*;
+use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
+use crate::module::Module;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::prelude::*;
+use std::collections::HashSet;
+
+const PROMISES: [&str; 4] = ["memory", "speculatable", "allockind", "nosync"];
+
+/// Takes the promises back: on every function of the link unit (`defined` holds the names of those that other modules
+/// define), and on every call that may reach one.
+pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
+    let kinds = PROMISES.map(attribute_kind);
+    // SAFETY: walking functions and instructions of a valid module; removing attributes changes no list.
+    unsafe {
+        let mut function = LLVMGetFirstFunction(module.raw);
+        while !function.is_null() {
+            let ours = LLVMIsDeclaration(function) == 0 || defined.contains(&value_name(function));
+            if ours && LLVMGetIntrinsicID(function) == 0 {
+                for kind in kinds {
+                    LLVMRemoveEnumAttributeAtIndex(function, FUNCTION_INDEX, kind);
+                }
+            }
+            let mut block = LLVMGetFirstBasicBlock(function);
+            while !block.is_null() {
+                strip_calls(block, &kinds, defined);
+                block = LLVMGetNextBasicBlock(block);
+            }
+            function = LLVMGetNextFunction(function);
+        }
+    }
+}
+
+/// # Safety
+/// `block` must be valid.
+unsafe fn strip_calls(block: LLVMBasicBlockRef, kinds: &[u32], defined: &HashSet<String>) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let mut instruction = LLVMGetFirstInstruction(block);
+        while !instruction.is_null() {
+            if matches!(LLVMGetInstructionOpcode(instruction), LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
+                let called = LLVMGetCalledValue(instruction);
+                let foreign = !LLVMIsAInlineAsm(called).is_null()
+                    || (!LLVMIsAFunction(called).is_null()
+                        && LLVMIsDeclaration(called) != 0
+                        && !defined.contains(&value_name(called)));
+                if !foreign {
+                    for &kind in kinds {
+                        LLVMRemoveCallSiteEnumAttribute(instruction, FUNCTION_INDEX, kind);
+                    }
+                }
+            }
+            instruction = LLVMGetNextInstruction(instruction);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Increments: the counters' symbols, and the instructions that bump them.
+
+use super::Access;
+use crate::ffi::*;
+use crate::module::Module;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
+use std::ptr;
+
+/// The unit's counters, slab 0.
+pub(crate) const COUNTERS: &str = "__cotree_counters";
+/// The thread's slab pointer.
+pub(crate) const SLAB: &str = "__cotree_slab";
+
+/// Emits increments in one function.
+pub(super) struct Counters {
+    pub(super) builder: LLVMBuilderRef,
+    pub(super) int64: LLVMTypeRef,
+    /// The array, or the slab that the function loaded when it was entered.
+    slab: LLVMValueRef,
+    constant: bool,
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, disposed of once.
+        unsafe { LLVMDisposeBuilder(self.builder) };
+    }
+}
+
+impl Counters {
+    /// Prepares a function; `entry` is where its slab pointer is loaded, if it needs one.
+    ///
+    /// # Safety
+    /// `entry` must be an instruction of the module at which the function's code begins.
+    pub(super) unsafe fn new(module: &Module, access: Access, entry: LLVMValueRef) -> Self {
+        // SAFETY: types and globals of the module's own context.
+        unsafe {
+            let int64 = LLVMInt64TypeInContext(module.context);
+            let builder = LLVMCreateBuilderInContext(module.context);
+            let (slab, constant) = match access {
+                Access::Direct => (global(module, COUNTERS, LLVMArrayType2(int64, 0)), true),
+                Access::ThreadInExecutable | Access::ThreadInLibrary => {
+                    let pointer = LLVMPointerTypeInContext(module.context, 0);
+                    let word = global(module, SLAB, pointer);
+                    let mode = if access == Access::ThreadInExecutable {
+                        LLVMThreadLocalMode::LLVMLocalExecTLSModel
+                    } else {
+                        LLVMThreadLocalMode::LLVMInitialExecTLSModel
+                    };
+                    LLVMSetThreadLocalMode(word, mode);
+                    LLVMPositionBuilderBefore(builder, entry);
+                    LLVMSetCurrentDebugLocation2(builder, ptr::null_mut());
+                    let slab = LLVMBuildLoad2(builder, pointer, word, c"".as_ptr());
+                    // It changes only before a thread's first instrumented function runs, so the code generator may load
+                    // it again instead of keeping it in a register.
+                    let invariant = LLVMGetMDKindIDInContext(module.context, c"invariant.load".as_ptr(), 14);
+                    let empty = LLVMMDNodeInContext2(module.context, ptr::null_mut(), 0);
+                    LLVMSetMetadata(slab, invariant, LLVMMetadataAsValue(module.context, empty));
+                    (slab, false)
+                }
+            };
+            Self { builder, int64, slab, constant }
+        }
+    }
+
+    /// # Safety
+    /// `instruction` must be in the function.
+    pub(super) unsafe fn position_before(&self, instruction: LLVMValueRef) {
+        // SAFETY: as the caller promises. Probes have no source line.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, instruction);
+            LLVMSetCurrentDebugLocation2(self.builder, ptr::null_mut());
+        }
+    }
+
+    /// `counter += 1`.
+    ///
+    /// # Safety
+    /// The builder must be positioned in the function.
+    pub(super) unsafe fn increment(&self, counter: u64) {
+        // SAFETY: as the caller promises.
+        unsafe { self.add(LLVMConstInt(self.int64, counter, 0), LLVMConstInt(self.int64, 1, 0)) };
+    }
+
+    /// `counters[index] += amount` for 64-bit values.
+    ///
+    /// # Safety
+    /// The builder must be positioned where both values are available.
+    pub(super) unsafe fn add(&self, index: LLVMValueRef, amount: LLVMValueRef) {
+        // SAFETY: as the caller promises; a counter index is within the array.
+        unsafe {
+            let mut indices = [index];
+            let at = if self.constant && !LLVMIsAConstantInt(index).is_null() {
+                LLVMConstInBoundsGEP2(self.int64, self.slab, indices.as_mut_ptr(), 1)
+            } else {
+                LLVMBuildInBoundsGEP2(self.builder, self.int64, self.slab, indices.as_mut_ptr(), 1, c"".as_ptr())
+            };
+            let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
+            let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
+            LLVMBuildStore(self.builder, new, at);
+        }
+    }
+
+    /// `counter += (address that the indirect branch jumps to == target)`.
+    ///
+    /// # Safety
+    /// The builder must stand before `branch`, an `indirectbr` of `function`; `target` must be one of its targets.
+    pub(super) unsafe fn increment_if_branching_to(
+        &self,
+        counter: u64,
+        branch: LLVMValueRef,
+        function: LLVMValueRef,
+        target: LLVMBasicBlockRef,
+    ) {
+        // SAFETY: operand 0 of an indirect branch is its address.
+        unsafe {
+            let address = LLVMGetOperand(branch, 0);
+            let label = LLVMBlockAddress(function, target);
+            let taken = LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntEQ, address, label, c"".as_ptr());
+            let amount = LLVMBuildZExt(self.builder, taken, self.int64, c"".as_ptr());
+            self.add(LLVMConstInt(self.int64, counter, 0), amount);
+        }
+    }
+}
+
+/// The hidden external global of this name, declared when first asked for.
+///
+/// # Safety
+/// `ty` must be of the module's context.
+unsafe fn global(module: &Module, name: &str, ty: LLVMTypeRef) -> LLVMValueRef {
+    let name = std::ffi::CString::new(name).expect("no NUL in our own names");
+    // SAFETY: as the caller promises.
+    unsafe {
+        let known = LLVMGetNamedGlobal(module.raw, name.as_ptr());
+        if !known.is_null() {
+            return known;
+        }
+        let global = LLVMAddGlobal(module.raw, ty, name.as_ptr());
+        LLVMSetVisibility(global, LLVMVisibility::LLVMHiddenVisibility);
+        LLVMSetAlignment(global, 8);
+        global
+    }
+}

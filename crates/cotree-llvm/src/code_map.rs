@@ -1,0 +1,221 @@
+//! From an emitted object: which call sites are under way when a return address is on the stack.
+//!
+//! LLVM's `.pseudo_probe` holds, per text section, the address of each numbered call relative to its function, and the
+//! chain of numbered calls through which the function was inlined. The return address is that of the next instruction,
+//! which we decode. What the object no longer needs for this is then marked so that the linker drops it.
+//!
+//! Layout per function: GUID (8 bytes), number of probes, number of inlined callees; then the probes (index, a byte
+//! with type in bits 0–3, attributes in 4–6 and "address is a delta" in 7, the address, a discriminator if attribute 4
+//! is set); then the callees (number of the call site, and the same again). Numbers are LEB128. The first address is
+//! relative to the function, unless a sentinel probe with the function's absolute address stands before it.
+
+use crate::error::Error;
+use cotree_core::ids::Site;
+use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
+use iced_x86::{Decoder, DecoderOptions, FlowControl};
+use object::elf;
+use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+use std::collections::HashMap;
+
+/// Probe number → (function of the unit, site).
+pub(crate) type Sites = HashMap<u16, (u32, Site)>;
+
+const INDIRECT_PROBES: &str = ".pseudo_probe";
+const DESCRIPTIONS: &str = ".pseudo_probe_desc";
+const SENTINEL: u8 = 2;
+const HAS_DISCRIMINATOR: u8 = 4;
+
+/// The call sites of an object.
+pub(crate) struct CallSites {
+    /// In the order of the machine functions.
+    pub(crate) functions: Vec<CodeFunction>,
+    /// Machine functions that share a section which their author named: their call addresses can't be told apart.
+    pub(crate) unmapped: Vec<usize>,
+}
+
+/// Reads the call sites of an object with these machine functions.
+pub(crate) fn read(
+    module: &str,
+    bytes: &[u8],
+    functions: &[String],
+    sites: &Sites,
+) -> Result<CallSites, Error> {
+    let broken = |reason: String| Error::Internal { module: module.into(), reason };
+    let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(bytes).map_err(|e| broken(e.to_string()))?;
+    let number_of: HashMap<&str, usize> = functions.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
+    let mut result = vec![CodeFunction::default(); functions.len()];
+    // Functions by text section: (address in the section, size, number).
+    let mut in_section: HashMap<usize, Vec<(u64, u64, usize)>> = HashMap::new();
+    for symbol in file.symbols().filter(|s| s.kind() == SymbolKind::Text) {
+        let (Ok(name), Some(section)) = (symbol.name(), symbol.section_index()) else { continue };
+        let Some(&number) = number_of.get(name) else { continue };
+        result[number].size = u32::try_from(symbol.size()).unwrap_or(u32::MAX);
+        in_section.entry(section.0).or_default().push((symbol.address(), symbol.size(), number));
+    }
+    let mut unmapped = Vec::new();
+    let endian = LittleEndian;
+    for section in file.sections().filter(|s| s.name() == Ok(INDIRECT_PROBES)) {
+        let header = section.elf_section_header();
+        let text = header.sh_link(endian) as usize;
+        let Some(owners) = in_section.get(&text) else { continue };
+        let [(start, size, number)] = owners[..] else {
+            unmapped.extend(owners.iter().map(|&(_, _, number)| number));
+            continue;
+        };
+        let code = file
+            .section_by_index(object::SectionIndex(text))
+            .and_then(|s| s.data())
+            .map_err(|e| broken(e.to_string()))?;
+        let end = usize::try_from(start + size).unwrap_or(usize::MAX).min(code.len());
+        let code = &code[usize::try_from(start).unwrap_or(usize::MAX).min(end)..end];
+        let data = section.data().map_err(|e| broken(e.to_string()))?;
+        let probes = decode(data).ok_or_else(|| broken("LLVM wrote call addresses that we cannot read".into()))?;
+        for probe in probes {
+            let Some(offset) = return_offset(code, probe.address) else { continue };
+            let chain = probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect();
+            result[number].returns.push(ReturnPoint { offset, chain });
+        }
+        result[number].returns.sort_by_key(|r| r.offset);
+    }
+    Ok(CallSites { functions: result, unmapped })
+}
+
+struct Probe {
+    address: i64,
+    /// Numbers of call sites, innermost first.
+    chain: Vec<u16>,
+}
+
+/// Decodes one `.pseudo_probe` section; `None` if it is not well-formed.
+fn decode(mut data: &[u8]) -> Option<Vec<Probe>> {
+    let mut probes = Vec::new();
+    while !data.is_empty() {
+        // One top-level function; `open` holds, per inlined level, how many callees are still to come.
+        let mut open: Vec<(u16, u64)> = Vec::new();
+        let mut address = 0i64;
+        let mut callees = level(&mut data, &mut address, &open, &mut probes)?;
+        loop {
+            if callees > 0 {
+                let call = u16::try_from(uleb(&mut data)?).ok()?;
+                open.push((call, callees - 1));
+                callees = level(&mut data, &mut address, &open, &mut probes)?;
+            } else if let Some((_, rest)) = open.pop() {
+                callees = rest;
+            } else {
+                break;
+            }
+        }
+    }
+    Some(probes)
+}
+
+/// One function body at some level of inlining; returns how many callees were inlined into it.
+fn level(data: &mut &[u8], address: &mut i64, open: &[(u16, u64)], probes: &mut Vec<Probe>) -> Option<u64> {
+    take(data, 8)?;
+    let count = uleb(data)?;
+    let callees = uleb(data)?;
+    for _ in 0..count {
+        let index = uleb(data)?;
+        let kind = take(data, 1)?[0];
+        if kind & 0x80 == 0 {
+            // Absolute: only the function's own address is written so.
+            take(data, 8)?;
+            *address = 0;
+        } else {
+            *address = address.checked_add(sleb(data)?)?;
+        }
+        let attributes = kind >> 4 & 7;
+        if attributes & HAS_DISCRIMINATOR != 0 {
+            uleb(data)?;
+        }
+        if attributes & SENTINEL == 0 {
+            let innermost = u16::try_from(index).ok()?;
+            let chain = std::iter::once(innermost).chain(open.iter().rev().map(|&(call, _)| call)).collect();
+            probes.push(Probe { address: *address, chain });
+        }
+    }
+    Some(callees)
+}
+
+/// The return address of the call at or shortly after `address`; `None` for a tail call.
+fn return_offset(code: &[u8], address: i64) -> Option<u32> {
+    let start = usize::try_from(address).ok()?;
+    let rest = code.get(start..)?;
+    let mut decoder = Decoder::with_ip(64, rest, address.cast_unsigned(), DecoderOptions::NONE);
+    for instruction in decoder.iter().take(4) {
+        match instruction.flow_control() {
+            FlowControl::Call | FlowControl::IndirectCall => return u32::try_from(instruction.next_ip()).ok(),
+            FlowControl::Next => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn take<'a>(data: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (head, tail) = data.split_at_checked(len)?;
+    *data = tail;
+    Some(head)
+}
+
+fn uleb(data: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let byte = take(data, 1)?[0];
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn sleb(data: &mut &[u8]) -> Option<i64> {
+    let mut value = 0i64;
+    for shift in (0..64).step_by(7) {
+        let byte = take(data, 1)?[0];
+        value |= i64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            let unused = 64 - (shift + 7).min(64);
+            return Some(value << unused >> unused);
+        }
+    }
+    None
+}
+
+/// Prepares an object for the linker: our probe sections are dropped from the program, function records are not loaded,
+/// and their function numbers become numbers of the unit by adding `base`.
+pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Error> {
+    let broken = |reason: String| Error::Internal { module: module.into(), reason };
+    let mut flags: Vec<(usize, u64)> = Vec::new();
+    let mut records: Vec<(usize, u32)> = Vec::new();
+    {
+        let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(&*bytes).map_err(|e| broken(e.to_string()))?;
+        let headers = usize::try_from(file.elf_header().e_shoff(LittleEndian)).map_err(|e| broken(e.to_string()))?;
+        for section in file.sections() {
+            let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
+            let header = headers + section.index().0 * 64;
+            match section.name() {
+                Ok(INDIRECT_PROBES | DESCRIPTIONS) => flags.push((header + 8, sh_flags | u64::from(elf::SHF_EXCLUDE))),
+                Ok(FUNCS_SECTION) => {
+                    flags.push((header + 8, sh_flags & !u64::from(elf::SHF_ALLOC | elf::SHF_WRITE)));
+                    let (start, size) = section.file_range().unwrap_or_default();
+                    for at in (start..start + size).step_by(16) {
+                        let at = usize::try_from(at).map_err(|e| broken(e.to_string()))? + 8;
+                        let number = u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+                        records.push((at, number + base));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for (at, value) in flags {
+        bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+    for (at, value) in records {
+        bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+    Ok(())
+}

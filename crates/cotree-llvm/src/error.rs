@@ -1,0 +1,121 @@
+//! What can go wrong between bitcode and objects, each as one sentence with its remedy.
+
+use std::path::PathBuf;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No LLVM anywhere.
+    #[error(
+        "cannot find LLVM {major} (looked for libLLVM.so.* in {}): install the Rust toolchain that cotree was built with, \
+         or name a library in COTREE_LLVM",
+        list(tried)
+    )]
+    LlvmNotFound {
+        /// Folders looked into.
+        tried: Vec<PathBuf>,
+        /// The major version needed.
+        major: u32,
+    },
+    /// The library is there but cannot serve.
+    #[error("cannot use LLVM from {}: {reason}; name another library in COTREE_LLVM", path.display())]
+    LlvmUnusable {
+        /// The library.
+        path: PathBuf,
+        /// The loader's or our reason.
+        reason: String,
+    },
+    /// The library is of another major version.
+    #[error(
+        "{} is LLVM {found}, but cotree speaks to LLVM {wanted}: rebuild cotree with the active Rust toolchain, or name an \
+         LLVM {wanted} library in COTREE_LLVM", path.display()
+    )]
+    LlvmVersion {
+        /// The library.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+        /// The major version needed.
+        wanted: u32,
+    },
+    /// A file could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The bitcode was written by a newer LLVM.
+    #[error(
+        "{module} was compiled by {producer}, which is newer than the LLVM {reader} that cotree uses: compile it with a \
+         compiler based on LLVM {reader} or older, or use a newer Rust toolchain ({reason})"
+    )]
+    TooNew {
+        /// The module.
+        module: String,
+        /// The producer, as the bitcode names it.
+        producer: String,
+        /// Our LLVM.
+        reader: String,
+        /// LLVM's own words.
+        reason: String,
+    },
+    /// The bitcode could not be parsed.
+    #[error("{module} is not valid bitcode ({reason}): compile it again")]
+    BadBitcode {
+        /// The module.
+        module: String,
+        /// LLVM's own words.
+        reason: String,
+    },
+    /// The module is for a machine that we do not support.
+    #[error("{module} is compiled for {triple}, but cotree supports x86-64 Linux only for now")]
+    Target {
+        /// The module.
+        module: String,
+        /// Its target triple.
+        triple: String,
+    },
+    /// The optimiser or code generator refused.
+    #[error("{module}: LLVM failed to {step}: {reason}")]
+    Llvm {
+        /// The module.
+        module: String,
+        /// What was being done.
+        step: &'static str,
+        /// LLVM's own words.
+        reason: String,
+    },
+    /// An option that we do not understand.
+    #[error("bad option {option}: {reason}")]
+    Option {
+        /// The option.
+        option: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Something that we built does not hold together; a defect of cotree.
+    #[error("internal error in {module}: {reason}; please report it")]
+    Internal {
+        /// The module.
+        module: String,
+        /// What.
+        reason: String,
+    },
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    if paths.is_empty() {
+        return "no toolchain: rustc is not in PATH".into();
+    }
+    paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+}

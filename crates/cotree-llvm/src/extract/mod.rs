@@ -1,0 +1,275 @@
+//! Bitcode in, plain facts out: functions, blocks, edges, calls and source lines.
+//!
+//! The facts go into the program map; the handles that tie them to LLVM's objects stay beside the module until the
+//! plan is applied to the very same, unchanged IR.
+
+mod edges;
+mod lines;
+mod selection;
+mod sites;
+
+pub use selection::Selection;
+
+use crate::ffi::*;
+use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
+use crate::module::Module;
+use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
+use cotree_core::ids::Block;
+use lines::Lines;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
+use std::collections::{HashMap, HashSet};
+
+/// A module's facts with the IR that they speak of.
+pub struct Extracted {
+    /// The facts; file numbers are local to `files`.
+    pub facts: facts::Module,
+    /// Source files of this module.
+    pub files: Vec<String>,
+    /// One per function of `facts`, in the same order.
+    pub(crate) handles: Vec<Handles>,
+}
+
+/// LLVM's objects behind one [`Function`].
+pub(crate) struct Handles {
+    pub(crate) function: LLVMValueRef,
+    /// Indexed by `Block`.
+    pub(crate) blocks: Vec<LLVMBasicBlockRef>,
+    /// Indexed by `Site`: the call, or for a resume marker the `resume`.
+    pub(crate) sites: Vec<LLVMValueRef>,
+}
+
+// SAFETY: the handles point into a `Module`, which travels together with them; see there.
+unsafe impl Send for Handles {}
+
+/// Reads the facts of every function that the module defines.
+#[must_use]
+pub fn extract(module: &Module, selection: &Selection) -> Extracted {
+    let mut lines = Lines::new(module.context);
+    let mut probes = sites::ProbeNumbers::default();
+    let mut functions = Vec::new();
+    let mut handles = Vec::new();
+    let resolvers = ifunc_resolvers(module);
+    // SAFETY: walking the function list of a valid module that nobody changes meanwhile.
+    unsafe {
+        let mut function = LLVMGetFirstFunction(module.raw);
+        while !function.is_null() {
+            if LLVMIsDeclaration(function) == 0 {
+                let (facts, handle) =
+                    extract_function(function, selection, &resolvers, &mut lines, &mut probes);
+                functions.push(facts);
+                handles.push(handle);
+            }
+            function = LLVMGetNextFunction(function);
+        }
+    }
+    Extracted {
+        facts: facts::Module { name: module.name.clone(), functions },
+        files: lines.into_files(),
+        handles,
+    }
+}
+
+/// # Safety
+/// `function` must be a definition in a valid module.
+unsafe fn extract_function(
+    function: LLVMValueRef,
+    selection: &Selection,
+    resolvers: &HashSet<LLVMValueRef>,
+    lines: &mut Lines,
+    probes: &mut sites::ProbeNumbers,
+) -> (Function, Handles) {
+    // SAFETY: as the caller promises; all values below are reached from `function`.
+    unsafe {
+        let symbol = value_name(function);
+        let blocks = reachable_blocks(function);
+        let numbers: HashMap<LLVMBasicBlockRef, Block> =
+            blocks.iter().enumerate().map(|(i, &b)| (b, Block::new(i))).collect();
+        let position = lines.function_position(function);
+        let mut facts = Function {
+            linkage: linkage_of(function),
+            address_taken: address_taken(function),
+            position,
+            ..Function::default()
+        };
+        let mut doubts = Vec::new();
+        let (edges, modelled) = edges::edges(&blocks, &numbers);
+        facts.edges = edges;
+        facts.untouched = untouched(function, modelled, resolvers).or_else(|| {
+            let file = position.map(|p| lines.file(p.file));
+            selection.excludes(&symbol, file).then_some(Untouched::Excluded)
+        });
+        let mut site_handles = Vec::new();
+        lines.begin_function();
+        for (number, &block) in blocks.iter().enumerate() {
+            let first_site = facts.sites.len();
+            let mut counts = InstructionCounts::default();
+            let mut spans = Vec::new();
+            let mut instruction = LLVMGetFirstInstruction(block);
+            while !instruction.is_null() {
+                let opcode = LLVMGetInstructionOpcode(instruction);
+                if counted(instruction, opcode) {
+                    count(&mut counts, instruction, opcode);
+                    lines.add(&mut spans, instruction, facts.sites.len() - first_site);
+                }
+                match sites::classify(instruction, opcode) {
+                    sites::Kind::Site(mut site) => {
+                        site.block = Block::new(number);
+                        site.probe = if facts.untouched.is_some() { 0 } else { probes.next() };
+                        if site.probe == 0 && facts.untouched.is_none() {
+                            doubts.push(Doubt::UnmappedCallSites);
+                        }
+                        facts.sites.push(site);
+                        site_handles.push(instruction);
+                    }
+                    sites::Kind::BuiltinJump => doubts.push(Doubt::BuiltinSetjmp),
+                    sites::Kind::Other => {}
+                }
+                instruction = LLVMGetNextInstruction(instruction);
+            }
+            facts.blocks.push(BlockFacts { instructions: counts, lines: spans });
+        }
+        facts.inlined = lines.end_function();
+        doubts.sort_unstable();
+        doubts.dedup();
+        facts.doubts = doubts;
+        facts.symbol = symbol;
+        (facts, Handles { function, blocks, sites: site_handles })
+    }
+}
+
+/// Blocks that can be reached from the entry, in layout order.
+///
+/// # Safety
+/// `function` must be a definition.
+unsafe fn reachable_blocks(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
+    // SAFETY: walking blocks and terminators of a verified function.
+    unsafe {
+        let mut seen = HashSet::new();
+        let mut work = vec![LLVMGetEntryBasicBlock(function)];
+        while let Some(block) = work.pop() {
+            if seen.insert(block) {
+                let terminator = LLVMGetBasicBlockTerminator(block);
+                work.extend((0..LLVMGetNumSuccessors(terminator)).map(|i| LLVMGetSuccessor(terminator, i)));
+            }
+        }
+        let mut ordered = Vec::with_capacity(seen.len());
+        let mut block = LLVMGetFirstBasicBlock(function);
+        while !block.is_null() {
+            if seen.contains(&block) {
+                ordered.push(block);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+        ordered
+    }
+}
+
+/// Does the instruction count as executed work? Phis are moves on edges, debug intrinsics nothing at all.
+///
+/// # Safety
+/// `instruction` must be valid.
+unsafe fn counted(instruction: LLVMValueRef, opcode: LLVMOpcode) -> bool {
+    // SAFETY: as the caller promises.
+    opcode != LLVMOpcode::LLVMPHI && unsafe { !sites::is_annotation(instruction, opcode) }
+}
+
+/// # Safety
+/// `instruction` must be valid.
+unsafe fn count(counts: &mut InstructionCounts, instruction: LLVMValueRef, opcode: LLVMOpcode) {
+    counts.total += 1;
+    match opcode {
+        LLVMOpcode::LLVMLoad => counts.loads += 1,
+        LLVMOpcode::LLVMStore => counts.stores += 1,
+        LLVMOpcode::LLVMFAdd | LLVMOpcode::LLVMFSub | LLVMOpcode::LLVMFMul | LLVMOpcode::LLVMFDiv
+        | LLVMOpcode::LLVMFRem | LLVMOpcode::LLVMFNeg => counts.float += 1,
+        LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr
+            // SAFETY: it is a call.
+            if unsafe { sites::intrinsic_name(instruction) }.is_none() =>
+        {
+            counts.calls += 1;
+        }
+        _ => {}
+    }
+}
+
+/// # Safety
+/// `function` must be valid.
+unsafe fn linkage_of(function: LLVMValueRef) -> Linkage {
+    // SAFETY: as the caller promises.
+    match unsafe { LLVMGetLinkage(function) } {
+        LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage => Linkage::Internal,
+        LLVMLinkage::LLVMExternalLinkage => Linkage::External,
+        _ => Linkage::Copy,
+    }
+}
+
+/// Is there a use other than calling it, or may code that we do not see call it?
+///
+/// # Safety
+/// `function` must be valid.
+unsafe fn address_taken(function: LLVMValueRef) -> bool {
+    // SAFETY: walking the use list of a valid value.
+    unsafe {
+        let local = matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
+        if !local && LLVMGetVisibility(function) != LLVMVisibility::LLVMHiddenVisibility {
+            return true;
+        }
+        let mut usage = LLVMGetFirstUse(function);
+        while !usage.is_null() {
+            let user = LLVMGetUser(usage);
+            let called = (!LLVMIsACallInst(user).is_null() || is_invoke(user)) && LLVMGetCalledValue(user) == function;
+            let as_operand = || {
+                let count = u32::try_from(LLVMGetNumOperands(user)).unwrap_or(0);
+                (0..count).filter(|&i| LLVMGetOperand(user, i) == function).count()
+            };
+            if !called || as_operand() > 1 {
+                return true;
+            }
+            usage = LLVMGetNextUse(usage);
+        }
+        false
+    }
+}
+
+/// # Safety
+/// `value` must be valid.
+unsafe fn is_invoke(value: LLVMValueRef) -> bool {
+    // SAFETY: asking a constant for its opcode is not allowed, so instructions are told apart first.
+    unsafe { !LLVMIsAInstruction(value).is_null() && LLVMGetInstructionOpcode(value) == LLVMOpcode::LLVMInvoke }
+}
+
+/// # Safety
+/// `function` must be valid.
+unsafe fn untouched(function: LLVMValueRef, modelled: bool, resolvers: &HashSet<LLVMValueRef>) -> Option<Untouched> {
+    // SAFETY: attribute look-ups on a valid function.
+    let has = |name: &str| unsafe {
+        !LLVMGetEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind(name)).is_null()
+    };
+    if has("naked") {
+        Some(Untouched::Naked)
+    } else if resolvers.contains(&function) {
+        Some(Untouched::IfuncResolver)
+    } else if has("presplitcoroutine") {
+        Some(Untouched::Coroutine)
+    } else if has("noprofile") || has("skipprofile") {
+        Some(Untouched::AuthorForbids)
+    } else if !modelled {
+        Some(Untouched::UnmodelledControlFlow)
+    } else {
+        None
+    }
+}
+
+fn ifunc_resolvers(module: &Module) -> HashSet<LLVMValueRef> {
+    let mut resolvers = HashSet::new();
+    // SAFETY: walking the ifunc list of a valid module.
+    unsafe {
+        let mut ifunc = LLVMGetFirstGlobalIFunc(module.raw);
+        while !ifunc.is_null() {
+            resolvers.insert(LLVMGetGlobalIFuncResolver(ifunc));
+            ifunc = LLVMGetNextGlobalIFunc(ifunc);
+        }
+    }
+    resolvers
+}

@@ -1,0 +1,49 @@
+//! Which functions the user wants instrumented.
+
+use crate::error::Error;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+/// Include and exclude patterns (shell globs) over function names, mangled and demangled, and over source files.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    include: Option<GlobSet>,
+    exclude: GlobSet,
+    exclude_files: GlobSet,
+}
+
+impl Selection {
+    /// Builds the selection; no include pattern means all.
+    ///
+    /// # Errors
+    /// A pattern is no glob.
+    pub fn new(include: &[String], exclude: &[String], exclude_files: &[String]) -> Result<Self, Error> {
+        Ok(Self {
+            include: if include.is_empty() { None } else { Some(set(include)?) },
+            exclude: set(exclude)?,
+            exclude_files: set(exclude_files)?,
+        })
+    }
+
+    pub(super) fn excludes(&self, symbol: &str, file: Option<&str>) -> bool {
+        let matches = |set: &GlobSet| set.is_match(symbol) || set.is_match(demangled(symbol));
+        self.include.as_ref().is_some_and(|set| !matches(set))
+            || (!self.exclude.is_empty() && matches(&self.exclude))
+            || file.is_some_and(|f| self.exclude_files.is_match(f))
+    }
+}
+
+fn set(patterns: &[String]) -> Result<GlobSet, Error> {
+    let mut builder = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = Glob::new(pattern).map_err(|e| Error::Option { option: pattern.clone(), reason: e.to_string() })?;
+        builder.add(glob);
+    }
+    builder.build().map_err(|e| Error::Option { option: patterns.join(", "), reason: e.to_string() })
+}
+
+fn demangled(symbol: &str) -> String {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return format!("{name:#}");
+    }
+    cpp_demangle::Symbol::new(symbol).ok().and_then(|s| s.demangle().ok()).unwrap_or_else(|| symbol.to_owned())
+}

@@ -1,0 +1,8 @@
+//! LLVM's C API without linking LLVM: types from `llvm-sys`, functions from the library of the Rust toolchain, loaded
+//! when first needed.
+
+mod load;
+mod table;
+
+pub use load::{ensure_loaded, loaded_version};
+pub use table::*;

@@ -1,0 +1,427 @@
+//! One link unit from bitcode to objects.
+
+use crate::apply::{Access, Layer};
+use crate::code_map::{self, Sites};
+use crate::codegen::{self, Target};
+use crate::error::Error;
+use crate::extract::{self, Extracted};
+use crate::linkage::{self, SymbolVerdict, Verdict};
+use crate::module::Module;
+use crate::options::{Options, Threads};
+use crate::{apply, unit_object};
+use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
+use cotree_core::ids::Site;
+use cotree_core::method;
+use cotree_core::plan::{FunctionPlan, Method, UnitPlan};
+use cotree_core::weighting::Weighting;
+use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap, UnitId};
+use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+/// What kind of file is being linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// `ld -r`
+    Relocatable,
+    /// A position-dependent executable.
+    Executable,
+    /// A position-independent executable.
+    Pie,
+    /// A shared library.
+    Shared,
+}
+
+/// The linker's verdict on a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// Not defined anywhere.
+    Undefined,
+    /// The definition here is the one, and others may see it.
+    Prevailing,
+    /// The definition here is the one, and only bitcode sees it.
+    PrevailingInternal,
+    /// The definition here is the one, only bitcode of this link refers to it, but it is exported.
+    PrevailingExported,
+    /// The definition, if there is one here, is not the one.
+    Elsewhere,
+}
+
+/// One symbol of a module.
+#[derive(Clone, Debug)]
+pub struct JobSymbol {
+    /// The linker symbol.
+    pub name: String,
+    /// The IR name; empty for symbols of module assembly.
+    pub ir_name: String,
+    /// The verdict.
+    pub resolution: Resolution,
+}
+
+/// One module.
+#[derive(Clone, Debug)]
+pub struct JobModule {
+    /// For people.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Where the bitcode starts.
+    pub offset: u64,
+    /// How long it is.
+    pub size: u64,
+    /// Its symbols with verdicts.
+    pub symbols: Vec<JobSymbol>,
+}
+
+/// One link.
+pub struct LinkJob<'a> {
+    /// The file being linked.
+    pub output: PathBuf,
+    /// Its kind.
+    pub kind: OutputKind,
+    /// What the user asked for.
+    pub options: Options,
+    /// The modules.
+    pub modules: Vec<JobModule>,
+    /// Names of interest that native objects refer to.
+    pub native_references: Vec<String>,
+    /// Where objects go.
+    pub work_dir: PathBuf,
+    /// The runtime, as a relocatable object.
+    pub runtime: &'a [u8],
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct LinkOutput {
+    /// Objects to link, the modules' first.
+    pub objects: Vec<PathBuf>,
+    /// Sentences for the user.
+    pub warnings: Vec<String>,
+}
+
+/// A module with its facts.
+pub(crate) struct Prepared {
+    pub(crate) module: Module,
+    pub(crate) extracted: Extracted,
+}
+
+/// Compiles a link unit: parse, extract, plan, apply, optimise, emit.
+///
+/// # Errors
+/// See [`Error`].
+pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
+    crate::ffi::ensure_loaded()?;
+    let references = references(&job.modules);
+    let defined = defined(&job.modules);
+    let mut prepared: Vec<Prepared> = job
+        .modules
+        .par_iter()
+        .map(|input| prepare(job, input, &references, &defined))
+        .collect::<Result<_, _>>()?;
+
+    let none = job.options.method == Method::None;
+    let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut program = program_map(name, job.options.method, &mut prepared);
+    let plan = plan_unit(&program, &job.options)?;
+    let (main, check, counters) = plan.bases();
+    let access = access(job);
+
+    // Per module, its functions' plans.
+    let mut first = 0;
+    let mut work = Vec::new();
+    for (number, Prepared { module, extracted }) in prepared.into_iter().enumerate() {
+        let functions = first..first + extracted.facts.functions.len();
+        let layers: Vec<Vec<Layer<'_>>> = functions
+            .clone()
+            .map(|f| {
+                let mut layers = vec![Layer { plan: &plan.functions[f], base: main[f] }];
+                if let Some(plans) = &plan.check {
+                    layers.push(Layer { plan: &plans[f], base: check[f] });
+                }
+                layers
+            })
+            .collect();
+        work.push((number, module, extracted, layers, first));
+        first = functions.end;
+    }
+    let target = Target {
+        level: job.options.level,
+        cpu: job.options.cpu.clone(),
+        position_independent: job.kind != OutputKind::Executable,
+        whole_pipeline: job.options.early,
+    };
+    let built: Vec<Built> = work
+        .into_par_iter()
+        .map(|(number, module, extracted, layers, first)| {
+            build(job, &target, access, counters, none, number, module, &extracted, &layers, first)
+        })
+        .collect::<Result<_, _>>()?;
+
+    let mut output = LinkOutput::default();
+    let mut code = CodeMap::default();
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for (number, mut built) in built.into_iter().enumerate() {
+        let base = u32::try_from(code.functions.len()).unwrap_or(u32::MAX);
+        code_map::finish(&built.name, &mut built.object, base)?;
+        for symbol in &built.unmapped {
+            doubt(&mut program.modules[number].functions, symbol);
+        }
+        code.functions.append(&mut built.code);
+        hasher.update(&built.object);
+        output.objects.push(write(job, &format!("{number}.o"), &built.object)?);
+    }
+    if none {
+        return Ok(output);
+    }
+    let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
+    let map = BinaryMap { program, plan, code, threaded: access != Access::Direct };
+    hasher.update(&cotree_profile::map::encode(&map, UnitId::default()));
+    let id = UnitId(hasher.digest128().to_le_bytes());
+    let encoded = cotree_profile::map::encode(&map, id);
+    let unit = unit_object::Unit {
+        id,
+        name: &map.program.name,
+        counters,
+        sites,
+        threaded: map.threaded,
+        executable: job.kind != OutputKind::Shared,
+        map: &encoded,
+    };
+    output.objects.push(write(job, "unit.o", &unit_object::write(&unit)?)?);
+    output.objects.push(write(job, "runtime.o", job.runtime)?);
+    Ok(output)
+}
+
+/// Names that each module refers to without defining them.
+fn references(modules: &[JobModule]) -> HashMap<&str, Vec<usize>> {
+    let mut references: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (number, module) in modules.iter().enumerate() {
+        for symbol in &module.symbols {
+            if matches!(symbol.resolution, Resolution::Undefined | Resolution::Elsewhere) {
+                references.entry(&symbol.name).or_default().push(number);
+            }
+        }
+    }
+    references
+}
+
+/// Names that some module of the unit defines.
+fn defined(modules: &[JobModule]) -> HashSet<String> {
+    let prevails = |r| {
+        matches!(r, Resolution::Prevailing | Resolution::PrevailingInternal | Resolution::PrevailingExported)
+    };
+    modules.iter().flat_map(|m| &m.symbols).filter(|s| prevails(s.resolution)).map(|s| s.ir_name.clone()).collect()
+}
+
+fn prepare(
+    job: &LinkJob<'_>,
+    input: &JobModule,
+    references: &HashMap<&str, Vec<usize>>,
+    defined: &HashSet<String>,
+) -> Result<Prepared, Error> {
+    let bitcode = read(input)?;
+    let module = Module::parse(&input.name, &bitcode)?;
+    let verdicts: Vec<SymbolVerdict> = input
+        .symbols
+        .iter()
+        .map(|symbol| SymbolVerdict {
+            ir_name: symbol.ir_name.clone(),
+            verdict: match symbol.resolution {
+                Resolution::PrevailingInternal => Verdict::OnlyBitcode,
+                Resolution::Elsewhere => Verdict::Lost,
+                _ => Verdict::Keep,
+            },
+            referenced_elsewhere: references.contains_key(symbol.name.as_str()),
+        })
+        .collect();
+    linkage::apply(&module, &verdicts);
+    if job.options.method != Method::None {
+        apply::strip_attributes(&module, defined);
+    }
+    let extracted = extract::extract(&module, &job.options.selection);
+    Ok(Prepared { module, extracted })
+}
+
+pub(crate) fn read(input: &JobModule) -> Result<Vec<u8>, Error> {
+    use std::io::{Read, Seek, SeekFrom};
+    let failed = |source| Error::Read { path: input.path.clone(), source };
+    let mut file = std::fs::File::open(&input.path).map_err(failed)?;
+    file.seek(SeekFrom::Start(input.offset)).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(input.size).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Joins the modules' facts; source files are numbered over the unit.
+pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared]) -> ProgramMap {
+    let mut files: Vec<String> = Vec::new();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut modules = Vec::new();
+    for Prepared { extracted, .. } in prepared.iter_mut() {
+        let renumber: Vec<u32> = extracted
+            .files
+            .iter()
+            .map(|path| {
+                *numbers.entry(path.clone()).or_insert_with(|| {
+                    files.push(path.clone());
+                    u32::try_from(files.len() - 1).unwrap_or(u32::MAX)
+                })
+            })
+            .collect();
+        for function in &mut extracted.facts.functions {
+            renumber_files(function, &renumber);
+            if method == Method::None && function.untouched.is_none() {
+                function.untouched = Some(Untouched::NotAsked);
+            }
+        }
+        modules.push(extracted.facts.clone());
+    }
+    ProgramMap {
+        name,
+        target: prepared.first().map(|p| p.module.triple()).unwrap_or_default(),
+        files,
+        modules,
+    }
+}
+
+fn renumber_files(function: &mut Function, renumber: &[u32]) {
+    let positions = function
+        .position
+        .iter_mut()
+        .chain(function.inlined.iter_mut().filter_map(|i| i.call.as_mut()))
+        .chain(function.blocks.iter_mut().flat_map(|b| &mut b.lines).map(|l| &mut l.at));
+    for position in positions {
+        position.file = renumber[position.file as usize];
+    }
+}
+
+pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitPlan, Error> {
+    let functions: Vec<_> = program.functions().collect();
+    let plan_all = |method: Method| {
+        functions
+            .par_iter()
+            .map(|(module, function)| {
+                if function.untouched.is_some() {
+                    return Ok(FunctionPlan::default());
+                }
+                let cfg = function
+                    .cfg()
+                    .map_err(|e| Error::Internal { module: module.name.clone(), reason: e.to_string() })?;
+                Ok(method::plan(method, function, &cfg, &Weighting::heuristic(&cfg)))
+            })
+            .collect::<Result<Vec<_>, Error>>()
+    };
+    let method = options.method;
+    let check = if options.verify && method != Method::None { Some(plan_all(Method::Block)?) } else { None };
+    Ok(UnitPlan { method, functions: plan_all(method)?, check })
+}
+
+/// Names whose presence means that threads may run our code.
+const THREAD_STARTERS: [&str; 16] = [
+    "pthread_create",
+    "thrd_create",
+    "clone",
+    "clone3",
+    "timer_create",
+    "mq_notify",
+    "aio_read",
+    "aio_write",
+    "aio_fsync",
+    "lio_listio",
+    "getaddrinfo_a",
+    "dlopen",
+    "dlmopen",
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+    "_ZNSt6thread15_M_start_threadESt10shared_ptrINS_10_Impl_baseEE",
+    "_ZNSt6thread15_M_start_threadESt10shared_ptrINS_10_Impl_baseEEPFvvE",
+];
+
+fn access(job: &LinkJob<'_>) -> Access {
+    let per_thread = if job.kind == OutputKind::Shared { Access::ThreadInLibrary } else { Access::ThreadInExecutable };
+    let undefined = job
+        .modules
+        .iter()
+        .flat_map(|m| &m.symbols)
+        .filter(|s| matches!(s.resolution, Resolution::Undefined | Resolution::Elsewhere))
+        .map(|s| s.name.as_str());
+    let starts_threads =
+        || undefined.chain(job.native_references.iter().map(String::as_str)).any(|n| THREAD_STARTERS.contains(&n));
+    match job.options.threads {
+        Threads::On => per_thread,
+        Threads::Off => Access::Direct,
+        Threads::Auto if job.kind == OutputKind::Shared || starts_threads() => per_thread,
+        Threads::Auto => Access::Direct,
+    }
+}
+
+struct Built {
+    name: String,
+    object: Vec<u8>,
+    code: Vec<CodeFunction>,
+    /// Symbols of machine functions whose call addresses are not known.
+    unmapped: Vec<String>,
+}
+
+#[allow(clippy::too_many_arguments)]
+fn build(
+    job: &LinkJob<'_>,
+    target: &Target,
+    access: Access,
+    spare: u64,
+    none: bool,
+    number: usize,
+    mut module: Module,
+    extracted: &Extracted,
+    layers: &[Vec<Layer<'_>>],
+    first: usize,
+) -> Result<Built, Error> {
+    keep(job, &format!("{number}.before.ll"), &module)?;
+    if !none {
+        apply::apply(&module, extracted, layers, access, spare)?;
+        module.verify().map_err(|reason| Error::Internal {
+            module: module.name.clone(),
+            reason: format!("the instrumented module is not valid: {reason}"),
+        })?;
+        keep(job, &format!("{number}.after.ll"), &module)?;
+    }
+    let sites = numbered_sites(extracted, first);
+    let module_number = u32::try_from(number).unwrap_or(u32::MAX);
+    let object = codegen::compile(&mut module, target, module_number)?;
+    keep(job, &format!("{number}.final.ll"), &module)?;
+    let calls = code_map::read(&module.name, &object.bytes, &object.functions, &sites)?;
+    let unmapped = calls.unmapped.iter().map(|&n| object.functions[n].clone()).collect();
+    Ok(Built { name: module.name.clone(), object: object.bytes, code: calls.functions, unmapped })
+}
+
+fn numbered_sites(extracted: &Extracted, first: usize) -> Sites {
+    let mut sites = Sites::new();
+    for (index, function) in extracted.facts.functions.iter().enumerate() {
+        let number = u32::try_from(first + index).unwrap_or(u32::MAX);
+        for (site, facts) in function.sites.iter().enumerate().filter(|(_, s)| s.probe != 0) {
+            sites.insert(facts.probe, (number, Site::new(site)));
+        }
+    }
+    sites
+}
+
+fn doubt(functions: &mut [Function], symbol: &str) {
+    for function in functions.iter_mut().filter(|f| f.symbol == symbol) {
+        if !function.doubts.contains(&Doubt::UnmappedCallSites) {
+            function.doubts.push(Doubt::UnmappedCallSites);
+        }
+    }
+}
+
+fn write(job: &LinkJob<'_>, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+    let path = job.work_dir.join(name);
+    std::fs::write(&path, bytes).map_err(|source| Error::Write { path: path.clone(), source })?;
+    Ok(path)
+}
+
+fn keep(job: &LinkJob<'_>, name: &str, module: &Module) -> Result<(), Error> {
+    if job.options.keep_temps {
+        write(job, name, module.to_text().as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! Telling a module what the linker decided about its symbols.
+//!
+//! Modules are compiled one by one, so a symbol that only bitcode sees is *internal* only if no other module refers to
+//! it, and *hidden* otherwise. Definitions that lost become `available_externally` (they may still be inlined, and their
+//! copies carry counters of their own) or plain declarations.
+
+use crate::ffi::*;
+use crate::module::Module;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMLinkage, LLVMVisibility};
+use std::collections::HashSet;
+use std::ffi::{CStr, CString};
+use std::ptr;
+
+/// The linker's verdict on one symbol of a module, as this crate needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to do: undefined, or defined here and visible to native code or the outside.
+    Keep,
+    /// Defined here, and only bitcode modules of this link refer to it.
+    OnlyBitcode,
+    /// The definition here lost against another.
+    Lost,
+}
+
+/// One symbol of a module.
+#[derive(Clone, Debug)]
+pub struct SymbolVerdict {
+    /// The IR name.
+    pub ir_name: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Another module of the link refers to it.
+    pub referenced_elsewhere: bool,
+}
+
+/// What kind of value a name stands for.
+enum Global {
+    Function(LLVMValueRef),
+    Variable(LLVMValueRef),
+    Alias(LLVMValueRef),
+}
+
+/// Applies the verdicts to the module's linkage, visibility and comdats.
+pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
+    let pinned = pinned(module);
+    for symbol in symbols {
+        let Ok(name) = CString::new(symbol.ir_name.as_str()) else { continue };
+        // SAFETY: lookups by a NUL-terminated name in a valid module.
+        let global = unsafe {
+            let function = LLVMGetNamedFunction(module.raw, name.as_ptr());
+            let variable = LLVMGetNamedGlobal(module.raw, name.as_ptr());
+            let alias = LLVMGetNamedGlobalAlias(module.raw, name.as_ptr(), symbol.ir_name.len());
+            if !function.is_null() {
+                Global::Function(function)
+            } else if !variable.is_null() {
+                Global::Variable(variable)
+            } else if !alias.is_null() {
+                Global::Alias(alias)
+            } else {
+                continue; // an ifunc, or a symbol of module assembly: they stay as they are
+            }
+        };
+        let value = match global {
+            Global::Function(v) | Global::Variable(v) | Global::Alias(v) => v,
+        };
+        // SAFETY: `value` is a global of the module.
+        let (defined, linkage) = unsafe { (LLVMIsDeclaration(value) == 0, LLVMGetLinkage(value)) };
+        if !defined {
+            continue;
+        }
+        match symbol.verdict {
+            Verdict::Keep => keep(value, linkage),
+            Verdict::OnlyBitcode if pinned.contains(&symbol.ir_name) => keep(value, linkage),
+            Verdict::OnlyBitcode => narrow(value, linkage, symbol.referenced_elsewhere),
+            Verdict::Lost => drop_definition(module, &global, linkage, &name),
+        }
+    }
+}
+
+/// The prevailing copy of an inline function must be emitted even if this module does not use it.
+fn keep(value: LLVMValueRef, linkage: LLVMLinkage) {
+    // SAFETY: `value` is a global definition.
+    unsafe {
+        match linkage {
+            LLVMLinkage::LLVMLinkOnceODRLinkage => LLVMSetLinkage(value, LLVMLinkage::LLVMWeakODRLinkage),
+            LLVMLinkage::LLVMLinkOnceAnyLinkage => LLVMSetLinkage(value, LLVMLinkage::LLVMWeakAnyLinkage),
+            _ => {}
+        }
+    }
+}
+
+fn narrow(value: LLVMValueRef, linkage: LLVMLinkage, referenced_elsewhere: bool) {
+    // SAFETY: `value` is a global definition; a common symbol cannot be internal, so it stays common and hidden.
+    unsafe {
+        let common = matches!(linkage, LLVMLinkage::LLVMCommonLinkage);
+        if referenced_elsewhere || common {
+            keep(value, linkage);
+            LLVMSetVisibility(value, LLVMVisibility::LLVMHiddenVisibility);
+        } else {
+            // Local symbols have default visibility and do not decide over a comdat.
+            LLVMSetVisibility(value, LLVMVisibility::LLVMDefaultVisibility);
+            LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
+            if LLVMIsAGlobalAlias(value).is_null() {
+                LLVMSetComdat(value, ptr::null_mut());
+            }
+        }
+    }
+}
+
+fn drop_definition(module: &Module, global: &Global, linkage: LLVMLinkage, name: &CStr) {
+    let same_everywhere =
+        matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
+    // SAFETY: all values belong to the module; linkages and comdats are set in an order that never leaves an invalid
+    // combination for a later pass.
+    unsafe {
+        match *global {
+            Global::Function(function) => {
+                LLVMSetComdat(function, ptr::null_mut());
+                LLVMSetLinkage(function, LLVMLinkage::LLVMAvailableExternallyLinkage);
+                if !same_everywhere {
+                    // Another body will run: nobody may look into this one.
+                    add_function_attribute(module, function, "noinline");
+                    add_function_attribute(module, function, "optnone");
+                    remove_function_attributes(module, function, &["alwaysinline", "optsize", "minsize"]);
+                }
+            }
+            Global::Variable(variable) => {
+                LLVMSetComdat(variable, ptr::null_mut());
+                if same_everywhere && LLVMIsGlobalConstant(variable) != 0 {
+                    LLVMSetLinkage(variable, LLVMLinkage::LLVMAvailableExternallyLinkage);
+                } else {
+                    LLVMSetInitializer(variable, ptr::null_mut());
+                    LLVMSetLinkage(variable, LLVMLinkage::LLVMExternalLinkage);
+                }
+            }
+            Global::Alias(alias) => {
+                let ty = LLVMGlobalGetValueType(alias);
+                let visibility = LLVMGetVisibility(alias);
+                let target = LLVMAliasGetAliasee(alias);
+                LLVMSetValueName2(alias, c"".as_ptr(), 0);
+                let declaration = if LLVMIsAFunction(target).is_null() {
+                    LLVMAddGlobal(module.raw, ty, name.as_ptr())
+                } else {
+                    LLVMAddFunction(module.raw, name.as_ptr(), ty)
+                };
+                LLVMSetVisibility(declaration, visibility);
+                LLVMReplaceAllUsesWith(alias, declaration);
+                LLVMDeleteGlobal(alias);
+            }
+        }
+    }
+}
+
+/// Names in `llvm.used` and `llvm.compiler.used`: somebody (assembly, the author) counts on them as they are.
+fn pinned(module: &Module) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for list in [c"llvm.used", c"llvm.compiler.used"] {
+        // SAFETY: both lists are arrays of pointers to globals; anything else is skipped.
+        unsafe {
+            let variable = LLVMGetNamedGlobal(module.raw, list.as_ptr());
+            if variable.is_null() {
+                continue;
+            }
+            let array = LLVMGetInitializer(variable);
+            if array.is_null() {
+                continue;
+            }
+            let count = u32::try_from(LLVMGetNumOperands(array)).unwrap_or(0);
+            names.extend((0..count).map(|i| value_name(LLVMGetOperand(array, i))));
+        }
+    }
+    names
+}
+
+/// The name of a value; empty if it has none.
+///
+/// # Safety
+/// `value` must be valid.
+pub(crate) unsafe fn value_name(value: LLVMValueRef) -> String {
+    let mut len = 0;
+    // SAFETY: LLVM returns a pointer into its own storage with the length.
+    unsafe {
+        let start = LLVMGetValueName2(value, &raw mut len);
+        if start.is_null() || len == 0 {
+            return String::new();
+        }
+        String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len)).into_owned()
+    }
+}
+
+/// Index of a function's own attributes (not its return value's or parameters').
+pub(crate) const FUNCTION_INDEX: u32 = u32::MAX;
+
+/// # Safety
+/// `function` must be a function of the module.
+pub(crate) unsafe fn add_function_attribute(module: &Module, function: LLVMValueRef, name: &str) {
+    // SAFETY: an enum attribute without a value is valid on any function.
+    unsafe {
+        LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, name));
+    }
+}
+
+/// # Safety
+/// `function` must be a function of the module.
+pub(crate) unsafe fn remove_function_attributes(_module: &Module, function: LLVMValueRef, names: &[&str]) {
+    for name in names {
+        // SAFETY: removing an attribute that is not there does nothing.
+        unsafe { LLVMRemoveEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind(name)) };
+    }
+}
+
+/// The number of an enum attribute.
+pub(crate) fn attribute_kind(name: &str) -> u32 {
+    // SAFETY: LLVM reads `len` bytes.
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+/// An enum attribute without a value.
+pub(crate) fn enum_attribute(module: &Module, name: &str) -> LLVMAttributeRef {
+    // SAFETY: the kind is valid for this LLVM, or 0, which no caller asks for.
+    unsafe { LLVMCreateEnumAttribute(module.context, attribute_kind(name), 0) }
+}

@@ -1,0 +1,183 @@
+//! One bitcode module in an LLVM context of its own, so that modules can be worked on in parallel.
+
+use crate::error::Error;
+use crate::ffi::*;
+use llvm_sys::LLVMDiagnosticSeverity;
+use llvm_sys::prelude::*;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr;
+
+/// A parsed module with its context.
+pub struct Module {
+    pub(crate) name: String,
+    pub(crate) context: LLVMContextRef,
+    pub(crate) raw: LLVMModuleRef,
+    /// Errors that LLVM reported while working on this context.
+    diagnostics: Box<Diagnostics>,
+}
+
+#[derive(Default)]
+struct Diagnostics {
+    errors: Vec<String>,
+}
+
+// SAFETY: a context and all in it may be used by any thread as long as one uses it at a time; `Module` is the only
+// handle to both and is not `Sync`.
+unsafe impl Send for Module {}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // SAFETY: both were made by us and are disposed of once, the module before its context.
+        unsafe {
+            LLVMDisposeModule(self.raw);
+            LLVMContextDispose(self.context);
+        }
+    }
+}
+
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, diagnostics: *mut c_void) {
+    // SAFETY: LLVM passes the pointer that `parse` registered, which lives as long as the context, and a valid info.
+    unsafe {
+        if matches!(LLVMGetDiagInfoSeverity(info), LLVMDiagnosticSeverity::LLVMDSError) {
+            let diagnostics = &mut *diagnostics.cast::<Diagnostics>();
+            diagnostics.errors.push(owned_message(LLVMGetDiagInfoDescription(info)));
+        }
+    }
+}
+
+impl Module {
+    /// Parses and verifies bitcode.
+    ///
+    /// # Errors
+    /// The bytes are not bitcode that this LLVM reads, or are for another machine.
+    pub fn parse(name: &str, bitcode: &[u8]) -> Result<Self, Error> {
+        ensure_loaded()?;
+        let mut diagnostics = Box::<Diagnostics>::default();
+        let buffer_name = CString::new(name).unwrap_or_default();
+        // SAFETY: the buffer only borrows `bitcode` and is disposed of before we return; the diagnostics box is kept
+        // beside the context in `Self`.
+        unsafe {
+            let context = LLVMContextCreate();
+            LLVMContextSetDiagnosticHandler(context, Some(on_diagnostic), ptr::from_mut(&mut *diagnostics).cast());
+            let buffer = LLVMCreateMemoryBufferWithMemoryRange(
+                bitcode.as_ptr().cast::<c_char>(),
+                bitcode.len(),
+                buffer_name.as_ptr(),
+                0,
+            );
+            let mut raw = ptr::null_mut();
+            let failed = LLVMParseBitcodeInContext2(context, buffer, &raw mut raw) != 0;
+            LLVMDisposeMemoryBuffer(buffer);
+            if failed {
+                LLVMContextDispose(context);
+                let reason = diagnostics.errors.join("; ");
+                return Err(bad_bitcode(name, reason, bitcode));
+            }
+            let module = Self { name: name.into(), context, raw, diagnostics };
+            let triple = module.triple();
+            if !(triple.starts_with("x86_64") && triple.contains("linux")) {
+                return Err(Error::Target { module: name.into(), triple });
+            }
+            module.verify().map_err(|reason| Error::BadBitcode { module: name.into(), reason })?;
+            Ok(module)
+        }
+    }
+
+    /// The target triple.
+    #[must_use]
+    pub fn triple(&self) -> String {
+        // SAFETY: LLVM returns a NUL-terminated string that it owns.
+        unsafe { CStr::from_ptr(LLVMGetTarget(self.raw)) }.to_string_lossy().into_owned()
+    }
+
+    /// Runs LLVM's verifier.
+    pub(crate) fn verify(&self) -> Result<(), String> {
+        let mut message = ptr::null_mut();
+        // SAFETY: the module is valid; LLVM hands us the message to free.
+        unsafe {
+            let broken = LLVMVerifyModule(
+                self.raw,
+                llvm_sys::analysis::LLVMVerifierFailureAction::LLVMReturnStatusAction,
+                &raw mut message,
+            ) != 0;
+            let text = owned_message(message);
+            // One broken rule is told of once per instruction: the first few lines say it all.
+            if broken { Err(text.trim().lines().take(4).collect::<Vec<_>>().join("; ")) } else { Ok(()) }
+        }
+    }
+
+    /// The errors that LLVM reported since the last call.
+    pub(crate) fn take_errors(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.diagnostics.errors)
+    }
+
+    /// The module as bitcode, with a current symbol table.
+    #[must_use]
+    pub fn to_bitcode(&self) -> Vec<u8> {
+        // SAFETY: the buffer is ours to read and dispose of.
+        unsafe {
+            let buffer = LLVMWriteBitcodeToMemoryBuffer(self.raw);
+            let bytes = buffer_bytes(buffer).to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            bytes
+        }
+    }
+
+    /// The module as text, for people.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        // SAFETY: LLVM hands us the string to free.
+        unsafe { owned_message(LLVMPrintModuleToString(self.raw)) }
+    }
+}
+
+/// # Safety
+/// `buffer` must be valid; the slice must not outlive it.
+pub(crate) unsafe fn buffer_bytes<'a>(buffer: LLVMMemoryBufferRef) -> &'a [u8] {
+    // SAFETY: start and size describe the buffer's memory.
+    unsafe { std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast::<u8>(), LLVMGetBufferSize(buffer)) }
+}
+
+/// Takes over a message that LLVM allocated; empty for none.
+///
+/// # Safety
+/// `message` is null or a string to be freed with `LLVMDisposeMessage`.
+pub(crate) unsafe fn owned_message(message: *mut c_char) -> String {
+    if message.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, so NUL-terminated and ours.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
+}
+
+/// Tells "too new" from "broken": LLVM's reader names unknown records, attributes or types, and the identification
+/// block at the start of the file names the producer.
+fn bad_bitcode(module: &str, reason: String, bitcode: &[u8]) -> Error {
+    let reason = reason.replace('\n', " ");
+    let producer = reason
+        .split_once("Producer: '")
+        .and_then(|(_, rest)| rest.split_once('\''))
+        .map(|(p, _)| p.to_owned())
+        .or_else(|| producer_in(bitcode));
+    let reader = loaded_version();
+    let major = |text: &str| text.trim_start_matches("LLVM").split('.').next().and_then(|n| n.parse::<u32>().ok());
+    match producer {
+        Some(producer) if major(&producer) > major(&reader) => {
+            Error::TooNew { module: module.into(), producer, reader, reason }
+        }
+        _ => Error::BadBitcode { module: module.into(), reason },
+    }
+}
+
+/// The producer string of the identification block (`LLVM22.1.2-…`), whose characters are plain bytes or 6-bit codes;
+/// LLVM's error message normally names it, so this only looks for the byte form.
+fn producer_in(bitcode: &[u8]) -> Option<String> {
+    let head = &bitcode[..bitcode.len().min(256)];
+    let at = head.windows(4).position(|w| w == b"LLVM")?;
+    let text: Vec<u8> = head[at..].iter().copied().take_while(|b| b.is_ascii_graphic()).collect();
+    String::from_utf8(text).ok()
+}

@@ -1,0 +1,111 @@
+//! What the user asked for, as it arrives at the link: `-plugin-opt` values.
+
+use crate::codegen::Level;
+use crate::error::Error;
+use crate::extract::Selection;
+use cotree_core::plan::Method;
+use std::path::PathBuf;
+
+/// Are counters per thread?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// As the program seems to need.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never: the user knows that there is one thread.
+    Off,
+}
+
+/// Options of one link.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The method.
+    pub method: Method,
+    /// Carry the redundant method's probes too.
+    pub verify: bool,
+    /// The level at which the program is optimised after instrumentation.
+    pub level: Level,
+    /// The processor, `x86-64` unless named.
+    pub cpu: String,
+    /// Per-thread counters.
+    pub threads: Threads,
+    /// A profile whose counts weight the edges.
+    pub weights: Option<PathBuf>,
+    /// Bitcode comes unoptimised, and probes go in before anything is inlined.
+    pub early: bool,
+    /// Which functions.
+    pub selection: Selection,
+    /// Write the modules as text before and after into the work folder.
+    pub keep_temps: bool,
+}
+
+impl Options {
+    /// Reads `-plugin-opt` values; those of other plugins are passed over.
+    ///
+    /// # Errors
+    /// One of ours has a value that we don't know.
+    pub fn parse<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
+        let mut options = Self {
+            method: Method::Edge,
+            verify: false,
+            level: Level::O2,
+            cpu: "x86-64".into(),
+            threads: Threads::Auto,
+            weights: None,
+            early: false,
+            selection: Selection::default(),
+            keep_temps: false,
+        };
+        let (mut include, mut exclude, mut exclude_files) = (Vec::new(), Vec::new(), Vec::new());
+        for value in values {
+            let value = value.as_ref();
+            let (key, argument) = value.split_once('=').unwrap_or((value, ""));
+            let bad = |expected: &str| Error::Option { option: value.into(), reason: format!("expected {expected}") };
+            match key {
+                "O0" => options.level = Level::O0,
+                "O1" => options.level = Level::O1,
+                "O2" => options.level = Level::O2,
+                "O3" => options.level = Level::O3,
+                "Os" => options.level = Level::Os,
+                "Oz" => options.level = Level::Oz,
+                "mcpu" => argument.clone_into(&mut options.cpu),
+                "cotree-profile" => {
+                    options.method = match argument {
+                        "edge" => Method::Edge,
+                        "block" => Method::Block,
+                        "vertex" => Method::Vertex,
+                        "vertex-edge" => Method::VertexEdge,
+                        "none" => Method::None,
+                        _ => return Err(bad("edge, block, vertex, vertex-edge or none")),
+                    }
+                }
+                "cotree-verify" => options.verify = true,
+                "cotree-threads" => {
+                    options.threads = match argument {
+                        "auto" => Threads::Auto,
+                        "on" => Threads::On,
+                        "off" => Threads::Off,
+                        _ => return Err(bad("auto, on or off")),
+                    }
+                }
+                "cotree-weights" => options.weights = Some(argument.into()),
+                "cotree-at" => {
+                    options.early = match argument {
+                        "early" => true,
+                        "late" => false,
+                        _ => return Err(bad("early or late")),
+                    }
+                }
+                "cotree-include" => include.push(argument.to_owned()),
+                "cotree-exclude" => exclude.push(argument.to_owned()),
+                "cotree-exclude-file" => exclude_files.push(argument.to_owned()),
+                "cotree-keep-temps" => options.keep_temps = true,
+                _ => {}
+            }
+        }
+        options.selection = Selection::new(&include, &exclude, &exclude_files)?;
+        Ok(options)
+    }
+}

@@ -1,0 +1,93 @@
+//! The object that every profiled link unit gets besides its code: counters, descriptor, map.
+
+use crate::apply::{COUNTERS, SLAB};
+use crate::error::Error;
+use cotree_profile::binary::{MAP_SECTION, UnitId};
+use cotree_rt::layout::{ABI, PAGE, UnitDescriptor};
+use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
+use object::{
+    Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags, SectionKind,
+    SymbolFlags, SymbolKind, SymbolScope,
+};
+use std::mem::{offset_of, size_of};
+
+/// What the unit object says.
+pub(crate) struct Unit<'a> {
+    pub(crate) id: UnitId,
+    pub(crate) name: &'a str,
+    /// Counters that recovery reads.
+    pub(crate) counters: u64,
+    /// Call sites, for the size of the table of early exits.
+    pub(crate) sites: u64,
+    pub(crate) threaded: bool,
+    pub(crate) executable: bool,
+    /// The encoded map.
+    pub(crate) map: &'a [u8],
+}
+
+/// The ELF file. One counter more than asked for is laid out: the spare one.
+pub(crate) fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
+    let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+    let hidden = |name: &str, value: u64, size: u64, kind: SymbolKind, section| Symbol {
+        name: name.as_bytes().to_vec(),
+        value,
+        size,
+        kind,
+        scope: SymbolScope::Linkage,
+        weak: false,
+        section: SymbolSection::Section(section),
+        flags: SymbolFlags::None,
+    };
+
+    let bytes = ((unit.counters + 1) * 8).next_multiple_of(PAGE);
+    let bss = object.add_section(Vec::new(), b".bss.cotree".to_vec(), SectionKind::UninitializedData);
+    object.append_section_bss(bss, bytes, PAGE);
+    let counters = object.add_symbol(hidden(COUNTERS, 0, bytes, SymbolKind::Data, bss));
+
+    let pointer_to = |symbol, offset, addend| Relocation {
+        offset,
+        symbol,
+        addend,
+        flags: RelocationFlags::Generic { kind: RelocationKind::Absolute, encoding: RelocationEncoding::Generic, size: 64 },
+    };
+    let failed = |e: object::write::Error| Error::Internal { module: unit.name.into(), reason: e.to_string() };
+
+    let tls = object.section_id(StandardSection::Tls);
+    object.append_section_data(tls, &[0; 8], 8);
+    object.add_relocation(tls, pointer_to(counters, 0, 0)).map_err(failed)?;
+    object.add_symbol(hidden(SLAB, 0, 8, SymbolKind::Tls, tls));
+
+    let rodata = object.section_id(StandardSection::ReadOnlyData);
+    let mut name: Vec<u8> = unit.name.bytes().filter(|&b| b != 0).collect();
+    name.push(0);
+    let name_at = object.append_section_data(rodata, &name, 1);
+    let rodata_symbol = object.section_symbol(rodata);
+
+    let relro = object.section_id(StandardSection::ReadOnlyDataWithRel);
+    let mut descriptor = vec![0u8; size_of::<UnitDescriptor>()];
+    let mut put = |at: usize, value: &[u8]| descriptor[at..at + value.len()].copy_from_slice(value);
+    put(offset_of!(UnitDescriptor, abi), &ABI.to_le_bytes());
+    put(offset_of!(UnitDescriptor, threaded), &u32::from(unit.threaded).to_le_bytes());
+    put(offset_of!(UnitDescriptor, id), &unit.id.0);
+    put(offset_of!(UnitDescriptor, counter_count), &unit.counters.to_le_bytes());
+    let capacity = (unit.sites * 2).clamp(1024, 65536).next_power_of_two();
+    put(offset_of!(UnitDescriptor, early_capacity), &capacity.to_le_bytes());
+    put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
+    let at = object.append_section_data(relro, &descriptor, 8);
+    object
+        .add_relocation(relro, pointer_to(counters, at + offset_of!(UnitDescriptor, counters) as u64, 0))
+        .map_err(failed)?;
+    object
+        .add_relocation(
+            relro,
+            pointer_to(rodata_symbol, at + offset_of!(UnitDescriptor, name) as u64, name_at.cast_signed()),
+        )
+        .map_err(failed)?;
+    object.add_symbol(hidden("__cotree_unit", at, descriptor.len() as u64, SymbolKind::Data, relro));
+
+    let map = object.add_section(Vec::new(), MAP_SECTION.as_bytes().to_vec(), SectionKind::Other);
+    object.append_section_data(map, unit.map, 8);
+    object.section_mut(map).flags = SectionFlags::Elf { sh_flags: 0 };
+    object.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
+    object.write().map_err(failed)
+}
