@@ -24,5 +24,6 @@ pub mod plan;
 pub mod probe;
 pub mod profile;
 pub mod spanning;
+pub mod statistics;
 pub mod union_find;
 pub mod weighting;

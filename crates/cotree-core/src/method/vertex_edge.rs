@@ -48,10 +48,10 @@ pub fn counted(cfg: &Cfg, tree: &SpanningTree) -> impl Iterator<Item = Edge> {
 
 /// Is every simple cycle of these edges pipeless, so that counters on all the others determine every block?
 #[must_use]
-pub fn determines_blocks(cfg: &Cfg, uncounted: impl Iterator<Item = Edge> + Clone) -> bool {
-    let (split, blocks) = split_sides(cfg, uncounted.clone());
+pub fn determines_blocks(cfg: &Cfg, uncounted: &[Edge]) -> bool {
+    let (split, blocks) = split_sides(cfg, uncounted.iter().copied());
     let mut whole = UnionFind::new(blocks);
-    for edge in uncounted {
+    for &edge in uncounted {
         whole.union(cfg.src(edge).index(), cfg.dst(edge).index());
     }
     split.sets() == whole.sets() + blocks
@@ -71,7 +71,7 @@ pub fn recover(
     let mut readings = Readings::new(function, cfg, plan, counts, early)?;
     readings.edges_from_blocks(cfg);
     let uncounted: Vec<Edge> = cfg.edges().filter(|e| readings.edges[e.index()].is_none()).collect();
-    if !determines_blocks(cfg, uncounted.iter().copied()) {
+    if !determines_blocks(cfg, &uncounted) {
         return Err(RecoverError::Underdetermined);
     }
     let mut joined = UnionFind::new(cfg.block_count());

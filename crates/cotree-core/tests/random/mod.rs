@@ -2,6 +2,8 @@
 //! irreducible loops, blocks that nothing reaches, loops without exit, branches that can't be split, call sites at
 //! which activations end early or come to life.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{BlockFacts, CallSite, Callee, EdgeFacts, EdgeKind, Function, InstructionCounts};
 use cotree_core::ids::{Block, Edge, Site};
