@@ -83,7 +83,8 @@ pub(super) fn profile(
     let flow = |edge: Edge| readings.edges[edge.index()].unwrap_or(0);
     let inflow = |b| cfg.preds(b).iter().map(|&e| flow(e)).sum::<i128>();
     let blocks: Vec<i128> = cfg.blocks().filter(|&b| b != cfg.exit()).map(inflow).collect();
-    let consistent = readings.consistent && balanced && readings.agree_with(blocks.iter().copied());
+    let entries = flow(cfg.exit_edge());
+    let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
     let edges = with_edges.then(|| cfg.edges().filter(|&e| e != cfg.exit_edge()).map(flow).collect());
-    finish(flow(cfg.exit_edge()), blocks, edges, early, consistent)
+    finish(entries, blocks, edges, early, consistent)
 }

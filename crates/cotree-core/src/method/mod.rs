@@ -105,7 +105,7 @@ pub fn recover(
 /// Turns signed results into a profile: what is negative or too large saturates and is flagged.
 fn finish(
     entries: i128,
-    blocks: impl IntoIterator<Item = i128>,
+    blocks: Vec<i128>,
     edges: Option<Vec<i128>>,
     early: &EarlyExits,
     mut consistent: bool,

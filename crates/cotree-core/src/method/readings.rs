@@ -64,9 +64,12 @@ impl Readings {
         }
     }
 
-    /// Do the measured blocks agree with entries found otherwise?
-    pub fn agree_with(&self, entries: impl IntoIterator<Item = i128>) -> bool {
-        self.blocks.iter().zip(entries).all(|(measured, entries)| measured.is_none_or(|count| count == entries))
+    /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and what is
+    /// left after early exits to leave each block, and to reach EXIT, can't be negative.
+    pub fn admit(&self, entries: i128, blocks: &[i128]) -> bool {
+        let agreed = self.blocks.iter().zip(blocks).all(|(measured, &count)| measured.is_none_or(|m| m == count));
+        let left = blocks.iter().zip(&self.early).all(|(&count, &early)| count >= early);
+        agreed && left && self.early.last().is_none_or(|&early_at_exit| entries + early_at_exit >= 0)
     }
 }
 

@@ -106,7 +106,8 @@ pub fn recover(
 
     let balanced = flow::propagate(&quotient.links, &mut entered, surplus)
         .map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
-    let entered: Vec<i128> = entered.into_iter().map(|count| count.unwrap_or(0)).collect();
-    let entries = entered[exit] - readings.early[exit];
-    Ok(finish(entries, entered[..exit].iter().copied(), None, early, readings.consistent && balanced))
+    let mut blocks: Vec<i128> = entered.into_iter().map(|count| count.unwrap_or(0)).collect();
+    let entries = blocks.split_off(exit)[0] - readings.early[exit];
+    let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
+    Ok(finish(entries, blocks, None, early, consistent))
 }
