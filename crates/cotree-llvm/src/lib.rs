@@ -8,6 +8,7 @@
 pub mod error;
 mod ffi;
 mod module;
+mod signals;
 pub mod standalone;
 mod unit_object;
 

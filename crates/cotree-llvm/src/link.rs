@@ -8,7 +8,7 @@ use crate::extract::{self, Extracted};
 use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::{Options, Threads};
-use crate::{apply, unit_object};
+use crate::{apply, signals, unit_object};
 use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
@@ -125,7 +125,8 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let mut program = program_map(name, job.options.method, &mut prepared);
     let plan = plan_unit(&program, &job.options)?;
     let (main, check, counters) = plan.bases();
-    let access = access(job);
+    let interruptible = signals::reachable(&prepared);
+    let unit = apply::Unit { access: access(job), spare: counters, interruptible: &interruptible };
 
     // Per module, its functions' plans.
     let mut first = 0;
@@ -154,7 +155,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let built: Vec<Built> = work
         .into_par_iter()
         .map(|(number, module, extracted, layers, first)| {
-            build(job, &target, access, counters, none, number, module, &extracted, &layers, first)
+            build(job, &target, &unit, number, module, &extracted, &layers, first)
         })
         .collect::<Result<_, _>>()?;
 
@@ -175,11 +176,11 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         return Ok(output);
     }
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
-    let map = BinaryMap { program, plan, code, threaded: access != Access::Direct };
+    let map = BinaryMap { program, plan, code, threaded: unit.access != Access::Direct };
     hasher.update(&cotree_profile::map::encode(&map, UnitId::default()));
     let id = UnitId(hasher.digest128().to_le_bytes());
     let encoded = cotree_profile::map::encode(&map, id);
-    let unit = unit_object::Unit {
+    let descriptor = unit_object::Unit {
         id,
         name: &map.program.name,
         counters,
@@ -188,7 +189,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         executable: job.kind != OutputKind::Shared,
         map: &encoded,
     };
-    output.objects.push(write(job, "unit.o", &unit_object::write(&unit)?)?);
+    output.objects.push(write(job, "unit.o", &unit_object::write(&descriptor)?)?);
     output.objects.push(write(job, "runtime.o", job.runtime)?);
     Ok(output)
 }
@@ -367,9 +368,7 @@ struct Built {
 fn build(
     job: &LinkJob<'_>,
     target: &Target,
-    access: Access,
-    spare: u64,
-    none: bool,
+    unit: &apply::Unit<'_>,
     number: usize,
     mut module: Module,
     extracted: &Extracted,
@@ -377,8 +376,8 @@ fn build(
     first: usize,
 ) -> Result<Built, Error> {
     keep(job, &format!("{number}.before.ll"), &module)?;
-    if !none {
-        apply::apply(&module, extracted, layers, access, spare)?;
+    if job.options.method != Method::None {
+        apply::apply(&module, extracted, layers, unit, first)?;
         module.verify().map_err(|reason| Error::Internal {
             module: module.name.clone(),
             reason: format!("the instrumented module is not valid: {reason}"),

@@ -4,7 +4,7 @@ use super::Access;
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
+use llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
 use std::ptr;
 
 /// The unit's counters, slab 0.
@@ -19,6 +19,8 @@ pub(super) struct Counters {
     /// The array, or the slab that the function loaded when it was entered.
     slab: LLVMValueRef,
     constant: bool,
+    /// A signal handler may bump the same counters at any moment: every increment must be one instruction.
+    interruptible: bool,
 }
 
 impl Drop for Counters {
@@ -33,7 +35,7 @@ impl Counters {
     ///
     /// # Safety
     /// `entry` must be an instruction of the module at which the function's code begins.
-    pub(super) unsafe fn new(module: &Module, access: Access, entry: LLVMValueRef) -> Self {
+    pub(super) unsafe fn new(module: &Module, access: Access, interruptible: bool, entry: LLVMValueRef) -> Self {
         // SAFETY: types and globals of the module's own context.
         unsafe {
             let int64 = LLVMInt64TypeInContext(module.context);
@@ -60,7 +62,7 @@ impl Counters {
                     (slab, false)
                 }
             };
-            Self { builder, int64, slab, constant }
+            Self { builder, int64, slab, constant, interruptible }
         }
     }
 
@@ -98,7 +100,15 @@ impl Counters {
             };
             let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
             let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
-            LLVMBuildStore(self.builder, new, at);
+            let store = LLVMBuildStore(self.builder, new, at);
+            if self.interruptible {
+                // Relaxed atomics: the code generator folds the pair into one `inc`, and no pass may keep the value in a
+                // register meanwhile.
+                for access in [old, store] {
+                    LLVMSetOrdering(access, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
+                    LLVMSetAlignment(access, 8);
+                }
+            }
         }
     }
 

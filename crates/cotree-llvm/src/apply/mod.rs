@@ -42,8 +42,18 @@ pub struct Layer<'a> {
     pub base: u64,
 }
 
-/// Applies plans to a module. `layers[i]` are the plans of function `i` (the method's own, and with `--verify` the
-/// redundant one); `spare` is a counter that nobody reads.
+/// What holds for the whole link unit.
+pub struct Unit<'a> {
+    /// How counters are reached.
+    pub access: Access,
+    /// A counter that nobody reads.
+    pub spare: u64,
+    /// Functions that signal handlers may run, by number in the unit.
+    pub interruptible: &'a [bool],
+}
+
+/// Applies plans to a module whose first function has number `first` in the unit. `layers[i]` are the plans of function
+/// `i` (the method's own, and with `--verify` the redundant one).
 ///
 /// # Errors
 /// A probe cannot be expressed, which is a defect of its planner.
@@ -51,11 +61,12 @@ pub fn apply(
     module: &Module,
     extracted: &Extracted,
     layers: &[Vec<Layer<'_>>],
-    access: Access,
-    spare: u64,
+    unit: &Unit<'_>,
+    first: usize,
 ) -> Result<(), Error> {
     callsites::number(module, extracted);
-    for ((function, handles), layers) in extracted.facts.functions.iter().zip(&extracted.handles).zip(layers) {
+    let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
+    for (number, ((function, handles), layers)) in functions.enumerate() {
         if function.untouched.is_some() || layers.iter().all(|l| l.plan.probes.is_empty()) {
             continue;
         }
@@ -65,9 +76,9 @@ pub fn apply(
                 at.entry(placed.place).or_default().push((layer.base, placed.probe));
             }
         }
-        let lowering = Lowering { module, function, handles, spare, numbers: OnceCell::new() };
+        let lowering = Lowering { module, function, handles, spare: unit.spare, numbers: OnceCell::new() };
         // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
-        unsafe { lowering.run(at, access)? };
+        unsafe { lowering.run(at, unit.access, unit.interruptible[first + number])? };
     }
     Ok(())
 }
@@ -83,12 +94,17 @@ struct Lowering<'a> {
 impl Lowering<'_> {
     /// # Safety
     /// The handles must match the module's IR.
-    unsafe fn run(&self, at: BTreeMap<Place, Vec<(u64, Probe)>>, access: Access) -> Result<(), Error> {
+    unsafe fn run(
+        &self,
+        at: BTreeMap<Place, Vec<(u64, Probe)>>,
+        access: Access,
+        interruptible: bool,
+    ) -> Result<(), Error> {
         // SAFETY: as the caller promises. Positions inside blocks are taken before any edge is split, and splitting an
         // edge moves no instruction of an existing block.
         unsafe {
             let entry = self.first_position(Block(0));
-            let counters = Counters::new(self.module, access, entry);
+            let counters = Counters::new(self.module, access, interruptible, entry);
             let mut on_edges = Vec::new();
             for (place, probes) in at {
                 let position = match place {

@@ -17,7 +17,7 @@ use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, L
 use cotree_core::ids::Block;
 use lines::Lines;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
+use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
 
 /// A module's facts with the IR that they speak of.
@@ -37,6 +37,19 @@ pub(crate) struct Handles {
     pub(crate) blocks: Vec<LLVMBasicBlockRef>,
     /// Indexed by `Site`: the call, or for a resume marker the `resume`.
     pub(crate) sites: Vec<LLVMValueRef>,
+    /// Whom it calls, for questions about the whole call graph.
+    pub(crate) calls: Calls,
+}
+
+/// A function's part of the call graph; calls that are certain to return are in it too.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// Callees by symbol.
+    pub(crate) direct: HashSet<String>,
+    /// It calls through pointers.
+    pub(crate) indirect: bool,
+    /// Its type is that of a signal handler.
+    pub(crate) handler_type: bool,
 }
 
 // SAFETY: the handles point into a `Module`, which travels together with them; see there.
@@ -100,6 +113,7 @@ unsafe fn extract_function(
             selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
         let mut site_handles = Vec::new();
+        let mut calls = Calls { handler_type: handler_type(function), ..Calls::default() };
         lines.begin_function();
         for (number, &block) in blocks.iter().enumerate() {
             let first_site = facts.sites.len();
@@ -112,6 +126,7 @@ unsafe fn extract_function(
                     count(&mut counts, instruction, opcode);
                     lines.add(&mut spans, instruction, facts.sites.len() - first_site);
                 }
+                sites::note_call(&mut calls, instruction, opcode);
                 match sites::classify(instruction, opcode) {
                     sites::Kind::Site(mut site) => {
                         site.block = Block::new(number);
@@ -134,7 +149,7 @@ unsafe fn extract_function(
         doubts.dedup();
         facts.doubts = doubts;
         facts.symbol = symbol;
-        (facts, Handles { function, blocks, sites: site_handles })
+        (facts, Handles { function, blocks, sites: site_handles, calls })
     }
 }
 
@@ -258,6 +273,24 @@ unsafe fn untouched(function: LLVMValueRef, modelled: bool, resolvers: &HashSet<
         Some(Untouched::UnmodelledControlFlow)
     } else {
         None
+    }
+}
+
+/// `void (int)` or `void (int, siginfo_t *, void *)`?
+///
+/// # Safety
+/// `function` must be valid.
+unsafe fn handler_type(function: LLVMValueRef) -> bool {
+    // SAFETY: the value type of a function is a function type.
+    unsafe {
+        let ty = LLVMGlobalGetValueType(function);
+        let count = LLVMCountParamTypes(ty) as usize;
+        let mut params = vec![std::ptr::null_mut(); count];
+        LLVMGetParamTypes(ty, params.as_mut_ptr());
+        let kinds: Vec<LLVMTypeKind> = params.into_iter().map(|p| LLVMGetTypeKind(p)).collect();
+        let integer = LLVMTypeKind::LLVMIntegerTypeKind;
+        let pointer = LLVMTypeKind::LLVMPointerTypeKind;
+        kinds == [integer] || kinds == [integer, pointer, pointer]
     }
 }
 

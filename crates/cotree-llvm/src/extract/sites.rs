@@ -1,5 +1,6 @@
 //! Call sites: the points at which an activation may be abandoned.
 
+use super::Calls;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use cotree_core::facts::{CallSite, Callee};
@@ -77,6 +78,27 @@ pub(super) unsafe fn classify(instruction: LLVMValueRef, opcode: LLVMOpcode) -> 
                 })
             }
             _ => Kind::Other,
+        }
+    }
+}
+
+/// Enters a call into the function's part of the call graph.
+///
+/// # Safety
+/// `instruction` must be valid and have this opcode.
+pub(super) unsafe fn note_call(calls: &mut Calls, instruction: LLVMValueRef, opcode: LLVMOpcode) {
+    if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
+        return;
+    }
+    // SAFETY: the called operand of a valid call.
+    unsafe {
+        let called = LLVMGetCalledValue(instruction);
+        if !LLVMIsAFunction(called).is_null() || !LLVMIsAGlobalAlias(called).is_null() {
+            if LLVMIsAFunction(called).is_null() || LLVMGetIntrinsicID(called) == 0 {
+                calls.direct.insert(value_name(called));
+            }
+        } else if LLVMIsAInlineAsm(called).is_null() {
+            calls.indirect = true;
         }
     }
 }

@@ -224,4 +224,8 @@ table! {
     fn LLVMGetSwitchCaseValue(switch_instr: LLVMValueRef, i: c_uint) -> LLVMValueRef;
     fn LLVMIsAInstruction(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAInvokeInst(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMCountParamTypes(function_ty: LLVMTypeRef) -> c_uint;
+    fn LLVMGetParamTypes(function_ty: LLVMTypeRef, dest: *mut LLVMTypeRef);
+    fn LLVMGetTypeKind(ty: LLVMTypeRef) -> LLVMTypeKind;
+    fn LLVMSetOrdering(memory_access_inst: LLVMValueRef, ordering: LLVMAtomicOrdering);
 }
