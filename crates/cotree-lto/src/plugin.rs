@@ -399,9 +399,11 @@ fn link() -> Result<(), String> {
     if !seen_native {
         references.extend(references_of_mapped_files());
     }
+    let kind = linker.kind.unwrap_or(OutputKind::Executable);
     let request = LinkRequest {
         output: linker.output.clone(),
-        kind: linker.kind.unwrap_or(OutputKind::Executable),
+        kind,
+        is_static: matches!(kind, OutputKind::Executable | OutputKind::Pie) && links_statically(),
         options: linker.options.clone(),
         modules: inputs,
         native_references: references.into_iter().collect(),
@@ -512,6 +514,19 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
         ModuleInput { symbols: symbols.collect(), ..file.input.clone() }
     };
     files.iter().map(|file| input(file)).collect()
+}
+
+/// The interface doesn't tell a static executable. Compilers say `-static` for one, and name a dynamic linker for any
+/// other, even if `-static` stands there too to choose among libraries.
+fn links_statically() -> bool {
+    let Ok(line) = fs::read("/proc/self/cmdline") else { return false };
+    let mut arguments = line.split(|&byte| byte == 0).map(|argument| argument.strip_prefix(b"-").unwrap_or(argument));
+    let mut is_static = false;
+    arguments.all(|argument| {
+        is_static |= matches!(argument, b"-static" | b"static" | b"Bstatic" | b"-Bstatic" | b"-static-pie");
+        let names_one = argument.starts_with(b"dynamic-linker") || argument.starts_with(b"-dynamic-linker");
+        !names_one && argument != b"I"
+    }) && is_static
 }
 
 /// mold shows a plugin only what looks like bitcode, but has all its inputs mapped: look at those. Archive members that

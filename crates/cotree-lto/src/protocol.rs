@@ -25,6 +25,8 @@ pub struct LinkRequest {
     pub output: PathBuf,
     /// Its kind.
     pub kind: OutputKind,
+    /// An executable without a dynamic linker.
+    pub is_static: bool,
     /// `-plugin-opt` values, in order, uninterpreted (`O2`, `mcpu=…`, `cotree-profile=edge`, …).
     pub options: Vec<String>,
     /// Claimed bitcode, in link order.

@@ -154,8 +154,13 @@ fn the_kind_of_output_is_told() {
         let request = bench.link(linker, &["main.o", "-shared", "-Wl,-Map,map"]);
         assert_eq!((request.kind, request.output), (OutputKind::Shared, PathBuf::from("out")));
         assert_eq!(resolution(&request.modules[0], "api"), Resolution::PrevailingExported, "{linker}");
-        bench.link(linker, &["main.o", "-static"]);
-        bench.output_of_program();
+        // gold knows no `--no-dynamic-linker`, which a static PIE needs.
+        for flag in if linker == "gold" { &["-static"][..] } else { &["-static", "-static-pie"] } {
+            assert!(bench.link(linker, &["main.o", flag]).is_static, "{linker} {flag}");
+            bench.output_of_program();
+        }
+        let mixed = ["main.o", "-Wl,-Bstatic", "-lm", "-Wl,-Bdynamic"];
+        assert!(!bench.link(linker, &mixed).is_static, "{linker}");
         if linker != "mold" {
             assert_eq!(bench.link(linker, &["main.o", "-r", "-nostdlib"]).kind, OutputKind::Relocatable);
         }

@@ -1,2 +1,16 @@
 //! The `cotree` command.
-fn main() {}
+
+mod cli;
+mod driver;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run(std::env::args_os().collect()) {
+        Ok(status) => status,
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::FAILURE
+        }
+    }
+}

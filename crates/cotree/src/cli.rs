@@ -1,0 +1,115 @@
+//! The command line: what can be asked for, and who does it.
+
+use crate::driver::options::InstrumentOptions;
+use crate::driver::{binutils, cargo, clang, linker, worker};
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Exact control-flow profiles, traces and event counts of your own C, C++ and Rust programs.
+///
+/// Build with cotree in front of the compiler, run the program as ever, read the profile:
+///
+///     cotree cc -O2 -o prog prog.c && ./prog && cotree report
+///     cargo cotree run --release && cotree report
+#[derive(Parser)]
+#[command(name = "cotree", version, verbatim_doc_comment)]
+pub struct Cli {
+    #[command(flatten)]
+    options: InstrumentOptions,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile and link C with clang, profiled: a drop-in for clang (`CC="cotree cc"`)
+    Cc(Passed),
+    /// Compile and link C++ with clang++, profiled: a drop-in for clang++ (`CXX="cotree c++"`)
+    #[command(name = "c++", visible_alias = "cxx")]
+    Cxx(Passed),
+    /// Build a Rust package, profiled: `cotree cargo build|run|test|bench …`, the same as `cargo cotree …`
+    Cargo(Passed),
+    /// Link with the linker plugin loaded (`LD="cotree ld"`); `cotree cc` links through this by itself
+    Ld(Passed),
+    /// GNU ar that understands the objects of `cotree cc` (`AR="cotree ar"`)
+    Ar(Passed),
+    /// GNU nm that understands the objects of `cotree cc` (`NM="cotree nm"`)
+    Nm(Passed),
+    /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
+    Ranlib(Passed),
+    /// Do one link; the linker plugin starts this
+    #[command(hide = true)]
+    LtoLink {
+        /// Where the plugin wrote what it wants
+        request: PathBuf,
+    },
+    /// Write bitcode anew, with a symbol table for linkers; the linker plugin starts this
+    #[command(hide = true)]
+    LtoSymtab {
+        /// Bitcode
+        input: PathBuf,
+        /// The same with a table
+        output: PathBuf,
+    },
+}
+
+/// Everything after the subcommand goes to the tool behind it.
+#[derive(Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+struct Passed {
+    /// Arguments of the tool itself
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    arguments: Vec<OsString>,
+}
+
+/// Runs what the arguments ask for.
+pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
+    if let Some(subcommand) = arguments.first().and_then(|name| subcommand_of(name)) {
+        arguments.insert(1, subcommand.into());
+    }
+    let Cli { options, command } = Cli::parse_from(arguments);
+    Ok(match command {
+        Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
+        Command::Cxx(passed) => clang::run(clang::Language::Cxx, &options, passed.arguments)?,
+        Command::Cargo(passed) => cargo::run(options, passed.arguments)?,
+        Command::Ld(passed) => linker::run(&options, passed.arguments)?,
+        Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
+        Command::Nm(passed) => binutils::run("nm", passed.arguments)?,
+        Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
+        Command::LtoLink { request } => worker::link(&request)?,
+        Command::LtoSymtab { input, output } => worker::symtab(&input, &output)?,
+    })
+}
+
+/// The subcommand that is meant when the executable is called by another name, as through a symbolic link.
+fn subcommand_of(name: &OsString) -> Option<&'static str> {
+    match Path::new(name).file_name()?.to_str()? {
+        "cotree-cc" => Some("cc"),
+        "cotree-c++" | "cotree-cxx" => Some("c++"),
+        "cotree-ar" => Some("ar"),
+        "cotree-nm" => Some("nm"),
+        "cotree-ranlib" => Some("ranlib"),
+        "cotree-ld" | "ld" | "ld.bfd" | "ld.gold" | "ld.mold" => Some("ld"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_follows_a_tool_is_the_tools() {
+        let cli = Cli::try_parse_from(["cotree", "--profile", "block", "cc", "--help", "--profile", "x", "-c", "--", "a"]);
+        let Ok(Cli { command: Command::Cc(passed), .. }) = cli else { panic!("it is cc") };
+        assert_eq!(passed.arguments, ["--help", "--profile", "x", "-c", "--", "a"]);
+    }
+}

@@ -1,0 +1,266 @@
+//! `cargo cotree`: cargo with rustc told to leave code generation to the link, where the plugin is.
+//!
+//! Flags go where cargo's own rules join them with the user's: into the environment variable if one is set, else
+//! as `--config` to the table of flags that is in force. A `--target` is always named, since that is what keeps cargo from
+//! giving the flags to build scripts and procedural macros. Since the flags hold all our options, cargo builds anew when
+//! one changes; a target folder of its own keeps that from spoiling ordinary builds.
+
+use super::cargo_config::{Debug, Settings};
+use super::options::{InstrumentOptions, driver_option};
+use super::unpack::Toolkit;
+use super::{Error, linker};
+use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
+use serde::Deserialize;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+/// Separates flags in `CARGO_ENCODED_RUSTFLAGS`.
+const SEPARATOR: &str = "\x1f";
+
+/// Runs cargo in our place.
+pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+    let line = Line::parse(&mut options, arguments)?;
+    let toolkit = Toolkit::unpack()?;
+    let rustc = Rustc::ask(&line)?;
+    let workspace = Workspace::ask(&line)?;
+    let folder = std::env::current_dir().map_err(Error::file("find", "the current folder"))?;
+    let manifest = workspace.workspace_root.join("Cargo.toml");
+    let settings = Settings::read(&folder, &line.values("--config"), Some(&manifest))?;
+
+    let mut cargo = line.cargo();
+    cargo.arg(&line.verb);
+    let target = line.values("--target").pop().or_else(|| std::env::var("CARGO_BUILD_TARGET").ok());
+    if target.is_none() && !settings.has_target() {
+        cargo.args(["--target", &rustc.host]);
+    }
+    if line.values("--target-dir").is_empty() {
+        cargo.arg("--target-dir").arg(workspace.target_directory.join("cotree"));
+    }
+    let target = target.unwrap_or_else(|| rustc.host.clone());
+    let flags = flags(&options, &toolkit, &rustc, &target);
+    // Documentation tests are built by rustdoc and link the same bitcode.
+    for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {
+        give(&mut cargo, variable, key, &flags, &settings, &target);
+    }
+    let profile = line.profile();
+    if settings.debug_of(&profile) == Debug::None {
+        let variable = format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_"));
+        cargo.env(variable, "line-tables-only");
+    }
+    cargo.args(&line.rest);
+    super::run(cargo)
+}
+
+/// Options of ours, then a verb of cargo's, then all that belongs to it.
+#[derive(Debug)]
+struct Line {
+    /// `+nightly`
+    toolchain: Option<String>,
+    verb: String,
+    rest: Vec<OsString>,
+}
+
+/// The verbs that build, with cargo's short forms.
+const VERBS: [&str; 11] = ["build", "b", "run", "r", "test", "t", "bench", "check", "c", "rustc", "nextest"];
+
+impl Line {
+    fn parse(options: &mut InstrumentOptions, mut arguments: Vec<OsString>) -> Result<Line, Error> {
+        let toolchain = arguments.first().and_then(|first| first.to_str()?.strip_prefix('+').map(str::to_owned));
+        if toolchain.is_some() {
+            arguments.remove(0);
+        }
+        let words = Arg::new("words").value_parser(value_parser!(OsString)).num_args(1..).hide(true);
+        // The environment was read before, and must not win over what stood in front of `cargo`.
+        let command = InstrumentOptions::augment_args(ClapCommand::new("cargo cotree"))
+            .mut_args(|argument| argument.env(None::<&str>))
+            .about("Build a Rust package, profiled: cargo does the work, what follows the verb is for cargo")
+            .version(env!("CARGO_PKG_VERSION"))
+            .arg_required_else_help(true)
+            .override_usage("cargo cotree [OPTIONS] build|run|test|bench|check|rustc [ARGUMENTS OF CARGO]...")
+            .arg(words.required(true).trailing_var_arg(true).allow_hyphen_values(true));
+        let mut matches = command.get_matches_from(std::iter::once("cargo cotree".into()).chain(arguments));
+        options.update_from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let mut words = matches.remove_many::<OsString>("words").into_iter().flatten();
+        let verb = words.next().unwrap_or_default().to_string_lossy().into_owned();
+        if !VERBS.contains(&&*verb) {
+            return Err(Error::CargoVerb(verb));
+        }
+        Ok(Line { toolchain, verb, rest: words.collect() })
+    }
+
+    fn cargo(&self) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        self.choose_toolchain(&mut command);
+        command
+    }
+
+    fn choose_toolchain(&self, command: &mut Command) {
+        if let Some(toolchain) = &self.toolchain {
+            // `CARGO` names the cargo of one toolchain; the proxy of that name picks by the variable.
+            command.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+    }
+
+    /// Cargo's own arguments, without those of the program that it runs.
+    fn own(&self) -> impl Iterator<Item = &OsStr> {
+        self.rest.iter().map(OsString::as_os_str).take_while(|argument| *argument != "--")
+    }
+
+    /// The values of an option of cargo's.
+    fn values(&self, option: &str) -> Vec<String> {
+        let mut values = Vec::new();
+        let mut own = self.own();
+        while let Some(argument) = own.next() {
+            let text = argument.to_string_lossy();
+            if text == option {
+                values.extend(own.next().map(|value| value.to_string_lossy().into_owned()));
+            } else if let Some(value) = text.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
+                values.push(value.to_owned());
+            }
+        }
+        values
+    }
+
+    /// The profile that cargo will build with.
+    fn profile(&self) -> String {
+        let named = self.values("--profile").pop();
+        let release = self.own().any(|argument| argument == "--release" || argument == "-r");
+        let by_verb = match &*self.verb {
+            "test" | "t" | "nextest" => "test",
+            "bench" => "bench",
+            _ => "dev",
+        };
+        named.unwrap_or_else(|| if release { "release" } else { by_verb }.to_owned())
+    }
+}
+
+/// The compiler that cargo will use.
+struct Rustc {
+    host: String,
+    /// Major and minor version.
+    version: (u32, u32),
+}
+
+impl Rustc {
+    fn ask(line: &Line) -> Result<Rustc, Error> {
+        let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        line.choose_toolchain(&mut command);
+        let text = answer(command.arg("-vV"))?;
+        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        let version = |release: &str| {
+            let mut numbers = release.split('.').map_while(|number| number.parse().ok());
+            Some((numbers.next()?, numbers.next()?))
+        };
+        let rustc = field("host").zip(field("release").and_then(version));
+        let rustc = rustc.map(|(host, version)| Rustc { host: host.to_owned(), version });
+        rustc.ok_or_else(|| Error::Answer { command: "rustc -vV".into(), reason: "no host or no release".into() })
+    }
+}
+
+/// What `cargo metadata` says, as far as we need it.
+#[derive(Deserialize)]
+struct Workspace {
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+}
+
+impl Workspace {
+    fn ask(line: &Line) -> Result<Workspace, Error> {
+        let mut command = line.cargo();
+        command.args(["metadata", "--no-deps", "--format-version=1"]);
+        for option in ["--manifest-path", "--config"] {
+            for value in line.values(option) {
+                command.args([option, &value]);
+            }
+        }
+        let text = answer(&mut command)?;
+        serde_json::from_str(&text)
+            .map_err(|error| Error::Answer { command: "cargo metadata".into(), reason: error.to_string() })
+    }
+}
+
+/// What a command prints; its messages go where ours go.
+fn answer(command: &mut Command) -> Result<String, Error> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| Error::Start { tool: name.clone(), error })?;
+    let fail = |reason: String| Error::Answer { command: name, reason };
+    if !output.status.success() {
+        return Err(fail(format!("{}; its messages, if any, stand above", output.status)));
+    }
+    String::from_utf8(output.stdout).map_err(|error| fail(error.to_string()))
+}
+
+/// The flags for rustc.
+fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str) -> Vec<String> {
+    let linker = std::env::var(linker::CHOICE).unwrap_or_default();
+    let linker = if linker.is_empty() { "bfd" } else { &linker };
+    let mut flags = vec![
+        format!("-Clinker-plugin-lto={}", toolkit.plugin().display()),
+        format!("-Clink-arg=-fuse-ld={linker}"),
+        // gcc and clang look here for the linker of that name, and find us in front of it.
+        format!("-Clink-arg=-B{}", toolkit.linkers().display()),
+    ];
+    // Since 1.90 rustc links with its own lld unless told otherwise, on this target only.
+    if rustc.version >= (1, 90) && target == "x86_64-unknown-linux-gnu" {
+        flags.push("-Clinker-features=-lld".into());
+    }
+    if options.early() {
+        flags.push("-Cno-prepopulate-passes".into());
+    }
+    // Not by `-Wl,`: patterns may hold commas.
+    for option in std::iter::once(driver_option(toolkit.cotree())).chain(options.plugin_options()) {
+        flags.extend(["-Clink-arg=-Xlinker".into(), format!("-Clink-arg=-plugin-opt={option}")]);
+    }
+    flags
+}
+
+/// Adds flags to those that cargo would take from one of: `CARGO_ENCODED_RUSTFLAGS`, `RUSTFLAGS`, `target.….rustflags`,
+/// `build.rustflags`. The first that is set wins, so ours have to go there.
+fn give(cargo: &mut Command, variable: &str, key: &str, flags: &[String], settings: &Settings, target: &str) {
+    let encoded = format!("CARGO_ENCODED_{variable}");
+    let from_environment = match std::env::var(&encoded) {
+        Ok(theirs) => Some(theirs.split(SEPARATOR).map(str::to_owned).collect::<Vec<_>>()),
+        Err(_) => std::env::var(variable).ok().map(|theirs| theirs.split_whitespace().map(str::to_owned).collect()),
+    };
+    if let Some(theirs) = from_environment {
+        let all: Vec<_> = theirs.into_iter().filter(|flag| !flag.is_empty()).chain(flags.iter().cloned()).collect();
+        cargo.env(encoded, all.join(SEPARATOR));
+        return;
+    }
+    let table = if settings.has_target_flags(target, key) { format!("target.{target}") } else { "build".into() };
+    // Strings of JSON are strings of TOML.
+    let array = serde_json::Value::from(flags);
+    cargo.arg("--config").arg(format!("{table}.{key}={array}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::{At, Profile};
+    use super::*;
+
+    fn parse(line: &str) -> (InstrumentOptions, Line) {
+        let mut options = InstrumentOptions { profile: Some(Profile::Block), ..InstrumentOptions::default() };
+        let line = Line::parse(&mut options, line.split(' ').map(OsString::from).collect()).unwrap();
+        (options, line)
+    }
+
+    #[test]
+    fn options_stand_before_the_verb() {
+        let (options, line) = parse("+nightly --at early run --release --target=x -- --target y");
+        assert_eq!((options.at, options.profile), (Some(At::Early), Some(Profile::Block)));
+        assert_eq!(line.toolchain.as_deref(), Some("nightly"));
+        assert_eq!((&*line.verb, line.rest.len()), ("run", 5));
+        assert_eq!(line.values("--target"), ["x"]);
+        assert_eq!(line.profile(), "release");
+    }
+
+    #[test]
+    fn profiles_follow_the_verb() {
+        assert_eq!(parse("build").1.profile(), "dev");
+        assert_eq!(parse("test --lib").1.profile(), "test");
+        assert_eq!(parse("bench --profile mine").1.profile(), "mine");
+        let mut options = InstrumentOptions::default();
+        assert!(Line::parse(&mut options, vec!["publish".into()]).is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! What cargo's settings say of a build: configuration files, `--config` arguments and the workspace's manifest.
+//!
+//! Cargo tells nobody what it made of them (`cargo config` is unstable), so the few questions that we have are answered
+//! from the files, nearest first, as cargo reads them.
+
+use super::Error;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// All sources, the one that counts most first.
+pub struct Settings {
+    tables: Vec<Table>,
+}
+
+impl Settings {
+    /// Reads what a cargo run in `folder` with such `--config` arguments would read.
+    pub fn read(folder: &Path, config_arguments: &[String], manifest: Option<&Path>) -> Result<Settings, Error> {
+        let mut tables = Vec::new();
+        for argument in config_arguments.iter().rev() {
+            match argument.parse::<Table>() {
+                Ok(table) => tables.push(table),
+                Err(_) => tables.extend(table(Path::new(argument))?),
+            }
+        }
+        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+        let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+        let folders = folder.ancestors().map(|folder| folder.join(".cargo")).chain(home);
+        for folder in folders {
+            // Both names are read, the one without an ending is the older.
+            let file = ["config", "config.toml"].map(|name| folder.join(name)).into_iter().find(|file| file.exists());
+            tables.extend(file.map(|file| table(&file)).transpose()?.flatten());
+        }
+        // Profiles of configuration files count more than those of the manifest.
+        tables.extend(manifest.map(table).transpose()?.flatten());
+        Ok(Settings { tables })
+    }
+
+    fn get<'a>(&'a self, path: &'a [&str]) -> impl Iterator<Item = &'a Value> {
+        self.tables.iter().filter_map(|table| {
+            let (first, rest) = path.split_first()?;
+            rest.iter().try_fold(table.get(*first)?, |value, key| value.get(key))
+        })
+    }
+
+    /// `build.target`, if there is one.
+    pub fn has_target(&self) -> bool {
+        self.get(&["build", "target"]).next().is_some()
+    }
+
+    /// Are there flags (`rustflags`, `rustdocflags`) for this target, or for a `cfg(…)` that may hold for it? They put those
+    /// of `build` aside.
+    pub fn has_target_flags(&self, triple: &str, flags: &str) -> bool {
+        self.get(&["target"]).filter_map(Value::as_table).flatten().any(|(key, value)| {
+            (key == triple || key.starts_with("cfg(")) && value.get(flags).is_some()
+        })
+    }
+
+    /// The `debug` of a profile or of those that it inherits from: `None` where cargo's default for the profile holds.
+    pub fn debug_of(&self, profile: &str) -> Debug {
+        let mut name = profile.to_owned();
+        // As deep as any chain of profiles can sensibly be; cargo reports loops.
+        for _ in 0..16 {
+            let variable = std::env::var(format!("CARGO_PROFILE_{}_DEBUG", name.to_uppercase().replace('-', "_")));
+            if let Ok(value) = variable {
+                return Debug::of(!matches!(&*value, "0" | "false" | "none"));
+            }
+            if let Some(value) = self.get(&["profile", &name, "debug"]).next() {
+                return Debug::of(match value {
+                    Value::Boolean(on) => *on,
+                    Value::Integer(level) => *level != 0,
+                    Value::String(level) => level != "none",
+                    _ => true,
+                });
+            }
+            let parent = self.get(&["profile", &name, "inherits"]).next().and_then(Value::as_str).map(str::to_owned);
+            name = match (parent, &*name) {
+                (Some(parent), _) => parent,
+                (None, "test") => "dev".into(),
+                (None, "bench") => "release".into(),
+                (None, "dev") => return Debug::Some,
+                (None, _) => return Debug::None,
+            };
+        }
+        Debug::None
+    }
+}
+
+/// Does a profile make debug information?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Debug {
+    /// Of some kind.
+    Some,
+    /// Not any.
+    None,
+}
+
+impl Debug {
+    fn of(on: bool) -> Debug {
+        if on { Debug::Some } else { Debug::None }
+    }
+}
+
+fn table(path: &Path) -> Result<Option<Table>, Error> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
+    let fail = |error: toml::de::Error| Error::Toml { path: path.to_owned(), reason: error.message().to_owned() };
+    text.parse().map(Some).map_err(fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(texts: &[&str]) -> Settings {
+        Settings { tables: texts.iter().map(|text| text.parse().unwrap()).collect() }
+    }
+
+    #[test]
+    fn profiles_inherit() {
+        let settings = settings(&[
+            "profile.release.debug = 0",
+            "profile.release.debug = 2\nprofile.mine.inherits = 'release'\nprofile.yours = {inherits='mine', debug=1}",
+        ]);
+        assert_eq!(settings.debug_of("dev"), Debug::Some);
+        assert_eq!(settings.debug_of("test"), Debug::Some);
+        assert_eq!(settings.debug_of("release"), Debug::None);
+        assert_eq!(settings.debug_of("bench"), Debug::None);
+        assert_eq!(settings.debug_of("mine"), Debug::None);
+        assert_eq!(settings.debug_of("yours"), Debug::Some);
+    }
+
+    #[test]
+    fn flags_of_targets() {
+        let settings = settings(&["[target.'cfg(unix)']\nrustflags = []\n[target.b]\nlinker = 'x'"]);
+        assert!(settings.has_target_flags("b", "rustflags"));
+        let settings = self::settings(&["[target.a]\nrustflags = []\n[target.b]\nlinker = 'x'"]);
+        assert!(!settings.has_target_flags("b", "rustflags"));
+        assert!(settings.has_target_flags("a", "rustflags"));
+    }
+}

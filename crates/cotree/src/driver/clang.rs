@@ -1,0 +1,151 @@
+//! `cotree cc` and `cotree c++`: clang with link-time optimisation, and our linker behind it.
+//!
+//! clang keeps all decisions. It gets the user's arguments as they are, `-flto` behind them so that it writes bitcode
+//! and links as for LTO (its options for a linker plugin, such as the -O level, reach ours), and a linker of ours
+//! that swaps LLVM's plugin for cotree's. Options that a command has no use for make no warnings, and none of them
+//! counts as an input, so that `--version`, `-print-…`, `-###` and a command without inputs behave as clang's.
+
+use super::options::InstrumentOptions;
+use super::unpack::Toolkit;
+use super::{Error, linker, response_file, search};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// Which of the two compilers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `clang`
+    C,
+    /// `clang++`
+    Cxx,
+}
+
+impl Language {
+    fn tool(self) -> &'static str {
+        match self {
+            Language::C => "clang",
+            Language::Cxx => "clang++",
+        }
+    }
+
+    fn variable(self) -> &'static str {
+        match self {
+            Language::C => "COTREE_CC",
+            Language::Cxx => "COTREE_CXX",
+        }
+    }
+
+    fn find(self) -> Result<PathBuf, Error> {
+        let missing = |tool: &str, remedy: String| Error::Missing { tool: tool.into(), remedy };
+        let variable = self.variable();
+        match std::env::var_os(variable).filter(|name| !name.is_empty()) {
+            Some(name) => search::in_path(&name).ok_or_else(|| {
+                missing(&name.to_string_lossy(), format!("{variable} names it: set it to a clang that is installed"))
+            }),
+            None => search::newest(self.tool()).ok_or_else(|| {
+                missing(self.tool(), format!("install clang (14 or newer), or name one by {variable}"))
+            }),
+        }
+    }
+}
+
+/// What of a command line concerns us.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wishes {
+    /// The user wants native code or plain bitcode from this command: `-S`, `-emit-llvm` or `-fno-lto`.
+    no_lto: bool,
+    /// `-ffat-lto-objects` needs no more than to be left alone; without it, objects are bitcode.
+    linker: Option<OsString>,
+}
+
+impl Wishes {
+    fn read(arguments: &[OsString]) -> Wishes {
+        let mut wishes = Wishes::default();
+        let (mut textual, mut refused) = (false, false);
+        for argument in response_file::expand(arguments) {
+            let bytes = argument.as_bytes();
+            match bytes {
+                b"--" => break,
+                b"-S" | b"--assemble" | b"-emit-llvm" => textual = true,
+                b"-fno-lto" => refused = true,
+                _ if bytes == b"-flto" || bytes.starts_with(b"-flto=") => refused = false,
+                _ => {
+                    let linker = [&b"-fuse-ld="[..], b"--ld-path="].iter().find_map(|name| bytes.strip_prefix(*name));
+                    if let Some(linker) = linker.filter(|linker| !linker.is_empty()) {
+                        wishes.linker = Some(OsStr::from_bytes(linker).to_owned());
+                    }
+                }
+            }
+        }
+        wishes.no_lto = textual || refused;
+        wishes
+    }
+}
+
+/// clang's arguments: ours stand around the user's, in front what may be overridden, behind what may not, and all before
+/// a `--`, after which all is input.
+fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolkit) -> Vec<OsString> {
+    let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
+    let mut all: Vec<OsString> = Vec::with_capacity(user.len() + 8);
+    let quietly = |options: Vec<OsString>| {
+        let quiet = |text: &str| std::iter::once(OsString::from(text));
+        quiet("--start-no-unused-arguments").chain(options).chain(quiet("--end-no-unused-arguments"))
+    };
+    // Reports need lines; any -g of the user comes later and wins.
+    all.extend(quietly(vec!["-gline-tables-only".into()]));
+    let mut user = user.into_iter();
+    all.extend(user.by_ref().take(end));
+    let mut ours: Vec<OsString> = Vec::new();
+    if !wishes.no_lto {
+        ours.push("-flto=full".into());
+        if early {
+            ours.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
+        }
+    }
+    let mut path = OsString::from("--ld-path=");
+    path.push(toolkit.linker());
+    ours.push(path);
+    all.extend(quietly(ours));
+    all.extend(user);
+    all
+}
+
+/// Runs clang in our place.
+pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
+    let clang = language.find()?;
+    let toolkit = Toolkit::unpack()?;
+    let wishes = Wishes::read(&user);
+    let mut command = Command::new(clang);
+    command.args(arguments(user, &wishes, options.early(), &toolkit)).envs(options.environment());
+    if let Some(linker) = wishes.linker {
+        command.env(linker::CHOICE, linker);
+    }
+    super::run(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes(line: &str) -> Wishes {
+        Wishes::read(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn assembly_and_refusals_are_left_alone() {
+        assert!(!wishes("-c a.c").no_lto);
+        assert!(wishes("-S a.c").no_lto);
+        assert!(wishes("-c -emit-llvm a.c").no_lto);
+        assert!(wishes("-c -fno-lto a.c").no_lto);
+        assert!(!wishes("-fno-lto -flto=thin -c a.c").no_lto);
+        assert!(!wishes("-c -- -S").no_lto);
+    }
+
+    #[test]
+    fn the_last_linker_counts() {
+        assert_eq!(wishes("-fuse-ld=lld -fuse-ld=gold a.c").linker, Some("gold".into()));
+        assert_eq!(wishes("-fuse-ld= a.c").linker, None);
+    }
+}

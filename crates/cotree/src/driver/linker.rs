@@ -1,0 +1,163 @@
+//! `cotree ld`: a real linker with the plugin put in.
+//!
+//! clang and gcc start this as their linker, under the names `ld`, `ld.bfd`, `ld.gold` and `ld.mold`. It is the one
+//! place that knows what a link needs besides the user's arguments: the plugin, its options, and the flags that let
+//! the runtime stand in front of functions of the C library.
+
+use super::options::{InstrumentOptions, driver_option};
+use super::unpack::Toolkit;
+use super::{Error, response_file, search};
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The variable that names the linker: `bfd`, `gold`, `mold` or a path. `cotree cc` sets it from `-fuse-ld=`.
+pub const CHOICE: &str = "COTREE_LD";
+
+/// How plugins' file names begin that would take our inputs away.
+const RIVAL: &str = "LLVMgold";
+const OURS: &str = "libcotree_lto";
+
+/// Links.
+pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
+    let mut command = Command::new(real_linker()?);
+    let toolkit = Toolkit::unpack()?;
+    let expanded = response_file::expand(&user);
+    let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
+        .chain(options.plugin_options())
+        .map(|option| format!("-plugin-opt={option}").into())
+        .collect();
+    let arguments = put_in(expanded, toolkit.plugin(), ours);
+    // Long lines came in a file and have to go in one.
+    let _file = if user.iter().any(|argument| argument.as_bytes().starts_with(b"@")) {
+        let file = write_response_file(&arguments)?;
+        let mut name = OsString::from("@");
+        name.push(file.path());
+        command.arg(name);
+        Some(file)
+    } else {
+        command.args(arguments);
+        None
+    };
+    super::run(command)
+}
+
+/// Which linker to be: as the name says that we were called by, else as the environment says, else GNU ld.
+fn real_linker() -> Result<PathBuf, Error> {
+    let own_name = std::env::args_os().next().unwrap_or_default();
+    let flavour = Path::new(&own_name).file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix("ld."));
+    let choice = flavour.map(OsString::from).or_else(|| std::env::var_os(CHOICE)).unwrap_or_default();
+    let names: Vec<OsString> = match choice.to_str() {
+        Some("" | "bfd") => vec!["ld.bfd".into(), "ld".into()],
+        Some("gold") => vec!["ld.gold".into(), "gold".into()],
+        Some("mold") => vec!["ld.mold".into(), "mold".into()],
+        _ => vec![choice],
+    };
+    let names_lld = |name: &OsString| name.to_string_lossy().rsplit('/').next().is_some_and(|name| name.contains("lld"));
+    if names.iter().any(names_lld) {
+        return Err(Error::Lld);
+    }
+    names.iter().find_map(search::in_path).ok_or_else(|| Error::Missing {
+        tool: names[0].to_string_lossy().into_owned(),
+        remedy: "install GNU binutils, or link with another of ld.bfd, gold and mold by -fuse-ld=".into(),
+    })
+}
+
+/// Puts the plugin where LLVM's stands, so that the options behind that one become ours; else in front.
+fn put_in(arguments: Vec<OsString>, plugin: PathBuf, options: Vec<OsString>) -> Vec<OsString> {
+    let file_name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_owned();
+    let mut result = Vec::with_capacity(arguments.len() + options.len() + 2);
+    let mut present = false;
+    let mut rest = arguments.into_iter().peekable();
+    while let Some(argument) = rest.next() {
+        let bytes = argument.as_bytes();
+        let joined = bytes.strip_prefix(b"-plugin=").or_else(|| bytes.strip_prefix(b"--plugin="));
+        let separate = matches!(bytes, b"-plugin" | b"--plugin");
+        let path = if separate { rest.peek().map(|path| path.as_bytes()) } else { joined };
+        let name = path.map(file_name).unwrap_or_default();
+        present |= name.starts_with(OURS.as_bytes());
+        if !name.starts_with(RIVAL.as_bytes()) {
+            result.push(argument);
+            continue;
+        }
+        if separate {
+            rest.next();
+        }
+        if !present {
+            present = true;
+            result.extend(["-plugin".into(), plugin.clone().into()]);
+            result.extend(options.iter().cloned());
+        }
+    }
+    if !present {
+        let front = [OsString::from("-plugin"), plugin.into()].into_iter().chain(options);
+        result.splice(0..0, front);
+    }
+    result
+}
+
+fn write_response_file(arguments: &[OsString]) -> Result<tempfile::NamedTempFile, Error> {
+    let mut text = Vec::new();
+    for argument in arguments {
+        // A backslash before every byte that could mean something; empty arguments need quotes.
+        if argument.is_empty() {
+            text.extend(b"\"\"");
+        }
+        for &byte in argument.as_bytes() {
+            if byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\') {
+                text.push(b'\\');
+            }
+            text.push(byte);
+        }
+        text.push(b'\n');
+    }
+    let fail = |error| Error::File { verb: "write a file in", path: std::env::temp_dir(), error };
+    let mut file = tempfile::Builder::new().prefix("cotree-ld-").tempfile().map_err(fail)?;
+    file.write_all(&text).map_err(fail)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(line: &str) -> String {
+        let arguments = line.split_whitespace().map(OsString::from).collect();
+        let result = put_in(arguments, "/p/libcotree_lto.so".into(), vec!["-plugin-opt=x".into()]);
+        result.join(OsStr::new(" ")).into_string().unwrap()
+    }
+
+    #[test]
+    fn the_rival_makes_place() {
+        assert_eq!(
+            put("-o a -plugin /usr/lib/LLVMgold.so -plugin-opt=O2 a.o"),
+            "-o a -plugin /p/libcotree_lto.so -plugin-opt=x -plugin-opt=O2 a.o"
+        );
+        assert_eq!(put("--plugin=/LLVMgold-22.so a.o"), "-plugin /p/libcotree_lto.so -plugin-opt=x a.o");
+    }
+
+    #[test]
+    fn other_plugins_stay() {
+        assert_eq!(
+            put("-plugin /gcc/liblto_plugin.so -plugin-opt=y a.o"),
+            "-plugin /p/libcotree_lto.so -plugin-opt=x -plugin /gcc/liblto_plugin.so -plugin-opt=y a.o"
+        );
+    }
+
+    #[test]
+    fn once_is_enough() {
+        let line = "-plugin=/elsewhere/libcotree_lto.so -plugin-opt=z a.o";
+        assert_eq!(put(line), line);
+    }
+
+    #[test]
+    fn response_files_survive_the_round_trip() {
+        let arguments: Vec<OsString> = ["-o", "a b", "", "c\\d\"e'"].map(OsString::from).to_vec();
+        let file = write_response_file(&arguments).unwrap();
+        let mut name = OsString::from("@");
+        name.push(file.path());
+        assert_eq!(response_file::expand(&[name]), arguments);
+    }
+}

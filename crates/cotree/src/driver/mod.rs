@@ -1,0 +1,102 @@
+//! The build side of the command line: drives clang, cargo and the linker, and does the linker plugin's work.
+//!
+//! `cotree cc` runs clang with `-flto` and a linker of ours ([`linker`]), which is the real linker with the plugin put
+//! in; so whatever clang does with a link stays clang's. [`unpack`] lays out the plugin and the linkers' names in a
+//! cache folder. Options travel by environment from `cotree cc` to the linker, and as `-plugin-opt` from there to
+//! the [`worker`] that the plugin starts.
+
+pub mod binutils;
+pub mod cargo;
+mod cargo_config;
+pub mod clang;
+mod embedded;
+pub mod linker;
+pub mod options;
+mod response_file;
+mod search;
+mod unpack;
+pub mod worker;
+
+use miette::Diagnostic;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
+use thiserror::Error;
+
+/// Why a tool can't be driven.
+#[derive(Debug, Error, Diagnostic)]
+pub enum Error {
+    /// A tool is not installed.
+    #[error("{tool} was not found in PATH")]
+    #[diagnostic(help("{remedy}"))]
+    Missing {
+        /// Its name.
+        tool: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A tool can't be started.
+    #[error("can't start {tool}: {error}")]
+    Start {
+        /// Its name.
+        tool: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A tool answered with something else than expected.
+    #[error("`{command}` gave no usable answer: {reason}")]
+    Answer {
+        /// What was run.
+        command: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// lld loads no plugins.
+    #[error("cotree is a plugin of ld.bfd, gold or mold, and lld loads no plugins")]
+    #[diagnostic(help("link with -fuse-ld=bfd, -fuse-ld=gold or -fuse-ld=mold, or leave the option out"))]
+    Lld,
+    /// A file can't be read or written.
+    #[error("can't {verb} {}: {error}", path.display())]
+    File {
+        /// What was tried.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why it failed.
+        error: io::Error,
+    },
+    /// Cargo's settings can't be understood.
+    #[error("{} is not a TOML file: {reason}", path.display())]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        reason: String,
+    },
+    /// A cargo command that builds nothing, or not the way we do.
+    #[error("cargo cotree knows no `{0}`")]
+    #[diagnostic(help("it knows build, run, test, bench, check and rustc; all other commands of cargo need no cotree"))]
+    CargoVerb(String),
+}
+
+impl Error {
+    fn file(verb: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |error| Error::File { verb, path, error }
+    }
+}
+
+/// Runs a tool in our place: same streams, same end.
+fn run(mut command: Command) -> Result<ExitCode, Error> {
+    let status = command
+        .status()
+        .map_err(|error| Error::Start { tool: command.get_program().to_string_lossy().into_owned(), error })?;
+    Ok(exit_code(status))
+}
+
+/// A shell's convention for tools that died of a signal.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    use std::os::unix::process::ExitStatusExt;
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}

@@ -1,0 +1,176 @@
+//! What the user can ask of the instrumentation, and how it travels.
+//!
+//! The same options are command line flags, environment variables (`COTREE_…`, which is also how `cotree cc` tells them
+//! to the linker that clang starts) and `-plugin-opt=cotree-…` values for the worker.
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// Options of the instrumentation. They stand before the subcommand.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+#[command(next_help_heading = "What to measure (with cc, c++, cargo and ld)")]
+pub struct InstrumentOptions {
+    /// What to count [default: edge]
+    #[arg(long, value_enum, env = "COTREE_PROFILE", hide_env = true)]
+    pub profile: Option<Profile>,
+    /// Carry redundant counters too, and check the profile against them
+    #[arg(
+        long,
+        env = "COTREE_VERIFY",
+        hide_env = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        value_name = "yes|no"
+    )]
+    pub verify: Option<bool>,
+    /// A profile of an earlier run: it tells where counters are cheap
+    #[arg(long, env = "COTREE_WEIGHTS", hide_env = true, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// When to instrument: after the compiler's own simplifications and inlining (late), or before (early: exact in
+    /// terms of the source, dearer) [default: late]
+    #[arg(long, value_enum, env = "COTREE_AT", hide_env = true)]
+    pub at: Option<At>,
+    /// Measure only functions with such names (`*` and `?` are wildcards; may be repeated)
+    #[arg(long, env = "COTREE_INCLUDE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Leave out functions with such names
+    #[arg(long, env = "COTREE_EXCLUDE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Leave out functions of such source files
+    #[arg(long, env = "COTREE_EXCLUDE_FILE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
+    pub exclude_file: Vec<String>,
+    /// Counters per thread: as the program needs (auto), always (on), or never (off, for programs of one thread)
+    /// [default: auto]
+    #[arg(long, value_enum, env = "COTREE_THREADS", hide_env = true)]
+    pub threads: Option<Threads>,
+    /// Counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
+    #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", hide_env = true)]
+    pub spanning_tree: Option<SpanningTree>,
+}
+
+/// `--profile`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// Edges, and with them everything else
+    Edge,
+    /// Blocks, each with a counter of its own
+    Block,
+    /// Blocks, from counters on few blocks
+    Vertex,
+    /// Blocks, from counters on few edges
+    VertexEdge,
+    /// Nothing: the same build without counters, to compare with
+    None,
+}
+
+/// `--at`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum At {
+    /// Before any optimisation
+    Early,
+    /// After the compiler's simplifications, before the link's optimisations
+    Late,
+}
+
+/// `--threads`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Threads {
+    /// As the program needs
+    Auto,
+    /// Always
+    On,
+    /// Never
+    Off,
+}
+
+/// `--spanning-tree`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SpanningTree {
+    /// Maximum: counters in cold places
+    Max,
+    /// Minimum: counters in hot places
+    Min,
+}
+
+/// How a value of one of the enums is spelt.
+fn spelling(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+impl InstrumentOptions {
+    /// Each option that was given: its name without dashes, and its values.
+    fn given(&self) -> Vec<(&'static str, Vec<String>)> {
+        let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let single = [
+            ("profile", self.profile.map(spelling)),
+            ("verify", self.verify.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            // Paths have to mean the same in the folder where the link runs.
+            ("weights", self.weights.as_ref().map(|file| path(file).display().to_string())),
+            ("at", self.at.map(spelling)),
+            ("threads", self.threads.map(spelling)),
+            ("spanning-tree", self.spanning_tree.map(spelling)),
+        ];
+        let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));
+        let lists =
+            [("include", &self.include), ("exclude", &self.exclude), ("exclude-file", &self.exclude_file)];
+        let lists = lists.into_iter().filter(|(_, values)| !values.is_empty()).map(|(name, v)| (name, v.clone()));
+        single.chain(lists).collect()
+    }
+
+    /// As environment variables.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let name = |name: &str| format!("COTREE_{}", name.to_uppercase().replace('-', "_"));
+        self.given().into_iter().map(|(option, values)| (name(option), values.join(";"))).collect()
+    }
+
+    /// As values of `-plugin-opt`.
+    pub fn plugin_options(&self) -> Vec<String> {
+        let option = |(name, values): (&'static str, Vec<String>)| -> Vec<String> {
+            if name == "verify" {
+                return if values == ["yes"] { vec!["cotree-verify".into()] } else { Vec::new() };
+            }
+            values.into_iter().map(|value| format!("cotree-{name}={value}")).collect()
+        };
+        self.given().into_iter().flat_map(option).collect()
+    }
+
+    /// Has the compiler to leave the bitcode unoptimised?
+    pub fn early(&self) -> bool {
+        self.at == Some(At::Early)
+    }
+}
+
+/// The option that tells the plugin which `cotree` to start.
+pub fn driver_option(cotree: &Path) -> String {
+    format!("cotree-driver={}", cotree.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: InstrumentOptions,
+    }
+
+    #[test]
+    fn options_become_plugin_options() {
+        let line = ["x", "--profile", "vertex-edge", "--verify", "--at=early", "--include", "a*", "--include", "b"];
+        let options = Line::parse_from(line).options;
+        assert_eq!(
+            options.plugin_options(),
+            ["cotree-profile=vertex-edge", "cotree-verify", "cotree-at=early", "cotree-include=a*", "cotree-include=b"]
+        );
+        let environment = options.environment();
+        assert!(environment.contains(&("COTREE_INCLUDE".into(), "a*;b".into())), "{environment:?}");
+        assert!(environment.contains(&("COTREE_VERIFY".into(), "yes".into())), "{environment:?}");
+        assert!(Line::parse_from(["x"]).options.plugin_options().is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! Laying out what the executable carries: the plugin as a file, and linkers' names that lead back to us.
+//!
+//! The place is `$XDG_CACHE_HOME/cotree/KEY/`, where KEY comes from the content and from where this executable is, so
+//! that builds never meet each other's. Files appear by renaming and are compared before use; where the cache can't be
+//! written, or is not ours, a private folder for this process serves.
+
+use super::{Error, embedded};
+use std::fs::{self, DirBuilder};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The names under which compilers look for a linker.
+const LINKER_NAMES: [&str; 4] = ["ld", "ld.bfd", "ld.gold", "ld.mold"];
+const PLUGIN_NAME: &str = "libcotree_lto.so";
+
+/// The unpacked files.
+pub struct Toolkit {
+    dir: PathBuf,
+    cotree: PathBuf,
+    /// Removed in the end, if it is not the cache.
+    _private: Option<TempDir>,
+}
+
+impl Toolkit {
+    /// Makes sure that everything is in place.
+    ///
+    /// # Errors
+    /// If neither the cache nor a temporary folder can be written.
+    pub fn unpack() -> Result<Toolkit, Error> {
+        let cotree = std::env::current_exe().map_err(Error::file("find", "the cotree executable"))?;
+        if let Some(cache) = cache_folder() {
+            let dir = cache.join(key(&cotree));
+            if lay_out(&dir, &cotree).is_ok() {
+                return Ok(Toolkit { dir, cotree, _private: None });
+            }
+        }
+        let private = tempfile::Builder::new()
+            .prefix("cotree-tools-")
+            .tempdir()
+            .map_err(Error::file("create a folder in", std::env::temp_dir()))?;
+        let dir = private.path().to_owned();
+        lay_out(&dir, &cotree).map_err(Error::file("write to", &dir))?;
+        Ok(Toolkit { dir, cotree, _private: Some(private) })
+    }
+
+    /// The linker plugin.
+    pub fn plugin(&self) -> PathBuf {
+        self.dir.join(PLUGIN_NAME)
+    }
+
+    /// The folder of linkers that are us.
+    pub fn linkers(&self) -> PathBuf {
+        self.dir.join("bin")
+    }
+
+    /// The linker that is us.
+    pub fn linker(&self) -> PathBuf {
+        self.linkers().join("ld")
+    }
+
+    /// This executable.
+    pub fn cotree(&self) -> &Path {
+        &self.cotree
+    }
+}
+
+fn cache_folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("cotree"))
+}
+
+fn key(cotree: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    (embedded::PLUGIN, cotree).hash(&mut hasher);
+    format!("{}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish())
+}
+
+fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
+    let bin = dir.join("bin");
+    DirBuilder::new().recursive(true).mode(0o700).create(&bin)?;
+    // What we load must not be for others to write. Their folder could hold a file of the right content now and of
+    // another later.
+    for folder in [dir, &bin] {
+        let data = fs::metadata(folder)?;
+        if data.uid() != fs::metadata("/proc/self")?.uid() || data.mode() & 0o022 != 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+    }
+    let plugin = dir.join(PLUGIN_NAME);
+    if !fs::read(&plugin).is_ok_and(|content| content == embedded::PLUGIN) {
+        let temporary = tempfile::NamedTempFile::new_in(dir)?;
+        fs::write(temporary.path(), embedded::PLUGIN)?;
+        fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))?;
+        temporary.persist(&plugin).map_err(|error| error.error)?;
+    }
+    for name in LINKER_NAMES {
+        let link = bin.join(name);
+        if !fs::read_link(&link).is_ok_and(|target| target == cotree) {
+            let temporary = tempfile::TempDir::new_in(dir)?;
+            let made = temporary.path().join(name);
+            symlink(cotree, &made)?;
+            fs::rename(made, link)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_repaired_and_foreign_folders_are_refused() {
+        let base = TempDir::new().unwrap();
+        let dir = base.path().join("x");
+        let cotree = Path::new("/somewhere/cotree");
+        lay_out(&dir, cotree).unwrap();
+        fs::write(dir.join(PLUGIN_NAME), "damage").unwrap();
+        lay_out(&dir, cotree).unwrap();
+        assert_eq!(fs::read(dir.join(PLUGIN_NAME)).unwrap(), embedded::PLUGIN);
+        assert_eq!(fs::read_link(dir.join("bin/ld.bfd")).unwrap(), cotree);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(lay_out(&dir, cotree).is_err());
+    }
+}
