@@ -20,6 +20,10 @@
 //!   and at EXIT.
 //!
 //! A loop without exits breaks the law whatever one does.
+//!
+//! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but some are
+//! plain to see today: bounds checks that panic, calls that might throw. [`weighting_by`] takes a likelihood per edge
+//! ([`crate::likelihood`]), and shares are in proportion to it; with all likelihoods equal it is the heuristic above.
 
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
@@ -34,9 +38,16 @@ pub const LOOP_MULTIPLIER: f64 = 10.0;
 /// finite.
 const CEILING: f64 = 1e100;
 
-/// Computes the static weighting.
+/// Computes the static weighting of the paper: every branch is equally likely to go each way.
 #[must_use]
 pub fn weighting(cfg: &Cfg) -> Weighting {
+    weighting_by(cfg, |_| 1.0)
+}
+
+/// Computes the static weighting under likelihoods of edges; only the proportions of those that compete matter. They
+/// are positive and finite.
+#[must_use]
+pub fn weighting_by(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Weighting {
     let dfs = Dfs::new(cfg);
     let loops = LoopForest::new(cfg, &dfs);
     let mut exits_of: Vec<Vec<Edge>> = vec![Vec::new(); loops.len()];
@@ -58,44 +69,49 @@ pub fn weighting(cfg: &Cfg) -> Weighting {
                 total *= LOOP_MULTIPLIER;
             }
             let exits = &exits_of[l.index()];
-            let share = exit_share(weight, assigned_exits.within(l), exits.len(), loops.exit_count(l));
+            let mut left = weight - assigned_exits.within(l);
+            if left <= 0.0 {
+                #[allow(clippy::cast_precision_loss, reason = "edge numbers are 32 bits wide")]
+                let part = exits.len() as f64 / f64::from(loops.exit_count(l));
+                left = weight * part;
+            }
+            let all: f64 = exits.iter().map(|&e| likelihood(e)).sum();
             for &exit in exits {
+                let share = left * (likelihood(exit) / all);
                 weights[exit.index()] = share;
                 assigned_exits.add(loops.innermost(cfg.src(exit)).unwrap_or(l), share);
             }
         }
-        share_out(cfg, &loops, block, total, &mut weights);
+        share_out(cfg, &loops, block, total, &likelihood, &mut weights);
     }
     Weighting::new(cfg, weights)
 }
 
-/// Rule 2: what each of a loop's `open` exits weighs, when its other exits weigh `assigned` already.
-fn exit_share(weight: f64, assigned: f64, open: usize, all: u32) -> f64 {
-    let left = weight - assigned;
-    #[allow(clippy::cast_precision_loss, reason = "edge numbers are 32 bits wide")]
-    if left > 0.0 { left / open as f64 } else { weight / f64::from(all) }
-}
-
 /// Rule 3.
-fn share_out(cfg: &Cfg, loops: &LoopForest, block: Block, total: f64, weights: &mut [f64]) {
+fn share_out(
+    cfg: &Cfg,
+    loops: &LoopForest,
+    block: Block,
+    total: f64,
+    likelihood: impl Fn(Edge) -> f64,
+    weights: &mut [f64],
+) {
     let is_exit = |e: Edge| loops.outermost_left(e).is_some();
-    let out = cfg.succs(block);
-    let (mut exits, mut others) = (0.0, 0.0);
-    for &edge in out {
+    let (mut exits, mut others, mut all) = (0.0, 0.0, 0.0);
+    for &edge in cfg.succs(block) {
+        all += likelihood(edge);
         if is_exit(edge) {
             exits += weights[edge.index()];
         } else {
-            others += 1.0;
+            others += likelihood(edge);
         }
     }
     let left = total - exits;
-    #[allow(clippy::cast_precision_loss, reason = "edge numbers are 32 bits wide")]
-    let equal = total / out.len() as f64;
-    for &edge in out {
+    for &edge in cfg.succs(block) {
         if left <= 0.0 {
-            weights[edge.index()] = equal;
+            weights[edge.index()] = total * (likelihood(edge) / all);
         } else if !is_exit(edge) {
-            weights[edge.index()] = left / others;
+            weights[edge.index()] = left * (likelihood(edge) / others);
         }
     }
 }

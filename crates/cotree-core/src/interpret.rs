@@ -13,7 +13,7 @@ use crate::ids::{Block, Edge, Reg, Site, Table};
 use crate::plan::FunctionPlan;
 use crate::probe::{Place, Probe};
 use crate::profile::{EarlyExits, FunctionProfile};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Where a walk begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,21 +172,33 @@ pub struct Effects {
     pub events: i64,
 }
 
+fn place_number(cfg: &Cfg, place: Place) -> usize {
+    match place {
+        Place::Start(block) => block.index(),
+        Place::End(block) => cfg.block_count() + block.index(),
+        Place::Edge(edge) => 2 * cfg.block_count() + edge.index(),
+    }
+}
+
 /// Runs the probes of one plan.
 pub struct Machine<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
-    probes: HashMap<Place, Vec<Probe>>,
+    /// By place: the starts of all blocks, their ends, all edges.
+    probes: Vec<Vec<Probe>>,
     effects: Effects,
 }
 
 impl<'a> Machine<'a> {
     /// A machine with all counters at 0.
+    ///
+    /// # Panics
+    /// If the plan is not for this graph.
     #[must_use]
     pub fn new(function: &'a Function, cfg: &'a Cfg, plan: &FunctionPlan) -> Self {
-        let mut probes: HashMap<Place, Vec<Probe>> = HashMap::new();
+        let mut probes = vec![Vec::new(); 2 * cfg.block_count() + cfg.edge_count()];
         for placed in &plan.probes {
-            probes.entry(placed.place).or_default().push(placed.probe);
+            probes[place_number(cfg, placed.place)].push(placed.probe);
         }
         let effects = Effects { counters: vec![0; plan.measures.len()], ..Effects::default() };
         Self { function, cfg, probes, effects }
@@ -216,7 +228,7 @@ impl<'a> Machine<'a> {
                 Step::Take(edge) => (Place::Edge(edge), None),
                 Step::Begin | Step::Early(..) => return,
             };
-            for &probe in probes.get(&place).into_iter().flatten() {
+            for &probe in &probes[place_number(cfg, place)] {
                 effects.apply(probe, next, &mut registers.0);
             }
         })?;

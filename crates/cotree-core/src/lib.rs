@@ -17,6 +17,7 @@ pub mod forest;
 pub mod heuristic;
 pub mod ids;
 pub mod interpret;
+pub mod likelihood;
 pub mod loops;
 pub mod method;
 pub mod placement;

@@ -3,7 +3,10 @@
 //! Weights only steer where counters go; a bad guess makes a profile dearer, never wrong.
 
 use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::heuristic;
 use crate::ids::{Block, Edge};
+use crate::likelihood;
 use crate::profile::FunctionProfile;
 
 /// An expected frequency for every edge and block of one graph: finite, never negative.
@@ -31,17 +34,24 @@ impl Weighting {
         Self { edges, blocks }
     }
 
-    /// The counts of an earlier run where there are any that can guide a placement, else the static heuristic
-    /// ([`crate::heuristic`]).
+    /// The best guess at hand: the counts of an earlier run where there are any that can guide a placement, else
+    /// [`Self::expected`].
     #[must_use]
-    pub fn from_previous(cfg: &Cfg, previous: Option<&FunctionProfile>) -> Self {
-        previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(|| Self::heuristic(cfg))
+    pub fn from_previous(function: &Function, cfg: &Cfg, previous: Option<&FunctionProfile>) -> Self {
+        previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(|| Self::expected(function, cfg))
     }
 
-    /// The static heuristic ([`crate::heuristic`]).
+    /// The static heuristic with branches to panics and exceptions taken to be unlikely ([`crate::likelihood`]).
+    #[must_use]
+    pub fn expected(function: &Function, cfg: &Cfg) -> Self {
+        let likelihoods = likelihood::likelihoods(function, cfg);
+        heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
+    }
+
+    /// The static heuristic of the paper, which sees the graph alone ([`crate::heuristic`]).
     #[must_use]
     pub fn heuristic(cfg: &Cfg) -> Self {
-        crate::heuristic::weighting(cfg)
+        heuristic::weighting(cfg)
     }
 
     /// Every edge alike.

@@ -17,7 +17,7 @@ use cotree_core::weighting::Weighting;
 use std::time::{Duration, Instant};
 
 const BLOCKS: usize = 200_000;
-const STEPS: usize = 100_000;
+const STEPS: usize = if cfg!(debug_assertions) { 10_000 } else { 100_000 };
 
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
@@ -69,7 +69,7 @@ fn check(name: &str, blocks: usize, edges: &[(usize, usize, bool)]) {
     let (cfg, _) = timed("graph", || function.cfg().unwrap());
     timed("dominators", || Dominators::new(&cfg, &Dfs::new(&cfg)));
     timed("post-dominators", || Dominators::post(&cfg));
-    let (weighting, _) = timed("weighting", || Weighting::heuristic(&cfg));
+    let (weighting, _) = timed("weighting", || Weighting::expected(&function, &cfg));
     assert!(cfg.edges().all(|e| weighting.edge(e).is_finite() && weighting.edge(e) >= 0.0));
 
     let revived = Walk { from: From::Site(Site(0)), ..walk(&cfg, &function, 4, false) };

@@ -4,9 +4,11 @@ mod random;
 mod structured;
 
 use cotree_core::cfg::Cfg;
+use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::heuristic::LOOP_MULTIPLIER;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::observe;
+use cotree_core::likelihood::{UNLIKELY, likelihoods};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -100,21 +102,48 @@ fn endless_loops_and_deep_nests_stay_finite() {
 
 #[test]
 fn an_earlier_run_weighs_what_it_counted() {
-    let cfg = cfg(2, &[(0, 1), (0, 2), (1, 2)]);
+    let function = random::function(2, &[(0, 1, true), (0, 2, true), (1, 2, true)], &[]);
+    let cfg = function.cfg().unwrap();
     let mut profile =
         FunctionProfile { entries: 7, blocks: vec![7, 4], edges: Some(vec![4, 3, 4]), ..FunctionProfile::default() };
-    let weighting = Weighting::from_previous(&cfg, Some(&profile));
+    let of = |previous: Option<&FunctionProfile>| Weighting::from_previous(&function, &cfg, previous);
+    let weighting = of(Some(&profile));
     assert_eq!(cfg.edges().map(|e| weighting.edge(e)).collect::<Vec<_>>(), [4.0, 3.0, 4.0, 7.0]);
     assert_eq!(weighting.block(Block(1)), 4.0);
 
-    let fallback = Weighting::heuristic(&cfg);
-    assert_eq!(Weighting::from_previous(&cfg, None), fallback);
+    let fallback = Weighting::expected(&function, &cfg);
+    assert_eq!(of(None), fallback);
     profile.edges = Some(vec![4, 3]);
-    assert_eq!(Weighting::from_previous(&cfg, Some(&profile)), fallback, "another graph");
+    assert_eq!(of(Some(&profile)), fallback, "another graph");
     profile.edges = None;
-    assert_eq!(Weighting::from_previous(&cfg, Some(&profile)), fallback, "no edge counts");
+    assert_eq!(of(Some(&profile)), fallback, "no edge counts");
     let never = FunctionProfile { blocks: vec![0, 0], edges: Some(vec![0; 3]), ..FunctionProfile::default() };
-    assert_eq!(Weighting::from_previous(&cfg, Some(&never)), fallback, "never ran");
+    assert_eq!(of(Some(&never)), fallback, "never ran");
+}
+
+#[test]
+fn panics_and_exceptions_are_unlikely() {
+    // A checked loop: 0→1; 1→2, 1→4 (panic); 2→1 (back), 2→3; 3→EXIT; 4→5→EXIT (unreachable).
+    // And 6, never reached.
+    let edges = [(0, 1), (1, 2), (1, 4), (2, 1), (2, 3), (3, 7), (4, 5), (5, 7)].map(|(a, b)| (a, b, true));
+    let mut function = random::function(7, &edges, &[]);
+    function.edges[7].kind = EdgeKind::Unreachable;
+    let cfg = function.cfg().unwrap();
+    let unlikely = |function: &Function| {
+        let all = likelihoods(function, &cfg);
+        (0..all.len()).filter(|&e| all[e] == UNLIKELY).collect::<Vec<_>>()
+    };
+    assert_eq!(unlikely(&function), [2, 6, 7]);
+    let weighting = Weighting::expected(&function, &cfg);
+    assert!(weighting.edge(Edge(2)) < 0.001 && weighting.edge(Edge(4)) > 0.999);
+    assert_eq!(unbalanced(&cfg, &weighting), []);
+
+    function.edges[1].kind = EdgeKind::InvokeUnwind;
+    assert_eq!(unlikely(&function), [1, 2, 6, 7]);
+    // A loop that ends by nothing but a panic is not doomed while it lasts.
+    function.edges[1].kind = EdgeKind::Jump;
+    function.edges[5].kind = EdgeKind::Resume;
+    assert_eq!(unlikely(&function), [2, 4, 5, 6, 7]);
 }
 
 proptest! {
@@ -132,9 +161,10 @@ proptest! {
     #[test]
     fn any_graph_gets_finite_weights(f in random::functions(12)) {
         let cfg = f.cfg().unwrap();
-        let weighting = Weighting::heuristic(&cfg);
-        prop_assert!(cfg.edges().all(|e| weighting.edge(e).is_finite() && weighting.edge(e) >= 0.0));
-        prop_assert_eq!(weighting.edge(cfg.exit_edge()), 1.0);
+        for weighting in [Weighting::heuristic(&cfg), Weighting::expected(&f, &cfg)] {
+            prop_assert!(cfg.edges().all(|e| weighting.edge(e).is_finite() && weighting.edge(e) >= 0.0));
+            prop_assert_eq!(weighting.edge(cfg.exit_edge()), 1.0);
+        }
     }
 
     /// A profile without early exits is itself a weighting (§2).
