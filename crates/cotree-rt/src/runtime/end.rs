@@ -1,24 +1,202 @@
-//! The ends of a process: `exit`, `_exit`, `abort`.
+//! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
-use super::linkage::Caller;
-use super::{profile, walk};
-use crate::layout::State;
+use super::linkage::{Caller, call, entry, weak};
+use super::{process, profile, slabs, sys, thread, walk};
+use crate::layout::{Flags, State};
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, Ordering};
 
 unsafe extern "C" {
     fn __cxa_atexit(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
     fn cotree_rt_at_exit(argument: *mut c_void);
 }
 
-super::linkage::entry!("cotree_rt_at_exit", ".hidden", at_exit, "rsi");
+weak!(at_quick_exit = "__cxa_at_quick_exit");
+weak!(plain_at_quick_exit = "at_quick_exit");
+
+entry!("cotree_rt_at_exit", ".hidden", at_exit, "rsi");
 
 /// Registered before everyone else's handlers, so run after all of them.
 pub fn register() {
-    // SAFETY: a handler with C linkage.
-    unsafe { __cxa_atexit(cotree_rt_at_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
+    let object = object_handle();
+    // SAFETY: handlers with C linkage; the functions' own signatures.
+    unsafe {
+        __cxa_atexit(cotree_rt_at_exit, core::ptr::null_mut(), object);
+        let handler = cotree_rt_at_exit as unsafe extern "C" fn(*mut c_void);
+        if let Some(register) = at_quick_exit() {
+            call!(register => fn(handler => unsafe extern "C" fn(*mut c_void), object => *mut c_void) -> c_int);
+        } else if let Some(register) = plain_at_quick_exit() {
+            call!(register => fn(handler => unsafe extern "C" fn(*mut c_void)) -> c_int);
+        }
+    }
+}
+
+/// An executable's handler belongs to no object, so that nothing but the end of the process calls it.
+#[cfg(not(feature = "shared-library"))]
+fn object_handle() -> *mut c_void {
+    core::ptr::null_mut()
+}
+
+/// A library's goes with it.
+#[cfg(feature = "shared-library")]
+fn object_handle() -> *mut c_void {
+    unsafe extern "C" {
+        static __dso_handle: u8;
+    }
+    (&raw const __dso_handle).cast_mut().cast()
 }
 
 unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
-    walk::count_all(caller, 1);
-    profile::publish(State::FINISHED, 0);
+    #[cfg(feature = "shared-library")]
+    if !process::leave() {
+        return;
+    }
+    finish(caller, State::FINISHED);
+    #[cfg(feature = "shared-library")]
+    slabs::let_go();
+}
+
+/// The thread that ends the process; 0: none does.
+static ENDING: AtomicI32 = AtomicI32::new(0);
+
+/// Whether this thread may end the profile: the first to try. Others wait for the end of the process, except a signal
+/// handler on top of the thread that is at it.
+fn take_the_end() -> bool {
+    let me = sys::thread_id();
+    match ENDING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+        Ok(_) => true,
+        Err(other) if other == me => false,
+        Err(_) => loop {
+            sys::pause_a_little();
+            if ENDING.load(Ordering::Relaxed) == 0 {
+                return take_the_end();
+            }
+        },
+    }
+}
+
+/// A forked child has not ended, whatever its parent was doing.
+pub fn after_fork() {
+    ENDING.store(0, Ordering::Relaxed);
+}
+
+/// Accounts for what is alive and completes the profiles. False if that has been done.
+pub fn finish(caller: &Caller, state: u32) -> bool {
+    if !profile::active() || !take_the_end() {
+        return false;
+    }
+    account(caller, 1);
+    let others = thread::others_alive();
+    if others > 0 {
+        process::flag(Flags::THREADS_ALIVE);
+    }
+    process::publish(state, others);
+    true
+}
+
+/// Takes [`finish`] back, after an `exec` that failed.
+pub fn resume(caller: &Caller, flags: &process::SavedFlags) {
+    process::unpublish();
+    account(caller, -1);
+    flags.put_back();
+    ENDING.store(0, Ordering::Release);
+}
+
+fn account(caller: &Caller, delta: i64) {
+    walk::count_all(caller, delta);
+    if slabs::slab_zero_in_use() {
+        process::flag(Flags::THREAD_UNREGISTERED);
+    }
+}
+
+/// `_exit` and its like: no handlers run, so all is done here.
+#[cfg(not(feature = "shared-library"))]
+pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
+    if !super::fork::leave_vfork(caller, 1) {
+        finish(caller, State::FINISHED);
+    }
+    sys::exit_group(status)
+}
+
+#[cfg(not(feature = "shared-library"))]
+mod hooks {
+    use super::{Caller, State, call, entry, exit_now, finish, sys};
+    use crate::runtime::linkage::{hook_name, real};
+    use core::ffi::{c_char, c_int, c_uint};
+
+    entry!(hook_name!("_exit"), ".globl", exit_now, "rsi");
+    entry!(hook_name!("_Exit"), ".globl", exit_now, "rsi");
+    entry!(hook_name!("abort"), ".globl", abort, "rdi");
+    entry!(hook_name!("__assert_fail"), ".globl", assert_fail, "r8");
+    real!(real_abort = "abort");
+    real!(real_assert_fail = "__assert_fail");
+
+    /// As libc's: a handler runs first, and may leave by a jump or an exit, which are followed like any other. Only when
+    /// nothing can stop the signal any more is the profile completed.
+    unsafe extern "C" fn abort(caller: &Caller) -> ! {
+        if sys::disposition(libc::SIGABRT) > libc::SIG_IGN {
+            let mask = sys::set_signal_mask(u64::MAX);
+            sys::set_signal_mask(mask & !(1 << (libc::SIGABRT - 1)));
+            let _ = sys::signal_thread(sys::thread_id(), libc::SIGABRT);
+        }
+        finish(caller, State::ABORTED);
+        // SAFETY: the default action for a signal; libc's function.
+        unsafe {
+            sys::set_disposition(libc::SIGABRT, &[libc::SIG_DFL, 0, 0, 0]);
+            call!(real_abort() => fn() -> ());
+        }
+        sys::exit_group(134)
+    }
+
+    /// libc's own `abort` inside can't be seen. With a handler in place the profile stays as after a kill, unless the
+    /// handler leaves by a jump or an exit.
+    unsafe extern "C" fn assert_fail(
+        text: *const c_char,
+        file: *const c_char,
+        line: c_uint,
+        function: *const c_char,
+        caller: &Caller,
+    ) -> ! {
+        if sys::disposition(libc::SIGABRT) <= libc::SIG_IGN {
+            finish(caller, State::ABORTED);
+        }
+        // SAFETY: libc's function with the caller's arguments.
+        unsafe {
+            call!(real_assert_fail() => fn(text => *const c_char, file => *const c_char, line => c_uint,
+                function => *const c_char) -> ());
+        }
+        sys::exit_group(134)
+    }
+
+    /// libc's would leave through its own `_exit`, unseen.
+    unsafe extern "C" fn daemon(stay: c_int, keep_streams: c_int, caller: &Caller) -> c_int {
+        // SAFETY: plain libc calls; the paths are C strings.
+        unsafe {
+            match libc::fork() {
+                -1 => return -1,
+                0 => {}
+                _ => exit_now(0, caller),
+            }
+            if libc::setsid() == -1 {
+                return -1;
+            }
+            if stay == 0 && libc::chdir(c"/".as_ptr()) == -1 {
+                return -1;
+            }
+            if keep_streams == 0 {
+                let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+                if null == -1 {
+                    return -1;
+                }
+                for stream in 0..3 {
+                    libc::dup2(null, stream);
+                }
+                if null > 2 {
+                    libc::close(null);
+                }
+            }
+        }
+        0
+    }
+    entry!(hook_name!("daemon"), ".globl", daemon, "rdx");
 }

@@ -1,8 +1,18 @@
 //! The runtime proper. It runs inside other people's programs: no allocation, no `errno`, no surprise.
 
+// A library has no hooks, and with them goes much that serves them.
+#![cfg_attr(feature = "shared-library", allow(dead_code))]
+
 mod early;
 mod end;
+#[cfg(not(feature = "shared-library"))]
+mod exec;
+mod fork;
 mod identity;
+#[cfg(not(feature = "shared-library"))]
+mod jump;
+#[cfg(not(feature = "shared-library"))]
+mod landing;
 mod linkage;
 mod lock;
 mod memory;
@@ -10,15 +20,20 @@ mod modules;
 mod naming;
 mod process;
 mod profile;
+mod resume;
 mod rules;
 mod say;
 mod segments;
 mod slabs;
 mod snapshot;
+#[cfg(not(feature = "shared-library"))]
+mod spawn;
 mod start;
 mod sys;
 mod thread;
 mod unit;
+#[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
+mod unload;
 mod unwind;
 mod walk;
 

@@ -1,13 +1,48 @@
-//! All the profiled link units of the process, as far as they know of each other.
+//! All the profiled link units of the process.
 //!
-//! The executable's runtime has the interposers; it tells every unit what they see. Each unit keeps only the addresses
-//! that lie in its own image.
+//! The executable's runtime has the interposers and the list of threads; it tells every unit what they see, through the
+//! one symbol that it exports: `cotree_process_v1`. Each unit keeps only the addresses that lie in its own image.
 
-use super::{early, profile, unit};
+use super::{early, profile, slabs, unit};
 use crate::layout::{Flags, INTERRUPTED};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// Counts an activation at a code address, in the unit that it belongs to.
-pub fn count(pc: u64, tag: u64, delta: i64) {
+/// What a unit lets the executable do with it.
+#[repr(C)]
+pub struct Unit {
+    next: AtomicPtr<Unit>,
+    count: extern "C" fn(pc: u64, tag: u64, delta: i64),
+    flag: extern "C" fn(bits: u64),
+    flags: extern "C" fn(replacement: *const u64) -> u64,
+    publish: extern "C" fn(state: u32, threads_alive: u32),
+    unpublish: extern "C" fn(),
+    child: extern "C" fn(thread: usize),
+    slab: extern "C" fn(thread: usize, thread_pointer: u64),
+    clear: extern "C" fn(),
+}
+
+/// The executable's list.
+#[repr(C)]
+pub struct Process {
+    units: AtomicPtr<Unit>,
+    join: extern "C" fn(unit: &'static Unit),
+    leave: extern "C" fn(unit: &'static Unit) -> bool,
+}
+
+/// This unit.
+static SELF: Unit = Unit {
+    next: AtomicPtr::new(core::ptr::null_mut()),
+    count: own_count,
+    flag: own_flag,
+    flags: own_flags,
+    publish: own_publish,
+    unpublish: own_unpublish,
+    child: own_child,
+    slab: own_slab,
+    clear: own_clear,
+};
+
+extern "C" fn own_count(pc: u64, tag: u64, delta: i64) {
     if let Some(address) = unit::link_address(pc) {
         early::count(address | tag, delta);
         if tag == INTERRUPTED {
@@ -16,7 +51,207 @@ pub fn count(pc: u64, tag: u64, delta: i64) {
     }
 }
 
-/// Flags all profiles.
-pub fn flag(bits: u64) {
+extern "C" fn own_flag(bits: u64) {
     profile::flag(bits);
 }
+
+extern "C" fn own_flags(replacement: *const u64) -> u64 {
+    // SAFETY: null or a word.
+    if let Some(bits) = unsafe { replacement.as_ref() } {
+        profile::set_flags(*bits);
+    }
+    profile::flags()
+}
+
+extern "C" fn own_publish(state: u32, threads_alive: u32) {
+    profile::publish(state, threads_alive);
+}
+
+extern "C" fn own_unpublish() {
+    profile::unpublish();
+}
+
+extern "C" fn own_child(thread: usize) {
+    super::modules::after_fork();
+    if profile::active() {
+        profile::start_child(Some(thread));
+        slabs::claim(thread);
+    }
+}
+
+extern "C" fn own_slab(thread: usize, thread_pointer: u64) {
+    if !unit::threaded() {
+        profile::flag(Flags::THREADS_UNEXPECTED);
+        return;
+    }
+    // SAFETY: the thread is there, and either this one or without frames of this unit.
+    unsafe { unit::set_slab(thread_pointer, slabs::of_thread(thread)) };
+}
+
+extern "C" fn own_clear() {
+    slabs::clear();
+    early::clear();
+    profile::flag(Flags::RESET);
+}
+
+/// Every unit: ours and those that joined us.
+fn units() -> impl Iterator<Item = &'static Unit> {
+    let mut next = host::units();
+    core::iter::once(&SELF).chain(core::iter::from_fn(move || {
+        // SAFETY: units leave the list before they are unloaded.
+        let unit = unsafe { next.as_ref() }?;
+        next = unit.next.load(Ordering::Acquire);
+        Some(unit)
+    }))
+}
+
+/// Counts an activation at a code address, in the unit that it belongs to.
+pub fn count(pc: u64, tag: u64, delta: i64) {
+    units().for_each(|unit| (unit.count)(pc, tag, delta));
+}
+
+/// Flags all profiles.
+pub fn flag(bits: u64) {
+    units().for_each(|unit| (unit.flag)(bits));
+}
+
+/// Completes all profiles.
+pub fn publish(state: u32, threads_alive: u32) {
+    units().for_each(|unit| (unit.publish)(state, threads_alive));
+}
+
+/// Takes [`publish`] back.
+pub fn unpublish() {
+    units().for_each(|unit| (unit.unpublish)());
+}
+
+/// New profiles for a forked child.
+pub fn child(thread: usize) {
+    units().for_each(|unit| (unit.child)(thread));
+}
+
+/// Gives this thread its slabs.
+pub fn give_slabs(thread: usize, thread_pointer: u64) {
+    units().for_each(|unit| (unit.slab)(thread, thread_pointer));
+}
+
+/// All counters zero.
+pub fn clear() {
+    units().for_each(|unit| (unit.clear)());
+}
+
+/// The flags of all units (the first few), to put back after an attempt that failed.
+pub struct SavedFlags([u64; 64]);
+
+impl SavedFlags {
+    pub fn take() -> Self {
+        let mut saved = [0; 64];
+        for (slot, unit) in saved.iter_mut().zip(units()) {
+            *slot = (unit.flags)(core::ptr::null());
+        }
+        Self(saved)
+    }
+
+    pub fn put_back(&self) {
+        for (bits, unit) in self.0.iter().zip(units()) {
+            (unit.flags)(bits);
+        }
+    }
+}
+
+/// The executable's side.
+#[cfg(not(feature = "shared-library"))]
+mod host {
+    use super::{Process, Unit};
+    pub use crate::runtime::spawn::is_bottom;
+    use crate::runtime::thread;
+    #[cfg(not(feature = "static-executable"))]
+    use crate::runtime::unload::closing;
+    use core::sync::atomic::{AtomicPtr, Ordering};
+
+    /// Static executables unload nothing.
+    #[cfg(feature = "static-executable")]
+    fn closing() -> bool {
+        false
+    }
+
+    #[unsafe(no_mangle)]
+    static cotree_process_v1: Process = Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave };
+
+    pub fn units() -> *mut Unit {
+        cotree_process_v1.units.load(Ordering::Acquire)
+    }
+
+    extern "C" fn join(unit: &'static Unit) {
+        let _held = thread::lock();
+        unit.next.store(units(), Ordering::Release);
+        cotree_process_v1.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
+        for (index, record) in thread::all() {
+            if record.state.load(Ordering::Relaxed) >= thread::LIVE {
+                let pointer = record.pointer.load(Ordering::Relaxed);
+                (unit.slab)(index, pointer);
+            }
+        }
+    }
+
+    /// Takes the unit off the list if it is being unloaded; false at process end, where it stays until the very last.
+    extern "C" fn leave(unit: &'static Unit) -> bool {
+        if !closing() {
+            return false;
+        }
+        let _held = thread::lock();
+        let mut link = &cotree_process_v1.units;
+        loop {
+            let at = link.load(Ordering::Acquire);
+            // SAFETY: a unit on the list.
+            let Some(found) = (unsafe { at.as_ref() }) else { break };
+            if core::ptr::eq(found, unit) {
+                link.store(unit.next.load(Ordering::Acquire), Ordering::Release);
+                break;
+            }
+            link = &found.next;
+        }
+        true
+    }
+}
+
+/// The shared library's side.
+#[cfg(feature = "shared-library")]
+mod host {
+    use super::{Process, Unit};
+    use crate::runtime::linkage::weak;
+
+    weak!(process = "cotree_process_v1");
+
+    /// A library knows only itself.
+    pub fn units() -> *mut Unit {
+        core::ptr::null_mut()
+    }
+
+    fn executable() -> Option<&'static Process> {
+        // SAFETY: the symbol is a Process wherever it is defined.
+        process().map(|process| unsafe { process.cast::<Process>().as_ref() })
+    }
+
+    /// Trampolines are the executable's.
+    pub fn is_bottom(_pc: u64) -> bool {
+        false
+    }
+
+    /// Joins a profiled executable; false if there is none.
+    pub fn join() -> bool {
+        executable().is_some_and(|process| {
+            (process.join)(&super::SELF);
+            true
+        })
+    }
+
+    /// Whether the unit is to be finished now.
+    pub fn leave() -> bool {
+        executable().is_none_or(|process| (process.leave)(&super::SELF))
+    }
+}
+#[cfg(feature = "shared-library")]
+pub use host::{join, leave};
+/// Whether walks end at the code address.
+pub use host::is_bottom;

@@ -229,13 +229,26 @@ fn grow_file(len: usize) -> sys::Result<*mut u8> {
     result
 }
 
-/// Adds the slabs that are not in the file to slab 0, which is.
+/// Moves what is in slabs that are not in the file to slab 0, which is.
 pub fn fold_orphans() {
+    for_each_orphan(|slab| move_counts(slab, counters()));
+}
+
+/// Adds what is in slabs that are not in the file to a copy of slab 0.
+pub fn add_orphans(to: *mut u64) {
+    for_each_orphan(|slab| {
+        for index in 0..unit::descriptor().counter_count as usize {
+            // SAFETY: both are slabs.
+            unsafe { *to.add(index) = (*to.add(index)).wrapping_add(slab.add(index).read_volatile()) };
+        }
+    });
+}
+
+fn for_each_orphan(mut act: impl FnMut(*mut u64)) {
     for chunk in chunks().iter().filter(|chunk| chunk.orphan.load(Relaxed)) {
         for slab in 0..chunk.slabs.load(Relaxed) {
             // SAFETY: within the chunk.
-            let from = unsafe { chunk.base.load(Relaxed).add(slab * unit::stride()) };
-            move_counts(from.cast(), counters());
+            act(unsafe { chunk.base.load(Relaxed).add(slab * unit::stride()) }.cast());
         }
     }
 }
@@ -276,4 +289,18 @@ pub fn clear() {
             zero(unsafe { chunk.base.load(Relaxed).add(slab * unit::stride()) }.cast());
         }
     }
+}
+
+/// Before the unit is unloaded: its threads' slabs go, and whatever of it still runs counts into its own image.
+#[cfg(feature = "shared-library")]
+pub fn let_go() {
+    if unit::threaded() {
+        // SAFETY: this thread.
+        unsafe { unit::set_slab(unit::thread_pointer(), counters()) };
+    }
+    for chunk in chunks() {
+        // SAFETY: no other thread runs code of a unit that is being unloaded.
+        unsafe { sys::unmap(chunk.base.load(Relaxed), chunk.slabs.load(Relaxed) * unit::stride()) };
+    }
+    CHUNK_COUNT.store(0, Relaxed);
 }

@@ -1,1 +1,144 @@
-//! Snapshots.
+//! The public interface (`cotree.h`): a profile of the counts so far, and a fresh start.
+
+use super::early::{self, Slot};
+use super::linkage::{Caller, entry};
+use super::naming::{PATH, Path, Text};
+use super::say::decimal;
+use super::sys::{self, Errno};
+use super::walk::{self, Walk};
+use super::{process, profile, slabs, thread, unit};
+use crate::layout::{Flags, PAGE, RawHeader, State};
+use core::ffi::{CStr, c_char, c_int};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+// Each link unit has its own: a library that calls them speaks of itself, whatever the executable has.
+#[cfg(not(feature = "shared-library"))]
+entry!("cotree_dump", ".globl", dump, "rsi");
+#[cfg(not(feature = "shared-library"))]
+entry!("cotree_reset", ".globl", reset, "rdi");
+#[cfg(feature = "shared-library")]
+entry!("cotree_dump", ".hidden", dump, "rsi");
+#[cfg(feature = "shared-library")]
+entry!("cotree_reset", ".hidden", reset, "rdi");
+
+/// Written; no profile is being made; an error, as `errno` says.
+const WRITTEN: c_int = 0;
+const NO_PROFILE: c_int = 1;
+const FAILED: c_int = -1;
+
+unsafe extern "C" fn dump(path: *const c_char, caller: &Caller) -> c_int {
+    if !profile::active() {
+        return NO_PROFILE;
+    }
+    // SAFETY: null or a C string, as the interface says.
+    let path = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
+    match write(path, caller) {
+        Ok(()) => WRITTEN,
+        Err(error) => {
+            // SAFETY: this thread's errno.
+            unsafe { *libc::__errno_location() = error.0 };
+            FAILED
+        }
+    }
+}
+
+/// `NAME.snapshot-N.cotree` beside `NAME.cotree`.
+fn default_name(name: &mut Path) {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let base = profile::final_name();
+    name.push(base.strip_suffix(b".cotree").unwrap_or(base));
+    name.push(b".snapshot-");
+    name.push(decimal(NUMBER.fetch_add(1, Relaxed), &mut [0; 20]));
+    name.push(b".cotree");
+}
+
+fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
+    let too_long = Errno(libc::ENAMETOOLONG);
+    let mut name = Path::new();
+    match path {
+        Some(path) => name.push(path.to_bytes()),
+        None => default_name(&mut name),
+    }
+    let mut suffix = Text::<48>::new();
+    suffix.push(b".");
+    suffix.push(decimal(profile::process() as u64, &mut [0; 20]));
+    suffix.push(b".tmp");
+    let len = name.bytes().len();
+    name.push(suffix.bytes());
+    let mut temporary = [0_u8; PATH];
+    temporary[..name.bytes().len()].copy_from_slice(name.bytes());
+    let temporary = CStr::from_bytes_until_nul(&temporary).map_err(|_| too_long)?;
+    name.c_str().ok_or(too_long)?;
+    name.truncate(len);
+    let name = name.c_str().ok_or(too_long)?;
+
+    let fd = sys::open(temporary, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC, 0o666)?;
+    let result = fill(fd, caller);
+    sys::close(fd);
+    result.and_then(|()| sys::rename(temporary, name)).inspect_err(|_| sys::unlink(temporary))
+}
+
+/// Copies the profile into the file, with the frames of this thread accounted for in the copy.
+fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
+    let front = profile::slabs_offset() as usize;
+    let stride = unit::stride();
+    let slab_count = slabs::count();
+    let total = front + slab_count as usize * stride;
+    sys::allocate(fd, 0, total as u64)?;
+    // SAFETY: a new range.
+    let copy = unsafe {
+        sys::map(core::ptr::null_mut(), total, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
+    }?;
+    let header = profile::header().ok_or(Errno(libc::EINVAL))?;
+    // SAFETY: header and table are one mapping of `front` bytes; the copy has `total`.
+    let (copied, table) = unsafe {
+        core::ptr::copy_nonoverlapping(header.cast::<u8>(), copy, front);
+        let table = copy.add(PAGE as usize).cast::<Slot>();
+        (&mut *copy.cast::<RawHeader>(), core::slice::from_raw_parts(table, early::table().len()))
+    };
+    copied.slab_count = slab_count;
+    let mut at = front;
+    slabs::for_each(&mut |slab| {
+        if at < total {
+            // SAFETY: `at` stays below `total` by whole slabs.
+            unsafe { core::ptr::copy_nonoverlapping(slab.as_ptr(), copy.add(at), stride) };
+            at += stride;
+        }
+    });
+    // SAFETY: slab 0 of the copy.
+    slabs::add_orphans(unsafe { copy.add(front) }.cast());
+    let mut walk = Walk::new(caller);
+    for frame in walk.by_ref() {
+        let (pc, tag) = frame.key();
+        if let Some(address) = unit::link_address(pc)
+            && !early::count_in(table, address | tag, 1)
+        {
+            copied.flags |= Flags::EARLY_TABLE_FULL;
+        }
+    }
+    if !walk.is_complete() {
+        copied.flags |= Flags::WALK_INCOMPLETE;
+    }
+    let others = thread::others_alive();
+    if others > 0 {
+        copied.flags |= Flags::THREADS_ALIVE;
+    }
+    if slabs::slab_zero_in_use() {
+        copied.flags |= Flags::THREAD_UNREGISTERED;
+    }
+    profile::seal(copied, State::SNAPSHOT, others, table, |act| {
+        // SAFETY: the slabs of the copy.
+        act(unsafe { core::slice::from_raw_parts(copy.add(front), total - front) });
+    });
+    // SAFETY: mapped above, used no more.
+    unsafe { sys::unmap(copy, total) };
+    Ok(())
+}
+
+/// The counts begin here: the frames of this stack come to life without a call.
+unsafe extern "C" fn reset(caller: &Caller) {
+    if profile::active() {
+        process::clear();
+        walk::count_all(caller, -1);
+    }
+}

@@ -1,6 +1,6 @@
 //! Start-up: before any code of the program runs.
 
-use super::{end, profile, unit};
+use super::{end, fork, profile, slabs, thread, unit};
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -29,8 +29,29 @@ unsafe extern "C" fn start(_argc: c_int, _argv: *mut *mut c_char, environment: *
     if pattern.is_empty() || pattern == b"/dev/null" {
         return;
     }
+    thread::start(environment as u64);
     profile::start(pattern);
+    if !profile::active() {
+        return;
+    }
+    slabs::claim(0);
     end::register();
+    join();
+}
+
+/// An executable is the one that others join.
+#[cfg(not(feature = "shared-library"))]
+fn join() {
+    fork::register();
+}
+
+/// A library relies on the executable for what it can't see, and says so if there is none.
+#[cfg(feature = "shared-library")]
+fn join() {
+    if !super::process::join() {
+        fork::register();
+        profile::flag(crate::layout::Flags::UNHOOKED);
+    }
 }
 
 /// The pattern for file names: `COTREE_FILE`, unless the program runs with rights that its caller has not.

@@ -183,12 +183,6 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> Result<usize> {
     unsafe { call(libc::SYS_readlink, args) }
 }
 
-/// Directory entries.
-pub fn directory_entries(fd: c_int, buffer: &mut [u8]) -> Result<usize> {
-    // SAFETY: the buffer is ours.
-    unsafe { call(libc::SYS_getdents64, [fd as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0]) }
-}
-
 /// The host's name.
 pub fn host_name(buffer: &mut [u8; 65]) -> usize {
     let mut names = core::mem::MaybeUninit::<libc::utsname>::zeroed();

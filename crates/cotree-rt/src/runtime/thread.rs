@@ -1,6 +1,159 @@
-//! Threads.
+//! The threads of the process: who has which slab, who is alive.
+//!
+//! A record belongs to a thread from `pthread_create` until the kernel no longer knows the thread: destructors of
+//! thread-local objects run after everything that we could hook.
 
-/// top
-pub fn stack_top(_sp: u64) -> Option<u64> { None }
-/// bottom
-pub fn is_bottom(_pc: u64) -> bool { false }
+use super::lock::{Held, Lock};
+use super::segments::Segments;
+use super::{sys, unit};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// Nobody's.
+pub const FREE: u32 = 0;
+/// Given to a thread that does not run yet.
+pub const RESERVED: u32 = 1;
+/// Of a running thread.
+pub const LIVE: u32 = 2;
+/// Its start routine has returned, or was left for good; destructors may still run.
+pub const ENDING: u32 = 3;
+
+/// A record.
+#[repr(C)]
+pub struct Thread {
+    /// What the program wanted to start, and its argument.
+    pub start: AtomicUsize,
+    pub argument: AtomicUsize,
+    /// The signal mask to start with.
+    pub signals: AtomicU64,
+    /// One of the states above.
+    pub state: AtomicU32,
+    /// The kernel's number.
+    pub id: AtomicI32,
+    /// The thread pointer.
+    pub pointer: AtomicU64,
+    /// Stack pointer after, and return address of, the `vfork` whose child runs on this thread's stack; 0: none does.
+    pub vfork_sp: AtomicU64,
+    pub vfork_pc: AtomicU64,
+    /// Whether that child's end has been accounted for.
+    pub vfork_accounted: AtomicU32,
+}
+
+// SAFETY: zeros are valid atomics; FREE is zero.
+static THREADS: Segments<Thread> = unsafe { Segments::new() };
+static LOCK: Lock = Lock::new();
+/// One past the highest index ever used.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// Top of the first thread's stack.
+static STACK_TOP: AtomicU64 = AtomicU64::new(0);
+
+/// Guards the list of threads and the list of units.
+pub fn lock() -> Held<'static> {
+    LOCK.take()
+}
+
+/// All records that were ever in use.
+pub fn all() -> impl Iterator<Item = (usize, &'static Thread)> {
+    THREADS.iter().take(USED.load(Relaxed))
+}
+
+/// Registers the first thread.
+pub fn start(stack_top: u64) {
+    STACK_TOP.store(stack_top, Relaxed);
+    if let Some(first) = THREADS.make(0) {
+        USED.store(1, Relaxed);
+        adopt(first);
+    }
+}
+
+/// The record is this thread's.
+pub fn adopt(record: &Thread) {
+    record.id.store(sys::thread_id(), Relaxed);
+    record.pointer.store(unit::thread_pointer(), Relaxed);
+    record.vfork_sp.store(0, Relaxed);
+    record.state.store(LIVE, Relaxed);
+}
+
+/// This thread's record.
+pub fn current() -> Option<(usize, &'static Thread)> {
+    let pointer = unit::thread_pointer();
+    all().find(|(_, record)| record.pointer.load(Relaxed) == pointer && record.state.load(Relaxed) >= LIVE)
+}
+
+/// A record for a thread about to be created. The caller holds the lock.
+#[cfg(not(feature = "shared-library"))]
+pub fn reserve() -> Option<&'static Thread> {
+    let gone = |record: &Thread| match record.state.load(Relaxed) {
+        FREE => true,
+        ENDING => sys::signal_thread(record.id.load(Relaxed), 0) == Err(sys::Errno(libc::ESRCH)),
+        _ => false,
+    };
+    let record = match all().find(|(_, record)| gone(record)) {
+        Some((_, record)) => record,
+        None => {
+            let record = THREADS.make(USED.load(Relaxed))?;
+            USED.fetch_add(1, Relaxed);
+            record
+        }
+    };
+    record.pointer.store(0, Relaxed);
+    record.state.store(RESERVED, Relaxed);
+    Some(record)
+}
+
+/// Index of a record.
+#[cfg(not(feature = "shared-library"))]
+pub fn index_of(record: &Thread) -> usize {
+    all().find(|(_, other)| core::ptr::eq(*other, record)).map_or(0, |(index, _)| index)
+}
+
+/// In a forked child: only this thread is left.
+pub fn after_fork() -> Option<usize> {
+    LOCK.break_open();
+    let own = current().map(|(index, _)| index);
+    for (index, record) in all() {
+        if Some(index) == own {
+            adopt(record);
+        } else {
+            record.state.store(FREE, Relaxed);
+        }
+    }
+    own
+}
+
+/// How many other threads have not ended.
+///
+/// A thread that was joined may still be known to the kernel for a moment; one that ends gets a little time to do so.
+pub fn others_alive() -> u32 {
+    let own = unit::thread_pointer();
+    let there = |record: &Thread| sys::signal_thread(record.id.load(Relaxed), 0).is_ok();
+    let mut patience = 200;
+    let mut alive = 0;
+    for (_, record) in all() {
+        if record.pointer.load(Relaxed) == own && record.state.load(Relaxed) >= LIVE {
+            continue;
+        }
+        alive += u32::from(match record.state.load(Relaxed) {
+            RESERVED => true,
+            LIVE => there(record),
+            ENDING => loop {
+                if !there(record) {
+                    break false;
+                }
+                if patience == 0 {
+                    break true;
+                }
+                patience -= 1;
+                sys::pause_a_little();
+            },
+            _ => false,
+        });
+    }
+    alive
+}
+
+/// End of the stack that holds the address, where that is the first thread's. Below its top the kernel keeps more
+/// than these 100 MiB free of other mappings.
+pub fn stack_top(sp: u64) -> Option<u64> {
+    let top = STACK_TOP.load(Relaxed);
+    (sp < top && top - sp < 100 << 20).then_some(top & !0xFFF)
+}

@@ -2,7 +2,7 @@
 
 use super::linkage::Caller;
 use super::unwind::{Cursor, Step};
-use super::{process, thread};
+use super::process;
 use crate::layout::{Flags, INTERRUPTED};
 
 /// More frames than any stack holds.
@@ -25,7 +25,7 @@ pub struct Frame {
 
 impl Frame {
     /// Where an early exit of this activation is counted.
-    fn key(&self) -> (u64, u64) {
+    pub fn key(&self) -> (u64, u64) {
         if self.interrupted { (self.pc, INTERRUPTED) } else { (self.pc, 0) }
     }
 
@@ -50,12 +50,9 @@ impl Walk {
         Self { cursor: Cursor::new(caller), ended: false, complete: false, frames: 0, switches: 0 }
     }
 
-    /// Says whether the walk reached the bottom; if it gave up, the profile is flagged.
-    pub fn finish(mut self) {
-        while self.next().is_some() {}
-        if !self.complete {
-            process::flag(Flags::WALK_INCOMPLETE);
-        }
+    /// After the last frame: whether that was the bottom.
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 }
 
@@ -66,7 +63,7 @@ impl Iterator for Walk {
         if self.ended {
             return None;
         }
-        if thread::is_bottom(self.cursor.pc) {
+        if process::is_bottom(self.cursor.pc) {
             self.ended = true;
             self.complete = true;
             return None;
@@ -95,5 +92,14 @@ pub fn count_all(caller: &Caller, delta: i64) {
     for frame in walk.by_ref() {
         frame.count(delta);
     }
-    walk.finish();
+    if !walk.is_complete() {
+        process::flag(Flags::WALK_INCOMPLETE);
+    }
+}
+
+/// Counts the innermost frames.
+pub fn count_first(caller: &Caller, frames: usize, delta: i64) {
+    for frame in Walk::new(caller).take(frames) {
+        frame.count(delta);
+    }
 }

@@ -1,0 +1,150 @@
+//! `fork` and `vfork`.
+//!
+//! A forked child starts from zero in a file of its own, before any code of the program runs: our handler was registered
+//! first, so it runs first. Its inherited frames come to life without a call: −1 each.
+//!
+//! A `vfork` child runs in its parent's memory and on its parent's stack, so its flow belongs to the parent: when it ends
+//! (by `_exit` or `exec`), the parent returns from the `vfork` call a second time. That is a `longjmp` in all but name.
+
+use super::linkage::{Caller, call, entry, weak};
+use super::{end, process, profile, sys, thread, walk};
+use core::ffi::{c_int, c_void};
+#[cfg(not(feature = "shared-library"))]
+use {crate::layout::Flags, core::sync::atomic::Ordering::Relaxed};
+
+unsafe extern "C" {
+    fn cotree_rt_in_child();
+}
+weak!(register_atfork = "__register_atfork");
+weak!(pthread_atfork = "pthread_atfork");
+entry!("cotree_rt_in_child", ".hidden", in_child, "rdi");
+
+/// Stands by for `fork`.
+pub fn register() {
+    type Handler = Option<unsafe extern "C" fn()>;
+    // SAFETY: libc's functions; the handler has C linkage.
+    unsafe {
+        if let Some(register) = register_atfork() {
+            call!(register => fn(None => Handler, None => Handler, Some(cotree_rt_in_child) => Handler,
+                core::ptr::null_mut() => *mut c_void) -> c_int);
+        } else if let Some(register) = pthread_atfork() {
+            call!(register => fn(None => Handler, None => Handler, Some(cotree_rt_in_child) => Handler) -> c_int);
+        }
+    }
+}
+
+/// The child's handler; a second call is none.
+unsafe extern "C" fn in_child(caller: &Caller) {
+    if !profile::active() || profile::process() == sys::process_id() {
+        return;
+    }
+    end::after_fork();
+    let own = thread::after_fork();
+    process::child(own.unwrap_or(0));
+    walk::count_all(caller, -1);
+}
+
+/// In a `vfork` child: accounts for its end (+1) or takes that back (−1). False in any other process.
+#[cfg(not(feature = "shared-library"))]
+pub fn leave_vfork(caller: &Caller, times: i64) -> bool {
+    if !profile::active() || profile::process() == sys::process_id() {
+        return false;
+    }
+    // A child made by a raw `clone` or a `vfork` that we did not see writes to a profile that is not its own.
+    let Some((_, record)) = thread::current().filter(|(_, record)| record.vfork_sp.load(Relaxed) != 0) else {
+        process::flag(Flags::FOREIGN_PROCESS);
+        return true;
+    };
+    let (sp, pc) = (record.vfork_sp.load(Relaxed), record.vfork_pc.load(Relaxed));
+    super::jump::account_times(sp, pc, caller, times);
+    record.vfork_accounted.store(u32::from(times > 0), Relaxed);
+    true
+}
+
+#[cfg(not(feature = "shared-library"))]
+mod hooks {
+    use super::{Caller, Flags, Relaxed, c_int, call, entry, in_child, process, profile, thread};
+    use crate::runtime::linkage::{hook_name, real};
+
+    entry!(hook_name!("_Fork"), ".globl", underscore_fork, "rdi");
+    real!(real_underscore_fork = "_Fork");
+
+    /// The `fork` without handlers.
+    unsafe extern "C" fn underscore_fork(caller: &Caller) -> c_int {
+        // SAFETY: libc's function.
+        unsafe {
+            let child = call!(real_underscore_fork() => fn() -> c_int);
+            if child == 0 {
+                in_child(caller);
+            }
+            child
+        }
+    }
+
+    unsafe extern "C" fn vfork_begins(caller: &Caller) {
+        if let Some((_, record)) = thread::current().filter(|_| profile::active()) {
+            record.vfork_pc.store(caller.pc, Relaxed);
+            record.vfork_sp.store(caller.sp, Relaxed);
+            record.vfork_accounted.store(0, Relaxed);
+        }
+    }
+
+    /// In the parent, after the child has ended or exec'd.
+    unsafe extern "C" fn vfork_ends(result: c_int) -> c_int {
+        if let Some((_, record)) = thread::current().filter(|_| profile::active()) {
+            if result > 0 && record.vfork_accounted.load(Relaxed) == 0 {
+                process::flag(Flags::FOREIGN_PROCESS);
+            }
+            record.vfork_sp.store(0, Relaxed);
+        }
+        if result < 0 {
+            // SAFETY: this thread's errno.
+            unsafe { *libc::__errno_location() = -result };
+            return -1;
+        }
+        result
+    }
+
+    core::arch::global_asm!(
+        ".pushsection .text.cotree.vfork,\"ax\",@progbits",
+        ".p2align 4",
+        concat!(".globl ", hook_name!("vfork")),
+        concat!(".type ", hook_name!("vfork"), ",@function"),
+        concat!(hook_name!("vfork"), ":"),
+        ".cfi_startproc",
+        "endbr64",
+        "sub rsp, 72",
+        ".cfi_adjust_cfa_offset 72",
+        "lea rax, [rsp+80]",
+        "mov [rsp+48], rax",
+        "mov rax, [rsp+72]",
+        "mov [rsp+56], rax",
+        "mov rdi, rsp",
+        "call {begins}",
+        "add rsp, 72",
+        ".cfi_adjust_cfa_offset -72",
+        // The child returns from here and uses the stack; the parent must find its return address elsewhere.
+        "pop rdx",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_register rip, rdx",
+        "mov eax, 58",
+        "syscall",
+        "push rdx",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_offset rip, -8",
+        "test eax, eax",
+        "jz 2f",
+        "mov edi, eax",
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "call {ends}",
+        "add rsp, 8",
+        ".cfi_adjust_cfa_offset -8",
+        "2: ret",
+        ".cfi_endproc",
+        concat!(".size ", hook_name!("vfork"), ", .-", hook_name!("vfork")),
+        ".popsection",
+        begins = sym vfork_begins,
+        ends = sym vfork_ends,
+    );
+}

@@ -1,0 +1,113 @@
+//! Non-local jumps: `longjmp` and its kin, `setcontext`.
+//!
+//! The frames that die are counted at their calls, the target's frame too, and the target's `setjmp` call, which
+//! returns once more, is counted −1: the sum over the target's function stays right.
+
+use super::linkage::{Caller, call, entry, hook_name, real, weak};
+use super::walk::Walk;
+use super::{process, unwind, walk};
+use crate::layout::Flags;
+use core::ffi::c_int;
+
+entry!(hook_name!("longjmp"), ".globl", longjmp, "rdx");
+entry!(hook_name!("_longjmp"), ".globl", underscore_longjmp, "rdx");
+entry!(hook_name!("siglongjmp"), ".globl", siglongjmp, "rdx");
+entry!(hook_name!("__longjmp_chk"), ".globl", longjmp_chk, "rdx");
+real!(real_longjmp = "longjmp");
+real!(real_underscore_longjmp = "_longjmp");
+real!(real_siglongjmp = "siglongjmp");
+#[cfg(not(feature = "static-executable"))]
+real!(real_longjmp_chk = "__longjmp_chk");
+#[cfg(feature = "static-executable")]
+fn real_longjmp_chk() -> *const core::ffi::c_void {
+    // Fortified programs only; a weak reference would not pull it from libc.a, and musl has none.
+    real_longjmp()
+}
+weak!(glibc = "gnu_get_libc_version");
+
+macro_rules! jump {
+    ($function:ident, $real:ident) => {
+        unsafe extern "C" fn $function(buffer: *const u64, value: c_int, caller: &Caller) {
+            // SAFETY: a jmp_buf that setjmp filled; libc's function.
+            unsafe {
+                let (sp, pc) = target(buffer);
+                account(sp, pc, caller);
+                call!($real() => fn(buffer => *const u64, value => c_int) -> ());
+            }
+        }
+    };
+}
+jump!(longjmp, real_longjmp);
+jump!(underscore_longjmp, real_underscore_longjmp);
+jump!(siglongjmp, real_siglongjmp);
+jump!(longjmp_chk, real_longjmp_chk);
+
+/// Stack pointer and return address of the `setjmp` call. Both libcs keep them in the seventh and eighth words; glibc
+/// mangles them with the thread's pointer guard.
+///
+/// # Safety
+/// The buffer must have been filled by `setjmp`.
+pub unsafe fn target(buffer: *const u64) -> (u64, u64) {
+    // SAFETY: the caller vouches.
+    let (sp, pc) = unsafe { (buffer.add(6).read(), buffer.add(7).read()) };
+    if glibc().is_none() {
+        return (sp, pc);
+    }
+    let guard: u64;
+    // SAFETY: glibc's thread control block has the guard there.
+    unsafe { core::arch::asm!("mov {}, qword ptr fs:[0x30]", out(reg) guard, options(nostack, pure, readonly)) };
+    (sp.rotate_right(17) ^ guard, pc.rotate_right(17) ^ guard)
+}
+
+/// Accounts for a jump to the frame that had this stack pointer when its call returned to `pc`.
+pub fn account(sp: u64, pc: u64, caller: &Caller) {
+    account_times(sp, pc, caller, 1);
+}
+
+/// The same; −1 takes it back. False if there is no such frame.
+pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+    let Some(frames) = frames_to(sp, pc, caller) else {
+        process::flag(Flags::FOREIGN_JUMP);
+        return false;
+    };
+    walk::count_first(caller, frames, times);
+    process::count(pc, 0, -times);
+    true
+}
+
+/// How many frames the jump ends, the target's included.
+fn frames_to(sp: u64, pc: u64, caller: &Caller) -> Option<usize> {
+    let mut walk = Walk::new(caller);
+    let mut count = 0;
+    while let Some(frame) = walk.next() {
+        count += 1;
+        if frame.sp == sp {
+            return Some(count);
+        }
+        if frame.sp < sp && sp < frame.cfa {
+            // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
+            // gave back: then the function of the next one holds the setjmp call.
+            let holds = |at: u64| unwind::function_range(at - 1).is_some_and(|(start, end)| start < pc && pc <= end);
+            if !holds(frame.pc) && walk.next().is_some_and(|next| holds(next.pc)) {
+                count += 1;
+            }
+            return Some(count);
+        }
+    }
+    None
+}
+
+entry!(hook_name!("setcontext"), ".globl", setcontext, "rsi");
+real!(real_setcontext = "setcontext");
+
+/// A context saved on this stack is the target of a jump; a fresh one is another coroutine's, and what becomes of this
+/// stack can't be known.
+unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Caller) -> c_int {
+    // SAFETY: a context that getcontext or makecontext filled; libc's function.
+    unsafe {
+        let registers = &(*context).uc_mcontext.gregs;
+        let (sp, pc) = (registers[libc::REG_RSP as usize] as u64, registers[libc::REG_RIP as usize] as u64);
+        account(sp, pc, caller);
+        call!(real_setcontext() => fn(context => *const libc::ucontext_t) -> c_int)
+    }
+}

@@ -1,0 +1,268 @@
+//! Where threads begin and end: `main`, `pthread_create`, `thrd_create`, and the end that `pthread_exit` and cancellation
+//! give them.
+//!
+//! Under every start routine lies a trampoline of ours. It is the bottom at which walks stop, gives the thread its slabs,
+//! and keeps a cleanup handler registered: libc runs that when forced unwinding reaches the trampoline, with the dead
+//! stack still in place, so that the frames without landing pads are counted then, whatever the reason of the exit.
+
+#[cfg(not(feature = "static-executable"))]
+use super::linkage::tail_entry;
+use super::linkage::{Caller, call, entry, hook_name, real, weak};
+use super::lock::Held;
+use super::thread::{self, ENDING, FREE, LIVE, Thread};
+use super::{process, profile, sys, unit, walk};
+use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+unsafe extern "C" {
+    fn cotree_rt_thread(record: *mut c_void) -> *mut c_void;
+    fn cotree_rt_unwound(record: *mut c_void);
+    static cotree_rt_bottom: u8;
+    static cotree_rt_bottom_end: u8;
+}
+
+weak!(cleanup_push = "_pthread_cleanup_push");
+weak!(cleanup_pop = "_pthread_cleanup_pop");
+
+// The trampolines. Both keep the cleanup buffer (four words) at the bottom of their frames.
+core::arch::global_asm!(
+    ".pushsection .text.cotree.trampolines,\"ax\",@progbits",
+    ".p2align 4",
+    ".hidden cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_main",
+    ".globl cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_main",
+    ".type cotree_rt_thread,@function",
+    ".type cotree_rt_main,@function",
+    "cotree_rt_bottom:",
+    "cotree_rt_thread:",
+    ".cfi_startproc",
+    "endbr64",
+    "push rbx",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_offset rbx, -16",
+    "sub rsp, 48",
+    ".cfi_adjust_cfa_offset 48",
+    "mov rbx, rdi",
+    "mov rsi, rsp",
+    "call {enter}",
+    "mov rdi, [rbx + {argument}]",
+    "call [rbx + {start}]",
+    "mov [rsp+40], rax",
+    "mov rdi, rbx",
+    "mov rsi, rsp",
+    "call {leave}",
+    "mov rax, [rsp+40]",
+    "add rsp, 48",
+    ".cfi_adjust_cfa_offset -48",
+    "pop rbx",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_restore rbx",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_thread, .-cotree_rt_thread",
+    "cotree_rt_main:",
+    ".cfi_startproc",
+    "endbr64",
+    "sub rsp, 72",
+    ".cfi_adjust_cfa_offset 72",
+    "mov [rsp+40], rdi",
+    "mov [rsp+48], rsi",
+    "mov [rsp+56], rdx",
+    "mov rdi, rsp",
+    "call {enter_main}",
+    "mov rdi, [rsp+40]",
+    "mov rsi, [rsp+48]",
+    "mov rdx, [rsp+56]",
+    "call rax",
+    "mov [rsp+40], rax",
+    "mov rdi, rsp",
+    "call {leave_main}",
+    "mov rax, [rsp+40]",
+    "add rsp, 72",
+    ".cfi_adjust_cfa_offset -72",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_main, .-cotree_rt_main",
+    "cotree_rt_bottom_end:",
+    ".popsection",
+    enter = sym enter,
+    leave = sym leave,
+    enter_main = sym enter_main,
+    leave_main = sym leave_main,
+    start = const offset_of!(Thread, start),
+    argument = const offset_of!(Thread, argument),
+);
+
+/// Whether the code address is in a trampoline.
+pub fn is_bottom(pc: u64) -> bool {
+    (&raw const cotree_rt_bottom as u64..&raw const cotree_rt_bottom_end as u64).contains(&pc)
+}
+
+type Cleanup = unsafe extern "C" fn(*mut c_void);
+
+fn push_cleanup(buffer: *mut c_void, record: &Thread) {
+    if let Some(push) = cleanup_push() {
+        let record = core::ptr::from_ref(record).cast_mut().cast();
+        // SAFETY: libc's function; the buffer lives as long as the trampoline's frame.
+        unsafe {
+            call!(push => fn(buffer => *mut c_void, cotree_rt_unwound => Cleanup, record => *mut c_void) -> ());
+        }
+    }
+}
+
+fn pop_cleanup(buffer: *mut c_void) {
+    if let Some(pop) = cleanup_pop() {
+        // SAFETY: pairs with push_cleanup; 0 is "do not run it".
+        unsafe { call!(pop => fn(buffer => *mut c_void, 0 => c_int) -> ()) };
+    }
+}
+
+entry!("cotree_rt_unwound", ".hidden", unwound, "rsi");
+
+/// The thread is being left for good.
+unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
+    walk::count_all(caller, 1);
+    // SAFETY: the record that push_cleanup registered.
+    unsafe { &*record.cast::<Thread>() }.state.store(ENDING, Relaxed);
+}
+
+unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
+    {
+        let _held = thread::lock();
+        thread::adopt(record);
+        process::give_slabs(thread::index_of(record), unit::thread_pointer());
+    }
+    // All signals were blocked for us, unless the attributes asked for another mask.
+    let mask = sys::set_signal_mask(u64::MAX);
+    sys::set_signal_mask(if mask == ALL_BLOCKED { record.signals.load(Relaxed) } else { mask });
+    push_cleanup(buffer, record);
+}
+
+unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
+    pop_cleanup(buffer);
+    record.state.store(ENDING, Relaxed);
+}
+
+/// What the kernel says after everything has been blocked: SIGKILL and SIGSTOP can't be.
+const ALL_BLOCKED: u64 = !(1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1));
+
+entry!(hook_name!("pthread_create"), ".globl", create, "r8");
+entry!(hook_name!("thrd_create"), ".globl", create_c11, "rcx");
+real!(real_create = "pthread_create");
+real!(real_create_c11 = "thrd_create");
+
+type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// Starts a thread by `create`, through the trampoline if there is a record for it.
+fn start(routine: usize, argument: usize, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
+    let record = if profile::active() { reserve() } else { None };
+    let Some(record) = record else { return create(routine, argument) };
+    record.start.store(routine, Relaxed);
+    record.argument.store(argument, Relaxed);
+    // A signal must not find the new thread before it has its slab.
+    let signals = sys::set_signal_mask(u64::MAX);
+    record.signals.store(signals, Relaxed);
+    let result = create(cotree_rt_thread as Start as usize, core::ptr::from_ref(record) as usize);
+    if result != 0 {
+        record.state.store(FREE, Relaxed);
+    }
+    sys::set_signal_mask(signals);
+    result
+}
+
+fn reserve() -> Option<&'static Thread> {
+    let held: Held = thread::lock();
+    let record = thread::reserve();
+    drop(held);
+    record
+}
+
+unsafe extern "C" fn create(
+    handle: *mut c_void,
+    attributes: *const c_void,
+    routine: usize,
+    argument: usize,
+    _caller: &Caller,
+) -> c_int {
+    start(routine, argument, |routine, argument| {
+        // SAFETY: libc's function; routine and argument belong together.
+        unsafe {
+            call!(real_create() => fn(handle => *mut c_void, attributes => *const c_void, routine => usize,
+                argument => usize) -> c_int)
+        }
+    })
+}
+
+unsafe extern "C" fn create_c11(handle: *mut c_void, routine: usize, argument: usize, _caller: &Caller) -> c_int {
+    start(routine, argument, |routine, argument| {
+        // SAFETY: as above; the trampoline returns what the routine does, an int in the same register.
+        unsafe { call!(real_create_c11() => fn(handle => *mut c_void, routine => usize, argument => usize) -> c_int) }
+    })
+}
+
+real!(real_start_main = "__libc_start_main");
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+
+// As tail_entry!, but with the trampoline for `main`.
+core::arch::global_asm!(
+    ".pushsection .text.cotree.start_main,\"ax\",@progbits",
+    ".p2align 4",
+    concat!(".globl ", hook_name!("__libc_start_main")),
+    concat!(".type ", hook_name!("__libc_start_main"), ",@function"),
+    concat!(hook_name!("__libc_start_main"), ":"),
+    ".cfi_startproc",
+    ".cfi_undefined rip",
+    "endbr64",
+    "sub rsp, 56",
+    ".cfi_adjust_cfa_offset 56",
+    "mov [rsp+8], rsi",
+    "mov [rsp+16], rdx",
+    "mov [rsp+24], rcx",
+    "mov [rsp+32], r8",
+    "mov [rsp+40], r9",
+    "call {start_main}",
+    "lea rdi, [rip + cotree_rt_main]",
+    "mov rsi, [rsp+8]",
+    "mov rdx, [rsp+16]",
+    "mov rcx, [rsp+24]",
+    "mov r8, [rsp+32]",
+    "mov r9, [rsp+40]",
+    "add rsp, 56",
+    ".cfi_adjust_cfa_offset -56",
+    "jmp rax",
+    ".cfi_endproc",
+    ".popsection",
+    start_main = sym start_main,
+);
+
+/// Remembers `main`.
+unsafe extern "C" fn start_main(main: usize) -> *const c_void {
+    MAIN.store(main, Relaxed);
+    real_start_main()
+}
+
+/// Gives `main`'s address.
+unsafe extern "C" fn enter_main(buffer: *mut c_void) -> usize {
+    if let Some((_, record)) = thread::current() {
+        push_cleanup(buffer, record);
+    }
+    MAIN.load(Relaxed)
+}
+
+unsafe extern "C" fn leave_main(buffer: *mut c_void) {
+    if thread::current().is_some_and(|(_, record)| record.state.load(Relaxed) == LIVE) {
+        pop_cleanup(buffer);
+    }
+}
+
+// glibc only: after a pthread_cleanup_push handler of C code without exceptions. libc jumped to it by itself, unseen.
+#[cfg(not(feature = "static-executable"))]
+real!(real_unwind_next = "__pthread_unwind_next");
+#[cfg(not(feature = "static-executable"))]
+tail_entry!(hook_name!("__pthread_unwind_next"), unwind_next);
+
+#[cfg(not(feature = "static-executable"))]
+unsafe extern "C" fn unwind_next(_buffer: *mut c_void) -> *const c_void {
+    process::flag(crate::layout::Flags::THREAD_CANCELLED);
+    real_unwind_next()
+}
