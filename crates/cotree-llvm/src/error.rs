@@ -103,6 +103,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The weights cannot be used.
+    #[error(transparent)]
+    Weights(#[from] cotree_profile::weights::WeightsError),
     /// Something that we built does not hold together; a defect of cotree.
     #[error("internal error in {module}: {reason}; please report it")]
     Internal {

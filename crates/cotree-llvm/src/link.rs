@@ -15,6 +15,7 @@ use cotree_core::method;
 use cotree_core::plan::{FunctionPlan, Method, UnitPlan};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap, UnitId};
+use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -299,6 +300,7 @@ fn renumber_files(function: &mut Function, renumber: &[u32]) {
 
 pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitPlan, Error> {
     let functions: Vec<_> = program.functions().collect();
+    let weights = options.weights.as_deref().map(Weights::open).transpose()?;
     let plan_all = |method: Method| {
         functions
             .par_iter()
@@ -309,7 +311,8 @@ pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitP
                 let cfg = function
                     .cfg()
                     .map_err(|e| Error::Internal { module: module.name.clone(), reason: e.to_string() })?;
-                Ok(method::plan(method, function, &cfg, &Weighting::heuristic(&cfg)))
+                let previous = weights.as_ref().and_then(|w| w.of(&module.name, function));
+                Ok(method::plan(method, function, &cfg, &Weighting::from_previous(function, &cfg, previous)))
             })
             .collect::<Result<Vec<_>, Error>>()
     };

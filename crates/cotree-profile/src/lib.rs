@@ -20,3 +20,4 @@ pub mod raw;
 pub mod recover;
 pub mod snapshot;
 pub mod verify;
+pub mod weights;
