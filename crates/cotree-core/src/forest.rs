@@ -1,8 +1,8 @@
 //! Rooted forests with fast questions about ancestors.
 //!
-//! Depth-first trees, dominator trees and loop nests are all forests of this kind. Every node keeps its parent and one
-//! *jump* to an ancestor further up, chosen so that any climb takes `O(log n)` steps while the forest takes `O(n)` space and
-//! is built in one pass (Myers, "An applicative random-access stack", 1983).
+//! Depth-first trees, dominator trees and loop nests are all forests of this kind. Every node keeps its parent and
+//! one *jump* to an ancestor further up, chosen so that any climb takes `O(log n)` steps while the forest takes
+//! `O(n)` space and is built in one pass (Myers, "An applicative random-access stack", 1983).
 
 /// A forest on the nodes `0..len`.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,8 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// A forest from each node's parent. `order` lists every node after its parent; nodes that it leaves out become roots.
+    /// A forest from each node's parent. `order` lists every node after its parent; nodes that it leaves out become
+    /// roots.
     pub fn new(parents: &[Option<usize>], order: impl IntoIterator<Item = usize>) -> Self {
         let own: Vec<u32> = (0..u32::try_from(parents.len()).expect("ids are 32 bits wide")).collect();
         let mut forest = Self { parent: own.clone(), jump: own, depth: vec![0; parents.len()] };
@@ -90,8 +91,8 @@ mod tests {
         /// Climbing parent by parent is the oracle. Node `i`'s parent is below `i`; some are roots.
         #[test]
         fn agrees_with_climbing(raw in prop::collection::vec(any::<prop::sample::Index>(), 1..60)) {
-            let parents: Vec<Option<usize>> =
-                raw.iter().enumerate().map(|(i, x)| if i == 0 { None } else { Some(x.index(i + 1)).filter(|&p| p < i) }).collect();
+            let parent = |(i, x): (usize, &prop::sample::Index)| Some(x.index(i + 1)).filter(|&p| p < i);
+            let parents: Vec<Option<usize>> = raw.iter().enumerate().map(parent).collect();
             let forest = Forest::new(&parents, 0..parents.len());
             let line = |n: usize| std::iter::successors(Some(n), |&n| parents[n]).collect::<Vec<_>>();
             for a in 0..parents.len() {

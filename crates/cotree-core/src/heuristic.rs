@@ -9,21 +9,23 @@
 //! 3. Let *W* be the block's weight, times the multiplier for a loop-entry, and *E* the weight of its outgoing loop
 //!    exits. Each of its *N* other outgoing edges weighs (*W* − *E*)/*N*.
 //!
-//! As printed, the rules break Kirchhoff's law, which the weighting is meant to obey, in two common shapes, and one of them
-//! gives negative weights. So we depart from them there:
+//! As printed, the rules break Kirchhoff's law, which the weighting is meant to obey, in two common shapes, and one
+//! of them gives negative weights. So we depart from them there:
 //!
-//! - An edge may leave several loops at once (a `return` in a nest). It gets its weight from the outermost of them, whose
-//!   header is visited first; rule 2 then gives the *other* exits of an inner loop what is left, so that the inner loop's
-//!   exits still weigh *W* together. (Only if the outer exits take all of *W* is each of the others given *W*/*N*.)
+//! - An edge may leave several loops at once (a `return` in a nest). It gets its weight from the outermost of them,
+//!   whose header is visited first; rule 2 then gives the *other* exits of an inner loop what is left, so that the
+//!   inner loop's exits still weigh *W* together. (Only if the outer exits take all of *W* is each of the others
+//!   given *W*/*N*.)
 //! - A loop exit deep in conditionals may be given more than its block weighs. Then (*W* − *E*) would be negative: all
 //!   edges out of that block share its weight equally instead, and the law holds there, though not at the loop's header
 //!   and at EXIT.
 //!
 //! A loop without exits breaks the law whatever one does.
 //!
-//! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but some are
-//! plain to see today: bounds checks that panic, calls that might throw. [`weighting_by`] takes a likelihood per edge
-//! ([`crate::likelihood`]), and shares are in proportion to it; with all likelihoods equal it is the heuristic above.
+//! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but
+//! some are plain to see today: bounds checks that panic, calls that might throw. [`weighting_by`] takes a likelihood
+//! per edge ([`crate::likelihood`]), and shares are in proportion to it; with all likelihoods equal it is the
+//! heuristic above.
 
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;

@@ -1,10 +1,10 @@
 //! An interpreter of probes over walks of the graph: test support, here so that every crate can check plans without
 //! running machine code.
 //!
-//! A [`Walk`] is what one activation does between two points at which it is seen from outside: it begins at the entry or
-//! comes to life at a call site (the second return of `setjmp`, a frame that a forked child inherits), takes edges, and
-//! ends at EXIT or is abandoned at a call site. [`Machine`] runs a plan's probes over walks; [`observe`] counts the same
-//! walks directly, without any probe. For every method and all walks,
+//! A [`Walk`] is what one activation does between two points at which it is seen from outside: it begins at the entry
+//! or comes to life at a call site (the second return of `setjmp`, a frame that a forked child inherits), takes
+//! edges, and ends at EXIT or is abandoned at a call site. [`Machine`] runs a plan's probes over walks; [`observe`]
+//! counts the same walks directly, without any probe. For every method and all walks,
 //! `recover(plan, run(plan, walks)) == observe(walks)`.
 
 use crate::cfg::Cfg;

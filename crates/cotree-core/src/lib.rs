@@ -5,6 +5,49 @@
 //! Each method of the papers is one module below [`method`], with its `plan` beside its `recover`.
 //!
 //! It knows no LLVM, no files and no unsafe code: a JIT or a Wasm engine could use it as it is.
+//!
+//! From the ground up:
+//!
+//! - **What is given.** [`ids`], [`facts`] about the program, and per function its [`cfg`].
+//! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`likelihood`] guess from them how often
+//!   edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
+//! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.
+//! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
+//! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs plans over walks of the graph.
+//!
+//! ```
+//! use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, Function};
+//! use cotree_core::ids::{Block, Edge};
+//! use cotree_core::interpret::{self, From, Until, Walk};
+//! use cotree_core::method::{plan, recover};
+//! use cotree_core::plan::Method;
+//! use cotree_core::weighting::Weighting;
+//!
+//! // while (b1: …) { b2 } b3
+//! let edge = |src, dst, kind| EdgeFacts { src: Block(src), dst: Block(dst), kind, successor: 0 };
+//! let function = Function {
+//!     blocks: vec![BlockFacts::default(); 4],
+//!     edges: vec![
+//!         edge(0, 1, EdgeKind::Jump),
+//!         edge(1, 2, EdgeKind::True),
+//!         edge(1, 3, EdgeKind::False),
+//!         edge(2, 1, EdgeKind::Jump),
+//!         edge(3, 4, EdgeKind::Return),
+//!     ],
+//!     ..Function::default()
+//! };
+//! let cfg = function.cfg()?;
+//! let plan = plan(Method::Edge, &function, &cfg, &Weighting::expected(&function, &cfg));
+//! assert_eq!(plan.measures.len(), 2, "five edges and four blocks, yet two counters");
+//!
+//! let run = [0, 1, 3, 1, 3, 2, 4].map(Edge); // twice around the loop
+//! let walk = Walk { from: From::Entry, edges: run.to_vec(), until: Until::Exit };
+//! let counts = interpret::run(&function, &cfg, &plan, &[walk])?;
+//! let profile = recover(Method::Edge, &function, &cfg, &plan, &counts, &Default::default())?;
+//! assert_eq!(profile.blocks, [1, 3, 2, 1]);
+//! assert_eq!(profile.edges, Some(vec![1, 2, 1, 2, 1]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

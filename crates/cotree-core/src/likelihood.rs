@@ -1,8 +1,8 @@
 //! Which branches are taken as good as never: those that end in a panic, an abort or an exception.
 //!
 //! A way out of a block is *doomed* if nothing can follow but `unreachable` (after a call that does not return) or
-//! `resume`. A backedge is no doom, nor is all that leads into a loop that may go on. Doomed edges and the unwind edges of calls
-//! count as [`UNLIKELY`]; so the tree takes the others and counters go where almost nothing runs.
+//! `resume`. A backedge is no doom, nor is what leads into a loop that may go on. Doomed edges and the unwind edges of
+//! calls count as [`UNLIKELY`]; so the tree takes the others, and counters go where almost nothing runs.
 
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
@@ -15,15 +15,15 @@ pub const UNLIKELY: f64 = 1.0 / 1024.0;
 /// Per edge, EXIT→entry included, its likelihood among the edges of its block.
 #[must_use]
 pub fn likelihoods(function: &Function, cfg: &Cfg) -> Vec<f64> {
-    let dfs = Dfs::new(cfg);
     let mut doomed = vec![false; cfg.block_count()];
     let kind = |edge: Edge| function.edges.get(edge.index()).map(|facts| facts.kind);
     let is_doomed = |edge: Edge, doomed: &[bool]| match kind(edge) {
         Some(EdgeKind::Unreachable | EdgeKind::Resume) => true,
-        _ => !dfs.is_backedge(edge) && doomed[cfg.dst(edge).index()],
+        _ => doomed[cfg.dst(edge).index()],
     };
-    // EXIT comes before what leads to it, and is not doomed by itself.
-    for &block in dfs.postorder().iter().filter(|&&b| b != cfg.exit()) {
+    // Blocks come after all that their edges lead to, but for backedges: those are no doom, and no loop-entry ever is
+    // doomed, since the source of a backedge is not. Nor is EXIT by itself.
+    for &block in Dfs::new(cfg).postorder().iter().filter(|&&b| b != cfg.exit()) {
         let ways = cfg.succs(block);
         doomed[block.index()] = !ways.is_empty() && ways.iter().all(|&edge| is_doomed(edge, &doomed));
     }

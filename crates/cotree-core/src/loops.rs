@@ -1,14 +1,15 @@
 //! Loops, their nesting and their exits (Ball & Larus 1994, §5).
 //!
-//! A *loop-entry* (header) is the target of a backedge of the depth-first search. The paper defines the *natural loop*
-//! of a header *y* as *y* with all blocks from which a path that avoids *y* leads to the source of a backedge to *y*, and
-//! relies on any two loops being disjoint or nested. That holds where headers dominate their loops; in irreducible graphs
-//! the definition collects blocks all the way up to the entry, and loops overlap.
+//! A *loop-entry* (header) is the target of a backedge of the depth-first search. The paper defines the *natural
+//! loop* of a header *y* as *y* with all blocks from which a path that avoids *y* leads to the source of a backedge
+//! to *y*, and relies on any two loops being disjoint or nested. That holds where headers dominate their loops; in
+//! irreducible graphs the definition collects blocks all the way up to the entry, and loops overlap.
 //!
-//! Here the loop of *y* takes only such paths as stay among *y*'s descendants in the depth-first tree. For a header that
-//! dominates its loop this is the natural loop exactly (every such path stays there by itself). For the others it is the
-//! loop of Havlak (1997): loops always nest, and a loop that is also entered elsewhere is marked as irreducible. All
-//! loops are found in almost linear time by collapsing inner loops first (Tarjan 1974; Ramalingam 1999).
+//! Here the loop of *y* takes only such paths as stay among *y*'s descendants in the depth-first tree. For a header
+//! that dominates its loop this is the natural loop exactly (every such path stays there by itself). For the others
+//! it is the loop of Havlak (1997): loops always nest, and a loop that is also entered elsewhere is marked as
+//! irreducible. All loops are found in almost linear time by collapsing inner loops first (Tarjan 1974; Ramalingam
+//! 1999).
 
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
@@ -164,8 +165,8 @@ impl LoopForest {
         self.exits[l.index()]
     }
 
-    /// The outermost loop that the edge leaves; `None` if it leaves none. (It leaves every loop between that one and the
-    /// innermost loop of its source.)
+    /// The outermost loop that the edge leaves; `None` if it leaves none. (It leaves every loop between that one and
+    /// the innermost loop of its source.)
     #[must_use]
     pub fn outermost_left(&self, edge: Edge) -> Option<Loop> {
         self.leaves[edge.index()]

@@ -20,8 +20,8 @@ pub struct Weighting {
 }
 
 impl Weighting {
-    /// Takes one weight per edge, EXIT→entry included; a block weighs what enters it. Missing weights are 0, as are those that
-    /// are negative or not finite.
+    /// Takes one weight per edge, EXIT→entry included; a block weighs what enters it. Missing weights are 0, as are
+    /// those that are negative or not finite.
     #[must_use]
     pub fn new(cfg: &Cfg, mut edges: Vec<f64>) -> Self {
         edges.resize(cfg.edge_count(), 0.0);

@@ -154,10 +154,10 @@ fn erratum_figure_6_negative_flow_is_flagged() {
     assert_eq!(broken.edges.unwrap()[figure.edge("Q→B").index()], 0);
 }
 
-/// Fig. 4 as far as the text tells it. The drawing is lost; this graph has all that the text says of it: the vertices that
-/// need no counter in (a) are a, e, f and EXIT, with e = b and a = f = EXIT = g + h; in (b) a→f = f→g + f→h − e→f;
-/// {a→b, e→b, e→f, a→f} is the pipeless cycle of (c); the costs are 124, 62 and 59. How b, c, d and e are joined,
-/// and the weights, are our choice among those that fit.
+/// Fig. 4 as far as the text tells it. The drawing is lost; this graph has all that the text says of it: the vertices
+/// that need no counter in (a) are a, e, f and EXIT, with e = b and a = f = EXIT = g + h; in (b) a→f = f→g + f→h −
+/// e→f; {a→b, e→b, e→f, a→f} is the pipeless cycle of (c); the costs are 124, 62 and 59. How b, c, d and e are
+/// joined, and the weights, are our choice among those that fit.
 fn figure_4() -> Figure {
     let edges = [
         ("a→b", 3.0),
@@ -223,7 +223,8 @@ fn figure_4c_frees_one_edge_of_the_pipeless_cycle() {
 fn pipeless_cycles_are_accepted_and_piped_ones_rejected() {
     let figure = figure_4();
     let Figure { function, cfg, .. } = &figure;
-    // Two runs that differ only around the cycle {a→b, e→b, e→f, a→f}: ways in and out of the loop are paired otherwise.
+    // Two runs that differ only around the cycle {a→b, e→b, e→f, a→f}: ways in and out of the loop are paired
+    // otherwise.
     let one = [figure.walk("a b c e b d e f g EXIT", Until::Exit), figure.walk("a f g EXIT", Until::Exit)];
     let other = [figure.walk("a b c e f g EXIT", Until::Exit), figure.walk("a b d e f g EXIT", Until::Exit)];
     let (mut truth, early) = observe(function, cfg, &one).unwrap();

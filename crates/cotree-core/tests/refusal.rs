@@ -79,6 +79,44 @@ fn flow_that_no_run_has_is_flagged_by_every_method_that_uses_the_law() {
 }
 
 #[test]
+fn a_block_can_not_lose_more_than_it_had() {
+    // One activation comes to life in block 0, one is abandoned in block 1, and yet block 1 was never entered: at EXIT
+    // the two cancel each other.
+    let function = random::function(2, &[(0, 1, true), (0, 2, true), (1, 2, true)], &[(0, false), (1, false)]);
+    let cfg = function.cfg().unwrap();
+    for method in [Method::Edge, Method::Vertex, Method::VertexEdge] {
+        let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
+        let flaws = |counts: &[u64], at_site: [i64; 2]| {
+            let early = EarlyExits { at_site: at_site.to_vec() };
+            recover(method, &function, &cfg, &made, counts, &early).unwrap().flaws
+        };
+        assert_eq!(flaws(&vec![0; made.measures.len()], [-1, 1]), [Flaw::Inconsistent], "{method:?}");
+        assert_eq!(flaws(&vec![0; made.measures.len()], [0, 0]), [], "{method:?}");
+    }
+}
+
+#[test]
+fn a_counted_block_must_agree_with_its_edges() {
+    // 0→2, 0→1, 1→2, 2→EXIT twice: block 2's own counter settles none of its edges.
+    let edges = [(0, 2), (0, 1), (1, 2), (2, 3), (2, 3)].map(|(a, b)| (a, b, true));
+    let function = random::function(3, &edges, &[]);
+    let cfg = function.cfg().unwrap();
+    let made = FunctionPlan {
+        measures: vec![
+            Measure::Edge(Edge(0)),
+            Measure::Edge(Edge(1)),
+            Measure::Edge(Edge(3)),
+            Measure::Block(Block(2)),
+        ],
+        ..FunctionPlan::default()
+    };
+    let flaws =
+        |counts: &[u64]| recover(Method::Edge, &function, &cfg, &made, counts, &EarlyExits::default()).unwrap().flaws;
+    assert_eq!(flaws(&[3, 2, 4, 5]), []);
+    assert_eq!(flaws(&[3, 2, 4, 6]), [Flaw::Inconsistent]);
+}
+
+#[test]
 fn counters_that_contradict_each_other_are_flagged() {
     let (function, cfg) = example();
     let made = FunctionPlan {

@@ -25,7 +25,8 @@ fn a_loop_with_a_conditional() {
     let statistics = PlanStatistics::new(&function, &cfg, &guide, &guide);
     assert_eq!((statistics.blocks, statistics.edges), (6, 8));
     assert_eq!(statistics.redundant, cost(6, 0, 1.0 + 10.0 + 9.0 + 4.5 + 9.0 + 1.0, 0.0));
-    // Nine edges and seven blocks with EXIT: three chords. One of 0→1, 1→5, 5→EXIT; 2→4, which needs a jump; 2→3 or 3→4.
+    // Nine edges and seven blocks with EXIT: three chords. One of 0→1, 1→5, 5→EXIT; 2→4, which needs a jump; 2→3 or
+    // 3→4.
     assert_eq!(statistics.edge, cost(3, 1, 1.0 + 4.5 + 4.5, 4.5));
     // The worst tree counts the whole loop at 4→1 or 1→2.
     assert_eq!(statistics.edge_minimum, cost(3, 0, 1.0 + 4.5 + 9.0, 0.0));

@@ -59,8 +59,8 @@ fn deeper_edges_of_a_loop_weigh_less() {
 /// law of flow at its header.
 #[test]
 fn an_exit_from_two_loops_belongs_to_the_outer() {
-    // 0→1 (outer header)→2 (inner header)→3; 3→5 (return), 3→4; 4→2 (inner back), 4→1 (leaves the inner loop, outer back);
-    // 1→5; 5→EXIT.
+    // 0→1 (outer header)→2 (inner header)→3; 3→5 (return), 3→4; 4→2 (inner back), 4→1 (leaves the inner loop, outer
+    // back); 1→5; 5→EXIT.
     let cfg = cfg(6, &[(0, 1), (1, 2), (1, 5), (2, 3), (3, 5), (3, 4), (4, 2), (4, 1), (5, 6)]);
     let weighting = Weighting::heuristic(&cfg);
     let w = |e| weighting.edge(Edge(e));
@@ -82,6 +82,21 @@ fn an_exit_that_outweighs_its_block_gives_no_negative_weight() {
     assert_eq!(block6, LOOP_MULTIPLIER / 32.0);
     assert_eq!(weighting.edge(cfg.succs(Block(6))[0]), block6 / 2.0);
     assert_eq!(unbalanced(&cfg, &weighting), [Block(1), cfg.exit()], "the loop keeps what does not leave it");
+}
+
+/// Where outer exits take more than an inner loop has, its own exits still get the W/N of rule 2.
+#[test]
+fn an_inner_loop_that_is_outweighed_keeps_its_exits() {
+    // 0→1 (outer header); conditionals 1…4 of which only 1/16 enters the inner loop 5↔6; 5→8 returns from both loops,
+    // 6→7 leaves the inner one; 7→1. The outer loop's only exit, 5→8, weighs 1, the inner header 10/16.
+    let mut edges = vec![(0, 1)];
+    edges.extend((1..=4).flat_map(|i| [(i, i + 1), (i, 7)]));
+    edges.extend([(5, 8), (5, 6), (6, 5), (6, 7), (7, 1), (8, 9)]);
+    let cfg = cfg(9, &edges);
+    let weighting = Weighting::heuristic(&cfg);
+    let inner = LOOP_MULTIPLIER / 16.0;
+    assert_eq!(weighting.edge(cfg.succs(Block(5))[0]), 1.0);
+    assert_eq!(weighting.edge(cfg.succs(Block(6))[1]), inner / 2.0);
 }
 
 #[test]

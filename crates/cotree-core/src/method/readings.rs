@@ -64,8 +64,8 @@ impl Readings {
         }
     }
 
-    /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and what is
-    /// left after early exits to leave each block, and to reach EXIT, can't be negative.
+    /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and what
+    /// is left after early exits to leave each block, and to reach EXIT, can't be negative.
     pub fn admit(&self, entries: i128, blocks: &[i128]) -> bool {
         let agreed = self.blocks.iter().zip(blocks).all(|(measured, &count)| measured.is_none_or(|m| m == count));
         let left = blocks.iter().zip(&self.early).all(|(&count, &early)| count >= early);

@@ -1,21 +1,21 @@
 //! Vertex profiling with edge counters, *Vprof(Ecnt)* (Ball & Larus 1994, §3.3).
 //!
 //! Block counts need fewer edge counters than edge counts do: a cycle of edges without counters does no harm if the
-//! directions of its edges alternate all the way round (a *pipeless* cycle), for then what one edge of the cycle has too
-//! much another has too little, at each block. The theorem of §3.3.1: the counters determine the blocks iff every simple
-//! cycle of the other edges is pipeless.
+//! directions of its edges alternate all the way round (a *pipeless* cycle), for then what one edge of the cycle has
+//! too much another has too little, at each block. The theorem of §3.3.1: the counters determine the blocks iff every
+//! simple cycle of the other edges is pipeless.
 //!
 //! **The test.** Split every block into an in-side and an out-side, so that each edge joins the out-side of its source
 //! to the in-side of its target. A pipeless cycle is still a cycle there, a pipe breaks it. So all simple cycles among
 //! a set of edges are pipeless iff splitting loses no cycle, i.e. iff the edges' rank is the same in both graphs, i.e.
 //! iff splitting `n` blocks leaves just `n` pieces more. Two passes of union-find tell ([`determines_blocks`]).
 //!
-//! **The heuristic** is that of Fig. 11 without its marks. A chord of the maximum spanning tree needs no counter if its
-//! fundamental cycle is pipeless, i.e. if the tree joins its two sides in the split graph. The paper then marks the
-//! cycle's blocks and accepts no other cycle that touches them, lest two pipeless cycles combine into a simple piped one.
-//! They can't: around a pipeless cycle the signed inflows of each block cancel, so they cancel in every combination
-//! of such cycles, whereas at the pipe of a simple cycle one inflow stands alone. So all such chords are freed at once, in
-//! any order.
+//! **The heuristic** is that of Fig. 11 without its marks. A chord of the maximum spanning tree needs no counter if
+//! its fundamental cycle is pipeless, i.e. if the tree joins its two sides in the split graph. The paper then marks
+//! the cycle's blocks and accepts no other cycle that touches them, lest two pipeless cycles combine into a simple
+//! piped one. They can't: around a pipeless cycle the signed inflows of each block cancel, so they cancel in every
+//! combination of such cycles, whereas at the pipe of a simple cycle one inflow stands alone. So all such chords are
+//! freed at once, in any order.
 
 use super::RecoverError;
 use super::edge;
