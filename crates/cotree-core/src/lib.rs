@@ -8,7 +8,7 @@
 //!
 //! From the ground up:
 //!
-//! - **What is given.** [`ids`], [`facts`] about the program, and per function its [`cfg`].
+//! - **What is given.** [`ids`], [`facts`] about the program, and per function its [graph](mod@cfg).
 //! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`likelihood`] guess from them how often
 //!   edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
 //! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.

@@ -38,6 +38,13 @@ fn the_ends_of_an_edge_carry_its_counter_where_they_can() {
 }
 
 #[test]
+fn of_edges_that_weigh_the_same_the_critical_one_is_in_the_tree() {
+    let (function, cfg) = case(4, &EDGES, &[]);
+    let made = plan(Method::Edge, &function, &cfg, &Weighting::uniform(&cfg));
+    assert!(made.probes.iter().all(|p| !matches!(p.place, Place::Edge(_))), "{made:?}");
+}
+
+#[test]
 fn a_call_before_the_way_out_may_be_a_tail_call() {
     // 3 is longer than a bare return, so a call in 1 or 2 is none; one in 3 itself may be.
     let mut calls = case(4, &EDGES, &[(1, false), (3, false)]);

@@ -161,6 +161,15 @@ fn panics_and_exceptions_are_unlikely() {
     assert_eq!(unlikely(&function), [2, 4, 5, 6, 7]);
 }
 
+#[test]
+fn weights_that_make_no_sense_are_zero() {
+    let cfg = cfg(2, &[(0, 1), (0, 1), (1, 2)]);
+    let weighting = Weighting::new(&cfg, vec![f64::NAN, -1.0, f64::INFINITY]);
+    assert!(cfg.edges().all(|e| weighting.edge(e) == 0.0));
+    let weighting = Weighting::new(&cfg, vec![2.0, 3.0]);
+    assert_eq!((weighting.block(Block(1)), weighting.edge(cfg.exit_edge())), (5.0, 0.0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
