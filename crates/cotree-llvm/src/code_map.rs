@@ -15,7 +15,7 @@ use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
-use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SymbolKind};
 use std::collections::HashMap;
 
 /// Probe number → (function of the unit, site).
@@ -76,9 +76,33 @@ pub(crate) fn read(
             let chain = probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect();
             result[number].returns.push(ReturnPoint { offset, chain });
         }
-        result[number].returns.sort_by_key(|r| r.offset);
+    }
+    resumes(&file, &in_section, &mut result);
+    for function in &mut result {
+        function.returns.sort_by_key(|r| r.offset);
     }
     Ok(CallSites { functions: result, unmapped })
+}
+
+/// The calls that `resume` was compiled to: known, and under way in no call site (their marker has spoken for them).
+fn resumes(
+    file: &ElfFile64<'_, LittleEndian>,
+    in_section: &HashMap<usize, Vec<(u64, u64, usize)>>,
+    functions: &mut [CodeFunction],
+) {
+    for (section, owners) in in_section {
+        let Ok(section) = file.section_by_index(object::SectionIndex(*section)) else { continue };
+        for (at, relocation) in section.relocations() {
+            let RelocationTarget::Symbol(symbol) = relocation.target() else { continue };
+            let is_resume = file.symbol_by_index(symbol).is_ok_and(|s| s.name() == Ok("_Unwind_Resume"));
+            let owner = owners.iter().find(|(start, size, _)| (*start..start + size).contains(&at));
+            if let (true, Some(&(start, _, number))) = (is_resume, owner) {
+                // The displacement is the last field of the call, direct or through the GOT.
+                let offset = u32::try_from(at + 4 - start).unwrap_or(u32::MAX);
+                functions[number].returns.push(ReturnPoint { offset, chain: Vec::new() });
+            }
+        }
+    }
 }
 
 struct Probe {

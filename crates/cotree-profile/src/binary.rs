@@ -62,6 +62,7 @@ pub struct ReturnPoint {
     /// Return address, relative to the function's start.
     pub offset: u32,
     /// Innermost first: the call itself, then the call site at which its function was inlined, and so on. Functions are
-    /// indices in the order of [`ProgramMap::functions`].
+    /// indices in the order of [`ProgramMap::functions`]. Empty for the call that a `resume` was compiled to: its marker
+    /// has accounted for what is under way.
     pub chain: Vec<(u32, Site)>,
 }

@@ -32,7 +32,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
             }
             last = Some(point.offset);
             let known = |&(f, s): &(u32, _)| functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites.len());
-            if point.chain.is_empty() || !point.chain.iter().all(known) {
+            if !point.chain.iter().all(known) {
                 return Err(MapError::Invalid("a return address belongs to no call site"));
             }
         }
