@@ -1,1 +1,34 @@
-//! cotree-report
+//! Views and exports of recovered profiles.
+//!
+//! Everything here is a function of a binary's map and a recovered profile ([`unit::Unit`]); source texts come through
+//! [`source::Sources`], and nothing else is read.
+//!
+//! | what is derived | module | who shows it |
+//! | --- | --- | --- |
+//! | counts within blocks, at calls that did not return | [`flow`] | all |
+//! | counts of source lines | [`lines`] | [`annotate`], [`lcov`], [`diff`] |
+//! | outcomes of branches | [`branches`] | [`annotate`], [`lcov`] |
+//! | both, file by file | [`coverage`] | the same |
+//! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
+//! | trip counts of loops | [`loops`] | [`report`] |
+//! | the whole profile, for other programs | | [`json`] |
+//! | one function's graph | | [`dot`] |
+
+#![forbid(unsafe_code)]
+
+pub mod annotate;
+pub mod branches;
+pub mod coverage;
+pub mod diff;
+pub mod dot;
+pub mod flow;
+pub mod functions;
+pub mod json;
+pub mod lcov;
+pub mod lines;
+pub mod loops;
+pub mod names;
+pub mod report;
+pub mod source;
+pub mod terminal;
+pub mod unit;

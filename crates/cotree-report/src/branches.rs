@@ -1,0 +1,105 @@
+//! Outcomes of branches: how often each way out of a block was taken.
+
+use crate::flow::Flow;
+use cotree_core::facts::EdgeKind;
+use cotree_core::ids::{Block, Edge};
+use std::collections::HashMap;
+
+/// One branch of the program: a block with several ways out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The line of the branch.
+    pub line: u32,
+    /// Its column, or 0.
+    pub column: u32,
+    /// Branches of the same position and shape within one function or inlined copy, numbered.
+    pub ordinal: u32,
+    /// The ways, in order, with how often each was taken (`None`: not known).
+    pub ways: Vec<(EdgeKind, Option<u64>)>,
+    /// Was it reached at all?
+    pub reached: bool,
+}
+
+impl Branch {
+    /// Does it only tell an exception from its absence?
+    #[must_use]
+    pub fn exceptional(&self) -> bool {
+        self.ways.iter().all(|(kind, _)| matches!(kind, EdgeKind::InvokeNormal | EdgeKind::InvokeUnwind))
+    }
+
+    /// The same branch in another copy of the code?
+    fn same(&self, other: &Self) -> bool {
+        (self.line, self.column, self.ordinal) == (other.line, other.column, other.ordinal)
+            && self.ways.iter().map(|w| w.0).eq(other.ways.iter().map(|w| w.0))
+    }
+
+    fn add(&mut self, other: &Self) {
+        for ((_, sum), (_, count)) in self.ways.iter_mut().zip(&other.ways) {
+            *sum = sum.zip(*count).map(|(a, b)| a.saturating_add(b));
+        }
+        self.reached |= other.reached;
+    }
+}
+
+/// Calls `each` with file and branch for every branch of a function whose position is known.
+pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32, Branch)) {
+    let mut ordinals: HashMap<(u32, u32, u32, Option<u32>, usize), u32> = HashMap::new();
+    for (index, facts) in flow.function.blocks.iter().enumerate() {
+        let block = Block::new(index);
+        let edges = flow.cfg.succs(block);
+        let Some(at) = facts.lines.last() else { continue };
+        if edges.len() < 2 || file.is_some_and(|f| f != at.at.file) {
+            continue;
+        }
+        let way = |&edge: &Edge| (flow.function.edges[edge.index()].kind, flow.edge(edge));
+        let ways: Vec<_> = edges.iter().map(way).collect();
+        let ordinal = ordinals.entry((at.at.file, at.at.line, at.at.column, at.inlined, ways.len())).or_default();
+        let branch = Branch { line: at.at.line, column: at.at.column, ordinal: *ordinal, ways, reached: flow.left(block) > 0 };
+        *ordinal += 1;
+        each(at.at.file, branch);
+    }
+}
+
+/// Branches of one source line, those of several copies of the code added up.
+#[derive(Clone, Debug, Default)]
+pub struct LineBranches {
+    branches: Vec<Branch>,
+}
+
+impl LineBranches {
+    /// Adds a branch, or its counts where the same branch is there already.
+    pub fn add(&mut self, branch: Branch) {
+        match self.branches.iter_mut().find(|b| b.same(&branch)) {
+            Some(known) => known.add(&branch),
+            None => self.branches.push(branch),
+        }
+    }
+
+    /// The branches, in the order of their columns.
+    #[must_use]
+    pub fn sorted(mut self) -> Vec<Branch> {
+        self.branches.sort_by_key(|b| (b.column, b.ordinal));
+        self.branches
+    }
+}
+
+/// A way out of a block, for people.
+#[must_use]
+pub fn way_name(kind: EdgeKind) -> String {
+    match kind {
+        EdgeKind::Jump => "jump".into(),
+        EdgeKind::True => "taken".into(),
+        EdgeKind::False => "not taken".into(),
+        EdgeKind::Case(value) => format!("case {value}"),
+        EdgeKind::Cases(count, first) => format!("{count} cases from {first}"),
+        EdgeKind::Default => "default".into(),
+        EdgeKind::InvokeNormal => "returned".into(),
+        EdgeKind::InvokeUnwind => "threw".into(),
+        EdgeKind::IndirectBranch => "indirect".into(),
+        EdgeKind::CallBrFallthrough => "fell through".into(),
+        EdgeKind::CallBrIndirect => "jumped".into(),
+        EdgeKind::Return => "return".into(),
+        EdgeKind::Resume => "resume".into(),
+        EdgeKind::Unreachable => "unreachable".into(),
+    }
+}

@@ -1,0 +1,269 @@
+//! What changed between two profiles: functions, lines, and blocks where both are of one build.
+//!
+//! Functions are matched by symbol and source file, lines by file and number, so that profiles of two builds can be
+//! compared as long as the sources did not move.
+
+use crate::coverage::FileIndex;
+use crate::functions::summarize;
+use crate::names::Names;
+use crate::source::Sources;
+use crate::terminal::{Style, grouped, number, text};
+use crate::unit::Unit;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+/// The name and version of the JSON form.
+pub const SCHEMA: &str = "cotree-diff/1";
+
+/// The difference of two profiles.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Difference {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// Both have only exact counts.
+    pub exact: bool,
+    /// Functions whose entries or instructions differ, by the size of the change in their share.
+    pub functions: Vec<FunctionChange>,
+    /// Lines whose counts differ.
+    pub lines: Vec<LineChange>,
+    /// Blocks whose counts differ; `None` if the two are of different builds.
+    pub blocks: Option<Vec<BlockChange>>,
+}
+
+/// Of a count: newly there, no longer there, or another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// It runs now and did not.
+    NewlyRun,
+    /// It ran and does not any more.
+    NoLongerRun,
+    /// It runs more or less often.
+    Changed,
+}
+
+impl Change {
+    fn of(before: u64, after: u64) -> Option<Self> {
+        match (before, after) {
+            (a, b) if a == b => None,
+            (0, _) => Some(Self::NewlyRun),
+            (_, 0) => Some(Self::NoLongerRun),
+            _ => Some(Self::Changed),
+        }
+    }
+}
+
+/// A function that changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionChange {
+    /// Its symbol.
+    pub symbol: String,
+    /// Its source file.
+    pub file: Option<String>,
+    /// How.
+    pub change: Change,
+    /// Entries, inlined copies included.
+    pub entries: [u64; 2],
+    /// Instructions executed in its bodies.
+    pub instructions: [u128; 2],
+    /// Those as a share of all.
+    pub share: [f64; 2],
+}
+
+/// A line that changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct LineChange {
+    /// Its file.
+    pub file: String,
+    /// Its number.
+    pub line: u32,
+    /// How.
+    pub change: Change,
+    /// Its counts.
+    pub counts: [u64; 2],
+}
+
+/// A block that changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlockChange {
+    /// The function's symbol.
+    pub symbol: String,
+    /// Its module.
+    pub module: String,
+    /// The block.
+    pub block: usize,
+    /// How.
+    pub change: Change,
+    /// Its counts.
+    pub counts: [u64; 2],
+}
+
+/// Compares two profiles.
+#[must_use]
+pub fn compare(before: &[Unit<'_>], after: &[Unit<'_>], sources: &dyn Sources) -> Difference {
+    let exact = before.iter().chain(after).all(|u| u.profile.exact());
+    let same_builds = before.iter().map(|u| u.profile.unit).eq(after.iter().map(|u| u.profile.unit));
+    Difference {
+        schema: SCHEMA,
+        exact,
+        functions: compare_functions(before, after),
+        lines: compare_lines(before, after, sources),
+        blocks: same_builds.then(|| compare_blocks(before, after)),
+    }
+}
+
+type Totals = BTreeMap<(String, Option<String>), (u64, u128)>;
+
+fn function_totals(units: &[Unit<'_>]) -> Totals {
+    let mut totals = Totals::new();
+    for unit in units {
+        for function in summarize(unit) {
+            let file = function.position.map(|p| unit.file(p.file).to_owned());
+            let sum = totals.entry((function.symbol.clone(), file)).or_default();
+            sum.0 = sum.0.saturating_add(function.entries());
+            sum.1 += function.instructions.total;
+        }
+    }
+    totals
+}
+
+fn compare_functions(before: &[Unit<'_>], after: &[Unit<'_>]) -> Vec<FunctionChange> {
+    let (before, after) = (function_totals(before), function_totals(after));
+    let whole = |totals: &Totals| totals.values().map(|t| t.1).sum::<u128>();
+    let wholes = [whole(&before), whole(&after)];
+    let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let mut changes: Vec<FunctionChange> = keys
+        .into_iter()
+        .filter_map(|key| {
+            let [a, b] = [&before, &after].map(|t| t.get(key).copied().unwrap_or_default());
+            let share = |n: u128, whole: u128| if whole == 0 { 0.0 } else { n as f64 / whole as f64 };
+            let change = Change::of(a.0, b.0).or((a.1 != b.1).then_some(Change::Changed))?;
+            Some(FunctionChange {
+                symbol: key.0.clone(),
+                file: key.1.clone(),
+                change,
+                entries: [a.0, b.0],
+                instructions: [a.1, b.1],
+                share: [share(a.1, wholes[0]), share(b.1, wholes[1])],
+            })
+        })
+        .collect();
+    let shift = |c: &FunctionChange| (c.share[1] - c.share[0]).abs();
+    changes.sort_by(|a, b| shift(b).total_cmp(&shift(a)).then_with(|| a.symbol.cmp(&b.symbol)));
+    changes
+}
+
+fn compare_lines(before: &[Unit<'_>], after: &[Unit<'_>], sources: &dyn Sources) -> Vec<LineChange> {
+    let indices = [FileIndex::new(before, |_| true), FileIndex::new(after, |_| true)];
+    let paths: BTreeSet<&str> = indices.iter().flat_map(FileIndex::paths).collect();
+    let mut changes = Vec::new();
+    for path in paths {
+        let text = sources.text(path);
+        let a = indices[0].count(before, path, text.as_deref());
+        let b = indices[1].count(after, path, text.as_deref());
+        let lines: BTreeSet<u32> = a.lines.keys().chain(b.lines.keys()).copied().collect();
+        for line in lines {
+            let counts = [&a, &b].map(|c| c.lines.get(&line).map_or(0, |l| l.count));
+            if let Some(change) = Change::of(counts[0], counts[1]) {
+                changes.push(LineChange { file: path.to_owned(), line, change, counts });
+            }
+        }
+    }
+    changes
+}
+
+fn compare_blocks(before: &[Unit<'_>], after: &[Unit<'_>]) -> Vec<BlockChange> {
+    let mut changes = Vec::new();
+    for (a, b) in before.iter().zip(after) {
+        for (a, b) in a.functions().zip(b.functions()) {
+            let (Some(p), Some(q)) = (a.profile, b.profile) else { continue };
+            for (block, (&x, &y)) in p.blocks.iter().zip(&q.blocks).enumerate() {
+                if let Some(change) = Change::of(x, y) {
+                    let (symbol, module) = (a.facts.symbol.clone(), a.module.name.clone());
+                    changes.push(BlockChange { symbol, module, block, change, counts: [x, y] });
+                }
+            }
+        }
+    }
+    changes
+}
+
+/// How to show a difference.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Rows per list; 0: all.
+    pub top: usize,
+    /// How to show names.
+    pub names: Names,
+    /// The terminal.
+    pub style: Style,
+}
+
+/// Writes a difference for people.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let style = options.style;
+    if !difference.exact {
+        writeln!(out, "{}", style.warning("Not all counts are exact: `cotree report` says which."))?;
+    }
+    if difference.functions.is_empty() && difference.lines.is_empty() && difference.blocks.as_ref().is_none_or(Vec::is_empty) {
+        return writeln!(out, "No count differs.");
+    }
+    let cut = |n: usize| if options.top == 0 { n } else { n.min(options.top) };
+    let signed = |[a, b]: [u128; 2]| {
+        if b >= a { format!("+{}", grouped(b - a)) } else { format!("-{}", grouped(a - b)) }
+    };
+    let lists = [
+        (Change::NewlyRun, "Functions that run now and did not"),
+        (Change::NoLongerRun, "Functions that ran and no longer do"),
+        (Change::Changed, "Functions that changed, by the shift of their share"),
+    ];
+    for (change, title) in lists {
+        let functions: Vec<_> = difference.functions.iter().filter(|f| f.change == change).collect();
+        if functions.is_empty() {
+            continue;
+        }
+        writeln!(out, "{} ({})", style.heading(title), grouped(functions.len() as u128))?;
+        let rows = functions[..cut(functions.len())].iter().map(|f| {
+            vec![
+                signed(f.entries.map(u128::from)),
+                signed(f.instructions),
+                format!("{:.1}%", f.share[0] * 100.0),
+                format!("{:.1}%", f.share[1] * 100.0),
+                options.names.show(&f.symbol),
+            ]
+        });
+        let columns = [number("entries"), number("instructions"), number("share"), number("now"), text("function")];
+        writeln!(out, "{}", style.table(&columns, rows.collect()))?;
+    }
+    let lists = [(Change::NewlyRun, "Lines that run now and did not"), (Change::NoLongerRun, "Lines that ran and no longer do")];
+    for (change, title) in lists {
+        let lines: Vec<_> = difference.lines.iter().filter(|l| l.change == change).collect();
+        if lines.is_empty() {
+            continue;
+        }
+        writeln!(out, "{} ({})", style.heading(title), grouped(lines.len() as u128))?;
+        for line in &lines[..cut(lines.len())] {
+            writeln!(out, "  {}:{}", line.file, line.line)?;
+        }
+        writeln!(out)?;
+    }
+    let changed = difference.lines.iter().filter(|l| l.change == Change::Changed).count();
+    writeln!(out, "{} lines run more or less often.", grouped(changed as u128))?;
+    match &difference.blocks {
+        Some(blocks) => writeln!(out, "{} blocks have other counts.", grouped(blocks.len() as u128)),
+        None => writeln!(out, "The two are of different builds: blocks are not compared."),
+    }
+}
+
+/// Writes a difference for programs.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_json(difference: &Difference, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, difference)?;
+    writeln!(out)
+}

@@ -1,0 +1,139 @@
+//! The counts of one function in full detail: edges, and blocks split where calls did not return.
+//!
+//! A block's count is how often it was entered. What stands after a call ran only as often as that call came back: each
+//! activation abandoned there (`exit`, `longjmp` over it, an exception) is missing from the rest, and each that came to
+//! life there (the second return of `setjmp`) is added.
+
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::Function;
+use cotree_core::ids::{Block, Edge};
+use cotree_core::profile::FunctionProfile;
+
+/// The counts of one function.
+#[derive(Clone, Debug)]
+pub struct Flow<'a> {
+    /// Its facts.
+    pub function: &'a Function,
+    /// Its recovered profile.
+    pub profile: &'a FunctionProfile,
+    /// Its graph.
+    pub cfg: Cfg,
+    edges: Vec<Option<u64>>,
+    site_start: Vec<u32>,
+}
+
+impl<'a> Flow<'a> {
+    /// The counts of a function; `None` if facts and profile do not belong together.
+    #[must_use]
+    pub fn new(function: &'a Function, profile: &'a FunctionProfile) -> Option<Self> {
+        let cfg = function.cfg().ok()?;
+        if profile.blocks.len() != function.blocks.len() {
+            return None;
+        }
+        let mut site_start = vec![0u32; function.blocks.len() + 1];
+        for site in &function.sites {
+            *site_start.get_mut(site.block.index() + 1)? += 1;
+        }
+        for block in 0..function.blocks.len() {
+            site_start[block + 1] += site_start[block];
+        }
+        let mut flow = Self { function, profile, cfg, edges: Vec::new(), site_start };
+        flow.edges = match &profile.edges {
+            Some(edges) if edges.len() == function.edges.len() => edges.iter().map(|&e| Some(e)).collect(),
+            _ => flow.edges_from_blocks(),
+        };
+        Some(flow)
+    }
+
+    /// Activations begun.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.profile.entries
+    }
+
+    /// Times a block was entered.
+    #[must_use]
+    pub fn block(&self, block: Block) -> u64 {
+        self.profile.blocks.get(block.index()).copied().unwrap_or(0)
+    }
+
+    /// Times that what follows the first `sites` calls of a block ran.
+    #[must_use]
+    pub fn after(&self, block: Block, sites: u32) -> u64 {
+        let start = self.site_start[block.index()];
+        let end = self.site_start[block.index() + 1].min(start.saturating_add(sites));
+        let gone: i128 = (start..end).map(|s| i128::from(self.early(s))).sum();
+        u64::try_from((i128::from(self.block(block)) - gone).max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// Times a block's terminator was reached and passed.
+    #[must_use]
+    pub fn left(&self, block: Block) -> u64 {
+        self.after(block, u32::MAX)
+    }
+
+    /// Activations abandoned at a call site less those revived there.
+    #[must_use]
+    pub fn early(&self, site: u32) -> i64 {
+        self.profile.early.get(site as usize).copied().unwrap_or(0)
+    }
+
+    /// How many call sites a block has.
+    #[must_use]
+    pub fn site_count(&self, block: Block) -> u32 {
+        self.site_start[block.index() + 1] - self.site_start[block.index()]
+    }
+
+    /// The number of a block's first call site.
+    #[must_use]
+    pub fn first_site(&self, block: Block) -> u32 {
+        self.site_start[block.index()]
+    }
+
+    /// Times an edge was taken; `None` where the method measures blocks and they do not tell.
+    #[must_use]
+    pub fn edge(&self, edge: Edge) -> Option<u64> {
+        self.edges.get(edge.index()).copied().flatten()
+    }
+
+    /// Where only blocks are known, many edges follow from them: what leaves a block is known and what enters it is, so
+    /// the only unknown edge on either side is what the others leave over, and then it is known on its other side too.
+    fn edges_from_blocks(&self) -> Vec<Option<u64>> {
+        let blocks = self.function.blocks.len();
+        // Sides: what leaves block b is number b, what enters it is number blocks + b. Nobody counts what enters EXIT.
+        let sides = |edge: Edge| {
+            let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
+            let target = (dst != self.cfg.exit()).then_some(blocks + dst.index());
+            std::iter::once(src.index()).chain(target)
+        };
+        let mut rest = vec![0i128; 2 * blocks];
+        for block in (0..blocks).map(Block::new) {
+            rest[block.index()] = i128::from(self.left(block));
+            rest[blocks + block.index()] = i128::from(self.block(block));
+        }
+        rest[blocks] -= i128::from(self.entries());
+        let mut unknown = vec![0u32; 2 * blocks];
+        for edge in self.cfg.edges().filter(|&e| e != self.cfg.exit_edge()) {
+            for side in sides(edge) {
+                unknown[side] += 1;
+            }
+        }
+        let mut found: Vec<Option<i128>> = vec![None; self.function.edges.len()];
+        let mut work: Vec<usize> = (0..2 * blocks).filter(|&s| unknown[s] == 1).collect();
+        while let Some(side) = work.pop() {
+            let edges = if side < blocks { self.cfg.succs(Block::new(side)) } else { self.cfg.preds(Block::new(side - blocks)) };
+            let last = edges.iter().find(|e| found.get(e.index()).is_some_and(Option::is_none));
+            let Some(&edge) = last else { continue };
+            let count = rest[side];
+            found[edge.index()] = Some(count);
+            for side in sides(edge) {
+                rest[side] -= count;
+                unknown[side] -= 1;
+                if unknown[side] == 1 {
+                    work.push(side);
+                }
+            }
+        }
+        found.into_iter().map(|f| f.and_then(|f| u64::try_from(f).ok())).collect()
+    }
+}

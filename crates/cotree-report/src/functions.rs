@@ -1,0 +1,262 @@
+//! Functions as the source has them: all copies of one together, with the copies that were inlined into others.
+//!
+//! By the time probes go in, the compiler may have inlined a function into its callers. Such a copy has no entry of its
+//! own to count; debug information tells which blocks are the copy's. It was entered as often as the nearest block that
+//! dominates all of them ran: the point that every execution of the copy passes.
+
+use crate::flow::Flow;
+use crate::unit::{Unit, UnitFunction};
+use cotree_core::cfg::Cfg;
+use cotree_core::dfs::Dfs;
+use cotree_core::dominators::Dominators;
+use cotree_core::facts::{Function, InstructionCounts, Linkage, Position, Untouched};
+use cotree_core::ids::Block;
+use cotree_core::profile::Flaw;
+use std::collections::{BTreeSet, HashMap};
+
+/// One function of the source.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionSummary {
+    /// Its linker symbol, or the name in the debug information of its inlined copies.
+    pub symbol: String,
+    /// Where it begins.
+    pub position: Option<Position>,
+    /// Its bodies in the unit (indices of [`UnitFunction`]); none if it exists only inlined.
+    pub bodies: Vec<u32>,
+    /// Activations of those bodies.
+    pub own_entries: u64,
+    /// Entries of inlined copies.
+    pub inlined_entries: u64,
+    /// How many inlined copies there are.
+    pub inlined_copies: u64,
+    /// Block executions of its bodies.
+    pub block_executions: u128,
+    /// Instructions executed in its bodies, by kind.
+    pub instructions: Executed,
+    /// Blocks of its bodies.
+    pub blocks: u64,
+    /// Those that never ran.
+    pub unreached: u64,
+    /// Why its counts are not vouched for.
+    pub flaws: BTreeSet<Flaw>,
+    /// Why it has no counts.
+    pub untouched: Option<Untouched>,
+}
+
+impl FunctionSummary {
+    /// Calls of the function, inlined ones included.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.own_entries.saturating_add(self.inlined_entries)
+    }
+}
+
+/// Instructions executed, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Executed {
+    /// All.
+    pub total: u128,
+    /// Loads.
+    pub loads: u128,
+    /// Stores.
+    pub stores: u128,
+    /// Calls.
+    pub calls: u128,
+    /// Floating-point operations.
+    pub float: u128,
+}
+
+impl Executed {
+    /// Adds the instructions of a block that ran `count` times.
+    pub fn add(&mut self, facts: InstructionCounts, count: u64) {
+        let times = |n: u32| u128::from(n) * u128::from(count);
+        self.total += times(facts.total);
+        self.loads += times(facts.loads);
+        self.stores += times(facts.stores);
+        self.calls += times(facts.calls);
+        self.float += times(facts.float);
+    }
+
+    /// Adds other sums.
+    pub fn merge(&mut self, other: &Self) {
+        self.total += other.total;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.calls += other.calls;
+        self.float += other.float;
+    }
+}
+
+/// All functions of a unit, in the order in which they first appear.
+#[must_use]
+pub fn summarize(unit: &Unit<'_>) -> Vec<FunctionSummary> {
+    let mut table = Table::default();
+    for function in unit.functions() {
+        let number = table.of_body(&function);
+        add_body(&mut table.summaries[number], &function);
+    }
+    // Inlined copies come second, so that they find the functions that have bodies.
+    for function in unit.functions() {
+        let Some(flow) = function.flow() else { continue };
+        for copy in inlined_entries(&flow) {
+            let facts = &function.facts.inlined[copy.index as usize];
+            let number = table.of_inlined(&function, &facts.symbol);
+            let summary = &mut table.summaries[number];
+            summary.inlined_entries = summary.inlined_entries.saturating_add(copy.entries);
+            summary.inlined_copies += 1;
+            summary.flaws.extend(function.flaws());
+            if summary.bodies.is_empty() {
+                // Nothing tells where it begins but its first line that ran or could have run.
+                summary.position = [summary.position, copy.first_line].into_iter().flatten().min();
+            }
+        }
+    }
+    table.summaries
+}
+
+/// Finds the summary that a body or a copy belongs to.
+#[derive(Default)]
+struct Table<'a> {
+    summaries: Vec<FunctionSummary>,
+    /// Bodies by symbol and declaration; local ones without a position by their module too.
+    bodies: HashMap<(&'a str, Option<Position>, Option<&'a str>), usize>,
+    /// The first function of a symbol in a module, and anywhere.
+    in_module: HashMap<(&'a str, &'a str), usize>,
+    anywhere: HashMap<&'a str, usize>,
+}
+
+impl<'a> Table<'a> {
+    fn of_body(&mut self, function: &UnitFunction<'a>) -> usize {
+        let Function { symbol, position, linkage, .. } = function.facts;
+        let module = function.module.name.as_str();
+        let local = (*linkage == Linkage::Internal && position.is_none()).then_some(module);
+        let next = self.summaries.len();
+        let number = *self.bodies.entry((symbol, *position, local)).or_insert(next);
+        if number == next {
+            self.summaries.push(FunctionSummary { symbol: symbol.clone(), position: *position, ..Default::default() });
+        }
+        self.in_module.entry((module, symbol)).or_insert(number);
+        self.anywhere.entry(symbol).or_insert(number);
+        number
+    }
+
+    fn of_inlined(&mut self, into: &UnitFunction<'a>, symbol: &'a str) -> usize {
+        let module = into.module.name.as_str();
+        let known = self.in_module.get(&(module, symbol)).or_else(|| self.anywhere.get(symbol)).copied();
+        known.unwrap_or_else(|| {
+            let number = self.summaries.len();
+            self.summaries.push(FunctionSummary { symbol: symbol.to_owned(), ..Default::default() });
+            self.anywhere.insert(symbol, number);
+            number
+        })
+    }
+}
+
+fn add_body(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
+    summary.bodies.push(function.index);
+    summary.blocks += function.facts.blocks.len() as u64;
+    let Some(profile) = function.profile else {
+        summary.untouched = summary.untouched.or(function.facts.untouched);
+        return;
+    };
+    summary.own_entries = summary.own_entries.saturating_add(profile.entries);
+    summary.flaws.extend(&profile.flaws);
+    for (facts, &count) in function.facts.blocks.iter().zip(&profile.blocks) {
+        summary.block_executions += u128::from(count);
+        summary.instructions.add(facts.instructions, count);
+        summary.unreached += u64::from(count == 0);
+    }
+}
+
+/// An inlined copy and how often it was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InlinedEntries {
+    /// Its place in [`Function::inlined`].
+    pub index: u32,
+    /// Times it was entered.
+    pub entries: u64,
+    /// The first of its lines, by file and number.
+    pub first_line: Option<Position>,
+}
+
+/// Entry counts of the inlined copies of a function that have left any block.
+#[must_use]
+pub fn inlined_entries(flow: &Flow<'_>) -> Vec<InlinedEntries> {
+    let copies = &flow.function.inlined;
+    if copies.is_empty() {
+        return Vec::new();
+    }
+    let dominators = Dominators::new(&flow.cfg, &Dfs::new(&flow.cfg));
+    let depths = depths(&flow.cfg, &dominators);
+    let mut common: Vec<Option<Block>> = vec![None; copies.len()];
+    let mut first_line: Vec<Option<Position>> = vec![None; copies.len()];
+    for (index, facts) in flow.function.blocks.iter().enumerate() {
+        let mut last = None;
+        for span in &facts.lines {
+            if let Some(copy) = span.inlined {
+                let line = &mut first_line[copy as usize];
+                *line = Some(line.map_or(span.at, |l| l.min(span.at)));
+            }
+            if span.inlined == last {
+                continue;
+            }
+            last = span.inlined;
+            let mut at = span.inlined;
+            while let Some(copy) = at {
+                let found = &mut common[copy as usize];
+                let block = Block::new(index);
+                *found = Some(found.map_or(block, |f| nearest(&dominators, &depths, f, block)));
+                at = copies[copy as usize].parent;
+            }
+        }
+    }
+    (0u32..)
+        .zip(common)
+        .zip(first_line)
+        .filter_map(|((index, block), first_line)| {
+            let block = block?;
+            let within = |mut at: Option<u32>| {
+                while let Some(copy) = at.filter(|&c| c != index) {
+                    at = copies[copy as usize].parent;
+                }
+                at.is_some()
+            };
+            let lines = &flow.function.blocks[block.index()].lines;
+            let begins = lines.iter().find(|s| within(s.inlined));
+            let entries = begins.map_or_else(|| flow.block(block), |s| flow.after(block, s.after_sites));
+            Some(InlinedEntries { index, entries, first_line })
+        })
+        .collect()
+}
+
+/// Blocks on the way up the dominator tree.
+fn depths(cfg: &Cfg, dominators: &Dominators) -> Vec<u32> {
+    let mut depths = vec![None; cfg.block_count()];
+    depths[cfg.entry().index()] = Some(0);
+    let mut path = Vec::new();
+    for block in cfg.blocks() {
+        let mut at = Some(block);
+        while let Some(b) = at.filter(|b| depths[b.index()].is_none()) {
+            path.push(b);
+            at = dominators.immediate(b);
+        }
+        let mut depth = at.and_then(|b| depths[b.index()]).unwrap_or(0);
+        for b in path.drain(..).rev() {
+            depth += 1;
+            depths[b.index()] = Some(depth);
+        }
+    }
+    depths.into_iter().map(|d| d.unwrap_or(0)).collect()
+}
+
+/// The nearest common dominator.
+fn nearest(dominators: &Dominators, depths: &[u32], mut a: Block, mut b: Block) -> Block {
+    while a != b {
+        let lower = if depths[a.index()] >= depths[b.index()] { &mut a } else { &mut b };
+        match dominators.immediate(*lower) {
+            Some(up) => *lower = up,
+            None => return *lower,
+        }
+    }
+    a
+}

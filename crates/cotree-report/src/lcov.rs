@@ -1,0 +1,137 @@
+//! Export as an lcov tracefile: what `genhtml` and the coverage services read.
+//!
+//! Written file by file. Lines, functions and branches of one source file that several units or copies share are added
+//! up. The outcome of a branch that only an exception takes is marked `e`, as lcov 2 does, or left out.
+
+use crate::branches::Branch;
+use crate::coverage::FileIndex;
+use crate::functions::summarize;
+use crate::names::Names;
+use crate::source::Sources;
+use crate::unit::Unit;
+use cotree_core::facts::EdgeKind;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// What to export.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The test name of the tracefile; may be empty.
+    pub test_name: String,
+    /// Only files whose path contains this.
+    pub file: Option<String>,
+    /// Also the ways that only an exception takes.
+    pub exceptions: bool,
+    /// How to write function names.
+    pub names: Names,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { test_name: String::new(), file: None, exceptions: true, names: Names::Raw }
+    }
+}
+
+/// A function record.
+struct FunctionRecord {
+    line: u32,
+    name: String,
+    entries: u64,
+}
+
+/// Writes the tracefile.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let index = FileIndex::new(units, |_| true);
+    let mut functions = function_records(units, options.names);
+    writeln!(out, "TN:{}", test_name(&options.test_name))?;
+    for path in index.paths().filter(|p| options.file.as_ref().is_none_or(|f| p.contains(f.as_str()))) {
+        let text = sources.text(path);
+        let coverage = index.count(units, path, text.as_deref());
+        if coverage.lines.is_empty() {
+            continue;
+        }
+        writeln!(out, "SF:{path}")?;
+        let records = functions.remove(path).unwrap_or_default();
+        for record in &records {
+            writeln!(out, "FN:{},{}", record.line, record.name)?;
+        }
+        for record in &records {
+            writeln!(out, "FNDA:{},{}", record.entries, record.name)?;
+        }
+        writeln!(out, "FNF:{}\nFNH:{}", records.len(), records.iter().filter(|r| r.entries > 0).count())?;
+        let (mut found, mut hit) = (0, 0);
+        for (&line, facts) in &coverage.lines {
+            let mut block = 0;
+            for branch in facts.branches.clone().sorted() {
+                if write_branch(line, block, &branch, options, &mut found, &mut hit, out)? {
+                    block += 1;
+                }
+            }
+        }
+        writeln!(out, "BRF:{found}\nBRH:{hit}")?;
+        for (line, facts) in &coverage.lines {
+            writeln!(out, "DA:{line},{}", facts.count)?;
+        }
+        writeln!(out, "LF:{}\nLH:{}\nend_of_record", coverage.lines.len(), coverage.run())?;
+    }
+    Ok(())
+}
+
+/// Writes the ways of a branch; `false` if there is none to write.
+fn write_branch(
+    line: u32,
+    block: u32,
+    branch: &Branch,
+    options: &Options,
+    found: &mut u64,
+    hit: &mut u64,
+    out: &mut dyn Write,
+) -> io::Result<bool> {
+    let exceptional = |kind| matches!(kind, EdgeKind::InvokeUnwind);
+    let ways: Vec<_> = branch.ways.iter().filter(|(kind, _)| options.exceptions || !exceptional(*kind)).collect();
+    // What is left when the exception is left out is no branch any more.
+    if ways.len() < 2 {
+        return Ok(false);
+    }
+    for (number, (kind, count)) in ways.iter().enumerate() {
+        let mark = if exceptional(*kind) { "e" } else { "" };
+        let count = count.unwrap_or(0);
+        *found += 1;
+        *hit += u64::from(branch.reached && count > 0);
+        if branch.reached {
+            writeln!(out, "BRDA:{line},{mark}{block},{number},{count}")?;
+        } else {
+            writeln!(out, "BRDA:{line},{mark}{block},{number},-")?;
+        }
+    }
+    Ok(true)
+}
+
+/// Function records by path, in the order of lines. Names are made different where lcov would take two for one.
+fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<FunctionRecord>> {
+    let mut merged: BTreeMap<(String, u32, String), u64> = BTreeMap::new();
+    for unit in units {
+        for function in summarize(unit) {
+            let measured = function.bodies.is_empty() || function.untouched.is_none();
+            let Some(position) = function.position.filter(|_| measured) else { continue };
+            let key = (unit.file(position.file).to_owned(), position.line, names.show(&function.symbol));
+            let sum = merged.entry(key).or_default();
+            *sum = sum.saturating_add(function.entries());
+        }
+    }
+    let mut by_path: BTreeMap<String, Vec<FunctionRecord>> = BTreeMap::new();
+    for ((path, line, name), entries) in merged {
+        let records = by_path.entry(path).or_default();
+        let name = if records.iter().any(|r| r.name == name) { format!("{name}:{line}") } else { name };
+        records.push(FunctionRecord { line, name, entries });
+    }
+    by_path
+}
+
+/// lcov allows letters, digits and underscores.
+fn test_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}

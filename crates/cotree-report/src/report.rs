@@ -1,0 +1,364 @@
+//! The terminal view: totals, hot functions, hot loops, what never ran, and what cannot be vouched for.
+
+use crate::functions::{Executed, FunctionSummary, summarize};
+use crate::loops;
+use crate::names::{Names, matches};
+use crate::terminal::{Style, grouped, number, percent, text};
+use crate::unit::{Unit, flaw_reason, untouched_reason};
+use cotree_core::plan::Method;
+use cotree_core::profile::Flaw;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// What the list of functions is sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortBy {
+    /// Instructions executed.
+    #[default]
+    Instructions,
+    /// Entries, inlined ones included.
+    Entries,
+    /// Block executions.
+    Blocks,
+    /// Source name.
+    Name,
+}
+
+/// What to show.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rows per list; 0: all.
+    pub top: usize,
+    /// Only functions that match (see [`crate::names::matches`]).
+    pub function: Option<String>,
+    /// The order of functions.
+    pub sort: SortBy,
+    /// Also list what is otherwise only counted.
+    pub verbose: bool,
+    /// How to show names.
+    pub names: Names,
+    /// The terminal.
+    pub style: Style,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            top: 20,
+            function: None,
+            sort: SortBy::default(),
+            verbose: false,
+            names: Names::Demangled,
+            style: Style::default(),
+        }
+    }
+}
+
+/// Writes the report of one unit.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let report = Report { unit, options, style: options.style };
+    let mut functions = summarize(unit);
+    if let Some(pattern) = &options.function {
+        functions.retain(|f| matches(pattern, &f.symbol));
+    }
+    report.head(out)?;
+    report.totals(&functions, out)?;
+    report.hot_functions(&functions, out)?;
+    report.hot_loops(out)?;
+    report.unreached(&functions, out)?;
+    report.doubts(&functions, out)?;
+    report.untouched(&functions, out)
+}
+
+struct Report<'a> {
+    unit: &'a Unit<'a>,
+    options: &'a Options,
+    style: Style,
+}
+
+impl Report<'_> {
+    fn shown<'b, T>(&self, all: &'b [T]) -> &'b [T] {
+        if self.options.top == 0 { all } else { &all[..all.len().min(self.options.top)] }
+    }
+
+    fn wanted(&self, symbol: &str) -> bool {
+        self.options.function.as_ref().is_none_or(|p| matches(p, symbol))
+    }
+
+    fn head(&self, out: &mut dyn Write) -> io::Result<()> {
+        let profile = self.unit.profile;
+        writeln!(out, "{}", self.style.heading(&profile.binary.display().to_string()))?;
+        let mut facts = format!("build {}, {}", profile.unit, method_name(profile.method));
+        let runs = profile.runs.total();
+        if runs != 1 {
+            facts.push_str(&format!(", {} runs", grouped(u128::from(runs))));
+        }
+        writeln!(out, "{}", self.style.wrap(&facts, 0))?;
+        if !profile.command.is_empty() {
+            writeln!(out, "{}", self.style.wrap(&format!("command: {}", profile.command.join(" ")), 0))?;
+        }
+        writeln!(out)?;
+        let flawed = profile.functions.iter().flatten().filter(|f| !f.flaws.is_empty()).count();
+        let instrumented = profile.functions.iter().flatten().count();
+        if profile.exact() {
+            writeln!(out, "{}", self.style.good("exact: every count below is the number of times that it happened"))?;
+        } else {
+            let text = format!(
+                "NOT ALL EXACT: {} of {} functions cannot be vouched for; they are marked with ~",
+                grouped(flawed as u128),
+                grouped(instrumented as u128)
+            );
+            writeln!(out, "{}", self.style.warning(&text))?;
+        }
+        for note in &profile.notes {
+            let line = self.style.wrap(&format!("- {note}"), 2);
+            writeln!(out, "{}", if note.doubtful() { self.style.warning(&line) } else { line })?;
+        }
+        writeln!(out)
+    }
+
+    fn totals(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
+        let mut executed = Executed::default();
+        let (mut entries, mut block_executions) = (0u128, 0u128);
+        for function in functions {
+            executed.merge(&function.instructions);
+            entries += u128::from(function.own_entries);
+            block_executions += function.block_executions;
+        }
+        let measured = || functions.iter().filter(|f| !f.bodies.is_empty() && f.untouched.is_none());
+        let run = measured().filter(|f| f.entries() > 0).count();
+        let blocks: u64 = measured().map(|f| f.blocks).sum();
+        let unreached: u64 = measured().map(|f| f.unreached).sum();
+        let (mut counters, mut edges) = (0u128, 0u128);
+        for function in self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol)) {
+            let plan = self.unit.map.plan.functions.get(function.index as usize);
+            counters += plan.map_or(0, |p| p.measures.len() as u128);
+            edges += function.facts.edges.len() as u128;
+        }
+        let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
+        let rows = vec![
+            row("functions run", grouped(run as u128), format!("of {}", grouped(measured().count() as u128))),
+            row("blocks run", grouped(u128::from(blocks - unreached)), format!("of {}", grouped(u128::from(blocks)))),
+            row("function entries", grouped(entries), String::new()),
+            row("block executions", grouped(block_executions), String::new()),
+            row(
+                "instructions",
+                grouped(executed.total),
+                format!(
+                    "loads {}, stores {}, calls {}, floating-point {}",
+                    grouped(executed.loads),
+                    grouped(executed.stores),
+                    grouped(executed.calls),
+                    grouped(executed.float)
+                ),
+            ),
+            row("counters", grouped(counters), format!("for {} edges", grouped(edges))),
+        ];
+        // The heading of this table says nothing: leave it out.
+        let table = self.style.table(&[text(""), number(""), text("")], rows);
+        let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
+        writeln!(out, "{body}")
+    }
+
+    fn hot_functions(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
+        let whole: u128 = functions.iter().map(|f| f.instructions.total).sum();
+        let mut hot: Vec<(String, &FunctionSummary)> =
+            functions.iter().filter(|f| f.entries() > 0).map(|f| (self.options.names.show(&f.symbol), f)).collect();
+        hot.sort_by(|(a_name, a), (b_name, b)| {
+            let by_name = || a_name.cmp(b_name).then(a.position.cmp(&b.position));
+            let by_instructions = || b.instructions.total.cmp(&a.instructions.total);
+            match self.options.sort {
+                SortBy::Instructions => by_instructions().then(b.entries().cmp(&a.entries())),
+                SortBy::Entries => b.entries().cmp(&a.entries()).then_with(by_instructions),
+                SortBy::Blocks => b.block_executions.cmp(&a.block_executions),
+                SortBy::Name => by_name(),
+            }
+            .then_with(by_name)
+        });
+        if hot.is_empty() {
+            return writeln!(out, "No function ran.\n");
+        }
+        let shown = self.shown(&hot);
+        let title = match self.options.sort {
+            SortBy::Instructions => "Hottest functions, by instructions",
+            SortBy::Entries => "Hottest functions, by entries",
+            SortBy::Blocks => "Hottest functions, by block executions",
+            SortBy::Name => "Functions",
+        };
+        self.list_heading(title, shown.len(), hot.len(), out)?;
+        let rows = shown.iter().map(|(name, f)| {
+            let doubt = if f.flaws.is_empty() { "" } else { "~" };
+            let inlined = if f.inlined_entries > 0 { grouped(u128::from(f.inlined_entries)) } else { String::new() };
+            let (instructions, share, blocks) = if f.bodies.is_empty() {
+                (String::new(), String::new(), String::new())
+            } else {
+                (grouped(f.instructions.total), percent(f.instructions.total, whole), grouped(f.block_executions))
+            };
+            let entries = format!("{doubt}{}", grouped(u128::from(f.entries())));
+            vec![instructions, share, blocks, entries, inlined, name.clone(), self.unit.brief(f.position)]
+        });
+        let columns = [
+            number("instructions"),
+            number("share"),
+            number("blocks"),
+            number("entries"),
+            number("inlined"),
+            text("function"),
+            text("where"),
+        ];
+        writeln!(out, "{}", self.style.table(&columns, rows.collect()))
+    }
+
+    fn hot_loops(&self, out: &mut dyn Write) -> io::Result<()> {
+        struct Row {
+            function: String,
+            doubt: bool,
+            found: loops::Loop,
+        }
+        let mut rows = Vec::new();
+        for function in self.unit.functions().filter(|f| self.wanted(&f.facts.symbol)) {
+            let Some(flow) = function.flow() else { continue };
+            let doubt = !function.flaws().is_empty();
+            let found = loops::of_function(&flow).into_iter().filter(|l| l.trips > 0);
+            rows.extend(found.map(|found| Row { function: self.options.names.show(&function.facts.symbol), doubt, found }));
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        rows.sort_by(|a, b| {
+            (b.found.instructions, b.found.trips).cmp(&(a.found.instructions, a.found.trips)).then_with(|| a.function.cmp(&b.function))
+        });
+        let shown = self.shown(&rows);
+        self.list_heading("Hottest loops", shown.len(), rows.len(), out)?;
+        let rows = shown.iter().map(|row| {
+            let l = &row.found;
+            vec![
+                grouped(l.instructions),
+                format!("{}{}", if row.doubt { "~" } else { "" }, grouped(u128::from(l.entries))),
+                grouped(u128::from(l.trips)),
+                l.average().map_or_else(|| "-".into(), |a| format!("{a:.1}")),
+                row.function.clone(),
+                self.unit.brief(l.position),
+            ]
+        });
+        let columns =
+            [number("instructions"), number("entries"), number("trips"), number("per entry"), text("function"), text("where")];
+        writeln!(out, "{}", self.style.table(&columns, rows.collect()))
+    }
+
+    fn unreached(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
+        let measured = || functions.iter().filter(|f| !f.bodies.is_empty() && f.untouched.is_none());
+        let never: Vec<_> = measured().filter(|f| f.entries() == 0).collect();
+        let partly: u64 = measured().filter(|f| f.entries() > 0).map(|f| f.unreached).sum();
+        if never.is_empty() && partly == 0 {
+            return writeln!(out, "Every block ran.\n");
+        }
+        let in_those: u64 = measured().filter(|f| f.entries() > 0 && f.unreached > 0).count() as u64;
+        writeln!(
+            out,
+            "{} {} functions never ran; {} blocks never ran in {} functions that did{}",
+            self.style.heading("Never reached:"),
+            grouped(never.len() as u128),
+            grouped(u128::from(partly)),
+            grouped(u128::from(in_those)),
+            if self.options.verbose { ":" } else { " (-v lists them)." }
+        )?;
+        if self.options.verbose {
+            for function in &never {
+                writeln!(out, "  {} {}", self.options.names.show(&function.symbol), self.unit.brief(function.position))?;
+            }
+            for function in self.unit.functions().filter(|f| self.wanted(&f.facts.symbol)) {
+                let Some(profile) = function.profile.filter(|p| p.blocks.iter().any(|&c| c > 0)) else { continue };
+                let unreached: Vec<String> = profile
+                    .blocks
+                    .iter()
+                    .zip(&function.facts.blocks)
+                    .enumerate()
+                    .filter(|(_, (count, _))| **count == 0)
+                    .map(|(index, (_, block))| match block.lines.first() {
+                        Some(span) => format!("b{index} ({})", self.unit.brief(Some(span.at))),
+                        None => format!("b{index}"),
+                    })
+                    .collect();
+                if !unreached.is_empty() {
+                    let text = format!("{}: {}", self.options.names.show(&function.facts.symbol), unreached.join(", "));
+                    writeln!(out, "  {}", self.style.wrap(&text, 4))?;
+                }
+            }
+        }
+        writeln!(out)
+    }
+
+    fn doubts(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
+        let mut by_flaw: BTreeMap<Flaw, Vec<&FunctionSummary>> = BTreeMap::new();
+        for function in functions {
+            for &flaw in &function.flaws {
+                by_flaw.entry(flaw).or_default().push(function);
+            }
+        }
+        if by_flaw.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.style.heading("Not vouched for:"))?;
+        for (flaw, functions) in by_flaw {
+            let names = self.names(functions.iter().map(|f| &f.symbol));
+            let text = format!("{} functions: {}: {names}", grouped(functions.len() as u128), flaw_reason(flaw));
+            writeln!(out, "  {}", self.style.wrap(&text, 4))?;
+        }
+        for (function, error) in &self.unit.profile.failures {
+            let symbol = self.unit.function(*function).map_or("?", |f| f.facts.symbol.as_str());
+            writeln!(out, "  {}", self.style.wrap(&format!("{}: {error}", self.options.names.show(symbol)), 4))?;
+        }
+        writeln!(out)
+    }
+
+    fn untouched(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
+        let mut by_reason: BTreeMap<&str, Vec<&FunctionSummary>> = BTreeMap::new();
+        for function in functions {
+            if let Some(untouched) = function.untouched {
+                by_reason.entry(untouched_reason(untouched)).or_default().push(function);
+            }
+        }
+        if by_reason.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.style.heading("Not instrumented:"))?;
+        for (reason, functions) in by_reason {
+            let names = self.names(functions.iter().map(|f| &f.symbol));
+            let text = format!("{} functions: {reason}: {names}", grouped(functions.len() as u128));
+            writeln!(out, "  {}", self.style.wrap(&text, 4))?;
+        }
+        writeln!(out)
+    }
+
+    /// A few names, or all.
+    fn names<'b>(&self, symbols: impl ExactSizeIterator<Item = &'b String>) -> String {
+        let all = symbols.len();
+        let limit = if self.options.verbose { all } else { 5 };
+        let mut names: Vec<String> = symbols.take(limit).map(|s| self.options.names.show(s)).collect();
+        if all > limit {
+            names.push(format!("and {} more", grouped((all - limit) as u128)));
+        }
+        names.join(", ")
+    }
+
+    fn list_heading(&self, title: &str, shown: usize, all: usize, out: &mut dyn Write) -> io::Result<()> {
+        let cut = if shown < all { format!(" ({shown} of {})", grouped(all as u128)) } else { String::new() };
+        writeln!(out, "{}{}", self.style.heading(title), self.style.faint(&cut))
+    }
+}
+
+/// A method, for people.
+#[must_use]
+pub fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::None => "not profiled",
+        Method::Edge => "edge profile",
+        Method::Block => "block profile",
+        Method::Vertex => "vertex profile",
+        Method::VertexEdge => "vertex profile from edge counters",
+    }
+}

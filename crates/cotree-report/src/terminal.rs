@@ -1,0 +1,167 @@
+//! What a terminal needs: its width, whether it has colours, and numbers that people can read.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+
+/// How to write for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns.
+    pub width: u16,
+    /// Use colours.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { width: 100, colour: false }
+    }
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A heading.
+    #[must_use]
+    pub fn heading(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Good news.
+    #[must_use]
+    pub fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// What needs attention.
+    #[must_use]
+    pub fn warning(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// What never ran.
+    #[must_use]
+    pub fn bad(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    /// What matters less.
+    #[must_use]
+    pub fn faint(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Breaks a text into lines that fit.
+    #[must_use]
+    pub fn wrap(self, text: &str, indent: usize) -> String {
+        let room = usize::from(self.width).saturating_sub(indent).max(20);
+        let mut lines = vec![String::new()];
+        for word in text.split_whitespace() {
+            let last = lines.last_mut().expect("never empty");
+            if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > room {
+                lines.push(word.to_owned());
+            } else {
+                if !last.is_empty() {
+                    last.push(' ');
+                }
+                last.push_str(word);
+            }
+        }
+        lines.join(&format!("\n{}", " ".repeat(indent)))
+    }
+
+    /// A table that fits the width: numbers to the right, texts cut where they must be.
+    #[must_use]
+    pub fn table(self, columns: &[Column], rows: Vec<Vec<String>>) -> String {
+        let mut table = Table::new();
+        table.load_preset(comfy_table::presets::NOTHING);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(self.width);
+        table.set_truncation_indicator("…");
+        table.set_header(columns.iter().map(|c| c.title));
+        for row in rows {
+            let mut row = comfy_table::Row::from(row);
+            row.max_height(1);
+            table.add_row(row);
+        }
+        for (index, column) in columns.iter().enumerate() {
+            let Some(shown) = table.column_mut(index) else { continue };
+            if column.numeric {
+                shown.set_cell_alignment(CellAlignment::Right);
+                shown.set_constraint(comfy_table::ColumnConstraint::ContentWidth);
+            }
+            shown.set_padding((if index == 0 { 2 } else { 1 }, 1));
+        }
+        let mut text = String::new();
+        for (index, line) in table.lines().enumerate() {
+            let line = line.trim_end();
+            text.push_str(&if index == 0 { self.faint(line) } else { line.to_owned() });
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its title.
+    pub title: &'static str,
+    /// To the right, and never cut.
+    pub numeric: bool,
+}
+
+/// A column of numbers.
+#[must_use]
+pub const fn number(title: &'static str) -> Column {
+    Column { title, numeric: true }
+}
+
+/// A column of texts.
+#[must_use]
+pub const fn text(title: &'static str) -> Column {
+    Column { title, numeric: false }
+}
+
+/// A number with commas between thousands.
+#[must_use]
+pub fn grouped(value: u128) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share in percent.
+#[must_use]
+pub fn percent(part: u128, whole: u128) -> String {
+    if whole == 0 { "-".into() } else { format!("{:.1}%", part as f64 * 100.0 / whole as f64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn tables_fit_the_width() {
+        let style = Style { width: 40, colour: false };
+        let rows = vec![vec!["1,000".into(), "a_function_with_a_name_that_is_much_too_long_for_the_terminal".into()]];
+        let table = style.table(&[number("entries"), text("function")], rows);
+        assert!(table.lines().all(|l| l.chars().count() <= 40), "{table}");
+        assert!(table.contains('…'), "{table}");
+    }
+}

@@ -1,0 +1,113 @@
+//! A link unit with its profile: what every view starts from.
+
+use crate::flow::Flow;
+use cotree_core::facts::{Function, Module, Position, Untouched};
+use cotree_core::profile::{Flaw, FunctionProfile};
+use cotree_profile::binary::BinaryMap;
+use cotree_profile::recover::UnitProfile;
+
+/// A binary's map beside the profile of its runs.
+#[derive(Clone, Debug)]
+pub struct Unit<'a> {
+    /// The map.
+    pub map: &'a BinaryMap,
+    /// The profile.
+    pub profile: &'a UnitProfile,
+    functions: Vec<(&'a Module, &'a Function)>,
+}
+
+/// A function of a unit.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitFunction<'a> {
+    /// Its place in the order of [`cotree_core::facts::ProgramMap::functions`].
+    pub index: u32,
+    /// Its module.
+    pub module: &'a Module,
+    /// Its facts.
+    pub facts: &'a Function,
+    /// Its profile, if it has one.
+    pub profile: Option<&'a FunctionProfile>,
+}
+
+impl<'a> UnitFunction<'a> {
+    /// Its counts in detail.
+    #[must_use]
+    pub fn flow(&self) -> Option<Flow<'a>> {
+        self.profile.and_then(|profile| Flow::new(self.facts, profile))
+    }
+
+    /// Its plain flaws.
+    #[must_use]
+    pub fn flaws(&self) -> &'a [Flaw] {
+        self.profile.map_or(&[], |p| &p.flaws)
+    }
+}
+
+impl<'a> Unit<'a> {
+    /// Puts the two side by side.
+    #[must_use]
+    pub fn new(map: &'a BinaryMap, profile: &'a UnitProfile) -> Self {
+        Self { map, profile, functions: map.program.functions().collect() }
+    }
+
+    /// All functions.
+    pub fn functions(&self) -> impl Iterator<Item = UnitFunction<'a>> + use<'a, '_> {
+        let profiles = self.profile.functions.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        self.functions.iter().zip(profiles).zip(0..).map(|((&(module, facts), profile), index)| UnitFunction {
+            index,
+            module,
+            facts,
+            profile,
+        })
+    }
+
+    /// One function.
+    #[must_use]
+    pub fn function(&self, index: u32) -> Option<UnitFunction<'a>> {
+        let &(module, facts) = self.functions.get(index as usize)?;
+        let profile = self.profile.functions.get(index as usize).and_then(Option::as_ref);
+        Some(UnitFunction { index, module, facts, profile })
+    }
+
+    /// The path of a source file.
+    #[must_use]
+    pub fn file(&self, file: u32) -> &'a str {
+        self.map.program.files.get(file as usize).map_or("?", String::as_str)
+    }
+
+    /// A position for people: the file's name without its folders, and the line.
+    #[must_use]
+    pub fn brief(&self, position: Option<Position>) -> String {
+        position.map_or_else(String::new, |p| {
+            let path = self.file(p.file);
+            format!("{}:{}", path.rsplit('/').next().unwrap_or(path), p.line)
+        })
+    }
+}
+
+/// Why a function carries no probes, for people.
+#[must_use]
+pub fn untouched_reason(untouched: Untouched) -> &'static str {
+    match untouched {
+        Untouched::Naked => "naked (assembly without a frame)",
+        Untouched::Excluded => "excluded by your patterns",
+        Untouched::IfuncResolver => "runs while the program is being relocated",
+        Untouched::Coroutine => "a coroutine",
+        Untouched::NotAsked => "profiling was not asked for",
+        Untouched::AuthorForbids => "its author forbids instrumentation",
+        Untouched::UnmodelledControlFlow => "has control flow that cannot be modelled",
+    }
+}
+
+/// A flaw, for people.
+#[must_use]
+pub fn flaw_reason(flaw: Flaw) -> &'static str {
+    match flaw {
+        Flaw::Inconsistent => "its counts contradict each other",
+        Flaw::LiveFrames => "activations may have been live at the end: derived counts may be off by one for each",
+        Flaw::UnknownExit => "it may have been left at a place that is no known call",
+        Flaw::WalkIncomplete => "a dying stack was not walked to its bottom",
+        Flaw::Threads => "threads may have lost counts",
+        Flaw::Damaged => "its counters were cut or damaged",
+    }
+}
