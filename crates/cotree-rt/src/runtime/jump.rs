@@ -84,7 +84,7 @@ fn frames_to(sp: u64, pc: u64, caller: &Caller) -> Option<usize> {
         if frame.sp == sp {
             return Some(count);
         }
-        if frame.sp < sp && sp < frame.cfa {
+        if frame.sp < sp && sp < frame.cfa && frame.cfa != u64::MAX {
             // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
             // gave back: then the function of the next one holds the setjmp call.
             let holds = |at: u64| unwind::function_range(at - 1).is_some_and(|(start, end)| start < pc && pc <= end);

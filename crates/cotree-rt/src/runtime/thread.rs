@@ -125,7 +125,11 @@ pub fn after_fork() -> Option<usize> {
 /// A thread that was joined may still be known to the kernel for a moment; one that ends gets a little time to do so.
 pub fn others_alive() -> u32 {
     let own = unit::thread_pointer();
-    let there = |record: &Thread| sys::signal_thread(record.id.load(Relaxed), 0).is_ok();
+    let there = |record: &Thread| {
+        let id = record.id.load(Relaxed);
+        // The first thread stays as a zombie until the others are gone.
+        sys::signal_thread(id, 0).is_ok() && !(id == sys::process_id() && is_zombie())
+    };
     let mut patience = 200;
     let mut alive = 0;
     for (_, record) in all() {
@@ -149,6 +153,17 @@ pub fn others_alive() -> u32 {
         });
     }
     alive
+}
+
+/// Whether the first thread has ended, as the kernel sees it.
+fn is_zombie() -> bool {
+    let mut line = [0_u8; 256];
+    let Ok(fd) = sys::open(c"/proc/self/stat", libc::O_RDONLY, 0) else { return false };
+    let len = sys::read(fd, &mut line).unwrap_or(0);
+    sys::close(fd);
+    // "PID (NAME) STATE …", and names may have parentheses.
+    let after = line[..len].iter().rposition(|&byte| byte == b')').map_or(0, |at| at + 2);
+    line.get(after) == Some(&b'Z')
 }
 
 /// End of the stack that holds the address, where that is the first thread's. Below its top the kernel keeps more

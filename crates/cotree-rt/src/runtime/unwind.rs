@@ -292,10 +292,10 @@ impl Rule {
                 if offset != -8 {
                     return None;
                 }
-            } else {
-                let field = PRESERVED.iter().position(|&r| r == usize::from(register.0))?;
+            } else if let Some(field) = PRESERVED.iter().position(|&r| r == usize::from(register.0)) {
                 saved[field] = u64::try_from(-offset).ok()?;
             }
+            // Unwinders save more than callees preserve, for themselves: no rule of a caller refers to it.
         }
         Self::pack(from_rbp, u64::try_from(offset).ok()?, saved)
     }

@@ -1,0 +1,204 @@
+//! How a process ends, and what its profile says about it.
+
+mod support;
+use cotree_rt::layout::{Flags, State};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use support::{Flavour, Place, Run, check};
+
+#[test]
+fn exit_deep_in_a_chain_abandons_every_frame() {
+    let place = Place::new("exit_deep");
+    for threaded in [false, true] {
+        let program = place.build_as("exit_deep.c", "prog", Flavour::Dynamic, threaded, &[]);
+        let run = program.run(3);
+        let profile = place.profile();
+        assert_eq!(profile.state(), State::FINISHED);
+        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.counters[..4], [1, 6, 1, 0]);
+        assert_eq!(profile.at(run.site("first")), 1);
+        assert_eq!(profile.at(run.site("down")), 5);
+        assert_eq!(profile.at(run.site("leave")), 1);
+        assert_eq!(&profile.header.binary[..profile.header.binary_len as usize], program.path.to_str().unwrap().as_bytes());
+        assert_eq!(&profile.header.unit[..4], &[0xAB, 1, 2, 3]);
+        assert!(profile.header.ended_ns >= profile.header.started_ns);
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+#[test]
+fn a_million_frames() {
+    let place = Place::new("deep");
+    let program = place.build("deep.c", &["-O1", "-fno-optimize-sibling-calls"]);
+    let limited = format!("ulimit -s unlimited && exec {}", program.path.display());
+    let run = Run::of(program.command_of("/bin/sh").args(["-c", &limited]), 0);
+    let profile = place.profile();
+    assert_eq!(profile.at(run.site("bottom")), 1_000_000);
+    assert_eq!(profile.flags(), 0);
+}
+
+#[test]
+fn other_ends() {
+    let place = Place::new("other_ends");
+    let program = place.build("ends.c", &[]);
+    for (how, status, site_count) in [
+        ("_exit", Some(4), 1),
+        ("_Exit", Some(4), 1),
+        ("quick_exit", Some(4), 1),
+        ("thread", Some(4), 1),
+        ("abort", None, 1),
+        ("abort-caught", Some(4), 1),
+        ("abort-jumped", Some(0), 1),
+        ("assert", None, 1),
+        ("err", Some(4), 1),
+    ] {
+        let output = program.command().arg(how).output().unwrap();
+        assert_eq!(output.status.code(), status, "{how}: {output:?}");
+        let run = Run { output: String::from_utf8(output.stdout).unwrap(), errors: String::new() };
+        let profile = place.profile();
+        let aborted = status.is_none();
+        assert_eq!(aborted, output.status.signal() == Some(libc_sigabrt()), "{how}");
+        assert_eq!(profile.state(), if aborted { State::ABORTED } else { State::FINISHED }, "{how}");
+        assert_eq!(profile.at(run.site("leave")), site_count, "{how}: {:x?}", profile.early);
+        assert_eq!(profile.flags() & !Flags::THREADS_ALIVE, 0, "{how}");
+        assert_eq!(profile.counters[1], 1, "{how}");
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+fn libc_sigabrt() -> i32 {
+    6
+}
+
+#[test]
+fn a_kill_leaves_the_counters() {
+    let place = Place::new("kill");
+    let program = place.build("ends.c", &[]);
+    let mut child = program.command().arg("sleep").stdout(Stdio::null()).spawn().unwrap();
+    let live = loop {
+        let found = place.profiles();
+        if let Some(profile) = found.into_iter().find(|profile| profile.counters[2] == 1000) {
+            break profile;
+        }
+    };
+    assert!(live.path.to_str().unwrap().ends_with(&format!("prog.{0}.cotree.{0}.live", child.id())));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let profile = place.profile();
+    assert_eq!(profile.state(), State::RUNNING);
+    assert_eq!(profile.counters[1], 1);
+    assert_eq!(profile.counters[2], 1000);
+}
+
+#[test]
+fn nowhere_to_write() {
+    let place = Place::new("nowhere");
+    let program = place.build("ends.c", &[]);
+    // Not a folder: fails for root too.
+    std::fs::write(place.0.join("file"), "").unwrap();
+    let run = Run::of(program.command().arg("_exit").env("COTREE_FILE", "file/%p.cotree"), 4);
+    assert_eq!(run.errors.lines().count(), 1, "{}", run.errors);
+    assert!(run.errors.starts_with("cotree: no profile: can't create "), "{}", run.errors);
+    assert!(run.errors.contains("COTREE_FILE"), "{}", run.errors);
+    for quiet in ["", "/dev/null"] {
+        let run = Run::of(program.command().arg("_exit").env("COTREE_FILE", quiet), 4);
+        assert_eq!(run.errors, "");
+    }
+    assert!(place.profiles().is_empty());
+}
+
+#[test]
+fn no_room() {
+    let place = Place::new("no_room");
+    let program = place.build("ends.c", &[]);
+    // Twelve pages would be needed.
+    let limited = format!("ulimit -f 4; exec {} _exit", program.path.display());
+    let run = Run::of(program.command_of("/bin/bash").args(["-c", &limited]), 4);
+    assert_eq!(run.errors.lines().count(), 1, "{}", run.errors);
+    assert!(run.errors.contains("file size limit"), "{}", run.errors);
+    assert!(place.profiles().is_empty());
+    // Room again at the end.
+    let grown = format!("ulimit -S -f 4; exec {} raise-limit", program.path.display());
+    let run = Run::of(program.command_of("/bin/bash").args(["-c", &grown]), 4);
+    assert_eq!(run.errors, "");
+    let profile = place.profile();
+    assert_eq!(profile.flags(), Flags::NOT_MAPPED);
+    assert_eq!(profile.state(), State::FINISHED);
+    assert_eq!(profile.counters[1], 1);
+    assert_eq!(profile.at(run.site("leave")), 1);
+}
+
+#[test]
+fn a_full_disk() {
+    let place = Place::new("full_disk");
+    let disk = place.0.join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16k", "none"]).arg(&disk).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return; // needs root
+    }
+    let program = place.build("ends.c", &[]);
+    let run = Run::of(program.command().arg("_exit").env("COTREE_FILE", "disk/%p.cotree"), 4);
+    let left = std::fs::read_dir(&disk).unwrap().count();
+    check(Command::new("umount").arg(&disk));
+    assert!(run.errors.contains("no space left"), "{}", run.errors);
+    assert_eq!(run.errors.lines().count(), 1);
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_set_user_id_program_ignores_the_environment() {
+    let place = Place::new("secure");
+    let program = place.build("ends.c", &[]);
+    if check(Command::new("id").arg("-u")).stdout != b"0\n" {
+        return; // needs root
+    }
+    check(Command::new("chown").arg("nobody").arg(&program.path));
+    check(Command::new("chmod").arg("4755").arg(&program.path));
+    check(Command::new("chmod").arg("777").arg(&place.0));
+    let mut command = program.command();
+    // Where nosuid or a sandbox keeps the bit from working, there is nothing to see.
+    let run = Run::of(command.arg("secure").env("COTREE_FILE", "elsewhere.cotree"), 4);
+    if run.output.contains("secure 1") {
+        assert!(!place.0.join("elsewhere.cotree").exists());
+        assert_eq!(place.profiles().len(), 1);
+    }
+}
+
+#[test]
+fn names() {
+    let place = Place::new("names");
+    let program = place.build("ends.c", &[]);
+    Run::of(program.command().arg("_exit").env("COTREE_FILE", "a/b/%n-%m-%%-%z.cotree"), 4);
+    assert!(place.0.join("a/b/prog-ab010203000000000000000000000000-%-%z.cotree").exists());
+    Run::of(program.command().arg("_exit").env_remove("COTREE_FILE").arg0("x"), 4);
+    let profile = place.profile();
+    assert_eq!(profile.path.file_name().unwrap(), format!("prog.{}.cotree", profile.header.pid).as_str());
+    assert_eq!(&profile.header.command[..profile.header.command_len as usize], b"x\0_exit");
+    // A program that starts itself again keeps the process number, and both profiles.
+    std::fs::remove_file(&profile.path).unwrap();
+    Run::of(program.command().arg("again"), 4);
+    let both = place.profiles();
+    assert_eq!(both.len(), 2);
+    assert_eq!(both[0].header.pid, both[1].header.pid);
+    assert!(both.iter().all(|profile| profile.state() == State::FINISHED));
+}
+
+#[test]
+fn snapshots_and_resets() {
+    let place = Place::new("snapshots");
+    let program = place.build("snapshots.c", &[]);
+    let run = program.run(0);
+    let find = |name: &str| place.profiles().into_iter().find(|p| p.path.to_str().unwrap().contains(name)).unwrap();
+    let named = find("named");
+    assert_eq!(named.state(), State::SNAPSHOT);
+    assert_eq!(named.counters[..3], [1, 1, 0]);
+    assert_eq!(named.at(run.site("first")), 1);
+    let second = find("snapshot-1");
+    assert_eq!(second.counters[..3], [0, 0, 1]);
+    assert_eq!(second.flags(), Flags::RESET);
+    assert_eq!(second.at(run.site("first")), 0);
+    let last = place.profiles().into_iter().find(|p| p.state() == State::FINISHED).unwrap();
+    assert_eq!(last.at(run.site("first")), -1, "revived by the reset");
+    assert_eq!(last.counters[..4], [0, 0, 1, 1]);
+}

@@ -1,0 +1,153 @@
+//! How activations are left without returning, while the process goes on.
+
+mod support;
+use cotree_rt::layout::{Flags, State};
+use support::{Flavour, Place};
+
+#[test]
+fn jumps() {
+    let place = Place::new("jumps");
+    for threaded in [true, false] {
+        let run = place.build_as("jump.c", "prog", Flavour::Dynamic, threaded, &[]).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.counters[..10], [0, 3, 3, 3, 1, 3, 1, 0, 0, 0]);
+        for site in ["outer", "middle", "thrower"] {
+            assert_eq!(profile.at(run.site(site)), 3, "{site}");
+        }
+        assert_eq!(profile.at(run.site("setjmp")), -3);
+        assert_eq!(profile.at(run.site("sigsetjmp")), -1);
+        // Every jump abandons as many activations in a function as it revives there, and the handler's besides.
+        assert_eq!(profile.early.values().sum::<i64>(), 3 * 3 + 1 + 1, "{:?}", profile.early);
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+#[test]
+fn jumping_out_of_the_middle_of_something_is_flagged() {
+    let place = Place::new("interrupted");
+    place.build("interrupt.c", &[]).run(0);
+    let profile = place.profile();
+    assert_eq!(profile.flags(), Flags::INTERRUPTED_FRAME);
+    assert_eq!(profile.interrupted(), 1);
+}
+
+#[test]
+fn a_jump_to_another_stack_is_flagged() {
+    let place = Place::new("contexts");
+    let program = place.build("context.c", &[]);
+    program.run(0);
+    let profile = place.profile();
+    assert_eq!(profile.flags(), Flags::FOREIGN_JUMP);
+}
+
+#[test]
+fn exceptions() {
+    let place = Place::new("exceptions");
+    for options in [&[][..], &["-O0"], &["-static-libstdc++"], &["-fno-omit-frame-pointer", "-no-pie", "-DNON_PIE"]] {
+        let run = place.build("throw.cc", options).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.counters[..10], [0, 3, 3, 3, 3, 3, 0, 0, 0, 0]);
+        assert_eq!(profile.at(run.site("thrower")), 3);
+        assert_eq!(profile.at(run.site("plain")), 0);
+        assert_eq!(profile.landed(run.site("plain")), 3);
+        assert_eq!(profile.at(run.site("cleaned")), 3);
+        assert_eq!(profile.landed(run.site("through")), 3);
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+#[test]
+fn threads_come_and_go() {
+    let place = Place::new("threads");
+    let run = place.build("threads.c", &[]).run(0);
+    let profile = place.profile();
+    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.counters[..10], [1, 3_200_000, 1, 1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(profile.at(run.site("leave")), 1);
+    assert!(profile.header.slab_count < 20, "slabs are reused: {}", profile.header.slab_count);
+}
+
+#[test]
+fn threads_with_cleanups() {
+    let place = Place::new("cleanups");
+    let run = place.build("cleanups.cc", &[]).run(0);
+    let profile = place.profile();
+    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.counters[..8], [1, 2, 2, 2, 0, 2, 0, 0]);
+    assert_eq!(profile.landed(run.site("leave")), 2);
+    assert_eq!(profile.at(run.site("leave")), 0);
+    assert_eq!(profile.at(run.site("deep")), 2);
+    assert_eq!(profile.landed(run.site("deep")), 0);
+}
+
+#[test]
+fn threads_where_none_were_expected() {
+    let place = Place::new("unexpected");
+    place.build_as("threads.c", "prog", Flavour::Dynamic, false, &[]).run(0);
+    assert_eq!(place.profile().flags(), Flags::THREADS_UNEXPECTED);
+}
+
+#[test]
+fn threads_that_nobody_told_us_of() {
+    let place = Place::new("unregistered");
+    place.build("timer.c", &[]).run(0);
+    assert_eq!(place.profile().flags(), Flags::THREAD_UNREGISTERED);
+}
+
+#[test]
+fn the_last_thread_ends_the_process() {
+    let place = Place::new("last_thread");
+    let run = place.build("last.c", &[]).run(0);
+    let profile = place.profile();
+    assert_eq!(profile.state(), State::FINISHED);
+    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.at(run.site("leave")), 1);
+    assert_eq!(profile.counters[..3], [1, 1, 1]);
+}
+
+#[test]
+fn forks() {
+    let place = Place::new("forks");
+    for threaded in [true, false] {
+        let run = place.build_as("forks.c", "prog", Flavour::Dynamic, threaded, &[]).run(0);
+        let mut all = place.profiles();
+        all.sort_by_key(|profile| profile.header.started_ns);
+        let [parent, returning, execing] = &all[..] else { panic!("{} profiles", all.len()) };
+        assert!(all.iter().all(|p| p.state() == State::FINISHED && p.flags() == 0));
+        assert_eq!(parent.counters[..12], [0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1]);
+        assert_eq!(returning.counters[..12], [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
+        assert_eq!(execing.counters[..12], [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(returning.at(run.site("fork_and_return")), -1);
+        assert_eq!(parent.at(run.site("fork_and_return")), 0);
+        assert_eq!(parent.at(run.site("failing_exec")), 0);
+        // The parent leaves main by _exit; each vfork counts +1 and −1 in its function; a failed exec nothing.
+        assert_eq!(parent.early.values().sum::<i64>(), 1, "{:?}", parent.early);
+        for profile in &all {
+            std::fs::remove_file(&profile.path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn forks_from_threads() {
+    let place = Place::new("thread_forks");
+    let run = place.build("thread_fork.c", &[]).run(0);
+    let all = place.profiles();
+    assert_eq!(all.len(), 5);
+    let sum: u64 = all.iter().map(|profile| profile.counters[2]).sum();
+    assert_eq!(sum, 4 * 1000);
+    for profile in all {
+        assert_eq!(profile.flags(), 0, "{}", profile.path.display());
+        if profile.counters[0] == 0 {
+            assert_eq!(profile.counters[2], 1000);
+            assert_eq!(profile.counters[3], 10, "threads of the child");
+            assert_eq!(profile.at(run.site("forker")), 0, "revived by fork, abandoned by exit");
+            assert_eq!(profile.early.values().filter(|&&count| count == -1).count(), 1, "the call of fork");
+            assert_eq!(profile.early.values().filter(|&&count| count == 1).count(), 1, "the call of exit");
+        } else {
+            assert_eq!(profile.counters[1], 4);
+        }
+    }
+}

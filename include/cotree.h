@@ -1,0 +1,32 @@
+/* cotree.h: what a program can ask of its own profile.
+ *
+ * A program that uses these functions compiles, links and runs without cotree too: the references are weak, and calls
+ * do nothing where there is no profile. Each link unit (executable or shared library) speaks of its own profile.
+ */
+#ifndef COTREE_H
+#define COTREE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes a profile of the counts so far to the path, or with NULL to `NAME.snapshot-N.cotree` beside the profile
+ * that the run will leave, N being 1, 2, ... The calls that are active on the calling thread's stack are accounted
+ * for, so that the snapshot is as exact as a finished profile; it is flagged if other threads are alive.
+ *
+ * 0: written. 1: this program is not being profiled. -1: an error, see errno. Safe in signal handlers. */
+extern int cotree_dump(const char *path) __attribute__((weak));
+
+/* Sets all counts to zero, those of profiled shared libraries too if the executable calls it: the profile begins here.
+ * The active calls of the calling thread are accounted for. Other threads should not be running: their active calls
+ * are not. */
+extern void cotree_reset(void) __attribute__((weak));
+
+/* Without a runtime the functions are null. */
+#define cotree_dump(path) (cotree_dump ? cotree_dump(path) : 1)
+#define cotree_reset() (cotree_reset ? cotree_reset() : (void)0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
