@@ -3,17 +3,44 @@
 //! Both are crates of this workspace, but with profiles and features of their own, which one cargo invocation can't mix;
 //! so cargo is run again for each, with a target folder below `OUT_DIR`.
 
+use std::collections::BTreeSet;
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
     let workspace = workspace();
     watch(&workspace, "cotree-lto");
+    watch(&workspace, "cotree-rt");
     println!("cargo::rerun-if-changed={}", workspace.join("Cargo.toml").display());
     println!("cargo::rerun-if-changed={}", workspace.join("Cargo.lock").display());
     let plugin = build_plugin(&workspace);
     println!("cargo::rustc-env=COTREE_EMBEDDED_PLUGIN={}", plugin.display());
+    for flavour in Flavour::ALL {
+        let (runtime, exports) = build_runtime(&workspace, &flavour);
+        let name = flavour.name.to_uppercase();
+        println!("cargo::rustc-env=COTREE_EMBEDDED_RUNTIME_{name}={}", runtime.display());
+        println!("cargo::rustc-env=COTREE_EMBEDDED_EXPORTS_{name}={}", exports.display());
+        if flavour.name == "static" {
+            let passthrough = build_passthrough(&exports);
+            println!("cargo::rustc-env=COTREE_EMBEDDED_PASSTHROUGH={}", passthrough.display());
+        }
+    }
+}
+
+/// The runtime comes in several shapes.
+struct Flavour {
+    name: &'static str,
+    feature: &'static str,
+}
+
+impl Flavour {
+    const ALL: [Flavour; 3] = [
+        Flavour { name: "dynamic", feature: "runtime" },
+        Flavour { name: "static", feature: "static-executable" },
+        Flavour { name: "shared", feature: "shared-library" },
+    ];
 }
 
 fn workspace() -> PathBuf {
@@ -25,6 +52,12 @@ fn watch(workspace: &Path, name: &str) {
     let crate_folder = workspace.join("crates").join(name);
     for part in ["src", "Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", crate_folder.join(part).display());
+    }
+    for flavour in Flavour::ALL {
+        let exports = crate_folder.join(format!("exports-{}.txt", flavour.name));
+        if exports.exists() {
+            println!("cargo::rerun-if-changed={}", exports.display());
+        }
     }
 }
 
@@ -76,4 +109,94 @@ fn build_plugin(workspace: &Path) -> PathBuf {
     command.args(["--package", "cotree-lto", "--lib", "--profile", "plugin"]);
     run(command);
     nested_target().join("plugin/libcotree_lto.so")
+}
+
+/// Builds one flavour of the runtime as one relocatable object, in which nothing is global but what other objects are
+/// meant to see: the program may hold a Rust runtime of its own, or another copy of any function in here.
+fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
+    let mut command = cargo(workspace, "rustc");
+    command.args(["--package", "cotree-rt", "--lib", "--crate-type", "staticlib", "--profile", "runtime"]);
+    command.args(["--features", flavour.feature]);
+    run(command);
+    let archive = nested_target().join("runtime/libcotree_rt.a");
+
+    let list = workspace.join(format!("crates/cotree-rt/exports-{}.txt", flavour.name));
+    let list = fs::read_to_string(list).unwrap_or_default();
+    let listed: BTreeSet<_> = list.lines().map(str::trim).filter(|n| !n.is_empty() && !n.starts_with('#')).collect();
+    let defined = symbols("nm", &["--extern-only", "--defined-only"], &archive);
+    let is_api = |name: &str| ["__cotree_", "cotree_", WRAP].iter().any(|prefix| name.starts_with(prefix));
+    let wanted: BTreeSet<_> =
+        defined.iter().map(String::as_str).filter(|name| is_api(name) || listed.contains(name)).collect();
+    let absent: Vec<_> = listed.difference(&wanted).collect();
+    assert!(absent.is_empty(), "exports-{}.txt lists symbols that the runtime lacks: {absent:?}", flavour.name);
+
+    let out = |suffix: &str| nested_target().join(format!("runtime-{}{suffix}", flavour.name));
+    let lines = |names: &mut dyn Iterator<Item = &&str>| names.map(|name| format!("{name}\n")).collect::<String>();
+    let (keep, exports) = (out(".keep"), out(".exports"));
+    fs::write(&keep, lines(&mut wanted.iter())).expect("OUT_DIR is writable");
+    let interposers = wanted.iter().filter(|name| listed.contains(*name) || name.starts_with(WRAP));
+    fs::write(&exports, lines(&mut interposers.clone())).expect("OUT_DIR is writable");
+
+    let mut link = Command::new("ld");
+    link.arg("-r").arg("-o").arg(out(".all.o")).args(wanted.iter().map(|name| format!("--undefined={name}")));
+    link.arg(&archive);
+    run(link);
+    let mut localize = Command::new("objcopy");
+    localize.arg("--keep-global-symbols").arg(&keep).args(["--remove-section", ".comment"]);
+    // What the runtime doesn't stand in front of, it calls by its own name.
+    let needed = symbols("nm", &["--undefined-only"], &out(".all.o"));
+    let functions = needed.iter().filter_map(|name| name.strip_prefix("__real_"));
+    for name in functions.filter(|name| !wanted.contains(&*format!("{WRAP}{name}"))) {
+        localize.arg(format!("--redefine-sym=__real_{name}={name}"));
+    }
+    localize.args([out(".all.o"), out(".o")]);
+    run(localize);
+
+    let undefined = symbols("nm", &["--undefined-only"], &out(".o"));
+    let foreign: Vec<_> = undefined
+        .iter()
+        .filter(|name| ["_ZN", "_R", "rust_", "__rust"].iter().any(|prefix| name.starts_with(prefix)))
+        .collect();
+    assert!(foreign.is_empty(), "the runtime ({}) needs Rust symbols that nobody has: {foreign:?}", flavour.name);
+    (out(".o"), exports)
+}
+
+/// The linker's `--wrap=X` turns references to X into references to this and X.
+const WRAP: &str = "__wrap_";
+
+/// An archive that gives each wrapped function back to itself, for static links that turn out to have no bitcode and
+/// hence no runtime: `--wrap` has to be on the command line before that is known. The definitions are weak, so the
+/// runtime's win where there is one.
+fn build_passthrough(exports: &Path) -> PathBuf {
+    let folder = nested_target().join("passthrough");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("OUT_DIR is writable");
+    let archive = folder.join("libcotree_passthrough.a");
+    let exports = fs::read_to_string(exports).expect("it was just written");
+    let mut collect = Command::new("ar");
+    collect.arg("rcsD").arg(&archive);
+    for name in exports.lines().filter_map(|name| name.strip_prefix(WRAP)) {
+        let (source, object) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.o")));
+        // The linker makes of the second name the function itself.
+        let text = format!(
+            ".text\n.weak {WRAP}{name}\n.type {WRAP}{name}, @function\n{WRAP}{name}: jmp __real_{name}\n\
+             .section .note.GNU-stack,\"\",@progbits\n"
+        );
+        fs::write(&source, text).expect("OUT_DIR is writable");
+        let mut assemble = Command::new("as");
+        assemble.arg("-o").arg(&object).arg(&source);
+        run(assemble);
+        collect.arg(object);
+    }
+    run(collect);
+    archive
+}
+
+/// Names of symbols, by nm.
+fn symbols(nm: &str, options: &[&str], file: &Path) -> BTreeSet<String> {
+    let output = Command::new(nm).args(options).arg("--format=just-symbols").arg(file).output();
+    let output = output.unwrap_or_else(|error| panic!("can't start {nm}, which is part of GNU binutils: {error}"));
+    assert!(output.status.success(), "{nm} failed: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).map(str::to_owned).collect()
 }

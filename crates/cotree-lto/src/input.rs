@@ -101,6 +101,18 @@ pub fn matters(name: &[u8]) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Does a linker's command line make an executable without a dynamic linker? Compilers say `-static` for one, and name a
+/// dynamic linker for any other, even if `-static` stands there too to choose among libraries.
+pub fn links_statically<'a>(mut arguments: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut is_static = false;
+    let dynamic = arguments.any(|argument| {
+        let option = argument.strip_prefix(b"--").or_else(|| argument.strip_prefix(b"-")).unwrap_or(b"");
+        is_static |= matches!(option, b"static" | b"Bstatic" | b"static-pie" | b"dn" | b"non_shared");
+        argument == b"-I" || option.starts_with(b"dynamic-linker")
+    });
+    is_static && !dynamic
+}
+
 /// The names of interest that a native object refers to.
 #[must_use]
 pub fn references(data: &[u8]) -> Vec<String> {

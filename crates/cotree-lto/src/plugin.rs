@@ -403,7 +403,7 @@ fn link() -> Result<(), String> {
     let request = LinkRequest {
         output: linker.output.clone(),
         kind,
-        is_static: matches!(kind, OutputKind::Executable | OutputKind::Pie) && links_statically(),
+        is_static: matches!(kind, OutputKind::Executable | OutputKind::Pie) && links_statically(&linker),
         options: linker.options.clone(),
         modules: inputs,
         native_references: references.into_iter().collect(),
@@ -516,17 +516,12 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
     files.iter().map(|file| input(file)).collect()
 }
 
-/// The interface doesn't tell a static executable. Compilers say `-static` for one, and name a dynamic linker for any
-/// other, even if `-static` stands there too to choose among libraries.
-fn links_statically() -> bool {
-    let Ok(line) = fs::read("/proc/self/cmdline") else { return false };
-    let mut arguments = line.split(|&byte| byte == 0).map(|argument| argument.strip_prefix(b"-").unwrap_or(argument));
-    let mut is_static = false;
-    arguments.all(|argument| {
-        is_static |= matches!(argument, b"-static" | b"static" | b"Bstatic" | b"-Bstatic" | b"-static-pie");
-        let names_one = argument.starts_with(b"dynamic-linker") || argument.starts_with(b"-dynamic-linker");
-        !names_one && argument != b"I"
-    }) && is_static
+/// The interface doesn't tell a static executable: the linker's command line does, unless it is in a response file, and
+/// then `cotree ld` read it.
+fn links_statically(linker: &Linker) -> bool {
+    let line = fs::read("/proc/self/cmdline").unwrap_or_default();
+    linker.options.iter().any(|option| option == "cotree-static")
+        || input::links_statically(line.split(|&byte| byte == 0))
 }
 
 /// mold shows a plugin only what looks like bitcode, but has all its inputs mapped: look at those. Archive members that

@@ -6,7 +6,8 @@
 
 use super::options::{InstrumentOptions, driver_option};
 use super::unpack::Toolkit;
-use super::{Error, response_file, search};
+use super::{Error, embedded, response_file, search};
+use cotree_lto::input;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -22,14 +23,22 @@ const OURS: &str = "libcotree_lto";
 
 /// Links.
 pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
-    let mut command = Command::new(real_linker()?);
+    let real = real_linker()?;
     let toolkit = Toolkit::unpack()?;
     let expanded = response_file::expand(&user);
+    let kind = Kind::of(&expanded);
     let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
         .chain(options.plugin_options())
+        .chain((kind == Kind::Static).then(|| "cotree-static".to_owned()))
         .map(|option| format!("-plugin-opt={option}").into())
         .collect();
-    let arguments = put_in(expanded, toolkit.plugin(), ours);
+    let mut arguments = put_in(expanded, toolkit.plugin(), ours);
+    match kind {
+        Kind::Dynamic => arguments.extend(exports(&real)),
+        Kind::Static => wrap(&mut arguments, toolkit.passthrough()),
+        Kind::Library => {}
+    }
+    let mut command = Command::new(real);
     // Long lines came in a file and have to go in one.
     let _file = if user.iter().any(|argument| argument.as_bytes().starts_with(b"@")) {
         let file = write_response_file(&arguments)?;
@@ -42,6 +51,61 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         None
     };
     super::run(command)
+}
+
+/// What is being linked, as far as the runtime's place in front of the C library goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// An executable with a dynamic linker: the first definition of a name wins, if the executable shows it.
+    Dynamic,
+    /// An executable without one: the linker has to be told to send references elsewhere.
+    Static,
+    /// A shared library, or an object: the executable's business.
+    Library,
+}
+
+impl Kind {
+    fn of(arguments: &[OsString]) -> Kind {
+        let library = [&b"-shared"[..], b"--shared", b"-Bshareable", b"-r", b"--relocatable", b"-i"];
+        if arguments.iter().any(|argument| library.contains(&argument.as_bytes())) {
+            Kind::Library
+        } else if input::links_statically(arguments.iter().map(|argument| argument.as_bytes())) {
+            Kind::Static
+        } else {
+            Kind::Dynamic
+        }
+    }
+}
+
+/// Lets shared libraries that are loaded later see the runtime's functions before those of the C library. Where there is
+/// no runtime, nothing is defined and nothing shown.
+fn exports(linker: &Path) -> impl Iterator<Item = OsString> {
+    // mold warns of names that nothing matches, unless they are patterns.
+    let mold = linker.to_string_lossy().contains("mold");
+    let pattern = move |name: &str| match name.char_indices().next_back() {
+        Some((last, letter)) if mold => format!("{}[{letter}]", &name[..last]),
+        _ => name.to_owned(),
+    };
+    // Names that begin so are hidden: every link unit has its own.
+    let shown = embedded::DYNAMIC_EXPORTS.lines().filter(|name| !name.starts_with("__cotree_"));
+    shown.map(move |name| format!("--export-dynamic-symbol={}", pattern(name)).into())
+}
+
+/// Sends references to functions of the C library to the runtime, and back where there is none.
+fn wrap(arguments: &mut Vec<OsString>, passthrough: PathBuf) {
+    let wrapped: Vec<_> = embedded::STATIC_EXPORTS.lines().filter_map(|name| name.strip_prefix("__wrap_")).collect();
+    if wrapped.is_empty() {
+        return;
+    }
+    // It has to be searched together with the C library: each refers to the other.
+    match arguments.iter().rposition(|argument| argument == "--end-group" || argument == "-)") {
+        Some(end) => arguments.insert(end, passthrough.into()),
+        None if arguments.iter().any(|argument| argument == "-lc") => {
+            arguments.extend(["--start-group".into(), passthrough.into(), "-lc".into(), "--end-group".into()]);
+        }
+        None => arguments.push(passthrough.into()),
+    }
+    arguments.extend(wrapped.iter().map(|name| format!("--wrap={name}").into()));
 }
 
 /// Which linker to be: as the name says that we were called by, else as the environment says, else GNU ld.
@@ -122,6 +186,16 @@ fn write_response_file(arguments: &[OsString]) -> Result<tempfile::NamedTempFile
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_of_links() {
+        let kind = |line: &str| Kind::of(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(kind("-static -o a a.o"), Kind::Static);
+        assert_eq!(kind("-static -pie --no-dynamic-linker a.o"), Kind::Static);
+        assert_eq!(kind("-dynamic-linker /lib/ld.so -Bstatic a.o"), Kind::Dynamic);
+        assert_eq!(kind("-shared a.o"), Kind::Library);
+        assert_eq!(kind("a.o"), Kind::Dynamic);
+    }
 
     fn put(line: &str) -> String {
         let arguments = line.split_whitespace().map(OsString::from).collect();

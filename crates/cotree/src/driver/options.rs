@@ -144,9 +144,10 @@ impl InstrumentOptions {
     }
 }
 
-/// The option that tells the plugin which `cotree` to start.
+/// The option that tells the plugin which `cotree` to start: us, unless the environment names another.
 pub fn driver_option(cotree: &Path) -> String {
-    format!("cotree-driver={}", cotree.display())
+    let other = std::env::var_os(cotree_lto::worker::DRIVER_ENV).filter(|path| !path.is_empty());
+    format!("cotree-driver={}", other.map_or_else(|| cotree.to_owned(), PathBuf::from).display())
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 /// The names under which compilers look for a linker.
 const LINKER_NAMES: [&str; 4] = ["ld", "ld.bfd", "ld.gold", "ld.mold"];
 const PLUGIN_NAME: &str = "libcotree_lto.so";
+const PASSTHROUGH_NAME: &str = "libcotree_passthrough.a";
 
 /// The unpacked files.
 pub struct Toolkit {
@@ -51,6 +52,11 @@ impl Toolkit {
         self.dir.join(PLUGIN_NAME)
     }
 
+    /// The archive that undoes `--wrap` where there is no runtime.
+    pub fn passthrough(&self) -> PathBuf {
+        self.dir.join(PASSTHROUGH_NAME)
+    }
+
     /// The folder of linkers that are us.
     pub fn linkers(&self) -> PathBuf {
         self.dir.join("bin")
@@ -74,7 +80,7 @@ fn cache_folder() -> Option<PathBuf> {
 
 fn key(cotree: &Path) -> String {
     let mut hasher = DefaultHasher::new();
-    (embedded::PLUGIN, cotree).hash(&mut hasher);
+    (embedded::PLUGIN, embedded::PASSTHROUGH, cotree).hash(&mut hasher);
     format!("{}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish())
 }
 
@@ -89,12 +95,14 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
     }
-    let plugin = dir.join(PLUGIN_NAME);
-    if !fs::read(&plugin).is_ok_and(|content| content == embedded::PLUGIN) {
-        let temporary = tempfile::NamedTempFile::new_in(dir)?;
-        fs::write(temporary.path(), embedded::PLUGIN)?;
-        fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))?;
-        temporary.persist(&plugin).map_err(|error| error.error)?;
+    for (name, content) in [(PLUGIN_NAME, embedded::PLUGIN), (PASSTHROUGH_NAME, embedded::PASSTHROUGH)] {
+        let path = dir.join(name);
+        if !fs::read(&path).is_ok_and(|found| found == content) {
+            let temporary = tempfile::NamedTempFile::new_in(dir)?;
+            fs::write(temporary.path(), content)?;
+            fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))?;
+            temporary.persist(&path).map_err(|error| error.error)?;
+        }
     }
     for name in LINKER_NAMES {
         let link = bin.join(name);
@@ -122,7 +130,7 @@ mod tests {
         lay_out(&dir, cotree).unwrap();
         assert_eq!(fs::read(dir.join(PLUGIN_NAME)).unwrap(), embedded::PLUGIN);
         assert_eq!(fs::read_link(dir.join("bin/ld.bfd")).unwrap(), cotree);
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 3);
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(lay_out(&dir, cotree).is_err());
     }

@@ -1,6 +1,8 @@
 //! What the linker plugin starts: one link, or bitcode written anew.
 
-use cotree_lto::protocol::{LinkRequest, LinkResponse};
+use super::embedded;
+use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, OutputKind, Resolution};
+use cotree_lto::protocol::{self, LinkRequest, LinkResponse};
 use miette::{IntoDiagnostic, Result, WrapErr};
 use std::fs;
 use std::path::Path;
@@ -14,7 +16,7 @@ pub fn link(request: &Path) -> Result<ExitCode> {
         serde_json::from_slice(&json).into_diagnostic().wrap_err("the linker plugin is not of this cotree's build")?;
     let (response, status) = match perform(&request) {
         Ok(response) => (response, ExitCode::SUCCESS),
-        Err(error) => (LinkResponse { error: Some(error), ..LinkResponse::default() }, ExitCode::FAILURE),
+        Err(error) => (LinkResponse { error: Some(error.to_string()), ..LinkResponse::default() }, ExitCode::FAILURE),
     };
     let path = request.work_dir.join("response.json");
     let json = serde_json::to_vec(&response).into_diagnostic()?;
@@ -22,11 +24,53 @@ pub fn link(request: &Path) -> Result<ExitCode> {
     Ok(status)
 }
 
-fn perform(_request: &LinkRequest) -> Result<LinkResponse, String> {
-    Err("this cotree can't link yet: it was built without its runtime".into())
+fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
+    let options = cotree_llvm::options::Options::parse(&request.options)?;
+    let job = LinkJob {
+        output: request.output.clone(),
+        kind: match request.kind {
+            protocol::OutputKind::Relocatable => OutputKind::Relocatable,
+            protocol::OutputKind::Executable => OutputKind::Executable,
+            protocol::OutputKind::Pie => OutputKind::Pie,
+            protocol::OutputKind::Shared => OutputKind::Shared,
+        },
+        options,
+        modules: request.modules.iter().map(module).collect(),
+        native_references: request.native_references.clone(),
+        work_dir: request.work_dir.clone(),
+        runtime: embedded::runtime(request.kind, request.is_static),
+    };
+    let output = cotree_llvm::link_unit(&job)?;
+    Ok(LinkResponse { objects: output.objects, warnings: output.warnings, error: None })
+}
+
+fn module(input: &protocol::ModuleInput) -> JobModule {
+    let symbol = |symbol: &protocol::SymbolInput| JobSymbol {
+        name: symbol.name.clone(),
+        ir_name: symbol.ir_name.clone(),
+        resolution: match symbol.resolution {
+            protocol::Resolution::Undefined => Resolution::Undefined,
+            protocol::Resolution::Prevailing => Resolution::Prevailing,
+            protocol::Resolution::PrevailingInternal => Resolution::PrevailingInternal,
+            protocol::Resolution::PrevailingExported => Resolution::PrevailingExported,
+            protocol::Resolution::Elsewhere => Resolution::Elsewhere,
+        },
+    };
+    JobModule {
+        name: input.name.clone(),
+        path: input.path.clone(),
+        offset: input.offset,
+        size: input.size,
+        symbols: input.symbols.iter().map(symbol).collect(),
+    }
 }
 
 /// `cotree lto-symtab IN OUT`
-pub fn symtab(_input: &Path, _output: &Path) -> Result<ExitCode> {
-    miette::bail!("this cotree can't write bitcode yet")
+pub fn symtab(input: &Path, output: &Path) -> Result<ExitCode> {
+    let bitcode = fs::read(input).into_diagnostic().wrap_err_with(|| format!("can't read {}", input.display()))?;
+    let module = Module::parse(&input.display().to_string(), &bitcode).into_diagnostic()?;
+    fs::write(output, module.to_bitcode())
+        .into_diagnostic()
+        .wrap_err_with(|| format!("can't write {}", output.display()))?;
+    Ok(ExitCode::SUCCESS)
 }
