@@ -14,10 +14,11 @@ use cotree_core::ids::Site;
 use cotree_core::method;
 use cotree_core::plan::{FunctionPlan, Method, UnitPlan};
 use cotree_core::weighting::Weighting;
-use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap, UnitId};
+use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap};
 use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// What kind of file is being linked.
@@ -134,16 +135,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let mut work = Vec::new();
     for (number, Prepared { module, extracted }) in prepared.into_iter().enumerate() {
         let functions = first..first + extracted.facts.functions.len();
-        let layers: Vec<Vec<Layer<'_>>> = functions
-            .clone()
-            .map(|f| {
-                let mut layers = vec![Layer { plan: &plan.functions[f], base: main[f] }];
-                if let Some(plans) = &plan.check {
-                    layers.push(Layer { plan: &plans[f], base: check[f] });
-                }
-                layers
-            })
-            .collect();
+        let layers = layers(&plan, &main, &check, functions.clone());
         work.push((number, module, extracted, layers, first));
         first = functions.end;
     }
@@ -162,7 +154,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
 
     let mut output = LinkOutput::default();
     let mut code = CodeMap::default();
-    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let mut objects = Vec::new();
     for (number, mut built) in built.into_iter().enumerate() {
         let base = u32::try_from(code.functions.len()).unwrap_or(u32::MAX);
         code_map::finish(&built.name, &mut built.object, base)?;
@@ -170,29 +162,32 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
             doubt(&mut program.modules[number].functions, symbol);
         }
         code.functions.append(&mut built.code);
-        hasher.update(&built.object);
         output.objects.push(write(job, &format!("{number}.o"), &built.object)?);
+        objects.push(built.object);
     }
     if none {
         return Ok(output);
     }
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code, threaded: unit.access != Access::Direct };
-    hasher.update(&cotree_profile::map::encode(&map, UnitId::default()));
-    let id = UnitId(hasher.digest128().to_le_bytes());
-    let encoded = cotree_profile::map::encode(&map, id);
-    let descriptor = unit_object::Unit {
-        id,
-        name: &map.program.name,
-        counters,
-        sites,
-        threaded: map.threaded,
-        executable: job.kind != OutputKind::Shared,
-        map: &encoded,
-    };
-    output.objects.push(write(job, "unit.o", &unit_object::write(&descriptor)?)?);
+    let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    let unit = unit_object::of_map(&map, &contents, counters, sites, job.kind != OutputKind::Shared)?;
+    output.objects.push(write(job, "unit.o", &unit)?);
     output.objects.push(write(job, "runtime.o", job.runtime)?);
     Ok(output)
+}
+
+/// The plans of a range of functions, with the places of their counters.
+pub(crate) fn layers<'a>(plan: &'a UnitPlan, main: &[u64], check: &[u64], functions: Range<usize>) -> Vec<Vec<Layer<'a>>> {
+    functions
+        .map(|f| {
+            let mut layers = vec![Layer { plan: &plan.functions[f], base: main[f] }];
+            if let Some(plans) = &plan.check {
+                layers.push(Layer { plan: &plans[f], base: check[f] });
+            }
+            layers
+        })
+        .collect()
 }
 
 /// Names that each module refers to without defining them.

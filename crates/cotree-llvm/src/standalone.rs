@@ -1,12 +1,17 @@
 //! Work on bitcode files outside of a link.
 
+use crate::apply::{self, Access};
 use crate::error::Error;
 use crate::extract::{self, Selection};
-use crate::link::{Prepared, program_map};
+use crate::link::{Prepared, layers, plan_unit, program_map};
 use crate::module::Module;
-use cotree_core::facts::ProgramMap;
+use crate::options::{Options, Threads};
+use crate::{signals, unit_object};
+use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::plan::Method;
+use cotree_profile::binary::{BinaryMap, CodeMap};
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The program map of some bitcode files, as if they were one link unit in which all is visible.
@@ -26,6 +31,55 @@ pub fn map_of_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<ProgramMap, Er
         .collect::<Result<_, Error>>()?;
     let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
     Ok(program_map(name, Method::Edge, &mut prepared))
+}
+
+/// A module with its probes, and what has to be linked with it.
+pub struct Instrumented {
+    /// The module as bitcode.
+    pub bitcode: Vec<u8>,
+    /// Counters, descriptor and map, as an object.
+    pub unit: Vec<u8>,
+}
+
+/// Puts probes into one bitcode file that is compiled and linked by other means. Its call sites are unknown in machine
+/// code, so functions that are left early can't be vouched for; their doubts say so.
+///
+/// # Errors
+/// See [`Error`].
+pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: bool) -> Result<Instrumented, Error> {
+    let module = Module::parse(name, bitcode)?;
+    let none = options.method == Method::None;
+    if !none {
+        apply::strip_attributes(&module, &HashSet::new());
+    }
+    let extracted = extract::extract(&module, &options.selection);
+    let mut prepared = [Prepared { module, extracted }];
+    let base = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut program = program_map(base, options.method, &mut prepared);
+    for function in program.modules.iter_mut().flat_map(|m| &mut m.functions) {
+        if !function.sites.is_empty() {
+            function.doubts.push(Doubt::UnmappedCallSites);
+        }
+    }
+    let plan = plan_unit(&program, options)?;
+    let (main, check, counters) = plan.bases();
+    let interruptible = signals::reachable(&prepared);
+    let access = match options.threads {
+        Threads::Off => Access::Direct,
+        _ if executable => Access::ThreadInExecutable,
+        _ => Access::ThreadInLibrary,
+    };
+    let [Prepared { module, extracted }] = prepared;
+    if !none {
+        let layers = layers(&plan, &main, &check, 0..plan.functions.len());
+        apply::apply(&module, &extracted, &layers, &apply::Unit { access, spare: counters, interruptible: &interruptible }, 0)?;
+        module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
+    }
+    let bitcode = module.to_bitcode();
+    let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
+    let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
+    let unit = unit_object::of_map(&map, &[&bitcode], counters, sites, executable)?;
+    Ok(Instrumented { bitcode, unit })
 }
 
 /// The same bitcode as this LLVM writes it, which includes a symbol table of the current form.

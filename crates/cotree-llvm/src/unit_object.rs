@@ -2,7 +2,7 @@
 
 use crate::apply::{COUNTERS, SLAB};
 use crate::error::Error;
-use cotree_profile::binary::{MAP_SECTION, UnitId};
+use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{ABI, PAGE, UnitDescriptor};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
 use object::{
@@ -12,21 +12,40 @@ use object::{
 use std::mem::{offset_of, size_of};
 
 /// What the unit object says.
-pub(crate) struct Unit<'a> {
-    pub(crate) id: UnitId,
-    pub(crate) name: &'a str,
+struct Unit<'a> {
+    id: UnitId,
+    name: &'a str,
     /// Counters that recovery reads.
-    pub(crate) counters: u64,
+    counters: u64,
     /// Call sites, for the size of the table of early exits.
-    pub(crate) sites: u64,
-    pub(crate) threaded: bool,
-    pub(crate) executable: bool,
+    sites: u64,
+    threaded: bool,
+    executable: bool,
     /// The encoded map.
-    pub(crate) map: &'a [u8],
+    map: &'a [u8],
+}
+
+/// The object of a link unit with this map. Its id is a hash of the map and of the `contents` that it goes with.
+pub(crate) fn of_map(
+    map: &BinaryMap,
+    contents: &[&[u8]],
+    counters: u64,
+    sites: u64,
+    executable: bool,
+) -> Result<Vec<u8>, Error> {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for content in contents {
+        hasher.update(content);
+    }
+    hasher.update(&cotree_profile::map::encode(map, UnitId::default()));
+    let id = UnitId(hasher.digest128().to_le_bytes());
+    let encoded = cotree_profile::map::encode(map, id);
+    let name = &map.program.name;
+    write(&Unit { id, name, counters, sites, threaded: map.threaded, executable, map: &encoded })
 }
 
 /// The ELF file. One counter more than asked for is laid out: the spare one.
-pub(crate) fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
+fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
     let hidden = |name: &str, value: u64, size: u64, kind: SymbolKind, section| Symbol {
         name: name.as_bytes().to_vec(),

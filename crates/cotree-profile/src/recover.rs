@@ -229,11 +229,13 @@ pub(crate) struct UnitExits {
     by_function: HashMap<u32, EarlyExits>,
     unknown: HashMap<u32, u64>,
     unknown_total: u64,
+    /// Activations left, or revived, in code that the map does not know: not ours, or ours where call sites are unmapped.
+    outside: u64,
 }
 
 impl UnitExits {
     pub(crate) fn new(binary: &BinaryFile, counts: &UnitCounts) -> (Self, bool) {
-        let mut exits = Self { by_function: HashMap::new(), unknown: HashMap::new(), unknown_total: 0 };
+        let mut exits = Self { by_function: HashMap::new(), unknown: HashMap::new(), unknown_total: 0, outside: 0 };
         let mut saturated = false;
         for (&address, &count) in &counts.early {
             match binary.resolve(address) {
@@ -256,7 +258,7 @@ impl UnitExits {
                         *exits.unknown.entry(function).or_default() += number;
                     }
                 }
-                Resolved::Outside => {}
+                Resolved::Outside => exits.outside = exits.outside.saturating_add(count.unsigned_abs()),
             }
         }
         (exits, saturated)
@@ -373,7 +375,8 @@ fn add_flaws(profile: &mut UnitProfile, map: &BinaryMap, counts: &UnitCounts, ba
         flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
         flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
         flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
-        flaw(exits.unknown_total > 0 && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
+        let astray = exits.unknown_total > 0 || exits.outside > 0;
+        flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
         flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
