@@ -54,7 +54,8 @@ impl Flags {
     pub const EARLY_TABLE_FULL: u64 = 1 << 3;
     /// `longjmp` to a frame that was not on the walked stack.
     pub const FOREIGN_JUMP: u64 = 1 << 4;
-    /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler).
+    /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler). It concerns the
+    /// functions that have an [`INTERRUPTED`] entry, and none if that lies in code that is not profiled.
     pub const INTERRUPTED_FRAME: u64 = 1 << 5;
     /// A thread ended by cancellation that could not be followed.
     pub const THREAD_CANCELLED: u64 = 1 << 6;
@@ -123,6 +124,9 @@ pub struct RawHeader {
 const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);
 
 /// A slot of the table of early exits.
+///
+/// The runtime does not know which code is profiled: it records every frame in the unit's image, those of start-up code
+/// and of libraries linked statically too. Addresses that are no known call site of a profiled function mean nothing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EarlyEntry {

@@ -111,7 +111,7 @@ fn nowhere_to_write() {
 fn no_room() {
     let place = Place::new("no_room");
     let program = place.build("ends.c", &[]);
-    // Twelve pages would be needed.
+    // Five pages would be needed.
     let limited = format!("ulimit -f 4; exec {} _exit", program.path.display());
     let run = Run::of(program.command_of("/bin/bash").args(["-c", &limited]), 4);
     assert_eq!(run.errors.lines().count(), 1, "{}", run.errors);

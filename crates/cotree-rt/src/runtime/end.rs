@@ -46,14 +46,33 @@ fn object_handle() -> *mut c_void {
     (&raw const __dso_handle).cast_mut().cast()
 }
 
+#[cfg(not(feature = "shared-library"))]
 unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
-    #[cfg(feature = "shared-library")]
+    finish(caller, State::FINISHED);
+}
+
+/// A library ends when it is unloaded, or with the process: then the executable sees to it, after everyone's handlers,
+/// if it is profiled.
+#[cfg(feature = "shared-library")]
+unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
     if !process::leave() {
         return;
     }
-    finish(caller, State::FINISHED);
-    #[cfg(feature = "shared-library")]
-    slabs::let_go();
+    if is_unloading(caller) {
+        complete(State::FINISHED);
+        slabs::let_go();
+    } else {
+        finish(caller, State::FINISHED);
+    }
+}
+
+/// Whether the handler was called by the library's own destructor, which stands below all handlers when an object is
+/// unloaded, and which has no unwind tables: a walk ends there. No frame of the library dies then.
+#[cfg(feature = "shared-library")]
+fn is_unloading(caller: &Caller) -> bool {
+    let mut walk = walk::Walk::new(caller);
+    let last = walk.by_ref().last();
+    !walk.is_complete() && last.is_some_and(|frame| super::unit::link_address(frame.pc).is_some())
 }
 
 /// The thread that ends the process; 0: none does.
@@ -85,28 +104,29 @@ pub fn finish(caller: &Caller, state: u32) -> bool {
     if !profile::active() || !take_the_end() {
         return false;
     }
-    account(caller, 1);
+    walk::count_all(caller, 1);
+    complete(state);
+    true
+}
+
+/// Completes the profiles.
+fn complete(state: u32) {
     let others = thread::others_alive();
     if others > 0 {
         process::flag(Flags::THREADS_ALIVE);
     }
+    if slabs::slab_zero_in_use() {
+        process::flag(Flags::THREAD_UNREGISTERED);
+    }
     process::publish(state, others);
-    true
 }
 
 /// Takes [`finish`] back, after an `exec` that failed.
 pub fn resume(caller: &Caller, flags: &process::SavedFlags) {
     process::unpublish();
-    account(caller, -1);
+    walk::count_all(caller, -1);
     flags.put_back();
     ENDING.store(0, Ordering::Release);
-}
-
-fn account(caller: &Caller, delta: i64) {
-    walk::count_all(caller, delta);
-    if slabs::slab_zero_in_use() {
-        process::flag(Flags::THREAD_UNREGISTERED);
-    }
 }
 
 /// `_exit` and its like: no handlers run, so all is done here.

@@ -6,7 +6,7 @@
 //! inlined there only the inner ones are left. After a cleanup the unwinder is called again, which the generated code
 //! announces by `__cotree_resuming`.
 
-use super::linkage::{Caller, call, entry, hook_name, real};
+use super::linkage::{Caller, behind, call, entry, hook_name, real};
 use super::walk::{self, Walk};
 use super::process;
 use crate::layout::{Flags, LANDED};
@@ -14,8 +14,8 @@ use core::ffi::c_void;
 
 entry!(hook_name!("_Unwind_SetIP"), ".globl", set_ip, "rdx");
 real!(real_set_ip = "_Unwind_SetIP");
-real!(real_get_ip = "_Unwind_GetIP");
-real!(real_get_cfa = "_Unwind_GetCFA");
+behind!(real_get_ip = "_Unwind_GetIP");
+behind!(real_get_cfa = "_Unwind_GetCFA");
 
 unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
     // SAFETY: the unwinder's functions with the personality's context.

@@ -157,6 +157,31 @@ macro_rules! real {
 #[cfg(not(feature = "shared-library"))]
 pub(crate) use real;
 
+/// `behind!(function = "name")`: a function that gives the address of a function that we do not hook but need, from
+/// wherever the program has it.
+#[cfg(not(any(feature = "static-executable", feature = "shared-library")))]
+macro_rules! behind {
+    ($function:ident = $name:literal) => {
+        $crate::runtime::linkage::real!($function = $name);
+    };
+}
+#[cfg(feature = "static-executable")]
+macro_rules! behind {
+    ($function:ident = $name:literal) => {
+        fn $function() -> *const core::ffi::c_void {
+            let address: *const core::ffi::c_void;
+            // SAFETY: reads a GOT entry.
+            unsafe {
+                core::arch::asm!(concat!("mov {}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                    out(reg) address, options(nostack, pure, readonly));
+            }
+            address
+        }
+    };
+}
+#[cfg(not(feature = "shared-library"))]
+pub(crate) use behind;
+
 /// The definition after ours, remembered.
 #[cfg(not(any(feature = "static-executable", feature = "shared-library")))]
 pub fn next_definition(

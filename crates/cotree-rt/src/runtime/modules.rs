@@ -9,21 +9,13 @@ use super::sys;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The unwind tables for an address.
-#[derive(Clone, Copy)]
-pub struct Tables {
-    /// Address of `.eh_frame_hdr`.
-    pub header: u64,
-    /// Nothing of the tables lies beyond.
-    pub end: u64,
-}
-
+/// A range of code and its `.eh_frame_hdr`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Module {
     start: u64,
     end: u64,
-    tables: Tables,
+    tables: u64,
 }
 
 /// glibc's `struct dl_find_object`.
@@ -39,15 +31,15 @@ struct FoundObject {
 
 weak!(dl_find_object_address = "_dl_find_object");
 
-/// The tables that cover the code address.
-pub fn tables_for(pc: u64) -> Option<Tables> {
+/// Address of the `.eh_frame_hdr` that covers the code address.
+pub fn tables_for(pc: u64) -> Option<u64> {
     ask_loader(pc).or_else(|| search(pc)).or_else(|| {
         take_snapshot();
         search(pc)
     })
 }
 
-fn ask_loader(pc: u64) -> Option<Tables> {
+fn ask_loader(pc: u64) -> Option<u64> {
     let function = dl_find_object_address()?;
     // SAFETY: glibc's documented signature.
     let function: unsafe extern "C" fn(u64, *mut FoundObject) -> c_int = unsafe { core::mem::transmute(function) };
@@ -59,7 +51,7 @@ fn ask_loader(pc: u64) -> Option<Tables> {
         }
         found.assume_init()
     };
-    (found.eh_frame != 0).then_some(Tables { header: found.eh_frame, end: found.map_end })
+    (found.eh_frame != 0).then_some(found.eh_frame)
 }
 
 const MOST: usize = 4096 / size_of::<Module>() * 16;
@@ -68,7 +60,7 @@ static LIST: AtomicPtr<Module> = AtomicPtr::new(core::ptr::null_mut());
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 static LOCK: Lock = Lock::new();
 
-fn search(pc: u64) -> Option<Tables> {
+fn search(pc: u64) -> Option<u64> {
     let list = LIST.load(Ordering::Acquire);
     if list.is_null() {
         return None;
@@ -76,6 +68,13 @@ fn search(pc: u64) -> Option<Tables> {
     // SAFETY: LENGTH is stored before LIST and each list has room for MOST modules, zeroed beyond its length.
     let list = unsafe { core::slice::from_raw_parts(list, LENGTH.load(Ordering::Acquire).min(MOST)) };
     list.iter().find(|module| module.start <= pc && pc < module.end).map(|module| module.tables)
+}
+
+/// Takes the list where the loader can't be asked without a lock, so that a forked child need not ask.
+pub fn start() {
+    if dl_find_object_address().is_none() {
+        take_snapshot();
+    }
 }
 
 /// Takes the list of modules again.
@@ -101,8 +100,7 @@ unsafe extern "C" fn add_module(info: *mut libc::dl_phdr_info, _size: usize, dat
     let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
     let at = |header: &libc::Elf64_Phdr| info.dlpi_addr.wrapping_add(header.p_vaddr);
     let Some(header) = headers.iter().find(|h| h.p_type == libc::PT_GNU_EH_FRAME) else { return 0 };
-    let end = headers.iter().filter(|h| h.p_type == libc::PT_LOAD).map(|h| at(h) + h.p_memsz).max().unwrap_or(0);
-    let tables = Tables { header: at(header), end };
+    let tables = at(header);
     for load in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0) {
         if *length < MOST {
             // SAFETY: the list has room for MOST.

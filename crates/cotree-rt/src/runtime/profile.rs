@@ -26,6 +26,8 @@ static NAMES: Shared<Names> =
 /// Null: no profile is being made.
 static HEADER: AtomicPtr<RawHeader> = AtomicPtr::new(core::ptr::null_mut());
 static MAPPED: AtomicBool = AtomicBool::new(false);
+/// Flags that every profile begins with.
+static STANDING: AtomicU64 = AtomicU64::new(0);
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 #[allow(clippy::mut_from_ref)]
@@ -49,9 +51,9 @@ pub fn process() -> i32 {
     PROCESS.load(Relaxed)
 }
 
-/// Where the table of early exits and slab 0 lie in the file.
+/// Slots of the table of early exits: what the unit suggests, but room for code that is not profiled.
 pub fn early_capacity() -> u64 {
-    unit::descriptor().early_capacity.next_power_of_two().max(64)
+    unit::descriptor().early_capacity.next_power_of_two().max(512)
 }
 
 /// File offset of slab 0.
@@ -76,6 +78,13 @@ pub fn flag(bits: u64) {
     if let Some(header) = header() {
         word(header, offset_of!(RawHeader, flags)).fetch_or(bits, Relaxed);
     }
+}
+
+/// Records what holds for the profiles of forked children too.
+#[cfg(feature = "shared-library")]
+pub fn flag_always(bits: u64) {
+    STANDING.fetch_or(bits, Relaxed);
+    flag(bits);
 }
 
 /// All flags, to go back to with [`set_flags`].
@@ -207,7 +216,7 @@ fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
         fields.unit = descriptor.id;
         fields.pid = process() as u32;
         fields.started_ns = sys::now();
-        fields.flags = flags;
+        fields.flags = flags | STANDING.load(Relaxed);
         fields.counter_count = descriptor.counter_count;
         fields.slabs_offset = slabs_offset();
         fields.slab_stride = unit::stride() as u64;

@@ -7,7 +7,7 @@
 
 #[cfg(not(feature = "static-executable"))]
 use super::linkage::tail_entry;
-use super::linkage::{Caller, call, entry, hook_name, real, weak};
+use super::linkage::{Caller, behind, call, entry, hook_name, real};
 use super::lock::Held;
 use super::thread::{self, ENDING, FREE, LIVE, Thread};
 use super::{process, profile, sys, unit, walk};
@@ -22,8 +22,8 @@ unsafe extern "C" {
     static cotree_rt_bottom_end: u8;
 }
 
-weak!(cleanup_push = "_pthread_cleanup_push");
-weak!(cleanup_pop = "_pthread_cleanup_pop");
+behind!(cleanup_push = "_pthread_cleanup_push");
+behind!(cleanup_pop = "_pthread_cleanup_pop");
 
 // The trampolines. Both keep the cleanup buffer (four words) at the bottom of their frames.
 core::arch::global_asm!(
@@ -101,7 +101,8 @@ pub fn is_bottom(pc: u64) -> bool {
 type Cleanup = unsafe extern "C" fn(*mut c_void);
 
 fn push_cleanup(buffer: *mut c_void, record: &Thread) {
-    if let Some(push) = cleanup_push() {
+    let push = cleanup_push();
+    if !push.is_null() {
         let record = core::ptr::from_ref(record).cast_mut().cast();
         // SAFETY: libc's function; the buffer lives as long as the trampoline's frame.
         unsafe {
@@ -111,7 +112,8 @@ fn push_cleanup(buffer: *mut c_void, record: &Thread) {
 }
 
 fn pop_cleanup(buffer: *mut c_void) {
-    if let Some(pop) = cleanup_pop() {
+    let pop = cleanup_pop();
+    if !pop.is_null() {
         // SAFETY: pairs with push_cleanup; 0 is "do not run it".
         unsafe { call!(pop => fn(buffer => *mut c_void, 0 => c_int) -> ()) };
     }

@@ -1,6 +1,6 @@
 //! Start-up: before any code of the program runs.
 
-use super::{end, fork, profile, slabs, thread, unit};
+use super::{end, fork, modules, profile, slabs, thread, unit};
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -35,6 +35,7 @@ unsafe extern "C" fn start(_argc: c_int, _argv: *mut *mut c_char, environment: *
         return;
     }
     slabs::claim(0);
+    modules::start();
     end::register();
     join();
 }
@@ -50,7 +51,7 @@ fn join() {
 fn join() {
     if !super::process::join() {
         fork::register();
-        profile::flag(crate::layout::Flags::UNHOOKED);
+        profile::flag_always(crate::layout::Flags::UNHOOKED);
     }
 }
 

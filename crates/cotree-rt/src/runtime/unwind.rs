@@ -2,7 +2,7 @@
 //! throw or jump all the time tolerable), and gimli for everything else.
 
 use super::linkage::Caller;
-use super::modules::{self, Tables};
+use super::modules;
 use super::rules::{self, Rule};
 use super::{sys, thread};
 use gimli::{
@@ -251,26 +251,22 @@ pub fn function_range(at: u64) -> Option<(u64, u64)> {
 
 type Found = (EhFrame<Reader>, BaseAddresses, FrameDescriptionEntry<Reader>);
 
-fn find_entry(tables: Tables, at: u64) -> Option<Found> {
-    let header = slice(tables.header, tables.end)?;
-    let bases = BaseAddresses::default().set_eh_frame_hdr(tables.header);
-    let header = EhFrameHdr::new(header, LittleEndian).parse(&bases, 8).ok()?;
+fn find_entry(tables: u64, at: u64) -> Option<Found> {
+    let bases = BaseAddresses::default().set_eh_frame_hdr(tables);
+    let header = EhFrameHdr::new(section(tables)?, LittleEndian).parse(&bases, 8).ok()?;
     let Pointer::Direct(start) = header.eh_frame_ptr() else { return None };
     let bases = bases.set_eh_frame(start);
-    // Old linkers put .eh_frame before its header and static executables may have the end elsewhere; entries carry
-    // their own lengths, so the slice only has to be long enough.
-    let frames = EhFrame::new(slice(start, tables.end.max(start + (1 << 30)))?, LittleEndian);
+    let frames = EhFrame::new(section(start)?, LittleEndian);
     let table = header.table()?;
     let offset = table.pointer_to_offset(table.lookup(at, &bases).ok()?).ok()?;
     let entry = frames.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
     entry.contains(at).then_some((frames, bases, entry))
 }
 
-/// Mapped memory as bytes.
-fn slice(start: u64, end: u64) -> Option<&'static [u8]> {
-    let len = end.checked_sub(start)? as usize;
+/// A section whose length no program header tells: entries carry their own, so the slice only has to be long enough.
+fn section(start: u64) -> Option<&'static [u8]> {
     // SAFETY: unwind tables of a loaded object, which only entries that the tables name are read from.
-    (start != 0 && len < isize::MAX as usize).then(|| unsafe { core::slice::from_raw_parts(start as *const u8, len) })
+    (start != 0).then(|| unsafe { core::slice::from_raw_parts(start as *const u8, 1 << 30) })
 }
 
 impl Rule {

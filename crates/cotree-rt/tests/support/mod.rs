@@ -96,7 +96,7 @@ impl Place {
         match flavour {
             Flavour::Dynamic => {}
             Flavour::Static => {
-                compiler.arg("-static");
+                compiler.args(["-static", "-Wl,--eh-frame-hdr"]);
                 let wrap = Path::new(env!("CARGO_MANIFEST_DIR")).join("wrap-static.txt");
                 for symbol in std::fs::read_to_string(wrap).unwrap().lines() {
                     compiler.arg(format!("-Wl,--wrap={symbol}"));
