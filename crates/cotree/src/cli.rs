@@ -88,9 +88,9 @@ fn subcommand_of(name: &OsString) -> Option<&'static str> {
     match Path::new(name).file_name()?.to_str()? {
         "cotree-cc" => Some("cc"),
         "cotree-c++" | "cotree-cxx" => Some("c++"),
-        "cotree-ar" => Some("ar"),
-        "cotree-nm" => Some("nm"),
-        "cotree-ranlib" => Some("ranlib"),
+        "cotree-ar" | "ar" => Some("ar"),
+        "cotree-nm" | "nm" => Some("nm"),
+        "cotree-ranlib" | "ranlib" => Some("ranlib"),
         "cotree-ld" | "ld" | "ld.bfd" | "ld.gold" | "ld.mold" => Some("ld"),
         _ => None,
     }

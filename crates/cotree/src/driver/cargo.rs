@@ -199,7 +199,7 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
         format!("-Clinker-plugin-lto={}", toolkit.plugin().display()),
         format!("-Clink-arg=-fuse-ld={linker}"),
         // gcc and clang look here for the linker of that name, and find us in front of it.
-        format!("-Clink-arg=-B{}", toolkit.linkers().display()),
+        format!("-Clink-arg=-B{}", toolkit.tools().display()),
     ];
     // Since 1.90 rustc links with its own lld unless told otherwise, on this target only.
     if rustc.version >= (1, 90) && target == "x86_64-unknown-linux-gnu" {

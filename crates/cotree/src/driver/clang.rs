@@ -56,8 +56,10 @@ impl Language {
 struct Wishes {
     /// The user wants native code or plain bitcode from this command: `-S`, `-emit-llvm` or `-fno-lto`.
     no_lto: bool,
-    /// `-ffat-lto-objects` needs no more than to be left alone; without it, objects are bitcode.
+    /// `-fuse-ld=` or `--ld-path=`.
     linker: Option<OsString>,
+    /// `-print-prog-name=`: build systems look for tools this way, and some of them have to understand bitcode.
+    tool: Option<String>,
 }
 
 impl Wishes {
@@ -72,6 +74,10 @@ impl Wishes {
                 b"-fno-lto" => refused = true,
                 _ if bytes == b"-flto" || bytes.starts_with(b"-flto=") => refused = false,
                 _ => {
+                    let tool = bytes.strip_prefix(b"-").map(|bytes| bytes.strip_prefix(b"-").unwrap_or(bytes));
+                    if let Some(tool) = tool.and_then(|bytes| bytes.strip_prefix(b"print-prog-name=")) {
+                        wishes.tool = Some(String::from_utf8_lossy(tool).into_owned());
+                    }
                     let linker = [&b"-fuse-ld="[..], b"--ld-path="].iter().find_map(|name| bytes.strip_prefix(*name));
                     if let Some(linker) = linker.filter(|linker| !linker.is_empty()) {
                         wishes.linker = Some(OsStr::from_bytes(linker).to_owned());
@@ -117,6 +123,10 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
     let clang = language.find()?;
     let toolkit = Toolkit::unpack()?;
     let wishes = Wishes::read(&user);
+    if let Some(tool) = wishes.tool.as_deref().and_then(|name| toolkit.lasting_tool(name)) {
+        println!("{}", tool.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut command = Command::new(clang);
     command.args(arguments(user, &wishes, options.early(), &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {

@@ -1,4 +1,4 @@
-//! Laying out what the executable carries: the plugin as a file, and linkers' names that lead back to us.
+//! Laying out what the executable carries: the plugin as a file, and tools' names that lead back to us.
 //!
 //! The place is `$XDG_CACHE_HOME/cotree/KEY/`, where KEY comes from the content and from where this executable is, so
 //! that builds never meet each other's. Files appear by renaming and are compared before use; where the cache can't be
@@ -12,8 +12,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The names under which compilers look for a linker.
-const LINKER_NAMES: [&str; 4] = ["ld", "ld.bfd", "ld.gold", "ld.mold"];
+/// The names under which compilers look for a linker, and build systems for the tools beside it.
+const TOOL_NAMES: [&str; 7] = ["ld", "ld.bfd", "ld.gold", "ld.mold", "ar", "nm", "ranlib"];
 const PLUGIN_NAME: &str = "libcotree_lto.so";
 const PASSTHROUGH_NAME: &str = "libcotree_passthrough.a";
 
@@ -22,7 +22,7 @@ pub struct Toolkit {
     dir: PathBuf,
     cotree: PathBuf,
     /// Removed in the end, if it is not the cache.
-    _private: Option<TempDir>,
+    private: Option<TempDir>,
 }
 
 impl Toolkit {
@@ -35,7 +35,7 @@ impl Toolkit {
         if let Some(cache) = cache_folder() {
             let dir = cache.join(key(&cotree));
             if lay_out(&dir, &cotree).is_ok() {
-                return Ok(Toolkit { dir, cotree, _private: None });
+                return Ok(Toolkit { dir, cotree, private: None });
             }
         }
         let private = tempfile::Builder::new()
@@ -44,7 +44,7 @@ impl Toolkit {
             .map_err(Error::file("create a folder in", std::env::temp_dir()))?;
         let dir = private.path().to_owned();
         lay_out(&dir, &cotree).map_err(Error::file("write to", &dir))?;
-        Ok(Toolkit { dir, cotree, _private: Some(private) })
+        Ok(Toolkit { dir, cotree, private: Some(private) })
     }
 
     /// The linker plugin.
@@ -57,14 +57,19 @@ impl Toolkit {
         self.dir.join(PASSTHROUGH_NAME)
     }
 
-    /// The folder of linkers that are us.
-    pub fn linkers(&self) -> PathBuf {
+    /// The folder of tools that are us.
+    pub fn tools(&self) -> PathBuf {
         self.dir.join("bin")
+    }
+
+    /// One of these tools, if it will still be there when this process is gone.
+    pub fn lasting_tool(&self, name: &str) -> Option<PathBuf> {
+        (TOOL_NAMES.contains(&name) && self.private.is_none()).then(|| self.tools().join(name))
     }
 
     /// The linker that is us.
     pub fn linker(&self) -> PathBuf {
-        self.linkers().join("ld")
+        self.tools().join("ld")
     }
 
     /// This executable.
@@ -104,7 +109,7 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
             temporary.persist(&path).map_err(|error| error.error)?;
         }
     }
-    for name in LINKER_NAMES {
+    for name in TOOL_NAMES {
         let link = bin.join(name);
         if !fs::read_link(&link).is_ok_and(|target| target == cotree) {
             let temporary = tempfile::TempDir::new_in(dir)?;
