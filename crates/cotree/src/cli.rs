@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and who does it.
 
+use crate::commands;
 use crate::driver::options::InstrumentOptions;
 use crate::driver::{binutils, cargo, clang, linker, worker};
 use clap::{Args, Parser, Subcommand};
@@ -39,6 +40,24 @@ enum Command {
     Nm(Passed),
     /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
     Ranlib(Passed),
+    /// Show a profile at a glance: totals, hot functions and loops, what never ran, what is not vouched for
+    Report(commands::report::ReportArgs),
+    /// Show source lines with their counts and the outcomes of their branches
+    Annotate(commands::annotate::AnnotateArgs),
+    /// Add up profiles of many runs
+    Merge(commands::merge::MergeArgs),
+    /// Show what changed between two profiles
+    Diff(commands::diff::DiffArgs),
+    /// Export a profile as JSON, or for lcov and genhtml
+    Export(commands::export::ExportArgs),
+    /// Draw a function's control-flow graph with its counts
+    Cfg(commands::cfg::CfgArgs),
+    /// Take a snapshot of the profile of a running process
+    Dump(commands::dump::DumpArgs),
+    /// Check a profile against the reference counters of the same run (build with --verify)
+    Verify(commands::verify::VerifyArgs),
+    /// Compare what the methods' counters would cost
+    Plan(commands::plan::PlanArgs),
     /// Do one link; the linker plugin starts this
     #[command(hide = true)]
     LtoLink {
@@ -78,9 +97,22 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
         Command::Nm(passed) => binutils::run("nm", passed.arguments)?,
         Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
+        Command::Report(args) => done(commands::report::run(&args))?,
+        Command::Annotate(args) => done(commands::annotate::run(&args))?,
+        Command::Merge(args) => done(commands::merge::run(&args))?,
+        Command::Diff(args) => done(commands::diff::run(&args))?,
+        Command::Export(args) => done(commands::export::run(&args))?,
+        Command::Cfg(args) => done(commands::cfg::run(&args))?,
+        Command::Dump(args) => done(commands::dump::run(&args))?,
+        Command::Verify(args) => done(commands::verify::run(&args))?,
+        Command::Plan(args) => done(commands::plan::run(&args))?,
         Command::LtoLink { request } => worker::link(&request)?,
         Command::LtoSymtab { input, output } => worker::symtab(&input, &output)?,
     })
+}
+
+fn done(result: miette::Result<()>) -> miette::Result<ExitCode> {
+    result.map(|()| ExitCode::SUCCESS)
 }
 
 /// The subcommand that is meant when the executable is called by another name, as through a symbolic link.

@@ -1,6 +1,7 @@
 //! The `cotree` command.
 
 mod cli;
+mod commands;
 mod driver;
 
 use std::process::ExitCode;

@@ -1,0 +1,83 @@
+//! `cotree merge`: many runs in one profile.
+
+use super::told;
+use clap::Args;
+use cotree_profile::file::ProfileFile;
+use cotree_profile::merged::{self, Merge};
+use miette::{Result, miette};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `cotree merge`.
+#[derive(Args, Debug)]
+pub struct MergeArgs {
+    /// Profiles, raw or merged; FILE:W takes each count of FILE W times
+    #[arg(value_name = "FILE[:W]")]
+    profiles: Vec<PathBuf>,
+    /// A profile of which each count is taken W times
+    #[arg(long, value_name = "W,FILE", value_parser = parse_weighted)]
+    weighted_input: Vec<(u64, PathBuf)>,
+    /// The merged profile
+    #[arg(short, long, value_name = "FILE", default_value = "merged.cotree")]
+    output: PathBuf,
+    /// Keep the counts of several link units (a program and its libraries) in one file
+    #[arg(long)]
+    several_units: bool,
+    /// Go on without profiles that cannot be used, with a warning for each
+    #[arg(long)]
+    keep_going: bool,
+}
+
+fn parse_weighted(text: &str) -> Result<(u64, PathBuf), String> {
+    let (weight, path) = text.split_once(',').ok_or("it must be W,FILE")?;
+    match weight.parse() {
+        Ok(0) | Err(_) => Err(format!("the weight {weight} is no whole number from 1 on: weighted counts stay exact")),
+        Ok(weight) => Ok((weight, path.into())),
+    }
+}
+
+/// `FILE:W`, unless there is a file of that very name.
+fn weight_of(path: &Path) -> (u64, PathBuf) {
+    let bytes = path.as_os_str().as_bytes();
+    let split = bytes.iter().rposition(|&b| b == b':').filter(|_| !path.exists());
+    let weighted = split.and_then(|at| {
+        let weight = std::str::from_utf8(&bytes[at + 1..]).ok()?.parse().ok().filter(|&w| w > 0)?;
+        Some((weight, PathBuf::from(OsStr::from_bytes(&bytes[..at]))))
+    });
+    weighted.unwrap_or_else(|| (1, path.to_owned()))
+}
+
+/// Runs `cotree merge`.
+pub fn run(args: &MergeArgs) -> Result<()> {
+    let inputs = args.profiles.iter().map(|p| weight_of(p)).chain(args.weighted_input.iter().cloned());
+    let mut merge = Merge::default();
+    merge.several_units = args.several_units;
+    let mut added = 0u64;
+    for (weight, path) in inputs {
+        match ProfileFile::open(&path).and_then(|profile| merge.add(profile, weight)) {
+            Ok(()) => added += 1,
+            Err(error) if args.keep_going => eprintln!("warning: left out: {error}"),
+            Err(error) => return Err(told(error)),
+        }
+    }
+    if added == 0 {
+        return Err(miette!("there is no profile to merge: name some"));
+    }
+    merged::write(&args.output, &merge.finish()).map_err(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_stand_before_or_behind() {
+        assert_eq!(weight_of(Path::new("a.cotree:3")), (3, "a.cotree".into()));
+        assert_eq!(weight_of(Path::new("a:b.cotree")), (1, "a:b.cotree".into()));
+        assert_eq!(weight_of(Path::new("a.cotree:0")), (1, "a.cotree:0".into()));
+        assert_eq!(parse_weighted("5,a,b"), Ok((5, "a,b".into())));
+        assert!(parse_weighted("0.5,a").is_err());
+        assert!(parse_weighted("0,a").is_err());
+    }
+}

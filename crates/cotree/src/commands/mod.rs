@@ -1,0 +1,19 @@
+//! The subcommands that read profiles: each a struct of arguments and a function that does what they say.
+
+pub mod annotate;
+pub mod cfg;
+pub mod diff;
+pub mod dump;
+pub mod export;
+mod input;
+pub mod merge;
+mod output;
+pub mod plan;
+pub mod report;
+pub mod verify;
+
+/// A library's error, for people.
+fn told<E: std::error::Error + Send + Sync + 'static>(error: E) -> miette::Report {
+    use miette::IntoDiagnostic;
+    Err::<(), E>(error).into_diagnostic().expect_err("it is an error")
+}

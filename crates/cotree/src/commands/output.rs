@@ -1,0 +1,75 @@
+//! Where output goes: a file that appears whole or not at all, or standard output.
+
+use super::told;
+use clap::{Args, ValueEnum};
+use cotree_profile::atomic;
+use cotree_report::terminal::Style;
+use miette::{IntoDiagnostic, Result, WrapErr};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Where output goes.
+#[derive(Args, Clone, Debug)]
+pub struct Output {
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How text for people looks.
+#[derive(Args, Clone, Debug)]
+pub struct Looks {
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour")]
+    color: Colour,
+    /// Columns; by default those of the terminal
+    #[arg(long, value_name = "N")]
+    width: Option<u16>,
+}
+
+impl Looks {
+    /// The style for this output.
+    pub fn style(&self, output: &Output) -> Style {
+        let terminal = output.output.is_none() && io::stdout().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        let colour = match self.color {
+            Colour::Auto => terminal && !plain,
+            Colour::Always => true,
+            Colour::Never => false,
+        };
+        let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+        let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| width.0);
+        let width = self.width.or_else(measured).or_else(columns).unwrap_or(Style::default().width);
+        Style { width: width.max(40), colour }
+    }
+}
+
+impl Output {
+    /// Writes through `fill`. A reader that goes away (`| head`) is no error.
+    pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        if let Some(path) = &self.output {
+            return atomic::write(path, fill).map_err(told);
+        }
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        match fill(&mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                // What is still buffered has nowhere to go.
+                let _ = out.into_parts();
+                Ok(())
+            }
+            result => result.into_diagnostic().wrap_err("cannot write to standard output"),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `cotree report`: the profile at a glance.
+
+use super::input::Input;
+use super::output::{Looks, Output};
+use clap::{Args, ValueEnum};
+use cotree_report::names::Names;
+use cotree_report::report::{self, SortBy};
+use miette::Result;
+
+/// Arguments of `cotree report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    input: Input,
+    /// Rows per list; 0 shows all
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    top: usize,
+    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    #[arg(short, long, value_name = "PATTERN")]
+    function: Option<String>,
+    /// The order of functions
+    #[arg(long, value_enum, default_value_t)]
+    sort: Sort,
+    /// Also list what is otherwise only counted
+    #[arg(short, long)]
+    verbose: bool,
+    /// Show linker symbols as they are
+    #[arg(long)]
+    no_demangle: bool,
+    #[command(flatten)]
+    looks: Looks,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// Instructions executed
+    #[default]
+    Instructions,
+    /// Entries, inlined copies included
+    Entries,
+    /// Block executions
+    Blocks,
+    /// Name
+    Name,
+}
+
+/// Runs `cotree report`.
+pub fn run(args: &ReportArgs) -> Result<()> {
+    let loaded = args.input.load()?;
+    let options = report::Options {
+        top: args.top,
+        function: args.function.clone(),
+        sort: match args.sort {
+            Sort::Instructions => SortBy::Instructions,
+            Sort::Entries => SortBy::Entries,
+            Sort::Blocks => SortBy::Blocks,
+            Sort::Name => SortBy::Name,
+        },
+        verbose: args.verbose,
+        names: if args.no_demangle { Names::Raw } else { Names::Demangled },
+        style: args.looks.style(&args.output),
+    };
+    args.output.write(|out| loaded.units().iter().try_for_each(|unit| report::write(unit, &options, out)))
+}

@@ -1,0 +1,65 @@
+//! `cotree verify`: a profile against the reference that the same run counted.
+
+use super::input::Input;
+use super::output::Output;
+use super::told;
+use clap::Args;
+use cotree_profile::recover::open_binary;
+use cotree_profile::verify::{Mismatch, Subject, verify};
+use cotree_report::names::Names;
+use cotree_report::terminal::grouped;
+use miette::{Result, miette};
+
+/// Arguments of `cotree verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    input: Input,
+    /// Fail also where the profile itself says that it does not vouch for a function
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs `cotree verify`.
+pub fn run(args: &VerifyArgs) -> Result<()> {
+    let file = args.input.open()?;
+    let mut wrong = 0usize;
+    for counts in &file.units {
+        let binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(told)?;
+        let result = verify(&binary, counts).map_err(told)?;
+        let fails = |m: &&Mismatch| args.strict || !m.declared;
+        let found = result.mismatches.iter().filter(fails).count();
+        wrong += found;
+        args.output.write(|out| {
+            for mismatch in &result.mismatches {
+                let function = binary.function(mismatch.function);
+                let subject = match mismatch.subject {
+                    Subject::Entries => "entries".to_owned(),
+                    Subject::Block(block) => format!("block {block}"),
+                    Subject::Edge(edge) => {
+                        let facts = function.edges[edge.index()];
+                        format!("edge {edge} ({} to {})", facts.src, facts.dst)
+                    }
+                    Subject::Whole => "cannot be recovered".to_owned(),
+                };
+                let declared = if mismatch.declared { " (declared)" } else { "" };
+                let name = Names::Demangled.show(&function.symbol);
+                writeln!(out, "{name}: {subject}: {} instead of {}{declared}", mismatch.recovered, mismatch.reference)?;
+            }
+            let verdict = if found == 0 { "OK" } else { "WRONG" };
+            let count = |n: u64| grouped(u128::from(n));
+            writeln!(
+                out,
+                "{verdict}: {} functions, {} blocks, {} edges compared; {} functions not vouched for, {} counts differ",
+                count(result.functions),
+                count(result.blocks),
+                count(result.edges),
+                count(result.flawed),
+                grouped(result.mismatches.len() as u128)
+            )
+        })?;
+    }
+    if wrong == 0 { Ok(()) } else { Err(miette!("{wrong} counts differ from the reference of the same run")) }
+}
