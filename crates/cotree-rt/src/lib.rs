@@ -1,6 +1,29 @@
 //! The runtime that is linked into profiled programs, and the memory layout that it shares with profile readers.
 //!
 //! Without the feature `runtime` this crate is only [`layout`]: what readers need.
+//!
+//! # How the runtime is linked
+//!
+//! Per flavour, `cargo rustc -p cotree-rt --lib --crate-type staticlib --features FEATURE --profile runtime`, then one
+//! relocatable object, with everything local but the exports, so that it can't clash with the program:
+//!
+//! ```text
+//! ld -r --gc-sections $(sed 's/^/-u /' exports-FLAVOUR.txt) -o raw.o libcotree_rt.a
+//! objcopy --keep-global-symbols=exports-FLAVOUR.txt raw.o rt.o
+//! ```
+//!
+//! | flavour | feature | linked into | the link needs besides |
+//! | --- | --- | --- | --- |
+//! | `dynamic` | `runtime` | dynamic executables, PIE or not | `--dynamic-list=dynamic-list.txt`, `-ldl` before glibc 2.34 |
+//! | `static` | `static-executable` | static executables | `--wrap=` for each line of `wrap-static.txt`, `--eh-frame-hdr` |
+//! | `shared` | `shared-library` | shared libraries | nothing |
+//!
+//! The dynamic list makes hooks visible to libraries that are loaded later, and keeps `--gc-sections` from dropping
+//! hooks that nothing refers to at link time. Every object needs `.eh_frame`: a frame without it ends a walk, and the
+//! profile is flagged.
+//!
+//! The link unit provides `__cotree_unit`, `__cotree_counters` and the TLS word `__cotree_slab`, all hidden; the runtime
+//! provides `__cotree_resuming`, hidden too in effect. It needs nothing but libc.
 
 #![no_std]
 

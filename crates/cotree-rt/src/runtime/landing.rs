@@ -29,8 +29,7 @@ unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
 
 /// The frame with that stack pointer lands, coming from the call that would have returned to `pc`.
 fn account(sp: u64, pc: u64, caller: &Caller) {
-    let mut below = 0;
-    for frame in Walk::new(caller) {
+    for (below, frame) in Walk::new(caller).enumerate() {
         if frame.sp == sp {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {
@@ -39,7 +38,6 @@ fn account(sp: u64, pc: u64, caller: &Caller) {
             }
             return;
         }
-        below += 1;
     }
     process::flag(Flags::WALK_INCOMPLETE);
 }

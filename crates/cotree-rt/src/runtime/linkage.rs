@@ -120,7 +120,7 @@ macro_rules! hook_name {
         $name
     };
 }
-#[cfg(feature = "static-executable")]
+#[cfg(all(feature = "static-executable", not(feature = "shared-library")))]
 macro_rules! hook_name {
     ($name:literal) => {
         concat!("__wrap_", $name)
@@ -140,7 +140,7 @@ macro_rules! real {
         }
     };
 }
-#[cfg(feature = "static-executable")]
+#[cfg(all(feature = "static-executable", not(feature = "shared-library")))]
 macro_rules! real {
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
@@ -165,7 +165,7 @@ macro_rules! behind {
         $crate::runtime::linkage::real!($function = $name);
     };
 }
-#[cfg(feature = "static-executable")]
+#[cfg(all(feature = "static-executable", not(feature = "shared-library")))]
 macro_rules! behind {
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {

@@ -21,19 +21,19 @@ impl Rule {
     pub fn pack(from_rbp: bool, cfa_offset: u64, saved_below: [u64; 6]) -> Option<Self> {
         let mut bits = 1 | u64::from(from_rbp) << 2;
         for (field, below) in saved_below.into_iter().enumerate() {
-            if below % 8 != 0 || below / 8 >= 64 {
+            if !below.is_multiple_of(8) || below / 8 >= 64 {
                 return None;
             }
             bits |= (below / 8) << (6 + 6 * field);
         }
-        (cfa_offset % 8 == 0 && cfa_offset / 8 < 1 << 22).then_some(Self(bits | (cfa_offset / 8) << 42))
+        (cfa_offset.is_multiple_of(8) && cfa_offset / 8 < 1 << 22).then_some(Self(bits | (cfa_offset / 8) << 42))
     }
 
     pub fn is_end(self) -> bool {
         self.0 & 2 != 0
     }
 
-    pub fn from_rbp(self) -> bool {
+    pub fn is_from_rbp(self) -> bool {
         self.0 & 4 != 0
     }
 

@@ -92,7 +92,7 @@ impl Cursor {
         if rule.is_end() {
             return Step::End;
         }
-        let cfa = self.registers[if rule.from_rbp() { RBP } else { RSP }].wrapping_add(rule.cfa_offset());
+        let cfa = self.registers[if rule.is_from_rbp() { RBP } else { RSP }].wrapping_add(rule.cfa_offset());
         let Some(pc) = self.read(cfa.wrapping_sub(8)) else { return Step::Lost };
         for (field, register) in PRESERVED.into_iter().enumerate() {
             let below = rule.saved_below(field);
@@ -114,7 +114,7 @@ impl Cursor {
     /// A word of the stack, if it is there.
     fn read(&mut self, address: u64) -> Option<u64> {
         if !(self.readable.start <= address && address <= self.readable.end - 8) {
-            if address % 8 != 0 || !sys::readable(address) {
+            if !address.is_multiple_of(8) || !sys::readable(address) {
                 return None;
             }
             let page = address & !0xFFF;

@@ -1,10 +1,9 @@
 //! How a process ends, and what its profile says about it.
 
-mod support;
 use cotree_rt::layout::{Flags, State};
+use crate::support::{Flavour, Place, Run, check};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
-use support::{Flavour, Place, Run, check};
 
 #[test]
 fn exit_deep_in_a_chain_abandons_every_frame() {

@@ -1,9 +1,8 @@
 //! Static executables, and shared libraries with and without a profiled executable.
 
-mod support;
+use crate::support::{self, Flavour, Place, Profile, Run};
 use cotree_rt::layout::{Flags, LANDED, State};
 use std::process::Command;
-use support::{Flavour, Place, Profile, Run};
 
 /// In a static executable libc's own frames lie in our image and are recorded too.
 const HARMLESS: u64 = Flags::INTERRUPTED_FRAME;

@@ -1,8 +1,7 @@
 //! How activations are left without returning, while the process goes on.
 
-mod support;
 use cotree_rt::layout::{Flags, State};
-use support::{Flavour, Place};
+use crate::support::{Flavour, Place};
 
 #[test]
 fn jumps() {

@@ -1,0 +1,90 @@
+//! What a program can ask of its own profile: the Rust face of `cotree.h`.
+//!
+//! Programs that use it compile, link and run without cotree too: the references are weak, and the functions do nothing
+//! where there is no profile. Each link unit (executable or shared library) speaks of its own.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Writes a profile of the counts so far to the path, or with `None` to `NAME.snapshot-N.cotree` beside the profile that
+/// the run will leave.
+///
+/// The calls that are active on this thread's stack are accounted for, so that the snapshot is as exact as a finished
+/// profile; it is flagged if other threads are alive. `Ok(false)`: this program is not being profiled.
+///
+/// # Errors
+/// If the file can't be written, or the path has a NUL inside.
+pub fn dump(path: Option<&Path>) -> io::Result<bool> {
+    let path = path.map(|path| CString::new(path.as_os_str().as_bytes())).transpose()?;
+    let Some(function) = runtime::dump() else { return Ok(false) };
+    // SAFETY: the runtime's function takes null or a C string, which lives through the call.
+    match unsafe { function(path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr())) } {
+        0 => Ok(true),
+        1 => Ok(false),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Sets all counts to zero, those of profiled shared libraries too if the executable calls it: the profile begins here.
+///
+/// The active calls of this thread are accounted for. Other threads should not be running: their active calls are not.
+pub fn reset() {
+    if let Some(function) = runtime::reset() {
+        // SAFETY: the runtime's function takes nothing.
+        unsafe { function() };
+    }
+}
+
+/// Weak references to the runtime, which stable Rust can make only in assembly.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod runtime {
+    use std::arch::asm;
+    use std::ffi::{c_char, c_int};
+
+    pub fn dump() -> Option<unsafe extern "C" fn(*const c_char) -> c_int> {
+        let address: usize;
+        // SAFETY: reads a GOT entry, zero where nobody defines the symbol.
+        unsafe {
+            asm!(".weak cotree_dump", "mov {}, qword ptr [rip + cotree_dump@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: null is None, and otherwise the runtime's function has this signature.
+        unsafe { std::mem::transmute(address) }
+    }
+
+    pub fn reset() -> Option<unsafe extern "C" fn()> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_reset", "mov {}, qword ptr [rip + cotree_reset@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+}
+
+/// There is no runtime elsewhere.
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+mod runtime {
+    use std::ffi::{c_char, c_int};
+
+    pub fn dump() -> Option<unsafe extern "C" fn(*const c_char) -> c_int> {
+        None
+    }
+
+    pub fn reset() -> Option<unsafe extern "C" fn()> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn does_nothing_without_a_profile() {
+        assert!(!super::dump(None).unwrap());
+        super::reset();
+    }
+}
