@@ -12,6 +12,7 @@ use cotree_core::facts::{CallSite, Callee, Function};
 use llvm_sys::debuginfo::{LLVMDIFlagZero, LLVMDWARFEmissionKind, LLVMDWARFSourceLanguage};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMModuleFlagBehavior, LLVMOpcode, LLVMVisibility};
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::ptr;
 
@@ -32,7 +33,8 @@ pub(super) fn number(module: &Module, extracted: &Extracted) {
         let debug = Debug::new(module);
         for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
             let subprogram = debug.subprogram(function, handles.function);
-            give_locations(&debug, handles.function, subprogram);
+            give_locations(&debug, handles.function, &subprogram);
+            let subprogram = subprogram.scope;
             if function.untouched.is_some() {
                 continue;
             }
@@ -49,18 +51,22 @@ pub(super) fn number(module: &Module, extracted: &Extracted) {
 ///
 /// # Safety
 /// `function` must be a definition with this subprogram.
-unsafe fn give_locations(debug: &Debug<'_>, function: LLVMValueRef, subprogram: LLVMMetadataRef) {
+unsafe fn give_locations(debug: &Debug<'_>, function: LLVMValueRef, subprogram: &Subprogram) {
     // SAFETY: walking the instructions of a valid function.
     unsafe {
+        let root = debug.location(0, 0, subprogram.scope, ptr::null_mut());
+        let mut moved = HashMap::new();
         let mut block = LLVMGetFirstBasicBlock(function);
         while !block.is_null() {
             let mut instruction = LLVMGetFirstInstruction(block);
             while !instruction.is_null() {
                 let opcode = LLVMGetInstructionOpcode(instruction);
-                if matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr)
-                    && LLVMInstructionGetDebugLoc(instruction).is_null()
-                {
-                    LLVMInstructionSetDebugLoc(instruction, debug.location(0, 0, subprogram, ptr::null_mut()));
+                let location = LLVMInstructionGetDebugLoc(instruction);
+                let call = matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr);
+                if location.is_null() && call {
+                    LLVMInstructionSetDebugLoc(instruction, root);
+                } else if !location.is_null() && subprogram.made {
+                    LLVMInstructionSetDebugLoc(instruction, debug.inlined_below(location, root, &mut moved));
                 }
                 instruction = LLVMGetNextInstruction(instruction);
             }
@@ -93,6 +99,13 @@ unsafe fn marker(module: &Module, resume: LLVMValueRef) -> LLVMValueRef {
         LLVMDisposeBuilder(builder);
         call
     }
+}
+
+/// A function's subprogram.
+struct Subprogram {
+    scope: LLVMMetadataRef,
+    /// We made it: locations in the function are of what was inlined into it.
+    made: bool,
 }
 
 /// Debug information under construction.
@@ -151,12 +164,12 @@ impl<'a> Debug<'a> {
     ///
     /// # Safety
     /// `value` must be the function.
-    unsafe fn subprogram(&self, function: &Function, value: LLVMValueRef) -> LLVMMetadataRef {
+    unsafe fn subprogram(&self, function: &Function, value: LLVMValueRef) -> Subprogram {
         // SAFETY: as the caller promises.
         unsafe {
             let known = LLVMGetSubprogram(value);
             if !known.is_null() {
-                return known;
+                return Subprogram { scope: known, made: false };
             }
             let subroutine = *self.subroutine.get_or_init(|| self.silent_unit());
             let name = CString::new(function.symbol.as_str()).unwrap_or_default();
@@ -166,7 +179,7 @@ impl<'a> Debug<'a> {
                 LLVMDIFlagZero, 0,
             );
             LLVMSetSubprogram(value, made);
-            made
+            Subprogram { scope: made, made: true }
         }
     }
 
@@ -204,6 +217,35 @@ impl<'a> Debug<'a> {
     unsafe fn location(&self, line: u32, column: u32, scope: LLVMMetadataRef, inlined_at: LLVMMetadataRef) -> LLVMMetadataRef {
         // SAFETY: as the caller promises.
         unsafe { LLVMDIBuilderCreateDebugLocation(self.module.context, line, column, scope, inlined_at) }
+    }
+
+    /// The location with `root` as the outermost place that it is inlined at. A function without a subprogram may hold
+    /// code of functions that have one (a Rust program's C `main` does).
+    ///
+    /// # Safety
+    /// Both must be locations.
+    unsafe fn inlined_below(
+        &self,
+        location: LLVMMetadataRef,
+        root: LLVMMetadataRef,
+        moved: &mut HashMap<LLVMMetadataRef, LLVMMetadataRef>,
+    ) -> LLVMMetadataRef {
+        let mut chain = Vec::new();
+        let mut at = location;
+        // SAFETY: walking from a location to where it is inlined, and back.
+        unsafe {
+            while !at.is_null() && !moved.contains_key(&at) {
+                chain.push(at);
+                at = LLVMDILocationGetInlinedAt(at);
+            }
+            let mut outer = moved.get(&at).copied().unwrap_or(root);
+            for at in chain.into_iter().rev() {
+                let (line, column) = (LLVMDILocationGetLine(at), LLVMDILocationGetColumn(at));
+                outer = self.location(line, column, LLVMDILocationGetScope(at), outer);
+                moved.insert(at, outer);
+            }
+            outer
+        }
     }
 
     /// Puts the site's number on the call, leaving line and inlining as they are.
