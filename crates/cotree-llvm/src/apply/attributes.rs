@@ -11,6 +11,8 @@ use llvm_sys::prelude::*;
 use std::collections::HashSet;
 
 const PROMISES: [&str; 4] = ["memory", "speculatable", "allockind", "nosync"];
+/// What speaks of `allockind` and is not valid without it.
+const ALLOCATION: [&str; 2] = ["alloc-family", "alloc-variant-zeroed"];
 
 /// Takes the promises back: on every function of the link unit (`defined` holds the names of those that other modules
 /// define), and on every call that may reach one.
@@ -24,6 +26,10 @@ pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
             if ours && LLVMGetIntrinsicID(function) == 0 {
                 for kind in kinds {
                     LLVMRemoveEnumAttributeAtIndex(function, FUNCTION_INDEX, kind);
+                }
+                for name in ALLOCATION {
+                    let len = u32::try_from(name.len()).expect("short names");
+                    LLVMRemoveStringAttributeAtIndex(function, FUNCTION_INDEX, name.as_ptr().cast(), len);
                 }
             }
             let mut block = LLVMGetFirstBasicBlock(function);

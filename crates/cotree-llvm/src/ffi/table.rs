@@ -228,4 +228,5 @@ table! {
     fn LLVMGetParamTypes(function_ty: LLVMTypeRef, dest: *mut LLVMTypeRef);
     fn LLVMGetTypeKind(ty: LLVMTypeRef) -> LLVMTypeKind;
     fn LLVMSetOrdering(memory_access_inst: LLVMValueRef, ordering: LLVMAtomicOrdering);
+    fn LLVMRemoveStringAttributeAtIndex(function: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint);
 }
