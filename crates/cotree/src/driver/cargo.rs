@@ -219,16 +219,20 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
 /// `build.rustflags`. The first that is set wins, so ours have to go there.
 fn give(cargo: &mut Command, variable: &str, key: &str, flags: &[String], settings: &Settings, target: &str) {
     let encoded = format!("CARGO_ENCODED_{variable}");
+    let words = |theirs: String| theirs.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let from_environment = match std::env::var(&encoded) {
-        Ok(theirs) => Some(theirs.split(SEPARATOR).map(str::to_owned).collect::<Vec<_>>()),
-        Err(_) => std::env::var(variable).ok().map(|theirs| theirs.split_whitespace().map(str::to_owned).collect()),
+        Ok(theirs) => Some(theirs.split(SEPARATOR).map(str::to_owned).collect()),
+        Err(_) => std::env::var(variable).ok().map(words),
     };
-    if let Some(theirs) = from_environment {
+    let table = if settings.has_target_flags(target, key) { vec!["target", target] } else { vec!["build"] };
+    // A string in a file and an array of ours can't be joined by cargo.
+    let theirs = from_environment.or_else(|| settings.flags_as_string(&table, key).map(words));
+    if let Some(theirs) = theirs {
         let all: Vec<_> = theirs.into_iter().filter(|flag| !flag.is_empty()).chain(flags.iter().cloned()).collect();
         cargo.env(encoded, all.join(SEPARATOR));
         return;
     }
-    let table = if settings.has_target_flags(target, key) { format!("target.{target}") } else { "build".into() };
+    let table = table.join(".");
     // Strings of JSON are strings of TOML.
     let array = serde_json::Value::from(flags);
     cargo.arg("--config").arg(format!("{table}.{key}={array}"));

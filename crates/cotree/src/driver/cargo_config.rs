@@ -35,24 +35,31 @@ impl Settings {
         Ok(Settings { tables })
     }
 
-    fn get<'a>(&'a self, path: &'a [&str]) -> impl Iterator<Item = &'a Value> {
-        self.tables.iter().filter_map(|table| {
-            let (first, rest) = path.split_first()?;
-            rest.iter().try_fold(table.get(*first)?, |value, key| value.get(key))
-        })
+    /// The values at a path, the one that counts most first.
+    fn get(&self, path: &[&str]) -> Vec<&Value> {
+        let Some((first, rest)) = path.split_first() else { return Vec::new() };
+        self.tables
+            .iter()
+            .filter_map(|table| rest.iter().try_fold(table.get(*first)?, |value, key| value.get(key)))
+            .collect()
     }
 
     /// `build.target`, if there is one.
     pub fn has_target(&self) -> bool {
-        self.get(&["build", "target"]).next().is_some()
+        !self.get(&["build", "target"]).is_empty()
     }
 
     /// Are there flags (`rustflags`, `rustdocflags`) for this target, or for a `cfg(…)` that may hold for it? They put those
     /// of `build` aside.
     pub fn has_target_flags(&self, triple: &str, flags: &str) -> bool {
-        self.get(&["target"]).filter_map(Value::as_table).flatten().any(|(key, value)| {
+        self.get(&["target"]).into_iter().filter_map(Value::as_table).flatten().any(|(key, value)| {
             (key == triple || key.starts_with("cfg(")) && value.get(flags).is_some()
         })
+    }
+
+    /// Flags of a table that the file that counts writes as one string.
+    pub fn flags_as_string(&self, table: &[&str], flags: &str) -> Option<String> {
+        self.get(&[table, &[flags]].concat()).first().copied().and_then(Value::as_str).map(str::to_owned)
     }
 
     /// The `debug` of a profile or of those that it inherits from: `None` where cargo's default for the profile holds.
@@ -64,7 +71,7 @@ impl Settings {
             if let Ok(value) = variable {
                 return Debug::of(!matches!(&*value, "0" | "false" | "none"));
             }
-            if let Some(value) = self.get(&["profile", &name, "debug"]).next() {
+            if let Some(value) = self.get(&["profile", &name, "debug"]).first() {
                 return Debug::of(match value {
                     Value::Boolean(on) => *on,
                     Value::Integer(level) => *level != 0,
@@ -72,7 +79,7 @@ impl Settings {
                     _ => true,
                 });
             }
-            let parent = self.get(&["profile", &name, "inherits"]).next().and_then(Value::as_str).map(str::to_owned);
+            let parent = self.get(&["profile", &name, "inherits"]).first().copied().and_then(Value::as_str).map(str::to_owned);
             name = match (parent, &*name) {
                 (Some(parent), _) => parent,
                 (None, "test") => "dev".into(),

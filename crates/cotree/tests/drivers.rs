@@ -1,0 +1,253 @@
+//! `cotree cc` and `cargo cotree` as a build system uses them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const LINKERS: [&str; 3] = ["bfd", "gold", "mold"];
+
+struct Project {
+    dir: TempDir,
+}
+
+impl Project {
+    fn new(files: &[(&str, &str)]) -> Project {
+        let project = Project { dir: TempDir::new().expect("a folder") };
+        for (name, text) in [("tmp/.keep", ""), ("cache/.keep", "")].iter().chain(files) {
+            let path = project.path(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        project
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.current_dir(self.dir.path());
+        command.env("TMPDIR", self.path("tmp")).env("XDG_CACHE_HOME", self.path("cache")).env("LC_ALL", "C");
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            // What cargo sets for tests is not what a user's shell has.
+            if name.starts_with("COTREE_") || name.starts_with("CARGO") && name != "CARGO_HOME" {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+
+    fn cotree(&self, line: &str) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_cotree"));
+        command.args(line.split_whitespace());
+        command
+    }
+
+    fn ok(&self, line: &str) -> String {
+        succeed(&mut self.cotree(line))
+    }
+
+    fn fails(&self, line: &str) -> String {
+        let output = self.cotree(line).output().expect("cotree starts");
+        assert!(!output.status.success(), "{line}");
+        // miette breaks lines.
+        String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ").replace("│ ", "")
+    }
+
+    fn run(&self, program: &str) -> String {
+        succeed(&mut self.command(self.path(program)))
+    }
+
+    fn is_profiled(&self, program: &str) -> bool {
+        let data = fs::read(self.path(program)).expect("a program");
+        data.windows(11).any(|window| window == b".cotree.map")
+    }
+
+    /// Nothing of ours stays in the folder for temporary files.
+    fn clean(&self) {
+        let names = fs::read_dir(self.path("tmp")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("cotree")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+fn succeed(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).expect("text")
+}
+
+fn c() -> Project {
+    Project::new(&[
+        ("main.c", "#include <stdio.h>\nint square(int);\nint main(void) { printf(\"%d\\n\", square(7)); return 0; }\n"),
+        ("square.c", "int square(int x) { return x * x; }\n"),
+        ("unused.c", "int unused(int x) { return absent(x); }\n"),
+        ("a.s", ".globl answer\nanswer: ret\n.section .note.GNU-stack,\"\",@progbits\n"),
+    ])
+}
+
+#[test]
+fn one_command_compiles_and_links() {
+    let project = c();
+    for linker in LINKERS {
+        for kind in ["", "-static", "-no-pie"] {
+            project.ok(&format!("cc -fuse-ld={linker} {kind} -O2 main.c square.c a.s -o program"));
+            assert_eq!(project.run("program"), "49\n", "{linker} {kind}");
+            assert!(project.is_profiled("program"), "{linker} {kind}");
+        }
+    }
+    project.clean();
+}
+
+#[test]
+fn archives_need_no_llvm() {
+    let project = c();
+    project.ok("cc -c -Wno-implicit-function-declaration -std=gnu89 main.c square.c unused.c");
+    project.ok("ar rcs libparts.a square.o unused.o");
+    assert!(project.ok("nm -s libparts.a").contains("square in square.o"));
+    for linker in LINKERS {
+        project.ok(&format!("cc -fuse-ld={linker} main.o libparts.a -o program"));
+        assert_eq!(project.run("program"), "49\n");
+    }
+}
+
+#[test]
+fn libraries_and_partial_links() {
+    let project = c();
+    project.ok("cc -shared -fPIC square.c -o libsquare.so");
+    assert!(project.is_profiled("libsquare.so"));
+    project.ok("cc main.c -L. -lsquare -Wl,-rpath,$ORIGIN -o program");
+    assert_eq!(project.run("program"), "49\n");
+    project.ok("cc -r main.c square.c -o both.o");
+    project.ok("cc both.o -o program");
+    assert_eq!(project.run("program"), "49\n");
+    assert!(project.is_profiled("program"));
+}
+
+#[test]
+fn what_clang_does_without_linking_stays_clangs() {
+    let project = c();
+    assert!(project.ok("cc -S -o - main.c").contains("\tcallq\tsquare") || project.ok("cc -S -o - main.c").contains("square@PLT"));
+    assert!(project.ok("cc -E main.c").contains("int square(int);"));
+    assert_eq!(project.ok("cc -MM main.c").trim(), "main.o: main.c");
+    assert!(project.ok("cc --version").contains("clang version"));
+    assert!(project.ok("c++ -dumpmachine").contains("linux"));
+    assert!(project.fails("cc").contains("no input files"));
+    assert!(project.fails("cc -c absent.c").contains("no such file or directory"));
+    project.ok("cc -fsyntax-only main.c");
+    project.ok("cc -c a.s -o a.o");
+    project.ok("cc -### main.c");
+    fs::write(project.path("line"), "-c main.c -o 'a file.o'").expect("a file");
+    project.ok("cc @line");
+    assert!(fs::read(project.path("a file.o")).expect("an object").starts_with(b"BC"));
+    let tool = project.ok("cc -print-prog-name=ar");
+    assert!(succeed(Command::new(tool.trim()).arg("--version")).contains("GNU ar"));
+}
+
+#[test]
+fn refused_optimisation_leaves_native_code() {
+    let project = c();
+    for linker in LINKERS {
+        for kind in ["", "-static"] {
+            project.ok(&format!("cc -fno-lto -fuse-ld={linker} {kind} main.c square.c -o program"));
+            assert_eq!(project.run("program"), "49\n", "{linker} {kind}");
+            assert!(!project.is_profiled("program"), "{linker} {kind}");
+        }
+    }
+    project.ok("cc -flto=thin main.c square.c -o program");
+    assert!(project.is_profiled("program"));
+}
+
+#[test]
+fn options_reach_the_link() {
+    let project = c();
+    project.ok("--profile none cc -O2 main.c square.c -o program");
+    assert!(!project.is_profiled("program"));
+    succeed(project.cotree("cc -O2 main.c square.c -o program").env("COTREE_PROFILE", "none"));
+    assert!(!project.is_profiled("program"));
+    succeed(project.cotree("--profile=block cc -O2 main.c square.c -o program").env("COTREE_PROFILE", "none"));
+    assert!(project.is_profiled("program"));
+    project.ok("--at early cc -O2 main.c square.c -o program");
+    assert_eq!(project.run("program"), "49\n");
+    assert!(project.fails("--profile fine cc main.c").contains("invalid value 'fine' for '--profile"));
+    assert!(project.fails("cc -fuse-ld=lld main.c square.c").contains("lld loads no plugins"));
+    let mut absent = project.cotree("cc main.c");
+    let output = absent.env("COTREE_CC", "no-such-clang").output().expect("cotree starts");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no-such-clang was not found in PATH"));
+    project.clean();
+}
+
+#[test]
+fn other_names_are_other_commands() {
+    let project = c();
+    for (name, line) in [("cotree-cc", "-O1 main.c square.c -o program"), ("cotree-c++", "-x c++ -fsyntax-only square.c")] {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_cotree"), project.path(name)).expect("a link");
+        succeed(project.command(project.path(name)).args(line.split(' ')));
+    }
+    assert!(project.is_profiled("program"));
+}
+
+#[test]
+fn no_cache_is_needed() {
+    let project = c();
+    // A file where the folder should be.
+    succeed(project.cotree("cc main.c square.c -o program").env("XDG_CACHE_HOME", project.path("main.c")));
+    assert_eq!(project.run("program"), "49\n");
+    project.clean();
+}
+
+fn rust() -> Project {
+    let manifest = |name: &str, more: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}");
+    Project::new(&[
+        ("Cargo.toml", &manifest("demo", "[dependencies]\nmacros = { path = \"macros\" }\n[workspace]\n")),
+        ("build.rs", "fn main() { println!(\"cargo::rustc-env=BUILT=built\"); }"),
+        ("src/lib.rs", "/// ```\n/// assert_eq!(demo::n(), 42);\n/// ```\npub fn n() -> u32 { macros::answer!() }\n#[test]\nfn works() { assert_eq!(n(), 42); }"),
+        ("src/main.rs", "fn main() { println!(\"{} {}\", demo::n(), env!(\"BUILT\")); }"),
+        ("macros/Cargo.toml", &manifest("macros", "[lib]\nproc-macro = true\n")),
+        ("macros/src/lib.rs", "#[proc_macro]\npub fn answer(_: proc_macro::TokenStream) -> proc_macro::TokenStream { \"42u32\".parse().unwrap() }"),
+    ])
+}
+
+#[test]
+fn cargo_builds_runs_and_tests() {
+    let project = rust();
+    assert_eq!(project.ok("cargo run -q"), "42 built\n");
+    let program = "target/cotree/x86_64-unknown-linux-gnu/debug/demo";
+    assert!(project.is_profiled(program));
+    let tests = project.ok("cargo test");
+    assert_eq!(tests.matches("1 passed").count(), 2, "{tests}");
+    // Other options, another build; in the profile that has no debug information by itself.
+    assert_eq!(project.ok("--profile none cargo run -q"), "42 built\n");
+    assert!(!project.is_profiled(program));
+    assert_eq!(project.ok("cargo --profile block run -q --release"), "42 built\n");
+    assert!(project.is_profiled("target/cotree/x86_64-unknown-linux-gnu/release/demo"));
+    assert!(project.fails("cargo publish").contains("cargo cotree knows no `publish`"));
+}
+
+#[test]
+fn cargos_own_subcommand_is_the_same() {
+    let project = rust();
+    let mut command = project.command(env!("CARGO_BIN_EXE_cargo-cotree"));
+    assert_eq!(succeed(command.args(["cotree", "--profile", "none", "run", "-q"])), "42 built\n");
+}
+
+#[test]
+fn flags_of_the_user_stay() {
+    let project = rust();
+    let main = "fn main() { println!(\"{} {}\", cfg!(from_config), cfg!(from_environment)); }";
+    fs::write(project.path("src/main.rs"), main).expect("a file");
+    fs::create_dir(project.path(".cargo")).expect("a folder");
+    for table in ["build", "target.x86_64-unknown-linux-gnu", "target.'cfg(unix)'"] {
+        for flags in ["'--cfg from_config'", "['--cfg', 'from_config']"] {
+            let config = format!("[{table}]\nrustflags = {flags}");
+            fs::write(project.path(".cargo/config.toml"), &config).expect("a file");
+            assert_eq!(project.ok("--profile none cargo run -q"), "true false\n", "{config}");
+        }
+    }
+    // As cargo has it: the variable puts the files aside.
+    let mut command = project.cotree("--profile none cargo run -q");
+    assert_eq!(succeed(command.env("RUSTFLAGS", "--cfg from_environment")), "false true\n");
+}
