@@ -46,7 +46,8 @@ pub struct Flags;
 impl Flags {
     /// Built for one thread, but threads were started: increments may have been lost.
     pub const THREADS_UNEXPECTED: u64 = 1 << 0;
-    /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for.
+    /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for. Ordinarily they
+    /// are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer.
     pub const THREADS_ALIVE: u64 = 1 << 1;
     /// A walk of a dying stack did not reach its bottom.
     pub const WALK_INCOMPLETE: u64 = 1 << 2;
@@ -86,7 +87,7 @@ pub struct RawHeader {
     pub unit: [u8; 16],
     /// The process.
     pub pid: u32,
-    /// Threads alive at the end besides the one that ended the process.
+    /// Threads alive at the end whose frames are not accounted for.
     pub threads_alive: u32,
     /// Nanoseconds since the epoch at start.
     pub started_ns: u64,

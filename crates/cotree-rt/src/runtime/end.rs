@@ -1,7 +1,7 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
 use super::linkage::{Caller, call, entry, weak};
-use super::{process, profile, slabs, sys, thread, walk};
+use super::{process, profile, slabs, stop, sys, walk};
 use crate::layout::{Flags, State};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -59,7 +59,7 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
         return;
     }
     if is_unloading(caller) {
-        complete(State::FINISHED);
+        complete(State::FINISHED, 0);
         slabs::let_go();
     } else {
         finish(caller, State::FINISHED);
@@ -99,29 +99,43 @@ pub fn after_fork() {
     ENDING.store(0, Ordering::Relaxed);
 }
 
-/// Accounts for what is alive and completes the profiles. False if that has been done.
-pub fn finish(caller: &Caller, state: u32) -> bool {
+/// Accounts for what is alive, this thread's frames and those of the others, and completes the profiles for good.
+pub fn finish(caller: &Caller, state: u32) {
+    if !profile::active() || !take_the_end() {
+        return;
+    }
+    let unanswered = stop::others();
+    walk::count_all(caller, 1);
+    complete(state, unanswered);
+    process::detach();
+    stop::release();
+}
+
+/// Accounts for this thread and completes the profiles, but the program may go on: [`resume`]. False if the process is
+/// ending already.
+#[cfg(not(feature = "shared-library"))]
+pub fn suspend(caller: &Caller) -> bool {
     if !profile::active() || !take_the_end() {
         return false;
     }
     walk::count_all(caller, 1);
-    complete(state);
+    complete(State::FINISHED, super::thread::others().count() as u32);
     true
 }
 
-/// Completes the profiles.
-fn complete(state: u32) {
-    let others = thread::others_alive();
-    if others > 0 {
+/// Completes the profiles. The frames of so many threads are not accounted for.
+fn complete(state: u32, threads: u32) {
+    if threads > 0 {
         process::flag(Flags::THREADS_ALIVE);
     }
     if slabs::slab_zero_in_use() {
         process::flag(Flags::THREAD_UNREGISTERED);
     }
-    process::publish(state, others);
+    process::publish(state, threads);
 }
 
-/// Takes [`finish`] back, after an `exec` that failed.
+/// Takes [`suspend`] back, after an `exec` that failed.
+#[cfg(not(feature = "shared-library"))]
 pub fn resume(caller: &Caller, flags: &process::SavedFlags) {
     process::unpublish();
     walk::count_all(caller, -1);

@@ -3,7 +3,6 @@
 
 use super::linkage::{Caller, call, entry, hook_name, real};
 use super::{end, fork, process, sys};
-use crate::layout::State;
 use core::ffi::{c_char, c_int};
 
 type Text = *const c_char;
@@ -30,9 +29,9 @@ fn with_profile_ended(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
         return result;
     }
     let flags = process::SavedFlags::take();
-    let finished = end::finish(caller, State::FINISHED);
+    let suspended = end::suspend(caller);
     let result = exec();
-    if finished {
+    if suspended {
         end::resume(caller, &flags);
     }
     result

@@ -29,6 +29,7 @@ mod snapshot;
 #[cfg(not(feature = "shared-library"))]
 mod spawn;
 mod start;
+mod stop;
 mod sys;
 mod thread;
 mod unit;

@@ -16,6 +16,7 @@ pub struct Unit {
     flags: extern "C" fn(replacement: *const u64) -> u64,
     publish: extern "C" fn(state: u32, threads_alive: u32),
     unpublish: extern "C" fn(),
+    detach: extern "C" fn(),
     child: extern "C" fn(thread: usize),
     slab: extern "C" fn(thread: usize, thread_pointer: u64),
     clear: extern "C" fn(),
@@ -37,6 +38,7 @@ static SELF: Unit = Unit {
     flags: own_flags,
     publish: own_publish,
     unpublish: own_unpublish,
+    detach: own_detach,
     child: own_child,
     slab: own_slab,
     clear: own_clear,
@@ -69,6 +71,10 @@ extern "C" fn own_publish(state: u32, threads_alive: u32) {
 
 extern "C" fn own_unpublish() {
     profile::unpublish();
+}
+
+extern "C" fn own_detach() {
+    profile::detach();
 }
 
 extern "C" fn own_child(thread: usize) {
@@ -123,6 +129,11 @@ pub fn publish(state: u32, threads_alive: u32) {
 /// Takes [`publish`] back.
 pub fn unpublish() {
     units().for_each(|unit| (unit.unpublish)());
+}
+
+/// Whatever still runs counts no more.
+pub fn detach() {
+    units().for_each(|unit| (unit.detach)());
 }
 
 /// New profiles for a forked child.

@@ -256,6 +256,16 @@ pub fn publish(state: u32, threads_alive: u32) {
     }
 }
 
+/// The profile is complete; what threads and late handlers still count must not reach it.
+pub fn detach() {
+    if active() {
+        HEADER.store(core::ptr::null_mut(), Relaxed);
+        slabs::lead_nowhere();
+        // SAFETY: an empty table.
+        unsafe { early::set_table(core::ptr::null_mut(), 0) };
+    }
+}
+
 /// Takes [`publish`] back: the program goes on.
 pub fn unpublish() {
     let Some(header) = header() else { return };

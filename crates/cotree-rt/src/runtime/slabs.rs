@@ -159,6 +159,16 @@ pub fn detach(this_thread: Option<usize>) {
     }
 }
 
+/// Puts plain memory in the place of every slab.
+pub fn lead_nowhere() {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    let bases = chunks().iter().map(|chunk| (chunk.base.load(Relaxed), chunk.slabs.load(Relaxed)));
+    for (base, slabs) in bases.chain([(counters().cast(), 1)]) {
+        // SAFETY: whole pages that belong to the slabs; the addresses stay valid throughout.
+        let _ = unsafe { sys::map(base, slabs * unit::stride(), READ_WRITE, flags, -1, 0) };
+    }
+}
+
 /// This thread's slab is that of the thread with the index.
 pub fn claim(thread: usize) {
     let _held = LOCK.take();

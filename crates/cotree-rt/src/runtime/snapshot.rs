@@ -119,7 +119,7 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     if !walk.is_complete() {
         copied.flags |= Flags::WALK_INCOMPLETE;
     }
-    let others = thread::others_alive();
+    let others = thread::others().count() as u32;
     if others > 0 {
         copied.flags |= Flags::THREADS_ALIVE;
     }

@@ -7,7 +7,7 @@
 
 #[cfg(not(feature = "static-executable"))]
 use super::linkage::tail_entry;
-use super::linkage::{Caller, behind, call, entry, hook_name, real};
+use super::linkage::{Caller, behind, call, entry, hook_name, real, weak};
 use super::lock::Held;
 use super::thread::{self, ENDING, FREE, LIVE, Thread};
 use super::{process, profile, sys, unit, walk};
@@ -134,9 +134,7 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
         thread::adopt(record);
         process::give_slabs(thread::index_of(record), unit::thread_pointer());
     }
-    // All signals were blocked for us, unless the attributes asked for another mask.
-    let mask = sys::set_signal_mask(u64::MAX);
-    sys::set_signal_mask(if mask == ALL_BLOCKED { record.signals.load(Relaxed) } else { mask });
+    sys::set_signal_mask(record.signals.load(Relaxed));
     push_cleanup(buffer, record);
 }
 
@@ -145,9 +143,6 @@ unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     record.state.store(ENDING, Relaxed);
 }
 
-/// What the kernel says after everything has been blocked: SIGKILL and SIGSTOP can't be.
-const ALL_BLOCKED: u64 = !(1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1));
-
 entry!(hook_name!("pthread_create"), ".globl", create, "r8");
 entry!(hook_name!("thrd_create"), ".globl", create_c11, "rcx");
 real!(real_create = "pthread_create");
@@ -155,15 +150,28 @@ real!(real_create_c11 = "thrd_create");
 
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
+weak!(attribute_signals = "pthread_attr_getsigmask_np");
+
+/// The signal mask that thread attributes ask for (glibc since 2.32).
+fn mask_of(attributes: *const c_void) -> Option<u64> {
+    let function = attribute_signals().filter(|_| !attributes.is_null())?;
+    let mut mask = [0_u64; 16];
+    // SAFETY: libc's function; its sigset_t has 128 bytes.
+    let result = unsafe {
+        call!(function => fn(attributes => *const c_void, mask.as_mut_ptr() => *mut u64) -> c_int)
+    };
+    (result == 0).then_some(mask[0])
+}
+
 /// Starts a thread by `create`, through the trampoline if there is a record for it.
-fn start(routine: usize, argument: usize, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
+fn start(routine: usize, argument: usize, mask: Option<u64>, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
     let record = if profile::active() { reserve() } else { None };
     let Some(record) = record else { return create(routine, argument) };
     record.start.store(routine, Relaxed);
     record.argument.store(argument, Relaxed);
     // A signal must not find the new thread before it has its slab.
     let signals = sys::set_signal_mask(u64::MAX);
-    record.signals.store(signals, Relaxed);
+    record.signals.store(mask.unwrap_or(signals), Relaxed);
     let result = create(cotree_rt_thread as Start as usize, core::ptr::from_ref(record) as usize);
     if result != 0 {
         record.state.store(FREE, Relaxed);
@@ -186,7 +194,7 @@ unsafe extern "C" fn create(
     argument: usize,
     _caller: &Caller,
 ) -> c_int {
-    start(routine, argument, |routine, argument| {
+    start(routine, argument, mask_of(attributes), |routine, argument| {
         // SAFETY: libc's function; routine and argument belong together.
         unsafe {
             call!(real_create() => fn(handle => *mut c_void, attributes => *const c_void, routine => usize,
@@ -196,7 +204,7 @@ unsafe extern "C" fn create(
 }
 
 unsafe extern "C" fn create_c11(handle: *mut c_void, routine: usize, argument: usize, _caller: &Caller) -> c_int {
-    start(routine, argument, |routine, argument| {
+    start(routine, argument, None, |routine, argument| {
         // SAFETY: as above; the trampoline returns what the routine does, an int in the same register.
         unsafe { call!(real_create_c11() => fn(handle => *mut c_void, routine => usize, argument => usize) -> c_int) }
     })

@@ -4,6 +4,7 @@
 use core::arch::asm;
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use core::ptr;
+use core::sync::atomic::AtomicU32;
 
 /// An error number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -240,6 +241,20 @@ pub fn pause_a_little() {
     let time = [0_u64, 50_000];
     // SAFETY: reads two words.
     let _ = unsafe { call(libc::SYS_nanosleep, [time.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Sleeps while the word has the value.
+pub fn wait(word: &AtomicU32, value: u32) {
+    let args = [word.as_ptr() as usize, libc::FUTEX_WAIT as usize, value as usize, 0, 0, 0];
+    // SAFETY: the kernel reads the word.
+    let _ = unsafe { call(libc::SYS_futex, args) };
+}
+
+/// Wakes who waits for the word to change.
+pub fn wake(word: &AtomicU32) {
+    let args = [word.as_ptr() as usize, libc::FUTEX_WAKE as usize, i32::MAX as usize, 0, 0, 0];
+    // SAFETY: the kernel only looks at the address.
+    let _ = unsafe { call(libc::SYS_futex, args) };
 }
 
 /// Replaces the signal mask and gives back the old one.

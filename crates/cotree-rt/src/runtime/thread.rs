@@ -36,6 +36,8 @@ pub struct Thread {
     pub vfork_pc: AtomicU64,
     /// Whether that child's end has been accounted for.
     pub vfork_accounted: AtomicU32,
+    /// Whether the thread has been stopped at the end of the process; see the module `stop`.
+    pub stop: AtomicU32,
 }
 
 // SAFETY: zeros are valid atomics; FREE is zero.
@@ -70,6 +72,7 @@ pub fn adopt(record: &Thread) {
     record.id.store(sys::thread_id(), Relaxed);
     record.pointer.store(unit::thread_pointer(), Relaxed);
     record.vfork_sp.store(0, Relaxed);
+    record.stop.store(0, Relaxed);
     record.state.store(LIVE, Relaxed);
 }
 
@@ -120,39 +123,31 @@ pub fn after_fork() -> Option<usize> {
     own
 }
 
-/// How many other threads have not ended.
+/// The other threads that have not ended.
 ///
 /// A thread that was joined may still be known to the kernel for a moment; one that ends gets a little time to do so.
-pub fn others_alive() -> u32 {
+pub fn others() -> impl Iterator<Item = &'static Thread> {
     let own = unit::thread_pointer();
-    let there = |record: &Thread| {
-        let id = record.id.load(Relaxed);
-        // The first thread stays as a zombie until the others are gone.
-        sys::signal_thread(id, 0).is_ok() && !(id == sys::process_id() && is_zombie())
-    };
     let mut patience = 200;
-    let mut alive = 0;
-    for (_, record) in all() {
-        if record.pointer.load(Relaxed) == own && record.state.load(Relaxed) >= LIVE {
-            continue;
-        }
-        alive += u32::from(match record.state.load(Relaxed) {
-            RESERVED => true,
-            LIVE => there(record),
-            ENDING => loop {
-                if !there(record) {
-                    break false;
-                }
-                if patience == 0 {
-                    break true;
-                }
+    all().map(|(_, record)| record).filter(move |record| match record.state.load(Relaxed) {
+        FREE => false,
+        RESERVED => true,
+        _ if record.pointer.load(Relaxed) == own => false,
+        LIVE => is_there(record),
+        _ => {
+            while patience > 0 && is_there(record) {
                 patience -= 1;
                 sys::pause_a_little();
-            },
-            _ => false,
-        });
-    }
-    alive
+            }
+            is_there(record)
+        }
+    })
+}
+
+/// Whether the thread exists. The first one stays as a zombie until the others are gone.
+pub fn is_there(record: &Thread) -> bool {
+    let id = record.id.load(Relaxed);
+    sys::signal_thread(id, 0).is_ok() && !(id == sys::process_id() && is_zombie())
 }
 
 /// Whether the first thread has ended, as the kernel sees it.

@@ -21,6 +21,9 @@ const RSP: usize = 7;
 /// What a callee preserves, in the order of [`Rule`]'s fields.
 pub const PRESERVED: [usize; 6] = [RBX, RBP, 12, 13, 14, 15];
 
+/// The order of the kernel's context: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp; then rip.
+const CONTEXT_ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, RSP];
+
 /// Room for what real frames need; gimli's own would take tens of kilobytes of a stack that may be small.
 struct Small;
 impl UnwindContextStorage<usize> for Small {
@@ -66,6 +69,16 @@ impl Cursor {
         let page_end = (caller.sp | 0xFFF) + 1;
         let end = thread::stack_top(caller.sp).unwrap_or(page_end).max(page_end);
         Self { registers, pc: caller.pc, interrupted: false, readable: caller.sp & !0xFFF..end }
+    }
+
+    /// A place that a signal interrupted, by the registers as the kernel stores them.
+    pub fn interrupted(context: &[i64; 23]) -> Self {
+        let mut registers = [0; 16];
+        for (place, register) in CONTEXT_ORDER.into_iter().enumerate() {
+            registers[register] = context[place] as u64;
+        }
+        let sp = registers[RSP];
+        Self { registers, pc: context[16] as u64, interrupted: true, readable: sp & !0xFFF..(sp | 0xFFF) + 1 }
     }
 
     /// The frame's stack pointer: the CFA of what it called.
@@ -229,12 +242,10 @@ impl Cursor {
                 return None;
             }
         }
-        // struct ucontext: flags, link, stack (3 words), then the registers: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx,
-        // rsp, rip.
-        const ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, RSP];
+        // struct ucontext: flags, link, stack (3 words), then the registers.
         let context = self.sp() + 40;
         let mut next = self.registers;
-        for (place, register) in ORDER.into_iter().enumerate() {
+        for (place, register) in CONTEXT_ORDER.into_iter().enumerate() {
             next[register] = self.read(context + place as u64 * 8)?;
         }
         let pc = self.read(context + 128)?;

@@ -47,7 +47,16 @@ pub struct Walk {
 
 impl Walk {
     pub fn new(caller: &Caller) -> Self {
-        Self { cursor: Cursor::new(caller), ended: false, complete: false, frames: 0, switches: 0 }
+        Self::from(Cursor::new(caller))
+    }
+
+    /// From where a signal interrupted the thread.
+    pub fn interrupted(context: &[i64; 23]) -> Self {
+        Self::from(Cursor::interrupted(context))
+    }
+
+    fn from(cursor: Cursor) -> Self {
+        Self { cursor, ended: false, complete: false, frames: 0, switches: 0 }
     }
 
     /// After the last frame: whether that was the bottom.

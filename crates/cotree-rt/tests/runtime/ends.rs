@@ -59,7 +59,7 @@ fn other_ends() {
         assert_eq!(aborted, output.status.signal() == Some(libc_sigabrt()), "{how}");
         assert_eq!(profile.state(), if aborted { State::ABORTED } else { State::FINISHED }, "{how}");
         assert_eq!(profile.at(run.site("leave")), site_count, "{how}: {:x?}", profile.early);
-        assert_eq!(profile.flags() & !Flags::THREADS_ALIVE, 0, "{how}");
+        assert_eq!(profile.flags(), 0, "{how}");
         assert_eq!(profile.counters[1], 1, "{how}");
         std::fs::remove_file(profile.path).unwrap();
     }
@@ -67,6 +67,28 @@ fn other_ends() {
 
 fn libc_sigabrt() -> i32 {
     6
+}
+
+#[test]
+fn threads_that_outlive_main_account_for_themselves() {
+    let place = Place::new("pool");
+    let program = place.build("pool.c", &[]);
+    for busy in [false, true] {
+        let mut command = program.command();
+        if busy {
+            command.arg("busy");
+        }
+        let run = Run::of(&mut command, 0);
+        assert_eq!(run.output.lines().last(), Some("done"), "{}", run.output);
+        let profile = place.profile();
+        assert_eq!(profile.header.threads_alive, 0);
+        assert_eq!(profile.flags(), if busy { Flags::INTERRUPTED_FRAME } else { 0 });
+        assert_eq!(profile.interrupted(), i64::from(busy));
+        assert_eq!(profile.at(run.site("wait")), 4);
+        assert_eq!(profile.at(run.site("read")), 1);
+        assert_eq!(profile.at(run.site("sleep")), 1);
+        std::fs::remove_file(profile.path).unwrap();
+    }
 }
 
 #[test]

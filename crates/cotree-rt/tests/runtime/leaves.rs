@@ -150,3 +150,14 @@ fn forks_from_threads() {
         }
     }
 }
+
+#[test]
+fn signal_masks_are_inherited() {
+    let place = Place::new("masks");
+    let program = place.build("masks.c", &[]);
+    let run = program.run(0);
+    let without = crate::support::Run::of(program.command().env("COTREE_FILE", ""), 0);
+    assert_eq!(run.output, without.output);
+    let rows: Vec<_> = run.output.lines().map(|row| row.matches('1').count()).collect();
+    assert_eq!(rows, [0, 0, 0, 1, 60, 1], "{}", run.output);
+}
