@@ -51,8 +51,12 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
     if files > 0 {
         Ok(())
     } else if args.file.is_some() || args.function.is_some() {
-        Err(miette!("no source line matches: `cotree report -v` lists functions, and `cotree annotate` without patterns all files"))
+        Err(miette!(
+            "no source line matches: `cotree report -v` lists functions, and `cotree annotate` without patterns all files"
+        ))
     } else {
-        Err(miette!("the binary has no source lines: build it with debug information (-g, or debug = \"line-tables-only\")"))
+        Err(miette!(
+            "the binary has no source lines: build it with debug information (-g, or debug = \"line-tables-only\")"
+        ))
     }
 }

@@ -65,7 +65,11 @@ fn find<'a, 'b>(units: &'b [Unit<'a>], pattern: &str, names: Names) -> Result<(&
     let Some(&(unit, first)) = found.first() else {
         return Err(miette!("there is no function {pattern}: `cotree report -n 0` lists those that ran"));
     };
-    let others: Vec<String> = found.iter().filter(|(_, f)| f.facts.symbol != first.facts.symbol).map(|(_, f)| names.show(&f.facts.symbol)).collect();
+    let others: Vec<String> = found
+        .iter()
+        .filter(|(_, f)| f.facts.symbol != first.facts.symbol)
+        .map(|(_, f)| names.show(&f.facts.symbol))
+        .collect();
     if others.is_empty() {
         return Ok((unit, first));
     }

@@ -67,7 +67,8 @@ pub fn load(file: &ProfileFile, binaries: &Binaries) -> Result<Loaded> {
 /// The newest profile of a folder; those of runs that were cut off only if there is no other.
 fn newest(folder: &Path) -> Result<PathBuf> {
     let mut best: Option<(bool, std::time::SystemTime, PathBuf)> = None;
-    let entries = fs::read_dir(folder).map_err(|e| miette!("cannot look for profiles in the current directory: {e}"))?;
+    let entries =
+        fs::read_dir(folder).map_err(|e| miette!("cannot look for profiles in the current directory: {e}"))?;
     for entry in entries.flatten() {
         let path = entry.path();
         let finished = match path.extension().and_then(|e| e.to_str()) {
@@ -122,7 +123,8 @@ impl Sources for FileSources {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
-        let moved = self.moved.iter().find_map(|(old, new)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}")));
+        let moved =
+            self.moved.iter().find_map(|(old, new)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}")));
         let place = moved.unwrap_or_else(|| path.to_owned());
         let regular = fs::metadata(&place).ok().filter(|m| m.is_file() && m.len() <= LARGEST_SOURCE);
         let text = regular.and_then(|_| fs::read(&place).ok()).map(|bytes| Rc::new(SourceText::new(&bytes)));

@@ -1,11 +1,13 @@
-//! The subcommands that read profiles: each a struct of arguments and a function that does what they say.
+//! The subcommands of our own: each a struct of arguments and a function that does what they say.
 
 pub mod annotate;
 pub mod cfg;
+pub mod demo;
 pub mod diff;
 pub mod dump;
 pub mod export;
 mod input;
+pub mod instrument;
 pub mod merge;
 mod output;
 pub mod plan;

@@ -56,8 +56,14 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     }
     let style = args.looks.style(&args.output);
     let judged = if args.judge.is_some() { "increments" } else { "expected increments" };
-    let columns =
-        [text("method"), number("counters"), number("per edge"), number("need a jump"), number(judged), number("of redundant")];
+    let columns = [
+        text("method"),
+        number("counters"),
+        number("per edge"),
+        number("need a jump"),
+        number(judged),
+        number("of redundant"),
+    ];
     let redundant = statistics.redundant;
     let row = |name: &str, cost: &PlacementCost| {
         let reduction = if redundant.increments > 0.0 {
@@ -83,12 +89,21 @@ pub fn run(args: &PlanArgs) -> Result<()> {
         row("block (blocks and edges)", &statistics.block),
     ];
     args.output.write(|out| {
-        writeln!(out, "{} blocks, {} edges", grouped(u128::from(statistics.blocks)), grouped(u128::from(statistics.edges)))?;
+        writeln!(
+            out,
+            "{} blocks, {} edges",
+            grouped(u128::from(statistics.blocks)),
+            grouped(u128::from(statistics.edges))
+        )?;
         write!(out, "{}", style.table(&columns, rows))
     })
 }
 
-fn statistics(args: &PlanArgs, program: &ProgramMap, profiles: Option<&Vec<Option<FunctionProfile>>>) -> PlanStatistics {
+fn statistics(
+    args: &PlanArgs,
+    program: &ProgramMap,
+    profiles: Option<&Vec<Option<FunctionProfile>>>,
+) -> PlanStatistics {
     let mut sum = PlanStatistics::default();
     for (index, (_, function)) in program.functions().enumerate() {
         let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));

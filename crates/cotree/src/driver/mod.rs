@@ -9,7 +9,7 @@ pub mod binutils;
 pub mod cargo;
 mod cargo_config;
 pub mod clang;
-mod embedded;
+pub mod embedded;
 pub mod linker;
 pub mod options;
 mod response_file;
@@ -75,7 +75,9 @@ pub enum Error {
     },
     /// A cargo command that builds nothing, or not the way we do.
     #[error("cargo cotree knows no `{0}`")]
-    #[diagnostic(help("it knows build, run, test, bench, check and rustc; all other commands of cargo need no cotree"))]
+    #[diagnostic(help(
+        "it knows build, run, test, bench, check and rustc; all other commands of cargo need no cotree"
+    ))]
     CargoVerb(String),
 }
 

@@ -1,0 +1,66 @@
+//! `cotree instrument`: probes for a bitcode file that is compiled and linked by other means.
+
+use super::told;
+use crate::driver::embedded;
+use crate::driver::options::InstrumentOptions;
+use clap::Args;
+use cotree_llvm::options::Options;
+use cotree_lto::protocol::OutputKind;
+use cotree_profile::atomic;
+use miette::{IntoDiagnostic, Result, WrapErr, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Arguments of `cotree instrument`.
+#[derive(Args, Debug)]
+pub struct InstrumentArgs {
+    /// The bitcode
+    input: PathBuf,
+    /// Where the instrumented bitcode goes; link OUTPUT.rt.o, which is written beside it, with what you make of it
+    #[arg(short, long)]
+    output: PathBuf,
+    /// It becomes part of a shared library
+    #[arg(long)]
+    shared: bool,
+}
+
+/// Runs `cotree instrument`.
+pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
+    let bitcode = std::fs::read(&args.input)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;
+    let options = Options::parse(&options.plugin_options()).map_err(told)?;
+    let name = args.input.display().to_string();
+    let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(told)?;
+    let companion = companion(&args.output);
+    write_companion(&companion, &made.unit, if args.shared { OutputKind::Shared } else { OutputKind::Pie })?;
+    atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(told)?;
+    println!("link {} with it: it holds the counters and the runtime", companion.display());
+    Ok(())
+}
+
+fn companion(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".rt.o");
+    name.into()
+}
+
+/// The unit's counters and the runtime in one object.
+fn write_companion(path: &Path, unit: &[u8], kind: OutputKind) -> Result<()> {
+    let folder = tempfile::tempdir().into_diagnostic().wrap_err("cannot make a temporary folder")?;
+    let (unit_path, runtime_path, joined) =
+        (folder.path().join("unit.o"), folder.path().join("runtime.o"), folder.path().join("joined.o"));
+    std::fs::write(&unit_path, unit).into_diagnostic()?;
+    std::fs::write(&runtime_path, embedded::runtime(kind, false)).into_diagnostic()?;
+    let linked = Command::new("ld")
+        .args(["-r", "-o"])
+        .args([&joined, &unit_path, &runtime_path])
+        .status()
+        .into_diagnostic()
+        .wrap_err("cannot start ld: install binutils")?;
+    if !linked.success() {
+        bail!("ld could not join the runtime and the counters; what it said stands above");
+    }
+    let bytes = std::fs::read(&joined).into_diagnostic()?;
+    atomic::write(path, |out| out.write_all(&bytes)).map_err(told)
+}
