@@ -112,6 +112,12 @@ impl Drop for WorkDir {
     }
 }
 
+/// Where `lto-symtab` leaves its sentence if it fails.
+#[must_use]
+pub fn reason_file(output: &Path) -> PathBuf {
+    output.with_extension("reason")
+}
+
 /// The `cotree` executable.
 #[derive(Clone, Debug)]
 pub struct Driver(PathBuf);
@@ -156,7 +162,11 @@ impl Driver {
     /// With the sentence to print.
     pub fn rewrite(&self, input: &Path, output: &Path) -> Result<(), Failure> {
         let status = self.run("lto-symtab", &[input.into(), output.into()])?;
-        if status.success() { Ok(()) } else { Err(self.died("lto-symtab", status)) }
+        match fs::read_to_string(reason_file(output)) {
+            _ if status.success() => Ok(()),
+            Ok(reason) => Err(Failure::Reported(reason)),
+            Err(_) => Err(self.died("lto-symtab", status)),
+        }
     }
 
     fn died(&self, command: &'static str, status: ExitStatus) -> Failure {

@@ -82,7 +82,10 @@ fn succeed(command: &mut Command) -> String {
 
 fn c() -> Project {
     Project::new(&[
-        ("main.c", "#include <stdio.h>\nint square(int);\nint main(void) { printf(\"%d\\n\", square(7)); return 0; }\n"),
+        (
+            "main.c",
+            "#include <stdio.h>\nint square(int);\nint main(void) { printf(\"%d\\n\", square(7)); return 0; }\n",
+        ),
         ("square.c", "int square(int x) { return x * x; }\n"),
         ("unused.c", "int unused(int x) { return absent(x); }\n"),
         ("a.s", ".globl answer\nanswer: ret\n.section .note.GNU-stack,\"\",@progbits\n"),
@@ -130,7 +133,10 @@ fn libraries_and_partial_links() {
 #[test]
 fn what_clang_does_without_linking_stays_clangs() {
     let project = c();
-    assert!(project.ok("cc -S -o - main.c").contains("\tcallq\tsquare") || project.ok("cc -S -o - main.c").contains("square@PLT"));
+    assert!(
+        project.ok("cc -S -o - main.c").contains("\tcallq\tsquare")
+            || project.ok("cc -S -o - main.c").contains("square@PLT")
+    );
     assert!(project.ok("cc -E main.c").contains("int square(int);"));
     assert_eq!(project.ok("cc -MM main.c").trim(), "main.o: main.c");
     assert!(project.ok("cc --version").contains("clang version"));
@@ -183,7 +189,9 @@ fn options_reach_the_link() {
 #[test]
 fn other_names_are_other_commands() {
     let project = c();
-    for (name, line) in [("cotree-cc", "-O1 main.c square.c -o program"), ("cotree-c++", "-x c++ -fsyntax-only square.c")] {
+    for (name, line) in
+        [("cotree-cc", "-O1 main.c square.c -o program"), ("cotree-c++", "-x c++ -fsyntax-only square.c")]
+    {
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_cotree"), project.path(name)).expect("a link");
         succeed(project.command(project.path(name)).args(line.split(' ')));
     }
@@ -200,14 +208,22 @@ fn no_cache_is_needed() {
 }
 
 fn rust() -> Project {
-    let manifest = |name: &str, more: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}");
+    let manifest = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}")
+    };
     Project::new(&[
         ("Cargo.toml", &manifest("demo", "[dependencies]\nmacros = { path = \"macros\" }\n[workspace]\n")),
         ("build.rs", "fn main() { println!(\"cargo::rustc-env=BUILT=built\"); }"),
-        ("src/lib.rs", "/// ```\n/// assert_eq!(demo::n(), 42);\n/// ```\npub fn n() -> u32 { macros::answer!() }\n#[test]\nfn works() { assert_eq!(n(), 42); }"),
+        (
+            "src/lib.rs",
+            "/// ```\n/// assert_eq!(demo::n(), 42);\n/// ```\npub fn n() -> u32 { macros::answer!() }\n#[test]\nfn works() { assert_eq!(n(), 42); }",
+        ),
         ("src/main.rs", "fn main() { println!(\"{} {}\", demo::n(), env!(\"BUILT\")); }"),
         ("macros/Cargo.toml", &manifest("macros", "[lib]\nproc-macro = true\n")),
-        ("macros/src/lib.rs", "#[proc_macro]\npub fn answer(_: proc_macro::TokenStream) -> proc_macro::TokenStream { \"42u32\".parse().unwrap() }"),
+        (
+            "macros/src/lib.rs",
+            "#[proc_macro]\npub fn answer(_: proc_macro::TokenStream) -> proc_macro::TokenStream { \"42u32\".parse().unwrap() }",
+        ),
     ])
 }
 

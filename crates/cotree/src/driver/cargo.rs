@@ -183,7 +183,8 @@ impl Workspace {
 /// What a command prints; its messages go where ours go.
 fn answer(command: &mut Command) -> Result<String, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| Error::Start { tool: name.clone(), error })?;
+    let output =
+        command.stderr(Stdio::inherit()).output().map_err(|error| Error::Start { tool: name.clone(), error })?;
     let fail = |reason: String| Error::Answer { command: name, reason };
     if !output.status.success() {
         return Err(fail(format!("{}; its messages, if any, stand above", output.status)));

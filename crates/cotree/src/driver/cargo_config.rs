@@ -52,9 +52,11 @@ impl Settings {
     /// Are there flags (`rustflags`, `rustdocflags`) for this target, or for a `cfg(…)` that may hold for it? They put those
     /// of `build` aside.
     pub fn has_target_flags(&self, triple: &str, flags: &str) -> bool {
-        self.get(&["target"]).into_iter().filter_map(Value::as_table).flatten().any(|(key, value)| {
-            (key == triple || key.starts_with("cfg(")) && value.get(flags).is_some()
-        })
+        self.get(&["target"])
+            .into_iter()
+            .filter_map(Value::as_table)
+            .flatten()
+            .any(|(key, value)| (key == triple || key.starts_with("cfg(")) && value.get(flags).is_some())
     }
 
     /// Flags of a table that the file that counts writes as one string.
@@ -79,7 +81,8 @@ impl Settings {
                     _ => true,
                 });
             }
-            let parent = self.get(&["profile", &name, "inherits"]).first().copied().and_then(Value::as_str).map(str::to_owned);
+            let parent =
+                self.get(&["profile", &name, "inherits"]).first().copied().and_then(Value::as_str).map(str::to_owned);
             name = match (parent, &*name) {
                 (Some(parent), _) => parent,
                 (None, "test") => "dev".into(),

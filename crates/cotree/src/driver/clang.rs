@@ -44,9 +44,8 @@ impl Language {
             Some(name) => search::in_path(&name).ok_or_else(|| {
                 missing(&name.to_string_lossy(), format!("{variable} names it: set it to a clang that is installed"))
             }),
-            None => search::newest(self.tool()).ok_or_else(|| {
-                missing(self.tool(), format!("install clang (14 or newer), or name one by {variable}"))
-            }),
+            None => search::newest(self.tool())
+                .ok_or_else(|| missing(self.tool(), format!("install clang (14 or newer), or name one by {variable}"))),
         }
     }
 }

@@ -119,7 +119,8 @@ fn real_linker() -> Result<PathBuf, Error> {
         Some("mold") => vec!["ld.mold".into(), "mold".into()],
         _ => vec![choice],
     };
-    let names_lld = |name: &OsString| name.to_string_lossy().rsplit('/').next().is_some_and(|name| name.contains("lld"));
+    let names_lld =
+        |name: &OsString| name.to_string_lossy().rsplit('/').next().is_some_and(|name| name.contains("lld"));
     if names.iter().any(names_lld) {
         return Err(Error::Lld);
     }

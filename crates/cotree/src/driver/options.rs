@@ -115,8 +115,7 @@ impl InstrumentOptions {
             ("spanning-tree", self.spanning_tree.map(spelling)),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));
-        let lists =
-            [("include", &self.include), ("exclude", &self.exclude), ("exclude-file", &self.exclude_file)];
+        let lists = [("include", &self.include), ("exclude", &self.exclude), ("exclude-file", &self.exclude_file)];
         let lists = lists.into_iter().filter(|(_, values)| !values.is_empty()).map(|(name, v)| (name, v.clone()));
         single.chain(lists).collect()
     }

@@ -3,6 +3,7 @@
 use super::embedded;
 use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, OutputKind, Resolution};
 use cotree_lto::protocol::{self, LinkRequest, LinkResponse};
+use cotree_lto::worker::reason_file;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use std::fs;
 use std::path::Path;
@@ -65,12 +66,13 @@ fn module(input: &protocol::ModuleInput) -> JobModule {
     }
 }
 
-/// `cotree lto-symtab IN OUT`
+/// `cotree lto-symtab IN OUT`: the plugin says why it fails, in terms of a file that the user knows.
 pub fn symtab(input: &Path, output: &Path) -> Result<ExitCode> {
     let bitcode = fs::read(input).into_diagnostic().wrap_err_with(|| format!("can't read {}", input.display()))?;
-    let module = Module::parse(&input.display().to_string(), &bitcode).into_diagnostic()?;
-    fs::write(output, module.to_bitcode())
-        .into_diagnostic()
-        .wrap_err_with(|| format!("can't write {}", output.display()))?;
-    Ok(ExitCode::SUCCESS)
+    let (path, content, status) = match Module::parse("this", &bitcode) {
+        Ok(module) => (output.to_owned(), module.to_bitcode(), ExitCode::SUCCESS),
+        Err(error) => (reason_file(output), error.to_string().into_bytes(), ExitCode::FAILURE),
+    };
+    fs::write(&path, content).into_diagnostic().wrap_err_with(|| format!("can't write {}", path.display()))?;
+    Ok(status)
 }
