@@ -58,6 +58,10 @@ enum Command {
     Verify(commands::verify::VerifyArgs),
     /// Compare what the methods' counters would cost
     Plan(commands::plan::PlanArgs),
+    /// Put probes into a bitcode file that is compiled and linked by other means
+    Instrument(commands::instrument::InstrumentArgs),
+    /// Build, run and report a bundled example
+    Demo(commands::demo::DemoArgs),
     /// Do one link; the linker plugin starts this
     #[command(hide = true)]
     LtoLink {
@@ -106,6 +110,8 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Dump(args) => done(commands::dump::run(&args))?,
         Command::Verify(args) => done(commands::verify::run(&args))?,
         Command::Plan(args) => done(commands::plan::run(&args))?,
+        Command::Instrument(args) => done(commands::instrument::run(&args, &options))?,
+        Command::Demo(args) => done(commands::demo::run(&args))?,
         Command::LtoLink { request } => worker::link(&request)?,
         Command::LtoSymtab { input, output } => worker::symtab(&input, &output)?,
     })
@@ -140,7 +146,8 @@ mod tests {
 
     #[test]
     fn what_follows_a_tool_is_the_tools() {
-        let cli = Cli::try_parse_from(["cotree", "--profile", "block", "cc", "--help", "--profile", "x", "-c", "--", "a"]);
+        let cli =
+            Cli::try_parse_from(["cotree", "--profile", "block", "cc", "--help", "--profile", "x", "-c", "--", "a"]);
         let Ok(Cli { command: Command::Cc(passed), .. }) = cli else { panic!("it is cc") };
         assert_eq!(passed.arguments, ["--help", "--profile", "x", "-c", "--", "a"]);
     }
