@@ -307,7 +307,11 @@ pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitP
                     .cfg()
                     .map_err(|e| Error::Internal { module: module.name.clone(), reason: e.to_string() })?;
                 let previous = weights.as_ref().and_then(|w| w.of(&module.name, function));
-                Ok(method::plan(method, function, &cfg, &Weighting::from_previous(function, &cfg, previous)))
+                let weighting = Weighting::from_previous(function, &cfg, previous);
+                Ok(match method {
+                    Method::Edge => method::edge::plan_extreme(function, &cfg, &weighting, options.spanning_tree),
+                    other => method::plan(other, function, &cfg, &weighting),
+                })
             })
             .collect::<Result<Vec<_>, Error>>()
     };

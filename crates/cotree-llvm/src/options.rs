@@ -4,6 +4,7 @@ use crate::codegen::Level;
 use crate::error::Error;
 use crate::extract::Selection;
 use cotree_core::plan::Method;
+use cotree_core::spanning::Extreme;
 use std::path::PathBuf;
 
 /// Are counters per thread?
@@ -33,6 +34,8 @@ pub struct Options {
     pub threads: Threads,
     /// A profile whose counts weight the edges.
     pub weights: Option<PathBuf>,
+    /// Which spanning tree the edge method takes.
+    pub spanning_tree: Extreme,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
     pub early: bool,
     /// Which functions.
@@ -54,6 +57,7 @@ impl Options {
             cpu: "x86-64".into(),
             threads: Threads::Auto,
             weights: None,
+            spanning_tree: Extreme::Maximum,
             early: false,
             selection: Selection::default(),
             keep_temps: false,
@@ -91,6 +95,13 @@ impl Options {
                     }
                 }
                 "cotree-weights" => options.weights = Some(argument.into()),
+                "cotree-spanning-tree" => {
+                    options.spanning_tree = match argument {
+                        "max" => Extreme::Maximum,
+                        "min" => Extreme::Minimum,
+                        _ => return Err(bad("max or min")),
+                    }
+                }
                 "cotree-at" => {
                     options.early = match argument {
                         "early" => true,

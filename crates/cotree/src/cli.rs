@@ -92,7 +92,10 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     if let Some(subcommand) = arguments.first().and_then(|name| subcommand_of(name)) {
         arguments.insert(1, subcommand.into());
     }
-    let Cli { options, command } = Cli::parse_from(arguments);
+    let Cli { mut options, command } = Cli::parse_from(arguments);
+    if let Some(given) = &options.weights {
+        options.weights = Some(crate::driver::weights::resolve(given)?);
+    }
     Ok(match command {
         Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
         Command::Cxx(passed) => clang::run(clang::Language::Cxx, &options, passed.arguments)?,

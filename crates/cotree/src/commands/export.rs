@@ -3,6 +3,7 @@
 use super::input::{Input, SourceArgs};
 use super::output::Output;
 use clap::{Args, ValueEnum};
+use cotree_profile::weights;
 use cotree_report::names::Names;
 use cotree_report::{json, lcov};
 use miette::Result;
@@ -40,6 +41,8 @@ enum Format {
     Json,
     /// A tracefile for genhtml and coverage services
     Lcov,
+    /// Edge counts for --weights, which then needs the binary no more
+    Weights,
 }
 
 /// Runs `cotree export`.
@@ -48,6 +51,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     let units = loaded.units();
     match args.format {
         Format::Json => args.output.write(|out| json::write(&units, out)),
+        Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered())),
         Format::Lcov => {
             let options = lcov::Options {
                 test_name: args.test_name.clone(),

@@ -37,6 +37,11 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// As it was recovered.
+    pub fn recovered(&self) -> &[(BinaryFile, UnitProfile)] {
+        &self.recovered
+    }
+
     /// Its link units.
     pub fn units(&self) -> Vec<Unit<'_>> {
         self.recovered.iter().map(|(binary, profile)| Unit::new(binary.map(), profile)).collect()

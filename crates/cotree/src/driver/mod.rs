@@ -15,6 +15,7 @@ pub mod options;
 mod response_file;
 mod search;
 mod unpack;
+pub mod weights;
 pub mod worker;
 
 use miette::Diagnostic;

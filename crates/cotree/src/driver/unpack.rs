@@ -78,7 +78,8 @@ impl Toolkit {
     }
 }
 
-fn cache_folder() -> Option<PathBuf> {
+/// Where things that can be made again are kept.
+pub fn cache_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("cotree"))
 }
