@@ -70,7 +70,8 @@ impl Flags {
     pub const SLAB_SHARED: u64 = 1 << 10;
     /// Another process wrote into this mapping (made by a raw `clone`, or by a `vfork` that ended unseen).
     pub const FOREIGN_PROCESS: u64 = 1 << 11;
-    /// A shared library in a program that is not profiled: jumps, exceptions, threads and `_exit` went unseen.
+    /// A shared library in a program that is not profiled: jumps, exceptions, threads and `_exit` went unseen. Or an
+    /// executable with an unwinder of its own, linked without the hooks: exceptions went unseen.
     pub const UNHOOKED: u64 = 1 << 12;
 }
 

@@ -14,12 +14,14 @@
 //!
 //! | flavour | feature | linked into | the link needs besides |
 //! | --- | --- | --- | --- |
-//! | `dynamic` | `runtime` | dynamic executables, PIE or not | `--dynamic-list=dynamic-list.txt`, `-ldl` before glibc 2.34 |
+//! | `dynamic` | `runtime` | dynamic executables, PIE or not | `--wrap=` for each line of `wrap-dynamic.txt`, `--dynamic-list=dynamic-list.txt`, `-ldl` before glibc 2.34 |
 //! | `static` | `static-executable` | static executables | `--wrap=` for each line of `wrap-static.txt`, `--eh-frame-hdr` |
 //! | `shared` | `shared-library` | shared libraries | nothing |
 //!
-//! The dynamic list makes hooks visible to libraries that are loaded later, and keeps `--gc-sections` from dropping
-//! hooks that nothing refers to at link time. Every object needs `.eh_frame`: a frame without it ends a walk, and the
+//! In dynamic executables the loader finds our hooks first, but a program may bring a statically linked `pthread_create`
+//! or unwinder of its own: then it takes `--wrap` to get in front of that. The dynamic list makes hooks visible to
+//! libraries that are loaded later, and keeps `--gc-sections` from dropping what nothing refers to at link time. Without
+//! the two, ordinary programs work too. Every object needs `.eh_frame`: a frame without it ends a walk, and the
 //! profile is flagged.
 //!
 //! The link unit provides `__cotree_unit`, `__cotree_counters` and the TLS word `__cotree_slab`, all hidden; the runtime

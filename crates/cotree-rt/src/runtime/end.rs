@@ -14,7 +14,7 @@ unsafe extern "C" {
 weak!(at_quick_exit = "__cxa_at_quick_exit");
 weak!(plain_at_quick_exit = "at_quick_exit");
 
-entry!("cotree_rt_at_exit", ".hidden", at_exit, "rsi");
+entry!("cotree_rt_at_exit", at_exit, "rsi");
 
 /// Registered before everyone else's handlers, so run after all of them.
 pub fn register() {
@@ -154,14 +154,14 @@ pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
 
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
-    use super::{Caller, State, call, entry, exit_now, finish, sys};
-    use crate::runtime::linkage::{hook_name, real};
+    use super::{Caller, State, call, exit_now, finish, sys};
+    use crate::runtime::hooks::{hook, real};
     use core::ffi::{c_char, c_int, c_uint};
 
-    entry!(hook_name!("_exit"), ".globl", exit_now, "rsi");
-    entry!(hook_name!("_Exit"), ".globl", exit_now, "rsi");
-    entry!(hook_name!("abort"), ".globl", abort, "rdi");
-    entry!(hook_name!("__assert_fail"), ".globl", assert_fail, "r8");
+    hook!("_exit", exit_now, "rsi");
+    hook!("_Exit", exit_now, "rsi");
+    hook!("abort", abort, "rdi");
+    hook!("__assert_fail", assert_fail, "r8");
     real!(real_abort = "abort");
     real!(real_assert_fail = "__assert_fail");
 
@@ -234,5 +234,5 @@ mod hooks {
         }
         0
     }
-    entry!(hook_name!("daemon"), ".globl", daemon, "rdx");
+    hook!("daemon", daemon, "rdx");
 }

@@ -1,7 +1,8 @@
 //! The `exec` family: a successful one ends the profile, and nobody comes back to say so. It is completed before, and
 //! that is taken back if the call fails.
 
-use super::linkage::{Caller, call, entry, hook_name, real};
+use super::hooks::{hook, labels, real};
+use super::linkage::{Caller, call};
 use super::{end, fork, process, sys};
 use core::ffi::{c_char, c_int};
 
@@ -12,11 +13,11 @@ unsafe extern "C" {
     static environ: List;
 }
 
-entry!(hook_name!("execve"), ".globl", execve, "rcx");
-entry!(hook_name!("execv"), ".globl", execv, "rdx");
-entry!(hook_name!("execvp"), ".globl", execvp, "rdx");
-entry!(hook_name!("execvpe"), ".globl", execvpe, "rcx");
-entry!(hook_name!("fexecve"), ".globl", fexecve, "rcx");
+hook!("execve", execve, "rcx");
+hook!("execv", execv, "rdx");
+hook!("execvp", execvp, "rdx");
+hook!("execvpe", execvpe, "rcx");
+hook!("fexecve", fexecve, "rcx");
 real!(real_execvp = "execvp");
 real!(real_execvpe = "execvpe");
 real!(real_fexecve = "fexecve");
@@ -73,14 +74,12 @@ unsafe extern "C" fn fexecve(fd: c_int, arguments: List, environment: List, call
 }
 
 /// Variadic ones. The entry saves the argument registers and passes where they and the stack's arguments lie.
-macro_rules! variadic_entry {
-    ($symbol:expr, $function:path) => {
+macro_rules! variadic_hook {
+    ($symbol:literal, $function:path) => {
         core::arch::global_asm!(
             concat!(".pushsection .text.cotree.", $symbol, ",\"ax\",@progbits"),
             ".p2align 4",
-            concat!(".globl ", $symbol),
-            concat!(".type ", $symbol, ",@function"),
-            concat!($symbol, ":"),
+            labels!($symbol),
             ".cfi_startproc",
             "endbr64",
             "sub rsp, 120",
@@ -108,15 +107,14 @@ macro_rules! variadic_entry {
             ".cfi_adjust_cfa_offset -120",
             "ret",
             ".cfi_endproc",
-            concat!(".size ", $symbol, ", .-", $symbol),
             ".popsection",
             function = sym $function,
         );
     };
 }
-variadic_entry!(hook_name!("execl"), execl);
-variadic_entry!(hook_name!("execlp"), execlp);
-variadic_entry!(hook_name!("execle"), execle);
+variadic_hook!("execl", execl);
+variadic_hook!("execlp", execlp);
+variadic_hook!("execle", execle);
 
 /// The arguments after the first: five in registers, the rest on the stack.
 struct Variadic {

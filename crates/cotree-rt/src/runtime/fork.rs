@@ -17,7 +17,7 @@ unsafe extern "C" {
 }
 weak!(register_atfork = "__register_atfork");
 weak!(pthread_atfork = "pthread_atfork");
-entry!("cotree_rt_in_child", ".hidden", in_child, "rdi");
+entry!("cotree_rt_in_child", in_child, "rdi");
 
 /// Stands by for `fork`.
 pub fn register() {
@@ -63,10 +63,10 @@ pub fn leave_vfork(caller: &Caller, times: i64) -> bool {
 
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
-    use super::{Caller, Flags, Relaxed, c_int, call, entry, in_child, process, profile, thread};
-    use crate::runtime::linkage::{hook_name, real};
+    use super::{Caller, Flags, Relaxed, c_int, call, in_child, process, profile, thread};
+    use crate::runtime::hooks::{hook, labels, real};
 
-    entry!(hook_name!("_Fork"), ".globl", underscore_fork, "rdi");
+    hook!("_Fork", underscore_fork, "rdi");
     real!(real_underscore_fork = "_Fork");
 
     /// The `fork` without handlers.
@@ -108,9 +108,7 @@ mod hooks {
     core::arch::global_asm!(
         ".pushsection .text.cotree.vfork,\"ax\",@progbits",
         ".p2align 4",
-        concat!(".globl ", hook_name!("vfork")),
-        concat!(".type ", hook_name!("vfork"), ",@function"),
-        concat!(hook_name!("vfork"), ":"),
+        labels!("vfork"),
         ".cfi_startproc",
         "endbr64",
         "sub rsp, 72",
@@ -142,7 +140,6 @@ mod hooks {
         ".cfi_adjust_cfa_offset -8",
         "2: ret",
         ".cfi_endproc",
-        concat!(".size ", hook_name!("vfork"), ", .-", hook_name!("vfork")),
         ".popsection",
         begins = sym vfork_begins,
         ends = sym vfork_ends,

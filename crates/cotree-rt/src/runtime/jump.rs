@@ -3,16 +3,17 @@
 //! The frames that die are counted at their calls, the target's frame too, and the target's `setjmp` call, which
 //! returns once more, is counted −1: the sum over the target's function stays right.
 
-use super::linkage::{Caller, call, entry, hook_name, real};
+use super::hooks::{hook, real};
+use super::linkage::{Caller, call};
 use super::walk::Walk;
 use super::{process, unwind, walk};
 use crate::layout::Flags;
 use core::ffi::c_int;
 
-entry!(hook_name!("longjmp"), ".globl", longjmp, "rdx");
-entry!(hook_name!("_longjmp"), ".globl", underscore_longjmp, "rdx");
-entry!(hook_name!("siglongjmp"), ".globl", siglongjmp, "rdx");
-entry!(hook_name!("__longjmp_chk"), ".globl", longjmp_chk, "rdx");
+hook!("longjmp", longjmp, "rdx");
+hook!("_longjmp", underscore_longjmp, "rdx");
+hook!("siglongjmp", siglongjmp, "rdx");
+hook!("__longjmp_chk", longjmp_chk, "rdx");
 real!(real_longjmp = "longjmp");
 real!(real_underscore_longjmp = "_longjmp");
 real!(real_siglongjmp = "siglongjmp");
@@ -97,7 +98,7 @@ fn frames_to(sp: u64, pc: u64, caller: &Caller) -> Option<usize> {
     None
 }
 
-entry!(hook_name!("setcontext"), ".globl", setcontext, "rsi");
+hook!("setcontext", setcontext, "rsi");
 real!(real_setcontext = "setcontext");
 
 /// A context saved on this stack is the target of a jump; a fresh one is another coroutine's, and what becomes of this

@@ -6,16 +6,27 @@
 //! inlined there only the inner ones are left. After a cleanup the unwinder is called again, which the generated code
 //! announces by `__cotree_resuming`.
 
-use super::linkage::{Caller, behind, call, entry, hook_name, real};
+#[cfg(not(feature = "static-executable"))]
+use super::hooks::got;
+use super::hooks::{behind, hook, real};
+use super::linkage::{Caller, call};
 use super::walk::{self, Walk};
 use super::process;
 use crate::layout::{Flags, LANDED};
 use core::ffi::c_void;
 
-entry!(hook_name!("_Unwind_SetIP"), ".globl", set_ip, "rdx");
+hook!("_Unwind_SetIP", set_ip, "rdx");
 real!(real_set_ip = "_Unwind_SetIP");
 behind!(real_get_ip = "_Unwind_GetIP");
 behind!(real_get_cfa = "_Unwind_GetCFA");
+
+/// Whether landings in this link unit come by here: not if it was linked with an unwinder of its own without `--wrap`.
+#[cfg(not(feature = "static-executable"))]
+pub fn is_in_place() -> bool {
+    let bound = got!(".weak ", "_Unwind_SetIP");
+    let wrapped = got!(".weak ", "__real__Unwind_SetIP");
+    bound.is_null() || !wrapped.is_null() || bound == got!(".globl ", "__wrap__Unwind_SetIP")
+}
 
 unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
     // SAFETY: the unwinder's functions with the personality's context.

@@ -8,6 +8,8 @@ mod end;
 #[cfg(not(feature = "shared-library"))]
 mod exec;
 mod fork;
+#[cfg(not(feature = "shared-library"))]
+mod hooks;
 mod identity;
 #[cfg(not(feature = "shared-library"))]
 mod jump;

@@ -81,7 +81,7 @@ pub fn flag(bits: u64) {
 }
 
 /// Records what holds for the profiles of forked children too.
-#[cfg(feature = "shared-library")]
+#[cfg(any(feature = "shared-library", not(feature = "static-executable")))]
 pub fn flag_always(bits: u64) {
     STANDING.fetch_or(bits, Relaxed);
     flag(bits);

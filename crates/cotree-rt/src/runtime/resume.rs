@@ -4,7 +4,7 @@ use super::early;
 use super::linkage::{Caller, entry};
 use super::unit;
 
-entry!("__cotree_resuming", ".hidden", resuming, "rdi");
+entry!("__cotree_resuming", resuming, "rdi");
 
 /// The activation is abandoned at the marker: the `_Unwind_Resume` that follows does not return, and is no known call.
 /// Counting it here and now needs no memory of it later, whoever walks the stack next and wherever the exception goes.

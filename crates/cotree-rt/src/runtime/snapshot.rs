@@ -12,14 +12,8 @@ use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 // Each link unit has its own: a library that calls them speaks of itself, whatever the executable has.
-#[cfg(not(feature = "shared-library"))]
-entry!("cotree_dump", ".globl", dump, "rsi");
-#[cfg(not(feature = "shared-library"))]
-entry!("cotree_reset", ".globl", reset, "rdi");
-#[cfg(feature = "shared-library")]
-entry!("cotree_dump", ".hidden", dump, "rsi");
-#[cfg(feature = "shared-library")]
-entry!("cotree_reset", ".hidden", reset, "rdi");
+entry!("cotree_dump", dump, "rsi");
+entry!("cotree_reset", reset, "rdi");
 
 /// Written; no profile is being made; an error, as `errno` says.
 const WRITTEN: c_int = 0;

@@ -6,8 +6,9 @@
 //! stack still in place, so that the frames without landing pads are counted then, whatever the reason of the exit.
 
 #[cfg(not(feature = "static-executable"))]
-use super::linkage::tail_entry;
-use super::linkage::{Caller, behind, call, entry, hook_name, real, weak};
+use super::hooks::tail_hook;
+use super::hooks::{behind, hook, labels, real};
+use super::linkage::{Caller, call, entry, weak};
 use super::lock::Held;
 use super::thread::{self, ENDING, FREE, LIVE, Thread};
 use super::{process, profile, sys, unit, walk};
@@ -119,7 +120,7 @@ fn pop_cleanup(buffer: *mut c_void) {
     }
 }
 
-entry!("cotree_rt_unwound", ".hidden", unwound, "rsi");
+entry!("cotree_rt_unwound", unwound, "rsi");
 
 /// The thread is being left for good.
 unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
@@ -143,8 +144,8 @@ unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     record.state.store(ENDING, Relaxed);
 }
 
-entry!(hook_name!("pthread_create"), ".globl", create, "r8");
-entry!(hook_name!("thrd_create"), ".globl", create_c11, "rcx");
+hook!("pthread_create", create, "r8");
+hook!("thrd_create", create_c11, "rcx");
 real!(real_create = "pthread_create");
 real!(real_create_c11 = "thrd_create");
 
@@ -213,13 +214,11 @@ unsafe extern "C" fn create_c11(handle: *mut c_void, routine: usize, argument: u
 real!(real_start_main = "__libc_start_main");
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
-// As tail_entry!, but with the trampoline for `main`.
+// As tail_hook!, but with the trampoline for `main`.
 core::arch::global_asm!(
     ".pushsection .text.cotree.start_main,\"ax\",@progbits",
     ".p2align 4",
-    concat!(".globl ", hook_name!("__libc_start_main")),
-    concat!(".type ", hook_name!("__libc_start_main"), ",@function"),
-    concat!(hook_name!("__libc_start_main"), ":"),
+    labels!("__libc_start_main"),
     ".cfi_startproc",
     ".cfi_undefined rip",
     "endbr64",
@@ -269,7 +268,7 @@ unsafe extern "C" fn leave_main(buffer: *mut c_void) {
 #[cfg(not(feature = "static-executable"))]
 real!(real_unwind_next = "__pthread_unwind_next");
 #[cfg(not(feature = "static-executable"))]
-tail_entry!(hook_name!("__pthread_unwind_next"), unwind_next);
+tail_hook!("__pthread_unwind_next", unwind_next);
 
 #[cfg(not(feature = "static-executable"))]
 unsafe extern "C" fn unwind_next(_buffer: *mut c_void) -> *const c_void {

@@ -44,6 +44,10 @@ unsafe extern "C" fn start(_argc: c_int, _argv: *mut *mut c_char, environment: *
 #[cfg(not(feature = "shared-library"))]
 fn join() {
     fork::register();
+    #[cfg(not(feature = "static-executable"))]
+    if !super::landing::is_in_place() {
+        profile::flag_always(crate::layout::Flags::UNHOOKED);
+    }
 }
 
 /// A library relies on the executable for what it can't see, and says so if there is none.

@@ -1,6 +1,7 @@
 //! `dlclose`: units that go away finish their profiles, and the unwind rules of their code must be forgotten.
 
-use super::linkage::{call, hook_name, real};
+use super::hooks::{hook, real};
+use super::linkage::{Caller, call};
 use super::rules;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -13,9 +14,9 @@ pub fn closing() -> bool {
     CLOSING.load(Relaxed) != 0
 }
 
-/// The hook.
-#[unsafe(export_name = hook_name!("dlclose"))]
-unsafe extern "C" fn hook_dlclose(handle: *mut c_void) -> c_int {
+hook!("dlclose", close, "rsi");
+
+unsafe extern "C" fn close(handle: *mut c_void, _caller: &Caller) -> c_int {
     CLOSING.fetch_add(1, Relaxed);
     // SAFETY: dlclose's own signature; the caller's handle.
     let result = unsafe { call!(dlclose() => fn(handle => *mut c_void) -> c_int) };

@@ -93,18 +93,24 @@ impl Place {
         if threaded {
             compiler.arg("-DTHREADED");
         }
-        match flavour {
-            Flavour::Dynamic => {}
+        let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let wrap = match flavour {
+            Flavour::Dynamic => {
+                let list = crate_dir.join("dynamic-list.txt");
+                compiler.arg(format!("-Wl,--gc-sections,--dynamic-list={}", list.display()));
+                std::fs::read_to_string(crate_dir.join("wrap-dynamic.txt")).unwrap()
+            }
             Flavour::Static => {
                 compiler.args(["-static", "-Wl,--eh-frame-hdr"]);
-                let wrap = Path::new(env!("CARGO_MANIFEST_DIR")).join("wrap-static.txt");
-                for symbol in std::fs::read_to_string(wrap).unwrap().lines() {
-                    compiler.arg(format!("-Wl,--wrap={symbol}"));
-                }
+                std::fs::read_to_string(crate_dir.join("wrap-static.txt")).unwrap()
             }
             Flavour::Shared => {
                 compiler.args(["-shared", "-fPIC"]);
+                String::new()
             }
+        };
+        for symbol in wrap.lines() {
+            compiler.arg(format!("-Wl,--wrap={symbol}"));
         }
         check(compiler.args([&unit, &flavour.object()]).args(options));
         Program { path, place: self.0.clone() }
