@@ -12,14 +12,19 @@
 //! first line is part of its first block. Inlined copies and other instances of a function are counted each by itself
 //! and added up.
 //!
-//! One thing compilers do differently: clang gives the jump out of `{ … }` the position of the closing brace, which in
-//! `} else if (x) {` is the line of another statement. Such a jump is no execution of the line and does not count.
+//! A call that was inlined is still under way on the line of the call: control that comes back from the copy does not
+//! come to the line anew. (Loops within the copy are the copy's own.)
+//!
+//! Compilers give some jumps positions at which nothing runs, and such jumps do not count: clang has the jump out of
+//! `{ … }` at the closing brace, which in `} else if (x) {` is the line of another statement, and the branch of
+//! `a && b` at the operator, which may stand on the line of `b`. A block that is nothing but a jump counts only for a
+//! line on which nothing else is (`break;`).
 
 use crate::flow::Flow;
 use crate::source::SourceText;
 use cotree_core::facts::{EdgeKind, LineSpan};
 use cotree_core::ids::{Block, Edge};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Counts the lines of one function, in one file or in all.
 ///
@@ -27,32 +32,45 @@ use std::collections::{BTreeMap, HashMap};
 /// tells closing braces from statements for certain.
 pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut each: impl FnMut(u32, u32, u64)) {
     let graph = Pieces::new(flow, text);
-    let mut lines: BTreeMap<(u32, u32, Option<u32>), OnLine> = BTreeMap::new();
+    let mut lines: BTreeMap<LineKey, OnLine> = BTreeMap::new();
+    let wanted = |at: &LineKey| file.is_none_or(|f| f == at.0);
     for (index, piece) in graph.pieces.iter().enumerate() {
-        let mut note = |at: (u32, u32, Option<u32>)| {
-            if file.is_none_or(|f| f == at.0) {
+        for at in graph.positions(piece).filter(wanted) {
+            let line = lines.entry(at).or_default();
+            line.own |= !piece.jump;
+            if line.last_seen != Some(index) {
+                line.last_seen = Some(index);
+                line.passed = line.passed.saturating_add(piece.count);
+            }
+        }
+        if let Some(at) = graph.positions(piece).last() {
+            if wanted(&at) {
+                lines.entry(at).or_default().ending.push((index, true));
+            }
+            for at in graph.callers(at.2).filter(wanted) {
                 let line = lines.entry(at).or_default();
-                if line.last_seen != Some(index) {
-                    line.last_seen = Some(index);
-                    line.passed = line.passed.saturating_add(piece.count);
+                if line.ending.last().is_none_or(|&(last, _)| last != index) {
+                    line.ending.push((index, false));
                 }
             }
-        };
-        for at in graph.positions(piece) {
-            note(at);
-        }
-        if let Some(at) = graph.positions(piece).last()
-            && let Some(line) = lines.get_mut(&at)
-        {
-            line.ending.push(index);
         }
     }
     let mut member = vec![false; graph.pieces.len()];
-    for ((file, line, _), on) in lines {
+    for ((file, line, _), mut on) in lines {
+        if on.last_seen.is_none() {
+            // Nothing of the line is left but what was inlined there.
+            continue;
+        }
+        if on.own {
+            on.ending.retain(|&(piece, _)| !graph.pieces[piece].jump);
+        }
         let count = if on.ending.is_empty() { on.passed } else { graph.rounds(&on.ending, &mut member) };
         each(file, line, count);
     }
 }
+
+/// A line of one file, in one inlined copy or in the function itself.
+type LineKey = (u32, u32, Option<u32>);
 
 /// What is known of one line in one copy of a function.
 #[derive(Default)]
@@ -60,8 +78,10 @@ struct OnLine {
     /// The sum over the pieces that pass the line.
     passed: u64,
     last_seen: Option<usize>,
-    /// The pieces that end on the line.
-    ending: Vec<usize>,
+    /// Something other than a mere jump is there.
+    own: bool,
+    /// The pieces that end on the line (`true`), or in what was inlined there (`false`).
+    ending: Vec<(usize, bool)>,
 }
 
 /// A block, or the part of it between calls that did not return.
@@ -69,6 +89,8 @@ struct Piece {
     block: Block,
     /// It is the beginning of the block.
     first: bool,
+    /// It is nothing but a jump.
+    jump: bool,
     /// Spans of the block.
     spans: std::ops::Range<usize>,
     count: u64,
@@ -90,16 +112,17 @@ impl<'a> Pieces<'a> {
             let block = Block::new(index);
             first.push(pieces.len());
             let mut last = facts.lines.len();
-            if leaves_a_brace(flow, block, text) {
+            if ends_in_a_mere_jump(flow, block, text) {
                 last -= 1;
             }
+            let jump = facts.instructions.total == 1 && kind_of_exit(flow, block) == Some(EdgeKind::Jump);
             let mut start = 0;
             let mut count = flow.block(block);
             // A piece without lines would only stand between those that have some; but the block must begin somewhere.
             let mut add = |spans: std::ops::Range<usize>, count: u64| {
                 let first = spans.start == 0 && pieces.last().is_none_or(|p: &Piece| p.block != block);
                 if first || !spans.is_empty() {
-                    pieces.push(Piece { block, first, spans, count });
+                    pieces.push(Piece { block, first, jump, spans, count });
                 }
             };
             for site in 0..flow.site_count(block) {
@@ -117,22 +140,59 @@ impl<'a> Pieces<'a> {
     }
 
     /// The lines that a piece runs through, in order.
-    fn positions(&self, piece: &Piece) -> impl Iterator<Item = (u32, u32, Option<u32>)> {
+    fn positions(&self, piece: &Piece) -> impl Iterator<Item = LineKey> {
         let function = self.flow.function;
         let declared = function.position.filter(|_| piece.first && piece.block == Block(0)).map(|p| (p.file, p.line, None));
         let spans = &function.blocks[piece.block.index()].lines[piece.spans.clone()];
         declared.into_iter().chain(spans.iter().map(|s| (s.at.file, s.at.line, s.inlined)))
     }
 
+    /// The lines on which the calls stand that an inlined copy is in, from the inside out.
+    fn callers(&self, copy: Option<u32>) -> impl Iterator<Item = LineKey> {
+        let inlined = &self.flow.function.inlined;
+        let copies = std::iter::successors(copy, |&c| inlined[c as usize].parent);
+        copies.map_while(|c| inlined[c as usize].call.map(|at| (at.file, at.line, inlined[c as usize].parent)))
+    }
+
+    /// Makes those pieces members too which have no line of their own, or are nothing but a jump, and come from members
+    /// only: what passes through them does not leave the line.
+    fn thoroughfares(&self, set: &[(usize, bool)], member: &mut [bool]) -> Vec<usize> {
+        let cfg = &self.flow.cfg;
+        let mut through = Vec::new();
+        let mut work: Vec<usize> = set.iter().map(|&(piece, _)| piece).collect();
+        while let Some(index) = work.pop() {
+            let block = self.pieces[index].block;
+            if index + 1 < self.first[block.index() + 1] {
+                continue;
+            }
+            for &edge in cfg.succs(block).iter().filter(|&&e| cfg.dst(e) != cfg.exit()) {
+                let next = self.first[cfg.dst(edge).index()];
+                let piece = &self.pieces[next];
+                let inside = |&e: &Edge| {
+                    let source = cfg.src(e);
+                    source != cfg.exit() && member[self.first[source.index() + 1] - 1]
+                };
+                if !member[next] && (piece.jump || piece.spans.is_empty()) && cfg.preds(piece.block).iter().all(inside) {
+                    member[next] = true;
+                    through.push(next);
+                    work.push(next);
+                }
+            }
+        }
+        through
+    }
+
     /// How often control came into a set of pieces, or went round in it. `member` is all false before and after.
-    fn rounds(&self, set: &[usize], member: &mut [bool]) -> u64 {
-        for &piece in set {
+    fn rounds(&self, set: &[(usize, bool)], member: &mut [bool]) -> u64 {
+        for &(piece, _) in set {
             member[piece] = true;
         }
+        let through = self.thoroughfares(set, member);
+        let members = || set.iter().map(|&(piece, _)| piece).chain(through.iter().copied());
         let mut entered = 0u64;
         let mut inner: HashMap<usize, Vec<(usize, u64)>> = HashMap::new();
         let mut unknown = false;
-        for &index in set {
+        for index in members() {
             let piece = &self.pieces[index];
             let mut arrive = |from: Option<usize>, count: Option<u64>| match (from.filter(|&f| member[f]), count) {
                 (_, None) => unknown = true,
@@ -154,22 +214,24 @@ impl<'a> Pieces<'a> {
                 }
             }
         }
-        for &piece in set {
+        for piece in members() {
             member[piece] = false;
         }
         if unknown {
             // Some edges are not known: at least as often as the busiest of the blocks.
-            return set.iter().map(|&p| self.pieces[p].count).max().unwrap_or(0);
+            return set.iter().map(|&(p, _)| self.pieces[p].count).max().unwrap_or(0);
         }
-        entered.saturating_add(circulation(inner))
+        let own: HashSet<usize> = set.iter().filter(|(_, own)| *own).map(|&(piece, _)| piece).collect();
+        entered.saturating_add(circulation(inner, &own))
     }
 }
 
 /// Takes cycles out of a flow until none is left, and says how often they ran: each cycle as often as its least arc.
+/// Only cycles that pass a piece of `counted` are counted.
 ///
 /// (gcov enumerates elementary cycles, which takes exponential time; walking until the walk meets itself, cancelling
 /// that cycle and going on finds some decomposition, of the same total where loops have one entry.)
-fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>) -> u64 {
+fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>, counted: &HashSet<usize>) -> u64 {
     let mut total = 0u64;
     let mut starts: Vec<usize> = arcs.keys().copied().collect();
     starts.sort_unstable();
@@ -202,7 +264,9 @@ fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>) -> u64 {
             };
             let cycle = &path[met..];
             let least = cycle.iter().filter_map(|p| arcs[p].last()).map(|&(_, count)| count).min().unwrap_or(0);
-            total = total.saturating_add(least);
+            if cycle.iter().any(|p| counted.contains(p)) {
+                total = total.saturating_add(least);
+            }
             for piece in cycle {
                 if let Some((_, count)) = arcs.get_mut(piece).and_then(|out| out.last_mut()) {
                     *count -= least;
@@ -216,33 +280,41 @@ fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>) -> u64 {
     total
 }
 
-/// Is the last span of the block nothing but the jump that leaves `{ … }`?
-fn leaves_a_brace(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
-    let [only] = flow.cfg.succs(block) else { return false };
+/// Is the last span of the block nothing but the jump or branch that leaves it, at a place where nothing runs?
+fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
     let lines = &flow.function.blocks[block.index()].lines;
-    let (Some(last), true) = (lines.last(), kind(flow, *only) == Some(EdgeKind::Jump)) else { return false };
+    let (Some(last), Some(exit)) = (lines.last(), kind_of_exit(flow, block)) else { return false };
+    let marks: &[&str] = match exit {
+        EdgeKind::Jump => &["}"],
+        EdgeKind::True => &["&&", "||"],
+        _ => return false,
+    };
     if let Some(source) = text.and_then(|t| t.line(last.at.line)) {
         let column = (last.at.column as usize).saturating_sub(1);
-        return source.as_bytes().get(column) == Some(&b'}');
+        let rest = source.as_bytes().get(column..).unwrap_or_default();
+        return last.at.column > 0 && marks.iter().any(|m| rest.starts_with(m.as_bytes()));
     }
-    // Without the source: a brace is the first thing on its line, what it is on the line of comes after it, in blocks
-    // that this one does not go to; and the block has done something else before.
+    // Without the source. Both are the first thing on their lines, and the block has done something on a line before.
     let same_line = |s: &LineSpan| s.at.file == last.at.file && s.at.line == last.at.line && s.inlined == last.inlined;
-    let begins_there = |b: Block| flow.function.blocks.get(b.index()).and_then(|b| b.lines.first()).is_some_and(same_line);
+    let block_on_line = |b: Block| flow.function.blocks.get(b.index()).and_then(|b| b.lines.first()).is_some_and(same_line);
     let others = || {
         let blocks = flow.function.blocks.iter().enumerate().filter(|(b, _)| *b != block.index());
         blocks.flat_map(|(_, b)| &b.lines).filter(|s| same_line(s))
     };
-    last.at.column > 0
+    let first_on_line = last.at.column > 0
         && lines.len() > 1
         && !lines[..lines.len() - 1].iter().any(same_line)
-        && !begins_there(flow.cfg.dst(*only))
         && others().any(|s| s.at.column > last.at.column)
-        && others().all(|s| s.at.column >= last.at.column)
+        && others().all(|s| s.at.column >= last.at.column);
+    let goes_there = flow.cfg.succs(block).iter().any(|&e| block_on_line(flow.cfg.dst(e)));
+    // What follows `}` on its line is not where the jump goes; what follows `&&` is where the branch may go.
+    first_on_line && goes_there == (exit == EdgeKind::True)
 }
 
-fn kind(flow: &Flow<'_>, edge: Edge) -> Option<EdgeKind> {
-    flow.function.edges.get(edge.index()).map(|e| e.kind)
+/// The kind of the first way out of a block.
+fn kind_of_exit(flow: &Flow<'_>, block: Block) -> Option<EdgeKind> {
+    let first = flow.cfg.succs(block).first()?;
+    flow.function.edges.get(first.index()).map(|e| e.kind)
 }
 
 #[cfg(test)]
@@ -259,6 +331,8 @@ mod tests {
             }
             arcs
         };
+        let all = (0..9).collect();
+        let circulation = |arcs| circulation(arcs, &all);
         assert_eq!(circulation(arcs(&[])), 0);
         assert_eq!(circulation(arcs(&[(0, 1, 5), (1, 2, 5)])), 0);
         assert_eq!(circulation(arcs(&[(0, 0, 7)])), 7);
