@@ -1,7 +1,7 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
 use super::linkage::{Caller, call, entry, weak};
-use super::{process, profile, slabs, stop, sys, walk};
+use super::{fork, process, profile, slabs, stop, sys, walk};
 use crate::layout::{Flags, State};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -100,8 +100,10 @@ pub fn after_fork() {
 }
 
 /// Accounts for what is alive, this thread's frames and those of the others, and completes the profiles for good.
+///
+/// In a child that runs in our memory, only what it leaves behind there is accounted for.
 pub fn finish(caller: &Caller, state: u32) {
-    if !profile::active() || !take_the_end() {
+    if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
         return;
     }
     let unanswered = stop::others();
@@ -146,9 +148,7 @@ pub fn resume(caller: &Caller, flags: &process::SavedFlags) {
 /// `_exit` and its like: no handlers run, so all is done here.
 #[cfg(not(feature = "shared-library"))]
 pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
-    if !super::fork::leave_vfork(caller, 1) {
-        finish(caller, State::FINISHED);
-    }
+    finish(caller, State::FINISHED);
     sys::exit_group(status)
 }
 

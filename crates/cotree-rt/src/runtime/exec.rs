@@ -24,9 +24,9 @@ real!(real_fexecve = "fexecve");
 
 /// Runs the call between completing the profile and taking that back.
 fn with_profile_ended(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
-    if fork::leave_vfork(caller, 1) {
+    if fork::leave_borrowed(caller, 1) {
         let result = exec();
-        fork::leave_vfork(caller, -1);
+        fork::leave_borrowed(caller, -1);
         return result;
     }
     let flags = process::SavedFlags::take();

@@ -8,9 +8,10 @@
 
 use super::linkage::{Caller, call, entry, weak};
 use super::{end, process, profile, sys, thread, walk};
+use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
 #[cfg(not(feature = "shared-library"))]
-use {crate::layout::Flags, core::sync::atomic::Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 unsafe extern "C" {
     fn cotree_rt_in_child();
@@ -44,21 +45,34 @@ unsafe extern "C" fn in_child(caller: &Caller) {
     walk::count_all(caller, -1);
 }
 
-/// In a `vfork` child: accounts for its end (+1) or takes that back (−1). False in any other process.
-#[cfg(not(feature = "shared-library"))]
-pub fn leave_vfork(caller: &Caller, times: i64) -> bool {
+/// In a child that runs in its parent's memory (or maps its parent's file): accounts for its end (+1), or takes that back
+/// (−1). False in a process with a profile of its own.
+pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
     if !profile::active() || profile::process() == sys::process_id() {
         return false;
     }
-    // A child made by a raw `clone` or a `vfork` that we did not see writes to a profile that is not its own.
-    let Some((_, record)) = thread::current().filter(|(_, record)| record.vfork_sp.load(Relaxed) != 0) else {
+    if !leave_vfork(caller, times) {
+        // Made by a raw `clone`, or by a `vfork` that we did not see: it counts in a profile that is not its own.
         process::flag(Flags::FOREIGN_PROCESS);
-        return true;
-    };
-    let (sp, pc) = (record.vfork_sp.load(Relaxed), record.vfork_pc.load(Relaxed));
-    super::jump::account_times(sp, pc, caller, times);
-    record.vfork_accounted.store(u32::from(times > 0), Relaxed);
+    }
     true
+}
+
+#[cfg(not(feature = "shared-library"))]
+fn leave_vfork(caller: &Caller, times: i64) -> bool {
+    let Some((_, record)) = thread::current() else { return false };
+    let (sp, pc) = (record.vfork_sp.load(Relaxed), record.vfork_pc.load(Relaxed));
+    if sp != 0 {
+        super::jump::account_times(sp, pc, caller, times);
+        record.vfork_accounted.store(u32::from(times > 0), Relaxed);
+    }
+    sp != 0
+}
+
+/// A library hears nothing of `vfork`.
+#[cfg(feature = "shared-library")]
+fn leave_vfork(_caller: &Caller, _times: i64) -> bool {
+    false
 }
 
 #[cfg(not(feature = "shared-library"))]

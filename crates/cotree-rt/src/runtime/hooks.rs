@@ -133,7 +133,6 @@ impl Found {
 
 /// `tail_hook!("name", function)`: a hook of any signature that calls `function` and then becomes the function whose
 /// address that returns, with all arguments (the stack's too) as they were.
-#[cfg(not(feature = "static-executable"))]
 macro_rules! tail_hook {
     ($name:literal, $function:path) => {
         core::arch::global_asm!(
@@ -166,5 +165,4 @@ macro_rules! tail_hook {
         );
     };
 }
-#[cfg(not(feature = "static-executable"))]
 pub(crate) use tail_hook;

@@ -56,11 +56,6 @@ impl<const N: usize> Text<N> {
         &self.bytes[..self.len]
     }
 
-    pub fn truncate(&mut self, len: usize) {
-        self.len = len;
-        self.bytes[len] = 0;
-    }
-
     /// As a C string; None if it did not fit or has a NUL inside.
     pub fn c_str(&self) -> Option<&CStr> {
         if self.too_long { None } else { CStr::from_bytes_with_nul(&self.bytes[..=self.len]).ok() }

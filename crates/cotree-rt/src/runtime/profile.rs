@@ -247,9 +247,11 @@ pub fn publish(state: u32, threads_alive: u32) {
     slabs::fold_orphans();
     seal(header, state, threads_alive, early::table(), slabs::for_each);
     if mapped() {
-        if let (Some(live), Some(name)) = (names().live.c_str(), names().name.c_str()) {
-            // On failure the file keeps its name; its state says that it is whole.
-            let _ = sys::rename(live, name);
+        if let (Some(live), Some(name)) = (names().live.c_str(), names().name.c_str())
+            && let Err(error) = sys::rename(live, name)
+        {
+            let remedy = "a file that is still there is whole, whatever its name";
+            say::trouble("can't give its name to the finished profile", names().live.bytes(), error, remedy);
         }
     } else {
         write_from_memory(header);

@@ -2,7 +2,7 @@
 
 use super::early::{self, Slot};
 use super::linkage::{Caller, entry};
-use super::naming::{PATH, Path, Text};
+use super::naming::Path;
 use super::say::decimal;
 use super::sys::{self, Errno};
 use super::walk::{self, Walk};
@@ -48,24 +48,26 @@ fn default_name(name: &mut Path) {
 
 fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
     let too_long = Errno(libc::ENAMETOOLONG);
-    let mut name = Path::new();
+    // Not on the stack: this may run in a signal handler.
+    let scratch = sys::map_anonymous(2 * size_of::<Path>())?;
+    // SAFETY: fresh zeros, which are empty texts.
+    let (name, temporary) = unsafe { (&mut *scratch.cast::<Path>(), &mut *scratch.cast::<Path>().add(1)) };
     match path {
         Some(path) => name.push(path.to_bytes()),
-        None => default_name(&mut name),
+        None => default_name(name),
     }
-    let mut suffix = Text::<48>::new();
-    suffix.push(b".");
-    suffix.push(decimal(profile::process() as u64, &mut [0; 20]));
-    suffix.push(b".tmp");
-    let len = name.bytes().len();
-    name.push(suffix.bytes());
-    let mut temporary = [0_u8; PATH];
-    temporary[..name.bytes().len()].copy_from_slice(name.bytes());
-    let temporary = CStr::from_bytes_until_nul(&temporary).map_err(|_| too_long)?;
-    name.c_str().ok_or(too_long)?;
-    name.truncate(len);
-    let name = name.c_str().ok_or(too_long)?;
+    temporary.push(name.bytes());
+    temporary.push(b".");
+    temporary.push(decimal(profile::process() as u64, &mut [0; 20]));
+    temporary.push(b".tmp");
+    let result = write_named(name.c_str().ok_or(too_long), temporary.c_str().ok_or(too_long), caller);
+    // SAFETY: mapped above, used no more.
+    unsafe { sys::unmap(scratch, 2 * size_of::<Path>()) };
+    result
+}
 
+fn write_named(name: sys::Result<&CStr>, temporary: sys::Result<&CStr>, caller: &Caller) -> sys::Result<()> {
+    let (name, temporary) = (name?, temporary?);
     let fd = sys::open(temporary, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC, 0o666)?;
     let result = fill(fd, caller);
     sys::close(fd);

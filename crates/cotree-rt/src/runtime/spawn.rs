@@ -5,9 +5,7 @@
 //! and keeps a cleanup handler registered: libc runs that when forced unwinding reaches the trampoline, with the dead
 //! stack still in place, so that the frames without landing pads are counted then, whatever the reason of the exit.
 
-#[cfg(not(feature = "static-executable"))]
-use super::hooks::tail_hook;
-use super::hooks::{behind, hook, labels, real};
+use super::hooks::{behind, hook, labels, real, tail_hook};
 use super::linkage::{Caller, call, entry, weak};
 use super::lock::Held;
 use super::thread::{self, ENDING, FREE, LIVE, Thread};
@@ -267,10 +265,13 @@ unsafe extern "C" fn leave_main(buffer: *mut c_void) {
 // glibc only: after a pthread_cleanup_push handler of C code without exceptions. libc jumped to it by itself, unseen.
 #[cfg(not(feature = "static-executable"))]
 real!(real_unwind_next = "__pthread_unwind_next");
-#[cfg(not(feature = "static-executable"))]
+/// Weak, for musl has none; with glibc whatever leads here is linked with it.
+#[cfg(feature = "static-executable")]
+fn real_unwind_next() -> *const c_void {
+    super::hooks::got!(".weak ", "__real___pthread_unwind_next")
+}
 tail_hook!("__pthread_unwind_next", unwind_next);
 
-#[cfg(not(feature = "static-executable"))]
 unsafe extern "C" fn unwind_next(_buffer: *mut c_void) -> *const c_void {
     process::flag(crate::layout::Flags::THREAD_CANCELLED);
     real_unwind_next()

@@ -1,7 +1,7 @@
 //! How a process ends, and what its profile says about it.
 
 use cotree_rt::layout::{Flags, State};
-use crate::support::{Flavour, Place, Run, check};
+use crate::support::{Flavour, Place, Profile, Run, check};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
@@ -222,4 +222,32 @@ fn snapshots_and_resets() {
     let last = place.profiles().into_iter().find(|p| p.state() == State::FINISHED).unwrap();
     assert_eq!(last.at(run.site("first")), -1, "revived by the reset");
     assert_eq!(last.counters[..4], [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_profile_whose_folder_moves_away() {
+    let place = Place::new("moved");
+    let program = place.build("moved.c", &[]);
+    let run = Run::of(program.command().env("COTREE_FILE", "before/%p.cotree"), 0);
+    assert!(run.errors.starts_with("cotree: can't give its name to the finished profile "), "{}", run.errors);
+    assert_eq!(run.errors.lines().count(), 1);
+    let file = std::fs::read_dir(place.0.join("after")).unwrap().next().unwrap().unwrap().path();
+    let profile = Profile::read(&file);
+    assert_eq!(profile.state(), State::FINISHED);
+    assert_eq!(profile.counters[1], 8000, "the threads' slabs were in memory, and were added");
+    assert_eq!(profile.flags(), 0);
+}
+
+#[test]
+fn small_stacks_and_errno() {
+    let place = Place::new("small");
+    for how in ["jump", "fork", "dump", "exit"] {
+        let program = place.build("small.c", &[]);
+        Run::of(program.command().arg(how), 0);
+        for profile in place.profiles() {
+            let alive = if profile.state() == State::SNAPSHOT { Flags::THREADS_ALIVE } else { 0 };
+            assert_eq!(profile.flags(), alive, "{how}");
+            std::fs::remove_file(profile.path).unwrap();
+        }
+    }
 }
