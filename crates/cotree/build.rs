@@ -17,15 +17,19 @@ fn main() {
     println!("cargo::rerun-if-changed={}", workspace.join("Cargo.lock").display());
     let plugin = build_plugin(&workspace);
     println!("cargo::rustc-env=COTREE_EMBEDDED_PLUGIN={}", plugin.display());
+    let mut wrapped = BTreeSet::new();
     for flavour in Flavour::ALL {
-        let (runtime, exports) = build_runtime(&workspace, &flavour);
         let name = flavour.name.to_uppercase();
+        let (runtime, exports) = build_runtime(&workspace, &flavour);
         println!("cargo::rustc-env=COTREE_EMBEDDED_RUNTIME_{name}={}", runtime.display());
         println!("cargo::rustc-env=COTREE_EMBEDDED_EXPORTS_{name}={}", exports.display());
-        if flavour.name == "static" {
-            let passthrough = build_passthrough(&exports);
-            println!("cargo::rustc-env=COTREE_EMBEDDED_PASSTHROUGH={}", passthrough.display());
-        }
+        let exports = fs::read_to_string(exports).expect("it was just written");
+        wrapped.extend(exports.lines().filter_map(|name| name.strip_prefix(WRAP)).map(str::to_owned));
+    }
+    let threads = BTreeSet::from(["pthread_create".to_owned()]);
+    for (name, functions) in [("PASSTHROUGH", &wrapped), ("PASSTHROUGH_THREADS", &threads)] {
+        let archive = build_passthrough(&name.to_lowercase(), functions);
+        println!("cargo::rustc-env=COTREE_EMBEDDED_{name}={}", archive.display());
     }
 }
 
@@ -134,9 +138,6 @@ fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
     let lines = |names: &mut dyn Iterator<Item = &&str>| names.map(|name| format!("{name}\n")).collect::<String>();
     let (keep, exports) = (out(".keep"), out(".exports"));
     fs::write(&keep, lines(&mut wanted.iter())).expect("OUT_DIR is writable");
-    let interposers = wanted.iter().filter(|name| listed.contains(*name) || name.starts_with(WRAP));
-    fs::write(&exports, lines(&mut interposers.clone())).expect("OUT_DIR is writable");
-
     let mut link = Command::new("ld");
     link.arg("-r").arg("-o").arg(out(".all.o")).args(wanted.iter().map(|name| format!("--undefined={name}")));
     link.arg(&archive);
@@ -152,6 +153,11 @@ fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
     localize.args([out(".all.o"), out(".o")]);
     run(localize);
 
+    // Of these, the ones that libraries can see, and those that the linker looks for.
+    let visible = visible(&out(".o"));
+    let shown = wanted.iter().filter(|name| visible.contains(**name) || name.starts_with(WRAP));
+    fs::write(&exports, lines(&mut shown.clone())).expect("OUT_DIR is writable");
+
     let undefined = symbols("nm", &["--undefined-only"], &out(".o"));
     let foreign: Vec<_> = undefined
         .iter()
@@ -164,22 +170,21 @@ fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
 /// The linker's `--wrap=X` turns references to X into references to this and X.
 const WRAP: &str = "__wrap_";
 
-/// An archive that gives each wrapped function back to itself, for static links that turn out to have no bitcode and
-/// hence no runtime: `--wrap` has to be on the command line before that is known. The definitions are weak, so the
-/// runtime's win where there is one.
-fn build_passthrough(exports: &Path) -> PathBuf {
-    let folder = nested_target().join("passthrough");
+/// An archive that gives each wrapped function back to itself, for links that turn out to have no bitcode and hence no
+/// runtime: `--wrap` has to be on the command line before that is known. The definitions are weak, so the runtime's
+/// win where there is one.
+fn build_passthrough(file: &str, wrapped: &BTreeSet<String>) -> PathBuf {
+    let folder = nested_target().join(file);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("OUT_DIR is writable");
-    let archive = folder.join("libcotree_passthrough.a");
-    let exports = fs::read_to_string(exports).expect("it was just written");
+    let archive = folder.join(format!("libcotree_{file}.a"));
     let mut collect = Command::new("ar");
     collect.arg("rcsD").arg(&archive);
-    for name in exports.lines().filter_map(|name| name.strip_prefix(WRAP)) {
+    for name in wrapped {
         let (source, object) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.o")));
         // The linker makes of the second name the function itself.
         let text = format!(
-            ".text\n.weak {WRAP}{name}\n.type {WRAP}{name}, @function\n{WRAP}{name}: jmp __real_{name}\n\
+            ".text\n.weak {WRAP}{name}\n.type {WRAP}{name}, @function\n{WRAP}{name}: jmp __real_{name}@PLT\n\
              .section .note.GNU-stack,\"\",@progbits\n"
         );
         fs::write(&source, text).expect("OUT_DIR is writable");
@@ -199,4 +204,19 @@ fn symbols(nm: &str, options: &[&str], file: &Path) -> BTreeSet<String> {
     assert!(output.status.success(), "{nm} failed: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).map(str::to_owned).collect()
+}
+
+/// Names of global symbols that are defined and not hidden.
+fn visible(object: &Path) -> BTreeSet<String> {
+    let output = Command::new("readelf").args(["--symbols", "--wide"]).arg(object).output();
+    let output = output.unwrap_or_else(|error| panic!("can't start readelf, which is part of GNU binutils: {error}"));
+    assert!(output.status.success(), "readelf failed: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    // Num, value, size, type, binding, visibility, section, name
+    let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let visible = rows.filter_map(|row| match row[..] {
+        [_, _, _, _, "GLOBAL" | "WEAK", "DEFAULT", section, name] if section != "UND" => Some(name.to_owned()),
+        _ => None,
+    });
+    visible.collect()
 }

@@ -124,10 +124,31 @@ fn libraries_and_partial_links() {
     assert!(project.is_profiled("libsquare.so"));
     project.ok("cc main.c -L. -lsquare -Wl,-rpath,$ORIGIN -o program");
     assert_eq!(project.run("program"), "49\n");
-    project.ok("cc -r main.c square.c -o both.o");
-    project.ok("cc both.o -o program");
+    for part in ["main", "square"] {
+        let warning = project.cotree(&format!("cc -r {part}.c -o {part}.o")).output().expect("cotree starts");
+        assert!(warning.status.success());
+        let text = String::from_utf8_lossy(&[warning.stdout, warning.stderr].concat()).into_owned();
+        assert!(text.contains("is a partial link (-r)"), "{text}");
+    }
+    project.ok("cc main.o square.o -o program");
     assert_eq!(project.run("program"), "49\n");
-    assert!(project.is_profiled("program"));
+}
+
+#[test]
+fn threads_start_in_every_kind_of_link() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <pthread.h>\n#include <stdio.h>\n\
+         static void *work(void *p) { for (int i = 0; i < 1000; i++) ++*(long *)p; return p; }\n\
+         int main(void) { pthread_t t; long n = 0; pthread_create(&t, 0, work, &n); pthread_join(t, 0);\n\
+         printf(\"%ld\\n\", n); return 0; }\n",
+    )]);
+    for linker in LINKERS {
+        for flags in ["", "-static", "-fno-lto -static", "-fno-lto", "-Wl,--gc-sections"] {
+            project.ok(&format!("cc -pthread -O2 -fuse-ld={linker} {flags} main.c -o program"));
+            assert_eq!(project.run("program"), "1000\n", "{linker} {flags}");
+        }
+    }
 }
 
 #[test]

@@ -33,9 +33,13 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         .map(|option| format!("-plugin-opt={option}").into())
         .collect();
     let mut arguments = put_in(expanded, toolkit.plugin(), ours);
+    let is_mold = real.to_string_lossy().contains("mold");
     match kind {
-        Kind::Dynamic => arguments.extend(exports(&real)),
-        Kind::Static => wrap(&mut arguments, toolkit.passthrough()),
+        Kind::Dynamic => {
+            wrap(&mut arguments, embedded::DYNAMIC_EXPORTS, &toolkit, is_mold);
+            arguments.extend(exports(is_mold));
+        }
+        Kind::Static => wrap(&mut arguments, embedded::STATIC_EXPORTS, &toolkit, is_mold),
         Kind::Library => {}
     }
     let mut command = Command::new(real);
@@ -79,31 +83,52 @@ impl Kind {
 
 /// Lets shared libraries that are loaded later see the runtime's functions before those of the C library. Where there is
 /// no runtime, nothing is defined and nothing shown.
-fn exports(linker: &Path) -> impl Iterator<Item = OsString> {
+fn exports(is_mold: bool) -> impl Iterator<Item = OsString> {
     // mold warns of names that nothing matches, unless they are patterns.
-    let mold = linker.to_string_lossy().contains("mold");
     let pattern = move |name: &str| match name.char_indices().next_back() {
-        Some((last, letter)) if mold => format!("{}[{letter}]", &name[..last]),
+        Some((last, letter)) if is_mold => format!("{}[{letter}]", &name[..last]),
         _ => name.to_owned(),
     };
-    // Names that begin so are hidden: every link unit has its own.
-    let shown = embedded::DYNAMIC_EXPORTS.lines().filter(|name| !name.starts_with("__cotree_"));
+    let shown = embedded::DYNAMIC_EXPORTS.lines().filter(|name| !name.starts_with(WRAP));
     shown.map(move |name| format!("--export-dynamic-symbol={}", pattern(name)).into())
 }
 
+/// What `--wrap=X` makes of references to X begins so.
+const WRAP: &str = "__wrap_";
+
 /// Sends references to functions of the C library to the runtime, and back where there is none.
-fn wrap(arguments: &mut Vec<OsString>, passthrough: PathBuf) {
-    let wrapped: Vec<_> = embedded::STATIC_EXPORTS.lines().filter_map(|name| name.strip_prefix("__wrap_")).collect();
+fn wrap(arguments: &mut Vec<OsString>, exports: &str, toolkit: &Toolkit, is_mold: bool) {
+    let has_libc = arguments.iter().any(|argument| argument == "-lc");
+    place(arguments, exports, &toolkit.passthrough());
+    if is_mold && has_libc {
+        // To mold, a strong definition in an archive is better than a weak one there, wherever it stands.
+        let forced = ["--whole-archive".into(), toolkit.passthrough_threads().into(), "--no-whole-archive".into()];
+        arguments.extend::<[OsString; 3]>(forced);
+    }
+}
+
+fn place(arguments: &mut Vec<OsString>, exports: &str, passthrough: &Path) {
+    let wrapped: Vec<_> = exports.lines().filter_map(|name| name.strip_prefix(WRAP)).collect();
     if wrapped.is_empty() {
         return;
     }
-    // It has to be searched together with the C library: each refers to the other.
-    match arguments.iter().rposition(|argument| argument == "--end-group" || argument == "-)") {
-        Some(end) => arguments.insert(end, passthrough.into()),
-        None if arguments.iter().any(|argument| argument == "-lc") => {
-            arguments.extend(["--start-group".into(), passthrough.into(), "-lc".into(), "--end-group".into()]);
-        }
-        None => arguments.push(passthrough.into()),
+    // The archive has to come before libgcc, which has a `__wrap_pthread_create` of its own (for -fsplit-stack), and be
+    // searched again with the C library: each refers to the other.
+    let system = [&b"-lgcc"[..], b"-lgcc_eh", b"-lgcc_s", b"-lc"];
+    let is_system = |argument: &OsString| system.contains(&argument.as_bytes());
+    let is_group = |argument: &OsString| argument == "--start-group" || argument == "-(";
+    let first = arguments.iter().position(is_system).unwrap_or(arguments.len());
+    let grouped = arguments[..first].iter().rposition(is_group).is_some_and(|start| {
+        !arguments[start..first].iter().any(|argument| argument == "--end-group" || argument == "-)")
+    });
+    if grouped {
+        arguments.insert(first, passthrough.into());
+    } else {
+        let has_libc = arguments.iter().any(|argument| argument == "-lc");
+        arguments.insert(first, passthrough.into());
+        let libc = has_libc.then(|| "-lc".into());
+        arguments.extend(["--start-group".into(), passthrough.into()].into_iter().chain(libc));
+        arguments.push("--end-group".into());
     }
     arguments.extend(wrapped.iter().map(|name| format!("--wrap={name}").into()));
 }
@@ -187,6 +212,24 @@ fn write_response_file(arguments: &[OsString]) -> Result<tempfile::NamedTempFile
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passthrough_comes_before_libgcc_and_with_libc() {
+        let wrapped = |line: &str| {
+            let mut arguments = line.split(' ').map(OsString::from).collect();
+            place(&mut arguments, "cotree_dump\n__wrap_abort\n", Path::new("p.a"));
+            arguments.join(OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(
+            wrapped("--start-group x.a --end-group a.o --start-group -lgcc -lc --end-group"),
+            "--start-group x.a --end-group a.o --start-group p.a -lgcc -lc --end-group --wrap=abort"
+        );
+        assert_eq!(
+            wrapped("a.o -lgcc_eh -lgcc -lc"),
+            "a.o p.a -lgcc_eh -lgcc -lc --start-group p.a -lc --end-group --wrap=abort"
+        );
+        assert_eq!(wrapped("a.o"), "a.o p.a --start-group p.a --end-group --wrap=abort");
+    }
 
     #[test]
     fn kinds_of_links() {

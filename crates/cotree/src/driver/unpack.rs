@@ -16,6 +16,14 @@ use tempfile::TempDir;
 const TOOL_NAMES: [&str; 7] = ["ld", "ld.bfd", "ld.gold", "ld.mold", "ar", "nm", "ranlib"];
 const PLUGIN_NAME: &str = "libcotree_lto.so";
 const PASSTHROUGH_NAME: &str = "libcotree_passthrough.a";
+const PASSTHROUGH_THREADS_NAME: &str = "libcotree_passthrough_threads.a";
+
+/// What is laid out.
+static FILES: [(&str, &[u8]); 3] = [
+    (PLUGIN_NAME, embedded::PLUGIN),
+    (PASSTHROUGH_NAME, embedded::PASSTHROUGH),
+    (PASSTHROUGH_THREADS_NAME, embedded::PASSTHROUGH_THREADS),
+];
 
 /// The unpacked files.
 pub struct Toolkit {
@@ -57,6 +65,11 @@ impl Toolkit {
         self.dir.join(PASSTHROUGH_NAME)
     }
 
+    /// The one member of it that has a rival in libgcc.
+    pub fn passthrough_threads(&self) -> PathBuf {
+        self.dir.join(PASSTHROUGH_THREADS_NAME)
+    }
+
     /// The folder of tools that are us.
     pub fn tools(&self) -> PathBuf {
         self.dir.join("bin")
@@ -86,7 +99,7 @@ pub fn cache_folder() -> Option<PathBuf> {
 
 fn key(cotree: &Path) -> String {
     let mut hasher = DefaultHasher::new();
-    (embedded::PLUGIN, embedded::PASSTHROUGH, cotree).hash(&mut hasher);
+    (FILES, cotree).hash(&mut hasher);
     format!("{}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish())
 }
 
@@ -101,7 +114,7 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
     }
-    for (name, content) in [(PLUGIN_NAME, embedded::PLUGIN), (PASSTHROUGH_NAME, embedded::PASSTHROUGH)] {
+    for (name, content) in FILES {
         let path = dir.join(name);
         if !fs::read(&path).is_ok_and(|found| found == content) {
             let temporary = tempfile::NamedTempFile::new_in(dir)?;
@@ -136,7 +149,7 @@ mod tests {
         lay_out(&dir, cotree).unwrap();
         assert_eq!(fs::read(dir.join(PLUGIN_NAME)).unwrap(), embedded::PLUGIN);
         assert_eq!(fs::read_link(dir.join("bin/ld.bfd")).unwrap(), cotree);
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 3);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), FILES.len() + 1);
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(lay_out(&dir, cotree).is_err());
     }

@@ -1,6 +1,7 @@
 //! What the linker plugin starts: one link, or bitcode written anew.
 
 use super::embedded;
+use cotree_core::plan::Method;
 use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, OutputKind, Resolution};
 use cotree_lto::protocol::{self, LinkRequest, LinkResponse};
 use cotree_lto::worker::reason_file;
@@ -26,7 +27,16 @@ pub fn link(request: &Path) -> Result<ExitCode> {
 }
 
 fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
-    let options = cotree_llvm::options::Options::parse(&request.options)?;
+    let mut options = cotree_llvm::options::Options::parse(&request.options)?;
+    let mut warnings = Vec::new();
+    if request.kind == protocol::OutputKind::Relocatable && options.method != Method::None {
+        // Two such objects in one program would be two units with the same names.
+        options.method = Method::None;
+        warnings.push(format!(
+            "{} is a partial link (-r): its code is compiled without counters and is not in the profile",
+            request.output.display()
+        ));
+    }
     let job = LinkJob {
         output: request.output.clone(),
         kind: match request.kind {
@@ -42,7 +52,8 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
         runtime: embedded::runtime(request.kind, request.is_static),
     };
     let output = cotree_llvm::link_unit(&job)?;
-    Ok(LinkResponse { objects: output.objects, warnings: output.warnings, error: None })
+    warnings.extend(output.warnings);
+    Ok(LinkResponse { objects: output.objects, warnings, error: None })
 }
 
 fn module(input: &protocol::ModuleInput) -> JobModule {
