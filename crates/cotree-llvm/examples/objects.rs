@@ -9,7 +9,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let modules = files
         .iter()
         .map(|f| {
-            Ok(JobModule { name: f.clone(), path: f.into(), offset: 0, size: std::fs::metadata(f)?.len(), symbols: vec![] })
+            Ok(JobModule {
+                name: f.clone(),
+                path: f.into(),
+                offset: 0,
+                size: std::fs::metadata(f)?.len(),
+                symbols: vec![],
+            })
         })
         .collect::<std::io::Result<_>>()?;
     let job = LinkJob {

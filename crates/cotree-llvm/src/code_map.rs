@@ -35,12 +35,7 @@ pub(crate) struct CallSites {
 }
 
 /// Reads the call sites of an object with these machine functions.
-pub(crate) fn read(
-    module: &str,
-    bytes: &[u8],
-    functions: &[String],
-    sites: &Sites,
-) -> Result<CallSites, Error> {
+pub(crate) fn read(module: &str, bytes: &[u8], functions: &[String], sites: &Sites) -> Result<CallSites, Error> {
     let broken = |reason: String| Error::Internal { module: module.into(), reason };
     let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(bytes).map_err(|e| broken(e.to_string()))?;
     let number_of: HashMap<&str, usize> = functions.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();

@@ -88,7 +88,8 @@ impl Drop for Machine {
 
 impl Machine {
     fn new(module: &Module, target: &Target) -> Result<Self, Error> {
-        let failed = |reason: String| Error::Llvm { module: module.name.clone(), step: "set up the code generator", reason };
+        let failed =
+            |reason: String| Error::Llvm { module: module.name.clone(), step: "set up the code generator", reason };
         let triple = CString::new(module.triple()).map_err(|e| failed(e.to_string()))?;
         let cpu = CString::new(target.cpu.as_str()).map_err(|e| failed(e.to_string()))?;
         let level = match target.level {
@@ -97,7 +98,8 @@ impl Machine {
             Level::O3 => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
             Level::O2 | Level::Os | Level::Oz => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
         };
-        let reloc = if target.position_independent { LLVMRelocMode::LLVMRelocPIC } else { LLVMRelocMode::LLVMRelocStatic };
+        let reloc =
+            if target.position_independent { LLVMRelocMode::LLVMRelocPIC } else { LLVMRelocMode::LLVMRelocStatic };
         // SAFETY: NUL-terminated strings; out-pointers of the right types.
         unsafe {
             let mut found = ptr::null_mut();

@@ -116,11 +116,8 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     crate::ffi::ensure_loaded()?;
     let references = references(&job.modules);
     let defined = defined(&job.modules);
-    let mut prepared: Vec<Prepared> = job
-        .modules
-        .par_iter()
-        .map(|input| prepare(job, input, &references, &defined))
-        .collect::<Result<_, _>>()?;
+    let mut prepared: Vec<Prepared> =
+        job.modules.par_iter().map(|input| prepare(job, input, &references, &defined)).collect::<Result<_, _>>()?;
 
     let none = job.options.method == Method::None;
     let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -178,7 +175,12 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
 }
 
 /// The plans of a range of functions, with the places of their counters.
-pub(crate) fn layers<'a>(plan: &'a UnitPlan, main: &[u64], check: &[u64], functions: Range<usize>) -> Vec<Vec<Layer<'a>>> {
+pub(crate) fn layers<'a>(
+    plan: &'a UnitPlan,
+    main: &[u64],
+    check: &[u64],
+    functions: Range<usize>,
+) -> Vec<Vec<Layer<'a>>> {
     functions
         .map(|f| {
             let mut layers = vec![Layer { plan: &plan.functions[f], base: main[f] }];
@@ -205,9 +207,8 @@ fn references(modules: &[JobModule]) -> HashMap<&str, Vec<usize>> {
 
 /// Names that some module of the unit defines.
 fn defined(modules: &[JobModule]) -> HashSet<String> {
-    let prevails = |r| {
-        matches!(r, Resolution::Prevailing | Resolution::PrevailingInternal | Resolution::PrevailingExported)
-    };
+    let prevails =
+        |r| matches!(r, Resolution::Prevailing | Resolution::PrevailingInternal | Resolution::PrevailingExported);
     modules.iter().flat_map(|m| &m.symbols).filter(|s| prevails(s.resolution)).map(|s| s.ir_name.clone()).collect()
 }
 
@@ -274,12 +275,7 @@ pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared
         }
         modules.push(extracted.facts.clone());
     }
-    ProgramMap {
-        name,
-        target: prepared.first().map(|p| p.module.triple()).unwrap_or_default(),
-        files,
-        modules,
-    }
+    ProgramMap { name, target: prepared.first().map(|p| p.module.triple()).unwrap_or_default(), files, modules }
 }
 
 fn renumber_files(function: &mut Function, renumber: &[u32]) {

@@ -109,8 +109,7 @@ fn narrow(value: LLVMValueRef, linkage: LLVMLinkage, referenced_elsewhere: bool)
 }
 
 fn drop_definition(module: &Module, global: &Global, linkage: LLVMLinkage, name: &CStr) {
-    let same_everywhere =
-        matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
+    let same_everywhere = matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
     // SAFETY: all values belong to the module; linkages and comdats are set in an order that never leaves an invalid
     // combination for a later pass.
     unsafe {

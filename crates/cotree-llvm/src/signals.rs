@@ -9,17 +9,8 @@ use crate::link::Prepared;
 use std::collections::{HashMap, HashSet};
 
 /// Functions that install handlers.
-const INSTALLERS: [&str; 9] = [
-    "signal",
-    "sigaction",
-    "__sigaction",
-    "bsd_signal",
-    "sysv_signal",
-    "__sysv_signal",
-    "ssignal",
-    "sigset",
-    "sigvec",
-];
+const INSTALLERS: [&str; 9] =
+    ["signal", "sigaction", "__sigaction", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigvec"];
 
 /// One flag per function of the unit, in order.
 pub(crate) fn reachable(modules: &[Prepared]) -> Vec<bool> {

@@ -72,7 +72,13 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let [Prepared { module, extracted }] = prepared;
     if !none {
         let layers = layers(&plan, &main, &check, 0..plan.functions.len());
-        apply::apply(&module, &extracted, &layers, &apply::Unit { access, spare: counters, interruptible: &interruptible }, 0)?;
+        apply::apply(
+            &module,
+            &extracted,
+            &layers,
+            &apply::Unit { access, spare: counters, interruptible: &interruptible },
+            0,
+        )?;
         module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
     }
     let bitcode = module.to_bitcode();

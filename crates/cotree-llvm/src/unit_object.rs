@@ -6,8 +6,8 @@ use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{ABI, PAGE, UnitDescriptor};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
 use object::{
-    Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags, SectionKind,
-    SymbolFlags, SymbolKind, SymbolScope,
+    Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags,
+    SectionKind, SymbolFlags, SymbolKind, SymbolScope,
 };
 use std::mem::{offset_of, size_of};
 
@@ -67,7 +67,11 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
         offset,
         symbol,
         addend,
-        flags: RelocationFlags::Generic { kind: RelocationKind::Absolute, encoding: RelocationEncoding::Generic, size: 64 },
+        flags: RelocationFlags::Generic {
+            kind: RelocationKind::Absolute,
+            encoding: RelocationEncoding::Generic,
+            size: 64,
+        },
     };
     let failed = |e: object::write::Error| Error::Internal { module: unit.name.into(), reason: e.to_string() };
 

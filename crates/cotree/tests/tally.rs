@@ -101,7 +101,7 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
             if !verdict.status.success() {
                 problems.push(format!("process {pid}: {}{}", text(&verdict.stdout), text(&verdict.stderr)));
             }
-        } else if !profile.extension().is_some_and(|e| e == "live") {
+        } else if profile.extension().is_none_or(|e| e != "live") {
             problems.push(format!("{} was killed, but its profile says that it finished", profile.display()));
         }
         if level == "-O0" || at == "early" {

@@ -137,7 +137,8 @@ impl<'a> Debug<'a> {
             let file = LLVMDIBuilderCreateFile(builder, c"cotree".as_ptr(), 6, c"".as_ptr(), 0);
             let flag = b"Debug Info Version";
             if LLVMGetModuleFlag(module.raw, flag.as_ptr().cast(), flag.len()).is_null() {
-                let version = LLVMConstInt(LLVMInt32TypeInContext(module.context), u64::from(LLVMDebugMetadataVersion()), 0);
+                let version =
+                    LLVMConstInt(LLVMInt32TypeInContext(module.context), u64::from(LLVMDebugMetadataVersion()), 0);
                 LLVMAddModuleFlag(
                     module.raw,
                     LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorWarning,
@@ -175,8 +176,20 @@ impl<'a> Debug<'a> {
             let name = CString::new(function.symbol.as_str()).unwrap_or_default();
             let len = name.as_bytes().len();
             let made = LLVMDIBuilderCreateFunction(
-                self.builder, self.file, name.as_ptr(), len, name.as_ptr(), len, self.file, 0, subroutine, 0, 1, 0,
-                LLVMDIFlagZero, 0,
+                self.builder,
+                self.file,
+                name.as_ptr(),
+                len,
+                name.as_ptr(),
+                len,
+                self.file,
+                0,
+                subroutine,
+                0,
+                1,
+                0,
+                LLVMDIFlagZero,
+                0,
             );
             LLVMSetSubprogram(value, made);
             Subprogram { scope: made, made: true }
@@ -214,7 +227,13 @@ impl<'a> Debug<'a> {
 
     /// # Safety
     /// `scope` must be a local scope, `inlined_at` null or a location.
-    unsafe fn location(&self, line: u32, column: u32, scope: LLVMMetadataRef, inlined_at: LLVMMetadataRef) -> LLVMMetadataRef {
+    unsafe fn location(
+        &self,
+        line: u32,
+        column: u32,
+        scope: LLVMMetadataRef,
+        inlined_at: LLVMMetadataRef,
+    ) -> LLVMMetadataRef {
         // SAFETY: as the caller promises.
         unsafe { LLVMDIBuilderCreateDebugLocation(self.module.context, line, column, scope, inlined_at) }
     }
@@ -272,7 +291,8 @@ impl<'a> Debug<'a> {
             };
             let scope_file = LLVMDIScopeGetFile(scope);
             let file = if scope_file.is_null() { self.file } else { scope_file };
-            let numbered = LLVMDIBuilderCreateLexicalBlockFile(self.builder, scope, file, discriminator(site.probe, kind));
+            let numbered =
+                LLVMDIBuilderCreateLexicalBlockFile(self.builder, scope, file, discriminator(site.probe, kind));
             LLVMInstructionSetDebugLoc(call, self.location(line, column, numbered, inlined_at));
         }
     }

@@ -94,7 +94,9 @@ unsafe fn count_at_landing_pad(
     for (edge, probes) in probed {
         let source = lowering.function.edges[edge.index()].src;
         for &(base, probe) in probes {
-            let Probe::Count(counter) = probe else { return Err(lowering.unsupported(&format!("{probe:?} on an unwind edge"))) };
+            let Probe::Count(counter) = probe else {
+                return Err(lowering.unsupported(&format!("{probe:?} on an unwind edge")));
+            };
             numbers.entry(source.index()).or_default().push(base + u64::from(counter.0));
         }
     }
@@ -108,7 +110,8 @@ unsafe fn count_at_landing_pad(
             counters.position_before(first);
             let phi = LLVMBuildPhi(counters.builder, counters.int64, c"".as_ptr());
             for &(predecessor, number) in &predecessors {
-                let counter = number.and_then(|n| numbers.get(&n)).and_then(|c| c.get(layer)).copied().unwrap_or(lowering.spare);
+                let counter =
+                    number.and_then(|n| numbers.get(&n)).and_then(|c| c.get(layer)).copied().unwrap_or(lowering.spare);
                 let mut value = LLVMConstInt(counters.int64, counter, 0);
                 let mut block = predecessor;
                 LLVMAddIncoming(phi, &raw mut value, &raw mut block, 1);

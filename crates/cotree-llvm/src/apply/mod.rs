@@ -143,7 +143,12 @@ impl Lowering<'_> {
                         let facts = &self.function.edges[edge.index()];
                         let target = self.handles.blocks[facts.dst.index()];
                         let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[facts.src.index()]);
-                        counters.increment_if_branching_to(base + u64::from(counter.0), branch, self.handles.function, target);
+                        counters.increment_if_branching_to(
+                            base + u64::from(counter.0),
+                            branch,
+                            self.handles.function,
+                            target,
+                        );
                     }
                     other => return Err(self.unsupported(&format!("{other:?}"))),
                 }
@@ -154,7 +159,8 @@ impl Lowering<'_> {
 
     /// The number of a reachable block.
     fn number_of(&self, block: LLVMBasicBlockRef) -> Option<usize> {
-        let numbers = self.numbers.get_or_init(|| self.handles.blocks.iter().enumerate().map(|(i, &b)| (b, i)).collect());
+        let numbers =
+            self.numbers.get_or_init(|| self.handles.blocks.iter().enumerate().map(|(i, &b)| (b, i)).collect());
         numbers.get(&block).copied()
     }
 

@@ -25,7 +25,8 @@ pub(super) unsafe fn edges(
         unsafe {
             let terminator = LLVMGetBasicBlockTerminator(block);
             let successors = LLVMGetNumSuccessors(terminator);
-            let mut add = |dst: Block, kind: EdgeKind, successor: u32| edges.push(EdgeFacts { src, dst, kind, successor });
+            let mut add =
+                |dst: Block, kind: EdgeKind, successor: u32| edges.push(EdgeFacts { src, dst, kind, successor });
             let target = |i: u32| numbers[&LLVMGetSuccessor(terminator, i)];
             match LLVMGetInstructionOpcode(terminator) {
                 LLVMOpcode::LLVMBr if successors == 1 => add(target(0), EdgeKind::Jump, 0),

@@ -83,7 +83,9 @@ impl Lines {
         let (Some(at), inlined) = (unsafe { self.locate(location) }) else { return };
         let after_sites = u32::try_from(after_sites).unwrap_or(u32::MAX);
         let span = LineSpan { at, inlined, after_sites };
-        let known = |s: &&LineSpan| s.at.file == at.file && s.at.line == at.line && s.inlined == inlined && s.after_sites == after_sites;
+        let known = |s: &&LineSpan| {
+            s.at.file == at.file && s.at.line == at.line && s.inlined == inlined && s.after_sites == after_sites
+        };
         if spans.last().is_none_or(|last| !known(&last)) {
             spans.push(span);
         }
@@ -146,11 +148,8 @@ impl Lines {
                     known
                 } else {
                     let call_scope = LLVMDILocationGetScope(at);
-                    let copy = Inlined {
-                        symbol: self.subprogram_symbol(scope),
-                        call: self.position(at, call_scope),
-                        parent,
-                    };
+                    let copy =
+                        Inlined { symbol: self.subprogram_symbol(scope), call: self.position(at, call_scope), parent };
                     self.inlined.push(copy);
                     let number = u32::try_from(self.inlined.len() - 1).unwrap_or(u32::MAX);
                     self.inlined_of.insert(at, number);
@@ -177,10 +176,16 @@ impl Lines {
             while !at.is_null() {
                 let operands = operands(self.context, at);
                 if matches!(LLVMGetMetadataKind(at), LLVMMetadataKind::LLVMDISubprogramMetadataKind) {
-                    symbol = [3, 2].iter().filter_map(|&i| string(*operands.get(i)?)).find(|s| !s.is_empty()).unwrap_or_default();
+                    symbol = [3, 2]
+                        .iter()
+                        .filter_map(|&i| string(*operands.get(i)?))
+                        .find(|s| !s.is_empty())
+                        .unwrap_or_default();
                     break;
                 }
-                at = operands.get(1).map_or(ptr::null_mut(), |&v| if v.is_null() { ptr::null_mut() } else { LLVMValueAsMetadata(v) });
+                at = operands
+                    .get(1)
+                    .map_or(ptr::null_mut(), |&v| if v.is_null() { ptr::null_mut() } else { LLVMValueAsMetadata(v) });
             }
             symbol
         };
@@ -200,7 +205,8 @@ impl Lines {
             return Some(known);
         }
         // SAFETY: not null.
-        let (directory, name) = unsafe { (file_part(LLVMDIFileGetDirectory, file), file_part(LLVMDIFileGetFilename, file)) };
+        let (directory, name) =
+            unsafe { (file_part(LLVMDIFileGetDirectory, file), file_part(LLVMDIFileGetFilename, file)) };
         let path = if name.starts_with('/') || directory.is_empty() { name } else { format!("{directory}/{name}") };
         let next = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         let number = *self.file_number.entry(path.clone()).or_insert(next);
@@ -214,10 +220,7 @@ impl Lines {
 
 /// # Safety
 /// `file` must be a `DIFile` and `get` one of its string getters.
-unsafe fn file_part(
-    get: unsafe fn(LLVMMetadataRef, *mut u32) -> *const c_char,
-    file: LLVMMetadataRef,
-) -> String {
+unsafe fn file_part(get: unsafe fn(LLVMMetadataRef, *mut u32) -> *const c_char, file: LLVMMetadataRef) -> String {
     let mut len = 0;
     // SAFETY: LLVM returns a pointer into its own storage with the length.
     unsafe {
@@ -254,6 +257,7 @@ unsafe fn string(value: LLVMValueRef) -> Option<String> {
     // SAFETY: null unless it is a string.
     unsafe {
         let start = LLVMGetMDString(value, &raw mut len);
-        (!start.is_null()).then(|| String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len as usize)).into_owned())
+        (!start.is_null())
+            .then(|| String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len as usize)).into_owned())
     }
 }

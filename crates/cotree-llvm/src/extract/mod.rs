@@ -68,19 +68,14 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         let mut function = LLVMGetFirstFunction(module.raw);
         while !function.is_null() {
             if LLVMIsDeclaration(function) == 0 {
-                let (facts, handle) =
-                    extract_function(function, selection, &resolvers, &mut lines, &mut probes);
+                let (facts, handle) = extract_function(function, selection, &resolvers, &mut lines, &mut probes);
                 functions.push(facts);
                 handles.push(handle);
             }
             function = LLVMGetNextFunction(function);
         }
     }
-    Extracted {
-        facts: facts::Module { name: module.name.clone(), functions },
-        files: lines.into_files(),
-        handles,
-    }
+    Extracted { facts: facts::Module { name: module.name.clone(), functions }, files: lines.into_files(), handles }
 }
 
 /// # Safety
@@ -226,7 +221,8 @@ unsafe fn linkage_of(function: LLVMValueRef) -> Linkage {
 unsafe fn address_taken(function: LLVMValueRef) -> bool {
     // SAFETY: walking the use list of a valid value.
     unsafe {
-        let local = matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
+        let local =
+            matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
         if !local && LLVMGetVisibility(function) != LLVMVisibility::LLVMHiddenVisibility {
             return true;
         }
@@ -258,9 +254,8 @@ unsafe fn is_invoke(value: LLVMValueRef) -> bool {
 /// `function` must be valid.
 unsafe fn untouched(function: LLVMValueRef, modelled: bool, resolvers: &HashSet<LLVMValueRef>) -> Option<Untouched> {
     // SAFETY: attribute look-ups on a valid function.
-    let has = |name: &str| unsafe {
-        !LLVMGetEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind(name)).is_null()
-    };
+    let has =
+        |name: &str| unsafe { !LLVMGetEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind(name)).is_null() };
     if has("naked") {
         Some(Untouched::Naked)
     } else if resolvers.contains(&function) {

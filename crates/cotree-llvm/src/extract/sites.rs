@@ -141,8 +141,15 @@ pub(super) unsafe fn is_annotation(instruction: LLVMValueRef, opcode: LLVMOpcode
     }
     // SAFETY: it is a call.
     unsafe { intrinsic_name(instruction) }.is_some_and(|name| {
-        ["llvm.dbg.", "llvm.lifetime.", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant.", "llvm.pseudoprobe"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        [
+            "llvm.dbg.",
+            "llvm.lifetime.",
+            "llvm.assume",
+            "llvm.experimental.noalias",
+            "llvm.invariant.",
+            "llvm.pseudoprobe",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
     })
 }
