@@ -73,14 +73,47 @@ impl Module {
                 let reason = diagnostics.errors.join("; ");
                 return Err(bad_bitcode(name, reason, bitcode));
             }
-            let module = Self { name: name.into(), context, raw, diagnostics };
-            let triple = module.triple();
-            if !(triple.starts_with("x86_64") && triple.contains("linux")) {
-                return Err(Error::Target { module: name.into(), triple });
-            }
-            module.verify().map_err(|reason| Error::BadBitcode { module: name.into(), reason })?;
-            Ok(module)
+            Self { name: name.into(), context, raw, diagnostics }.checked()
         }
+    }
+
+    /// Parses and verifies LLVM's textual form.
+    ///
+    /// # Errors
+    /// It is not valid IR for this LLVM, or is for another machine.
+    pub fn parse_text(name: &str, text: &str) -> Result<Self, Error> {
+        ensure_loaded()?;
+        let mut diagnostics = Box::<Diagnostics>::default();
+        let buffer_name = CString::new(name).unwrap_or_default();
+        // The parser wants a terminator behind the text.
+        let text = CString::new(text).map_err(|e| Error::BadBitcode { module: name.into(), reason: e.to_string() })?;
+        // SAFETY: the parser takes the buffer, which borrows `text` until it returns; the rest is as in `parse`.
+        unsafe {
+            let context = LLVMContextCreate();
+            LLVMContextSetDiagnosticHandler(context, Some(on_diagnostic), ptr::from_mut(&mut *diagnostics).cast());
+            let len = text.as_bytes().len();
+            let buffer = LLVMCreateMemoryBufferWithMemoryRange(text.as_ptr(), len, buffer_name.as_ptr(), 1);
+            let mut raw = ptr::null_mut();
+            let mut message = ptr::null_mut();
+            let failed = LLVMParseIRInContext2(context, buffer, &raw mut raw, &raw mut message) != 0;
+            LLVMDisposeMemoryBuffer(buffer);
+            let reason = owned_message(message);
+            if failed {
+                LLVMContextDispose(context);
+                return Err(Error::BadBitcode { module: name.into(), reason });
+            }
+            Self { name: name.into(), context, raw, diagnostics }.checked()
+        }
+    }
+
+    /// The module, if it is valid and for a machine that we know.
+    fn checked(self) -> Result<Self, Error> {
+        let triple = self.triple();
+        if !(triple.starts_with("x86_64") && triple.contains("linux")) {
+            return Err(Error::Target { module: self.name.clone(), triple });
+        }
+        self.verify().map_err(|reason| Error::BadBitcode { module: self.name.clone(), reason })?;
+        Ok(self)
     }
 
     /// The target triple.

@@ -229,4 +229,5 @@ table! {
     fn LLVMGetTypeKind(ty: LLVMTypeRef) -> LLVMTypeKind;
     fn LLVMSetOrdering(memory_access_inst: LLVMValueRef, ordering: LLVMAtomicOrdering);
     fn LLVMRemoveStringAttributeAtIndex(function: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint);
+    fn LLVMParseIRInContext2(context: LLVMContextRef, buffer: LLVMMemoryBufferRef, out_module: *mut LLVMModuleRef, out_message: *mut *mut c_char) -> LLVMBool;
 }

@@ -1,0 +1,350 @@
+//! Every kind of terminator and edge: its facts, and probes on all of it that leave a valid module.
+
+use cotree_core::facts::{Doubt, EdgeKind, Function, Untouched};
+use cotree_core::method;
+use cotree_core::plan::Method;
+use cotree_core::weighting::Weighting;
+use cotree_llvm::apply::{Access, Layer, Unit, apply};
+use cotree_llvm::codegen::{Level, Target, compile};
+use cotree_llvm::extract::{Selection, extract};
+use cotree_llvm::{Error, Module};
+
+const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"\ndeclare i32 @g(i32)\ndeclare i32 @personality(...)\n";
+
+fn facts(body: &str) -> Function {
+    let module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+    let mut functions = extract(&module, &Selection::default()).facts.functions;
+    functions.remove(0)
+}
+
+/// Blocks and edges as text: `0>1 True`.
+fn edges(function: &Function) -> Vec<String> {
+    function.edges.iter().map(|e| format!("{}>{} {:?}", e.src.0, e.dst.0, e.kind)).collect()
+}
+
+/// Puts the probes of the edge and the block method on the first function, optimises and compiles it.
+fn instrument(body: &str, access: Access, level: Level) -> String {
+    let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+    let extracted = extract(&module, &Selection::default());
+    let plans: Vec<_> = extracted
+        .facts
+        .functions
+        .iter()
+        .map(|f| {
+            let cfg = f.cfg().expect("facts of a real function are a graph");
+            [Method::Edge, Method::Block].map(|m| method::plan(m, f, &cfg, &Weighting::heuristic(&cfg)))
+        })
+        .collect();
+    let mut base = 0;
+    let layers: Vec<Vec<Layer<'_>>> = plans
+        .iter()
+        .map(|plans| {
+            let mut layer = |plan| {
+                let layer = Layer { plan, base };
+                base += plan.measures.len() as u64;
+                layer
+            };
+            plans.iter().map(&mut layer).collect()
+        })
+        .collect();
+    let interruptible = vec![false; plans.len()];
+    let unit = Unit { access, spare: base, interruptible: &interruptible };
+    apply(&module, &extracted, &layers, &unit, 0).expect("every probe has code");
+    let text = module.to_text();
+    // The verifier runs when the text is read again.
+    Module::parse_text("again", &text).expect("the instrumented module is valid");
+    let target = Target { level, cpu: "x86-64".into(), position_independent: true, whole_pipeline: false };
+    compile(&mut module, &target, 0).expect("it compiles");
+    text
+}
+
+fn instrument_everywhere(body: &str) {
+    for access in [Access::Direct, Access::ThreadInExecutable, Access::ThreadInLibrary] {
+        for level in [Level::O0, Level::O2] {
+            instrument(body, access, level);
+        }
+    }
+}
+
+const SWITCH: &str = "
+define i32 @f(i32 %x) {
+entry:
+  switch i32 %x, label %other [ i32 1, label %low
+                                i32 2, label %low
+                                i32 7, label %seven
+                                i32 9, label %other
+                                i32 3, label %low ]
+low:
+  br label %out
+seven:
+  br label %out
+other:
+  %c = icmp sgt i32 %x, 100
+  br i1 %c, label %out, label %out
+out:
+  %r = phi i32 [ 1, %low ], [ 7, %seven ], [ 0, %other ], [ 0, %other ]
+  ret i32 %r
+}";
+
+#[test]
+fn cases_with_the_same_target_are_one_edge() {
+    let f = facts(SWITCH);
+    assert_eq!(
+        edges(&f),
+        [
+            "0>3 Default",
+            "0>1 Cases(3, 1)",
+            "0>2 Case(7)",
+            "1>4 Jump",
+            "2>4 Jump",
+            "3>4 True",
+            "3>4 False",
+            "4>5 Return"
+        ]
+    );
+    instrument_everywhere(SWITCH);
+}
+
+/// Two ways of one switch and a conditional branch with equal targets into a phi that names itself.
+#[test]
+fn phis_keep_one_entry_per_way() {
+    let body = "
+define i32 @f(i32 %x, i1 %c) {
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %i, %head ], [ %i, %head ], [ %n, %body ]
+  switch i32 %x, label %body [ i32 1, label %head
+                               i32 2, label %head
+                               i32 3, label %out ]
+body:
+  %n = add i32 %i, 1
+  br i1 %c, label %head, label %out
+out:
+  %r = phi i32 [ %i, %head ], [ %n, %body ]
+  ret i32 %r
+}";
+    instrument_everywhere(body);
+}
+
+const INVOKES: &str = "
+define i32 @f(i32 %x) personality ptr @personality {
+entry:
+  %a = invoke i32 @g(i32 %x) to label %more unwind label %pad
+more:
+  %b = invoke i32 @g(i32 %a) to label %done unwind label %pad
+done:
+  ret i32 %b
+pad:
+  %which = phi i32 [ 1, %entry ], [ 2, %more ]
+  %e = landingpad { ptr, i32 } cleanup
+  %t = icmp eq i32 %which, %x
+  br i1 %t, label %caught, label %on
+caught:
+  ret i32 %which
+on:
+  resume { ptr, i32 } %e
+}";
+
+#[test]
+fn invokes_and_shared_landing_pads() {
+    let f = facts(INVOKES);
+    assert_eq!(
+        edges(&f),
+        [
+            "0>1 InvokeNormal",
+            "0>3 InvokeUnwind",
+            "1>2 InvokeNormal",
+            "1>3 InvokeUnwind",
+            "2>6 Return",
+            "3>4 True",
+            "3>5 False",
+            "4>6 Return",
+            "5>6 Resume"
+        ]
+    );
+    let sites: Vec<_> = f.sites.iter().map(|s| (s.block.0, s.terminator, s.resume_marker, s.probe)).collect();
+    assert_eq!(sites, [(0, true, false, 1), (1, true, false, 2), (5, false, true, 3)]);
+    instrument_everywhere(INVOKES);
+    let text = instrument(INVOKES, Access::Direct, Level::O2);
+    assert!(text.contains("call void @__cotree_resuming()"), "a marker stands before the resume:\n{text}");
+    assert_eq!(text.matches("landingpad").count(), 1, "the pad stays one:\n{text}");
+}
+
+const GOTO: &str = "
+@labels = constant [3 x ptr] [ptr blockaddress(@f, %a), ptr blockaddress(@f, %b), ptr blockaddress(@f, %a)]
+define i32 @f(ptr %p, i32 %x) {
+entry:
+  indirectbr ptr %p, [label %a, label %b, label %a]
+a:
+  %i = phi i32 [ 0, %entry ], [ 0, %entry ], [ %j, %b ], [ %j, %b ]
+  %k = add i32 %i, 1
+  %c = icmp eq i32 %k, %x
+  br i1 %c, label %out, label %b
+b:
+  %j = phi i32 [ 5, %entry ], [ %k, %a ]
+  indirectbr ptr %p, [label %a, label %a, label %out]
+out:
+  ret i32 %x
+}";
+
+#[test]
+fn computed_gotos() {
+    let f = facts(GOTO);
+    assert_eq!(
+        edges(&f),
+        [
+            "0>1 IndirectBranch",
+            "0>2 IndirectBranch",
+            "1>3 True",
+            "1>2 False",
+            "2>1 IndirectBranch",
+            "2>3 IndirectBranch",
+            "3>4 Return"
+        ]
+    );
+    instrument_everywhere(GOTO);
+    let text = instrument(GOTO, Access::Direct, Level::O0);
+    assert!(text.contains("icmp eq ptr %p, blockaddress(@f, %a)"), "the block method compares addresses:\n{text}");
+}
+
+#[test]
+fn asm_goto() {
+    let body = "
+define i32 @f(i32 %x) {
+entry:
+  callbr void asm \"testl $0, $0; jne ${1:l}\", \"r,!i,~{dirflag},~{fpsr},~{flags}\"(i32 %x) to label %zero [label %some]
+zero:
+  br label %some
+some:
+  %r = phi i32 [ 1, %entry ], [ 0, %zero ]
+  ret i32 %r
+}";
+    assert_eq!(edges(&facts(body)), ["0>1 CallBrFallthrough", "0>2 CallBrIndirect", "1>2 Jump", "2>3 Return"]);
+    instrument_everywhere(body);
+}
+
+#[test]
+fn nothing_comes_between_a_musttail_call_and_its_return() {
+    let body = "
+define i32 @f(i32 %x) {
+  %c = icmp eq i32 %x, 0
+  br i1 %c, label %a, label %b
+a:
+  %r = musttail call i32 @g(i32 %x)
+  ret i32 %r
+b:
+  ret i32 1
+}";
+    assert!(facts(body).sites.is_empty(), "its frame is gone before the callee runs");
+    instrument_everywhere(body);
+}
+
+#[test]
+fn endless_loops_and_unreachable_code() {
+    let body = "
+define void @f(i32 %x) {
+entry:
+  br label %loop
+loop:
+  %r = call i32 @g(i32 %x)
+  br label %loop
+dead:
+  %p = phi i32 [ 0, %dead2 ]
+  br label %loop
+dead2:
+  br label %dead
+}";
+    let f = facts(body);
+    assert_eq!(edges(&f), ["0>1 Jump", "1>1 Jump"], "what can't be reached is not listed");
+    instrument_everywhere(body);
+}
+
+#[test]
+fn functions_that_are_left_alone_say_why() {
+    let untouched = |attributes: &str| facts(&format!("define void @f() {attributes} {{ ret void }}")).untouched;
+    assert_eq!(untouched("naked"), Some(Untouched::Naked));
+    assert_eq!(untouched("noprofile"), Some(Untouched::AuthorForbids));
+    assert_eq!(untouched("presplitcoroutine"), Some(Untouched::Coroutine));
+    assert_eq!(untouched("nounwind"), None);
+    let resolver = "
+@i = ifunc void (), ptr @f
+define ptr @f() { ret ptr null }";
+    assert_eq!(facts(resolver).untouched, Some(Untouched::IfuncResolver));
+}
+
+#[test]
+fn patterns_choose_functions() {
+    let body = format!("{HEAD}define void @one() {{ ret void }}\ndefine void @_ZN3two5threeEv() {{ ret void }}");
+    let chosen = |include: &[&str], exclude: &[&str]| {
+        let own = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let selection = Selection::new(&own(include), &own(exclude), &[]).expect("these are globs");
+        let module = Module::parse_text("test", &body).expect("valid IR");
+        let functions = extract(&module, &selection).facts.functions;
+        functions.into_iter().filter(|f| f.untouched.is_none()).map(|f| f.symbol).collect::<Vec<_>>()
+    };
+    assert_eq!(chosen(&[], &[]), ["one", "_ZN3two5threeEv"]);
+    assert_eq!(chosen(&["two::*"], &[]), ["_ZN3two5threeEv"]);
+    assert_eq!(chosen(&[], &["o*"]), ["_ZN3two5threeEv"]);
+    assert!(matches!(Selection::new(&["[".into()], &[], &[]), Err(Error::Option { .. })));
+}
+
+#[test]
+fn calls_that_always_return_are_no_sites_and_others_are() {
+    let body = "
+declare i64 @strlen(ptr) nounwind willreturn
+declare void @exit(i32) noreturn
+declare i32 @setjmp(ptr) returns_twice
+define void @f(ptr %p) {
+  %n = call i64 @strlen(ptr %p)
+  %s = call i32 @setjmp(ptr %p)
+  call void %p()
+  call void asm sideeffect \"nop\", \"\"()
+  call void @exit(i32 1)
+  unreachable
+}";
+    let f = facts(body);
+    let sites: Vec<_> = f.sites.iter().map(|s| (format!("{:?}", s.callee), s.returns_twice, s.no_return)).collect();
+    assert_eq!(
+        sites,
+        [
+            ("Symbol(\"setjmp\")".to_owned(), true, false),
+            ("Indirect".to_owned(), false, false),
+            ("Symbol(\"exit\")".to_owned(), false, true)
+        ]
+    );
+}
+
+#[test]
+fn builtin_longjmp_is_doubted() {
+    let body = "
+declare void @llvm.eh.sjlj.longjmp(ptr)
+define void @f(ptr %p) {
+  call void @llvm.eh.sjlj.longjmp(ptr %p)
+  unreachable
+}";
+    assert_eq!(facts(body).doubts, [Doubt::BuiltinSetjmp]);
+}
+
+#[test]
+fn more_calls_than_numbers_are_doubted() {
+    let calls: String = (0..65_540).map(|_| "  call i32 @g(i32 0)\n").collect();
+    let f = facts(&format!("define void @f() {{\n{calls}  ret void\n}}"));
+    assert_eq!(f.doubts, [Doubt::UnmappedCallSites]);
+    assert_eq!(f.sites.last().map(|s| s.probe), Some(0));
+    assert_eq!(f.sites[65_534].probe, 65_535);
+}
+
+#[test]
+fn damaged_and_foreign_bitcode_is_refused_in_a_sentence() {
+    let module = Module::parse_text("test", &format!("{HEAD}define void @f() {{ ret void }}")).expect("valid IR");
+    let bitcode = module.to_bitcode();
+    assert!(Module::parse("whole", &bitcode).is_ok());
+    for cut in [0, 3, 8, bitcode.len() / 2, bitcode.len() - 4] {
+        let Err(error) = Module::parse("cut.o", &bitcode[..cut]) else { panic!("{cut} bytes are no module") };
+        assert!(matches!(error, Error::BadBitcode { .. }), "{error}");
+        assert!(error.to_string().starts_with("cut.o is not valid bitcode"), "{error}");
+    }
+    let arm = "target triple = \"aarch64-unknown-linux-gnu\"\ndefine void @f() { ret void }";
+    assert!(matches!(Module::parse_text("arm", arm), Err(Error::Target { .. })));
+}
