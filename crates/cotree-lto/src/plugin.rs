@@ -207,6 +207,9 @@ impl State {
         if let Some(dir) = &self.work_dir {
             return Ok(dir.path().to_owned());
         }
+        // Linkers that fail later on, as for an undefined symbol, exit without calling `cleanup`.
+        // SAFETY: a function that takes nothing; the C library runs it before this library is unloaded.
+        unsafe { atexit(remove_work_dir) };
         let keep = self.linker.options.iter().any(|option| option == "cotree-keep-temps");
         let dir = self.work_dir.insert(WorkDir::new(keep)?);
         Ok(dir.path().to_owned())
@@ -538,8 +541,16 @@ fn references_of_mapped_files() -> Vec<String> {
 
 unsafe extern "C" fn cleanup() -> Status {
     guarded(|| {
-        let work_dir = with_state(|state| state.work_dir.take());
-        drop(work_dir);
+        remove_work_dir();
         Ok(())
     })
+}
+
+extern "C" fn remove_work_dir() {
+    let work_dir = with_state(|state| state.work_dir.take());
+    drop(work_dir);
+}
+
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> c_int;
 }

@@ -342,6 +342,19 @@ fn failures_are_one_sentence() {
 }
 
 #[test]
+fn a_link_that_fails_later_leaves_nothing_behind() {
+    let bench = Bench::new();
+    bench.compile("main.o", &[], "int absent(void); int main(void) { return absent(); }");
+    // mold ends without giving anyone a chance.
+    for linker in ["bfd", "gold"] {
+        let output = bench.run(&mut bench.linker(linker, &["main.o"]));
+        assert!(!output.status.success());
+        assert!(String::from_utf8_lossy(&output.stderr).contains("absent"), "{linker}");
+        bench.nothing_left_behind();
+    }
+}
+
+#[test]
 fn ar_and_nm_read_our_symbols() {
     let bench = Bench::new();
     bench.compile("f.o", &[], "int f(void) { return 7; }");
