@@ -1,11 +1,14 @@
 //! Modules and functions: graphs, instruction counts, source lines, call sites.
+//!
+//! What was inlined many times repeats itself: see [`super::lines`].
 
 use super::MapError;
+use super::lines::{Foresight, LineReader, LineWriter, Place, read_position, write_position};
 use super::streams::{Reader, Stream, Writer};
 use super::text::{TextCursor, TextWriter};
 use cotree_core::facts::{
-    BlockFacts, CallSite, Callee, Doubt, EdgeFacts, EdgeKind, Function, Inlined, InstructionCounts, LineSpan, Linkage, Module,
-    Position, ProgramMap, Untouched,
+    BlockFacts, CallSite, Callee, Doubt, EdgeFacts, EdgeKind, Function, InstructionCounts, Linkage, Module, ProgramMap,
+    Untouched,
 };
 use cotree_core::ids::Block;
 
@@ -17,12 +20,13 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
         text.put(w, Stream::TextRef, file);
     }
     w.put(Stream::Unit, program.modules.len() as u64);
+    let mut foresight = Foresight::default();
     for module in &program.modules {
         text.put(w, Stream::TextRef, &module.name);
         w.put(Stream::Unit, module.functions.len() as u64);
         let mut context = Context::default();
         for function in &module.functions {
-            write_function(function, w, text, &mut context);
+            write_function(function, w, text, &mut context, &mut foresight);
         }
     }
 }
@@ -32,11 +36,12 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramM
     let target = text.get(r, Stream::TextRef)?;
     let files = (0..r.get_count(Stream::Unit, Stream::TextRef)?).map(|_| text.get(r, Stream::TextRef)).collect::<Result<_, _>>()?;
     let mut modules = Vec::new();
+    let mut foresight = Foresight::default();
     for _ in 0..r.get_count(Stream::Unit, Stream::TextRef)? {
         let name = text.get(r, Stream::TextRef)?;
         let count = r.get_count(Stream::Unit, Stream::Function)?;
         let mut context = Context::default();
-        let functions = (0..count).map(|_| read_function(r, text, &mut context)).collect::<Result<_, _>>()?;
+        let functions = (0..count).map(|_| read_function(r, text, &mut context, &mut foresight)).collect::<Result<_, _>>()?;
         modules.push(Module { name, functions });
     }
     Ok(ProgramMap { name, target, files, modules })
@@ -49,13 +54,6 @@ struct Context {
     probe: u16,
 }
 
-/// A position to write the next one relative to.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    file: u32,
-    line: u32,
-}
-
 const LINKAGE: u64 = 0b11;
 const ADDRESS_TAKEN: u64 = 1 << 2;
 const POSITION: u64 = 1 << 3;
@@ -63,7 +61,13 @@ const UNTOUCHED: u64 = 1 << 4;
 const DOUBTS: u64 = 1 << 5;
 const ODD_EDGES: u64 = 1 << 6;
 
-fn write_function<'a>(function: &'a Function, w: &mut Writer, text: &mut TextWriter<'a>, context: &mut Context) {
+fn write_function<'a>(
+    function: &'a Function,
+    w: &mut Writer,
+    text: &mut TextWriter<'a>,
+    context: &mut Context,
+    foresight: &mut Foresight,
+) {
     let regular = edges_are_regular(function);
     let linkage = match function.linkage {
         Linkage::Internal => 0,
@@ -78,7 +82,7 @@ fn write_function<'a>(function: &'a Function, w: &mut Writer, text: &mut TextWri
         | flag(!function.doubts.is_empty(), DOUBTS)
         | flag(!regular, ODD_EDGES);
     w.put(Stream::Function, flags);
-    text.put(w, Stream::TextRef, &function.symbol);
+    let symbol = text.put(w, Stream::TextRef, &function.symbol);
     if let Some(position) = function.position {
         write_position(position, &mut context.position, w, Stream::Function);
     }
@@ -97,17 +101,13 @@ fn write_function<'a>(function: &'a Function, w: &mut Writer, text: &mut TextWri
     w.put(Stream::Function, function.blocks.len() as u64);
     w.put(Stream::Function, function.sites.len() as u64);
     w.put(Stream::Function, function.inlined.len() as u64);
+    let mut lines = LineWriter::new(symbol, context.position, foresight);
     for copy in &function.inlined {
-        text.put(w, Stream::TextRef, &copy.symbol);
-        w.put(Stream::Inlined, copy.parent.map_or(0, |p| u64::from(p) + 1));
-        w.put(Stream::Inlined, u64::from(copy.call.is_some()));
-        if let Some(call) = copy.call {
-            write_position(call, &mut context.position, w, Stream::Inlined);
-        }
+        lines.write_copy(copy, w, text);
     }
     write_sites(&function.sites, w, text, &mut context.probe);
     let calls = calls_of_sites(function.blocks.len(), &function.sites);
-    write_blocks(function, &calls, context.position, w);
+    write_blocks(function, &calls, &mut lines, w);
     if regular {
         write_edges(function, w);
     } else {
@@ -121,7 +121,12 @@ fn write_function<'a>(function: &'a Function, w: &mut Writer, text: &mut TextWri
     }
 }
 
-fn read_function(r: &mut Reader<'_>, text: &mut TextCursor, context: &mut Context) -> Result<Function, MapError> {
+fn read_function(
+    r: &mut Reader<'_>,
+    text: &mut TextCursor,
+    context: &mut Context,
+    foresight: &mut Foresight,
+) -> Result<Function, MapError> {
     let flags = r.get(Stream::Function)?;
     let linkage = match flags & LINKAGE {
         0 => Linkage::Internal,
@@ -129,7 +134,7 @@ fn read_function(r: &mut Reader<'_>, text: &mut TextCursor, context: &mut Contex
         2 => Linkage::Copy,
         _ => return Err(MapError::Invalid("no such linkage")),
     };
-    let symbol = text.get(r, Stream::TextRef)?;
+    let (number, symbol) = text.get_numbered(r, Stream::TextRef)?;
     let position = if flags & POSITION != 0 { Some(read_position(r, &mut context.position, Stream::Function)?) } else { None };
     let untouched = if flags & UNTOUCHED != 0 { Some(untouched_of(r.get(Stream::Function)?)?) } else { None };
     let mut doubts = Vec::new();
@@ -145,23 +150,14 @@ fn read_function(r: &mut Reader<'_>, text: &mut TextCursor, context: &mut Contex
     let block_count = r.get_count(Stream::Function, Stream::Plain)?;
     let site_count = r.get_count(Stream::Function, Stream::SiteFlags)?;
     let inlined_count = r.get_count(Stream::Function, Stream::Inlined)?;
-    let mut inlined = Vec::with_capacity(inlined_count);
-    for _ in 0..inlined_count {
-        let symbol = text.get(r, Stream::TextRef)?;
-        let parent = r.get_u32(Stream::Inlined)?.checked_sub(1);
-        let call = match r.get(Stream::Inlined)? {
-            0 => None,
-            1 => Some(read_position(r, &mut context.position, Stream::Inlined)?),
-            _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
-        };
-        inlined.push(Inlined { symbol, call, parent });
-    }
+    let mut lines = LineReader::new(number, context.position, foresight);
+    let inlined = (0..inlined_count).map(|_| lines.read_copy(r, text)).collect::<Result<_, _>>()?;
     let sites = read_sites(site_count, r, text, &mut context.probe)?;
     if sites.iter().any(|s| s.block.index() >= block_count) {
         return Err(MapError::Invalid("a call site stands in no block"));
     }
     let calls = calls_of_sites(block_count, &sites);
-    let blocks = read_blocks(&calls, inlined_count, context.position, r)?;
+    let blocks = read_blocks(&calls, &mut lines, r)?;
     let edges = if flags & ODD_EDGES == 0 {
         read_edges(block_count, r)?
     } else {
@@ -196,26 +192,6 @@ fn untouched_number(untouched: Untouched) -> u64 {
 fn untouched_of(number: u64) -> Result<Untouched, MapError> {
     let index = usize::try_from(number).ok();
     index.and_then(|i| UNTOUCHED_NUMBERS.get(i)).copied().ok_or(MapError::Invalid("no such reason for no probes"))
-}
-
-/// One number holds the file step, if any, and the column; the other the line step.
-fn write_position(position: Position, last: &mut Place, w: &mut Writer, stream: Stream) {
-    let moved = position.file != last.file;
-    w.put(stream, u64::from(position.column) << 1 | u64::from(moved));
-    if moved {
-        w.put(stream, u64::from(position.file));
-    }
-    w.put_step(stream, last.line, position.line);
-    *last = Place { file: position.file, line: position.line };
-}
-
-fn read_position(r: &mut Reader<'_>, last: &mut Place, stream: Stream) -> Result<Position, MapError> {
-    let first = r.get(stream)?;
-    let column = u32::try_from(first >> 1).map_err(|_| MapError::Invalid("a column has more than 32 bits"))?;
-    let file = if first & 1 != 0 { r.get_u32(stream)? } else { last.file };
-    let line = r.get_step(stream, last.line)?;
-    *last = Place { file, line };
-    Ok(Position { file, line, column })
 }
 
 const CALLEE: u64 = 0b11;
@@ -298,31 +274,7 @@ fn calls_of_sites(blocks: usize, sites: &[CallSite]) -> Vec<u32> {
     calls
 }
 
-const SAME_INLINED: u64 = 1;
-const SAME_FILE: u64 = 1 << 1;
-const SAME_SITES: u64 = 1 << 2;
-const SAME_COLUMN: u64 = 1 << 3;
-const NEXT_LINE: u64 = 1 << 4;
-
-/// Where the previous span of the same inlined copy stood.
-struct Trail {
-    places: Vec<(Place, u32)>,
-    inlined: Option<u32>,
-}
-
-impl Trail {
-    /// Slot 0 is the function itself, slot `i + 1` the inlined copy `i`.
-    fn new(inlined: usize, start: Place) -> Self {
-        Self { places: vec![(start, 0); inlined + 1], inlined: None }
-    }
-
-    fn slot(&mut self, inlined: Option<u32>) -> Option<&mut (Place, u32)> {
-        self.places.get_mut(inlined.map_or(0, |i| i as usize + 1))
-    }
-}
-
-fn write_blocks(function: &Function, calls: &[u32], start: Place, w: &mut Writer) {
-    let mut trail = Trail::new(function.inlined.len(), start);
+fn write_blocks(function: &Function, calls: &[u32], lines: &mut LineWriter<'_>, w: &mut Writer) {
     for (block, &sites) in function.blocks.iter().zip(calls) {
         let n = block.instructions;
         let special = i64::from(n.loads) + i64::from(n.stores) + i64::from(n.calls) + i64::from(n.float);
@@ -331,53 +283,11 @@ fn write_blocks(function: &Function, calls: &[u32], start: Place, w: &mut Writer
         w.put(Stream::Stores, u64::from(n.stores));
         w.put_step(Stream::Calls, sites, n.calls);
         w.put(Stream::Float, u64::from(n.float));
-        w.put(Stream::SpanCount, block.lines.len() as u64);
-        let mut after = 0;
-        for span in &block.lines {
-            write_span(span, &mut trail, &mut after, w);
-        }
+        lines.write_block(&block.lines, w);
     }
 }
 
-fn write_span(span: &LineSpan, trail: &mut Trail, after: &mut u32, w: &mut Writer) {
-    let same_inlined = span.inlined == trail.inlined;
-    trail.inlined = span.inlined;
-    let mut outside = (Place::default(), 0);
-    let (last, last_column) = trail.slot(span.inlined).unwrap_or(&mut outside);
-    let same_file = span.at.file == last.file;
-    let same_sites = span.after_sites == *after;
-    let same_column = span.at.column == *last_column;
-    let next_line = last.line.checked_add(1) == Some(span.at.line);
-    let flag = |set: bool, bit: u64| if set { bit } else { 0 };
-    w.put(
-        Stream::SpanFlags,
-        flag(same_inlined, SAME_INLINED)
-            | flag(same_file, SAME_FILE)
-            | flag(same_sites, SAME_SITES)
-            | flag(same_column, SAME_COLUMN)
-            | flag(next_line, NEXT_LINE),
-    );
-    if !same_inlined {
-        w.put(Stream::SpanContext, span.inlined.map_or(0, |i| u64::from(i) + 1));
-    }
-    if !same_file {
-        w.put(Stream::SpanContext, u64::from(span.at.file));
-    }
-    if !same_sites {
-        w.put_step(Stream::SpanContext, *after, span.after_sites);
-    }
-    if !same_column {
-        w.put(Stream::Column, u64::from(span.at.column));
-    }
-    if !next_line {
-        w.put_step(Stream::Line, last.line, span.at.line);
-    }
-    *after = span.after_sites;
-    (*last, *last_column) = (Place { file: span.at.file, line: span.at.line }, span.at.column);
-}
-
-fn read_blocks(calls: &[u32], inlined: usize, start: Place, r: &mut Reader<'_>) -> Result<Vec<BlockFacts>, MapError> {
-    let mut trail = Trail::new(inlined, start);
+fn read_blocks(calls: &[u32], lines: &mut LineReader<'_>, r: &mut Reader<'_>) -> Result<Vec<BlockFacts>, MapError> {
     let mut blocks = Vec::with_capacity(calls.len());
     for &sites in calls {
         let plain = r.get_signed(Stream::Plain)?;
@@ -388,36 +298,10 @@ fn read_blocks(calls: &[u32], inlined: usize, start: Place, r: &mut Reader<'_>) 
         let special = i64::from(loads) + i64::from(stores) + i64::from(calls) + i64::from(float);
         let total = plain.checked_add(special).and_then(|n| u32::try_from(n).ok());
         let total = total.ok_or(MapError::Invalid("a block has no possible number of instructions"))?;
-        let count = r.get_count(Stream::SpanCount, Stream::SpanFlags)?;
-        let mut lines = Vec::with_capacity(count);
-        let mut after = 0;
-        for _ in 0..count {
-            lines.push(read_span(&mut trail, &mut after, r)?);
-        }
-        blocks.push(BlockFacts { instructions: InstructionCounts { total, loads, stores, calls, float }, lines });
+        let instructions = InstructionCounts { total, loads, stores, calls, float };
+        blocks.push(BlockFacts { instructions, lines: lines.read_block(r)? });
     }
     Ok(blocks)
-}
-
-fn read_span(trail: &mut Trail, after: &mut u32, r: &mut Reader<'_>) -> Result<LineSpan, MapError> {
-    let flags = r.get(Stream::SpanFlags)?;
-    if flags & SAME_INLINED == 0 {
-        trail.inlined = r.get_u32(Stream::SpanContext)?.checked_sub(1);
-    }
-    let inlined = trail.inlined;
-    let (last, last_column) = trail.slot(inlined).ok_or(MapError::Invalid("a line belongs to no inlined copy"))?;
-    let file = if flags & SAME_FILE != 0 { last.file } else { r.get_u32(Stream::SpanContext)? };
-    if flags & SAME_SITES == 0 {
-        *after = r.get_step(Stream::SpanContext, *after)?;
-    }
-    let column = if flags & SAME_COLUMN != 0 { *last_column } else { r.get_u32(Stream::Column)? };
-    let line = if flags & NEXT_LINE != 0 {
-        last.line.checked_add(1).ok_or(MapError::Invalid("a line is out of range"))?
-    } else {
-        r.get_step(Stream::Line, last.line)?
-    };
-    (*last, *last_column) = (Place { file, line }, column);
-    Ok(LineSpan { at: Position { file, line, column }, inlined, after_sites: *after })
 }
 
 /// Terminators with their usual edges; see [`shape_of`].

@@ -4,7 +4,7 @@
 //! kind of number has a stream of its own ([`streams`]), values are written as steps from what usually precedes them,
 //! what can be inferred is left out, and every stream is compressed by itself. The exact layout is in `docs/formats.md`.
 //!
-//! Each part is written and read in one file, writer beside reader: [`text`], [`functions`], [`plans`], [`code`].
+//! Each part is written and read in one file, writer beside reader: [`text`], [`functions`], [`lines`], [`plans`], [`code`].
 //!
 //! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
 //! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
@@ -12,6 +12,7 @@
 
 mod code;
 mod functions;
+mod lines;
 mod plans;
 mod streams;
 mod text;
@@ -20,7 +21,7 @@ mod validate;
 use crate::binary::{BinaryMap, UnitId};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
-use streams::{Reader, STREAMS, Stream, Writer};
+use streams::{NAMES, Reader, STREAMS, Stream, Writer};
 
 pub use validate::validate;
 
@@ -123,6 +124,20 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
 /// See [`MapError`].
 pub fn decode_unit(bytes: &[u8]) -> Result<UnitId, MapError> {
     header(bytes).map(|h| h.unit)
+}
+
+/// What each stream takes, unpacked and packed, by name: for work on the format.
+///
+/// # Errors
+/// See [`MapError`].
+pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError> {
+    let (streams, unit) = unpack(bytes)?;
+    let alone = |index: usize| {
+        let mut one = vec![Vec::new(); STREAMS];
+        one[index].clone_from(&streams[index]);
+        pack(&one, unit).len() - pack(&vec![Vec::new(); STREAMS], unit).len()
+    };
+    Ok(streams.iter().enumerate().map(|(i, s)| (NAMES[i], s.len(), alone(i))).collect())
 }
 
 /// Compresses every stream by itself and puts the header before them.

@@ -1,11 +1,13 @@
 //! Plans: what each counter measures and where its probe stands.
 //!
-//! Nearly every plan is a list of counters with one probe each, at a place that follows from what it measures: such a
-//! plan is two small numbers per counter. Any other plan is kept in full (postcard).
+//! Nearly every plan has one probe per counter, at a place that follows from what it measures, and measures edges in
+//! their order: a bit per edge and a small number per counter say it all. Edges of one kind are measured about equally
+//! often, so the bits are grouped by kind, over all functions. If the counters have another order, each is two small
+//! numbers. Any other plan is kept in full (postcard).
 
 use super::MapError;
 use super::streams::{Reader, Stream, Writer};
-use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
 use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
@@ -16,11 +18,7 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
     w.put(Stream::Unit, METHODS.iter().position(|&m| m == plan.method).expect("all are listed") as u64);
     w.put(Stream::Unit, u64::from(plan.check.is_some()));
     for plans in std::iter::once(&plan.functions).chain(plan.check.as_ref()) {
-        w.put(Stream::Unit, plans.len() as u64);
-        let mut functions = program.functions();
-        for plan in plans {
-            write_plan(plan, functions.next().map(|(_, f)| f), w);
-        }
+        write_plans(plans, program, w);
     }
 }
 
@@ -37,12 +35,75 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
     Ok(UnitPlan { method, functions, check })
 }
 
+/// How a plan is written.
+mod form {
+    /// A bit per edge.
+    pub(super) const BITS: u64 = 0;
+    /// A list of counters; their number follows.
+    pub(super) const LIST: u64 = 1;
+    /// In full.
+    pub(super) const ODD: u64 = 2;
+}
+
+fn write_plans(plans: &[FunctionPlan], program: &ProgramMap, w: &mut Writer) {
+    w.put(Stream::Unit, plans.len() as u64);
+    let mut functions = program.functions();
+    let mut bits: Vec<Vec<bool>> = vec![Vec::new(); CLASSES];
+    for plan in plans {
+        write_plan(plan, functions.next().map(|(_, f)| f), &mut bits, w);
+    }
+    for class in bits {
+        let byte = |bits: &[bool]| (0..).zip(bits).fold(0, |byte, (at, &bit)| byte | u8::from(bit) << at);
+        let bytes: Vec<u8> = class.chunks(8).map(byte).collect();
+        w.put_bytes(Stream::ProbeBits, &bytes);
+    }
+}
+
 fn read_plans(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<FunctionPlan>, MapError> {
-    let count = r.get_count(Stream::Unit, Stream::ProbeKind)?;
+    let count = r.get_count(Stream::Unit, Stream::PlanForm)?;
     if count != program.functions().count() {
         return Err(MapError::Invalid("there is not one plan per function"));
     }
-    program.functions().map(|(_, f)| read_plan(f, r)).collect()
+    let forms: Vec<u64> = (0..count).map(|_| r.get(Stream::PlanForm)).collect::<Result<_, _>>()?;
+    let mut sizes = [0usize; CLASSES];
+    for ((_, function), _) in program.functions().zip(&forms).filter(|(_, form)| **form == form::BITS) {
+        for edge in 0..=function.edges.len() {
+            sizes[class(function, edge)] += 1;
+        }
+    }
+    let mut bits = Vec::with_capacity(CLASSES);
+    for size in sizes {
+        let bytes = r.get_bytes(Stream::ProbeBits, size.div_ceil(8))?;
+        bits.push((0..size).map(move |at| bytes[at / 8] >> (at % 8) & 1 == 1));
+    }
+    let plans = program.functions().zip(forms).map(|((_, function), form)| match form {
+        form::BITS => read_bits(function, &mut bits, r),
+        form::LIST => read_list(function, r),
+        form::ODD => read_odd(r),
+        _ => Err(MapError::Invalid("no such form of plan")),
+    });
+    plans.collect()
+}
+
+/// Classes of edges by kind, each for edges forward and backward.
+const CLASSES: usize = 22;
+
+fn class(function: &Function, edge: usize) -> usize {
+    use EdgeKind as K;
+    let Some(facts) = function.edges.get(edge) else { return 20 };
+    let kind = match facts.kind {
+        K::Jump => 0,
+        K::True => 1,
+        K::False => 2,
+        K::Case(_) | K::Cases(..) => 3,
+        K::Default => 4,
+        K::InvokeNormal => 5,
+        K::InvokeUnwind => 6,
+        K::Return => 7,
+        K::Resume | K::Unreachable => 8,
+        K::IndirectBranch | K::CallBrFallthrough | K::CallBrIndirect => 9,
+    };
+    2 * kind + usize::from(facts.dst <= facts.src)
 }
 
 /// A counter whose probe is where one expects it, given what it measures.
@@ -60,6 +121,15 @@ const USUAL: [Usual; 6] =
     [Usual::OnEdge, Usual::AtTarget, Usual::BeforeTerminator, Usual::IfTaken, Usual::AtBlockStart, Usual::AtBlockEnd];
 
 impl Usual {
+    fn number(self) -> u64 {
+        USUAL.iter().position(|&u| u == self).expect("all are listed") as u64
+    }
+
+    fn from_number(number: u64) -> Result<Self, MapError> {
+        let usual = usize::try_from(number).ok().and_then(|n| USUAL.get(n)).copied();
+        usual.ok_or(MapError::Invalid("no such kind of probe"))
+    }
+
     fn of_edge(self) -> bool {
         !matches!(self, Self::AtBlockStart | Self::AtBlockEnd)
     }
@@ -97,48 +167,156 @@ impl Usual {
     }
 }
 
-fn write_plan(plan: &FunctionPlan, function: Option<&Function>, w: &mut Writer) {
+/// What decides where the counter of an edge is expected.
+struct Surroundings<'a> {
+    function: &'a Function,
+    ways_out: Vec<u32>,
+    ways_in: Vec<u32>,
+    /// The block ends in a call (an invoke).
+    calls_last: Vec<bool>,
+    /// The block's first way out.
+    first_out: Vec<u32>,
+}
+
+impl<'a> Surroundings<'a> {
+    fn new(function: &'a Function) -> Self {
+        let blocks = function.blocks.len() + 1;
+        let mut around = Self {
+            function,
+            ways_out: vec![0; blocks],
+            ways_in: vec![0; blocks],
+            calls_last: vec![false; blocks],
+            first_out: vec![u32::MAX; blocks],
+        };
+        // The virtual edge from EXIT to the entry.
+        around.ways_in[0] += 1;
+        for (edge, index) in function.edges.iter().zip(0u32..) {
+            if edge.src.index() < blocks && edge.dst.index() < blocks {
+                around.ways_out[edge.src.index()] += 1;
+                around.ways_in[edge.dst.index()] += 1;
+                let first = &mut around.first_out[edge.src.index()];
+                *first = (*first).min(index);
+            }
+        }
+        for site in function.sites.iter().filter(|s| s.terminator && s.block.index() < blocks) {
+            around.calls_last[site.block.index()] = true;
+        }
+        around
+    }
+
+    /// Where the counter of an edge stands if nothing is special.
+    fn expected(&self, edge: usize) -> Usual {
+        let Some(facts) = self.function.edges.get(edge) else { return Usual::AtTarget };
+        let (src, dst) = (facts.src.index(), facts.dst.index());
+        if src >= self.ways_out.len() || dst >= self.ways_out.len() {
+            Usual::OnEdge
+        } else if self.ways_out[src] == 1 && !self.calls_last[src] {
+            Usual::BeforeTerminator
+        } else if facts.dst != self.function.exit() && self.ways_in[dst] == 1 {
+            Usual::AtTarget
+        } else if facts.kind.splittable() {
+            Usual::OnEdge
+        } else {
+            Usual::IfTaken
+        }
+    }
+
+    /// The edge that stands for a counter: of a block it is the first way out.
+    fn edge_of(&self, usual: Usual, id: u32) -> Option<u32> {
+        if usual.of_edge() {
+            return Some(id);
+        }
+        self.first_out.get(id as usize).copied().filter(|&e| e != u32::MAX)
+    }
+}
+
+fn write_plan(plan: &FunctionPlan, function: Option<&Function>, bits: &mut [Vec<bool>], w: &mut Writer) {
     let usual = function.filter(|_| plan.probes.len() == plan.measures.len()).and_then(|function| {
         let counters = plan.measures.iter().zip(&plan.probes).enumerate();
-        counters.map(|(i, (&measure, &probe))| Usual::find(Counter::new(i), measure, probe, function)).collect::<Option<Vec<_>>>()
+        let usual = counters.map(|(i, (&measure, &probe))| Usual::find(Counter::new(i), measure, probe, function));
+        Some((function, usual.collect::<Option<Vec<_>>>()?))
     });
-    let Some(usual) = usual else {
-        w.put(Stream::ProbeKind, 1);
+    let Some((function, usual)) = usual else {
+        w.put(Stream::PlanForm, form::ODD);
         let bytes = postcard::to_stdvec(plan).expect("plain data in memory");
         w.put(Stream::OddPlan, bytes.len() as u64);
         w.put_bytes(Stream::OddPlan, &bytes);
         return;
     };
-    w.put(Stream::ProbeKind, usual.len() as u64 * 2);
+    let around = Surroundings::new(function);
+    let edges: Option<Vec<u32>> = usual.iter().map(|&(kind, id)| around.edge_of(kind, id)).collect();
+    if let Some(edges) = edges.filter(|edges| edges.is_sorted_by(|a, b| a < b)) {
+        w.put(Stream::PlanForm, form::BITS);
+        let mut next = edges.iter().copied().peekable();
+        for edge in 0..=function.edges.len() {
+            let measured = next.next_if(|&e| e as usize == edge).is_some();
+            bits[class(function, edge)].push(measured);
+        }
+        for (&(kind, _), &edge) in usual.iter().zip(&edges) {
+            let expected = kind == around.expected(edge as usize);
+            w.put(Stream::ProbeKind, if expected { 0 } else { 1 + kind.number() });
+        }
+        return;
+    }
+    w.put(Stream::PlanForm, form::LIST);
+    w.put(Stream::ProbeKind, usual.len() as u64);
     let (mut edge, mut block) = (0, 0);
     for (kind, id) in usual {
-        w.put(Stream::ProbeKind, USUAL.iter().position(|&u| u == kind).expect("all are listed") as u64);
+        w.put(Stream::ProbeKind, kind.number());
         let last = if kind.of_edge() { &mut edge } else { &mut block };
         w.put_step(Stream::ProbeId, *last, id);
         *last = id;
     }
 }
 
-fn read_plan(function: &Function, r: &mut Reader<'_>) -> Result<FunctionPlan, MapError> {
-    let count = r.get(Stream::ProbeKind)?;
-    if count == 1 {
-        let length = r.get_count(Stream::OddPlan, Stream::OddPlan)?;
-        let bytes = r.get_bytes(Stream::OddPlan, length)?;
-        return postcard::from_bytes(bytes).map_err(|_| MapError::Invalid("a plan does not unpack"));
-    }
-    let count = usize::try_from(count / 2).ok().filter(|&n| count % 2 == 0 && n <= r.left(Stream::ProbeId));
-    let count = count.ok_or(MapError::Invalid("a plan has more counters than its stream"))?;
-    let mut plan = FunctionPlan { probes: Vec::with_capacity(count), measures: Vec::with_capacity(count) };
-    let (mut edge, mut block) = (0, 0);
-    for index in 0..count {
-        let kind = usize::try_from(r.get(Stream::ProbeKind)?).ok().and_then(|k| USUAL.get(k)).copied();
-        let kind = kind.ok_or(MapError::Invalid("no such kind of probe"))?;
-        let last = if kind.of_edge() { &mut edge } else { &mut block };
-        *last = r.get_step(Stream::ProbeId, *last)?;
-        let counter = kind.expand(Counter::new(index), *last, function);
-        let (measure, probe) = counter.ok_or(MapError::Invalid("a counter measures no edge"))?;
-        plan.measures.push(measure);
-        plan.probes.push(probe);
+fn add(plan: &mut FunctionPlan, usual: Usual, id: u32, function: &Function) -> Result<(), MapError> {
+    let counter = usual.expand(Counter::new(plan.measures.len()), id, function);
+    let (measure, probe) = counter.ok_or(MapError::Invalid("a counter measures no edge"))?;
+    plan.measures.push(measure);
+    plan.probes.push(probe);
+    Ok(())
+}
+
+fn read_bits(
+    function: &Function,
+    bits: &mut [impl Iterator<Item = bool>],
+    r: &mut Reader<'_>,
+) -> Result<FunctionPlan, MapError> {
+    let around = Surroundings::new(function);
+    let mut plan = FunctionPlan::default();
+    for edge in 0..=function.edges.len() {
+        if !bits[class(function, edge)].next().expect("as many bits as edges") {
+            continue;
+        }
+        let kind = match r.get(Stream::ProbeKind)? {
+            0 => around.expected(edge),
+            number => Usual::from_number(number - 1)?,
+        };
+        let id = if kind.of_edge() {
+            u32::try_from(edge).map_err(|_| MapError::Invalid("too many edges"))?
+        } else {
+            function.edges.get(edge).ok_or(MapError::Invalid("a counter measures no block"))?.src.0
+        };
+        add(&mut plan, kind, id, function)?;
     }
     Ok(plan)
+}
+
+fn read_list(function: &Function, r: &mut Reader<'_>) -> Result<FunctionPlan, MapError> {
+    let count = r.get_count(Stream::ProbeKind, Stream::ProbeId)?;
+    let mut plan = FunctionPlan { probes: Vec::with_capacity(count), measures: Vec::with_capacity(count) };
+    let (mut edge, mut block) = (0, 0);
+    for _ in 0..count {
+        let kind = Usual::from_number(r.get(Stream::ProbeKind)?)?;
+        let last = if kind.of_edge() { &mut edge } else { &mut block };
+        *last = r.get_step(Stream::ProbeId, *last)?;
+        add(&mut plan, kind, *last, function)?;
+    }
+    Ok(plan)
+}
+
+fn read_odd(r: &mut Reader<'_>) -> Result<FunctionPlan, MapError> {
+    let length = r.get_count(Stream::OddPlan, Stream::OddPlan)?;
+    let bytes = r.get_bytes(Stream::OddPlan, length)?;
+    postcard::from_bytes(bytes).map_err(|_| MapError::Invalid("a plan does not unpack"))
 }

@@ -12,6 +12,8 @@ macro_rules! streams {
         pub(super) enum Stream { $($(#[$doc])* $name,)* }
         /// How many streams there are.
         pub(super) const STREAMS: usize = [$(Stream::$name,)*].len();
+        /// Their names.
+        pub(super) const NAMES: [&str; STREAMS] = [$(stringify!($name),)*];
     };
 }
 
@@ -50,7 +52,7 @@ streams! {
     Line,
     /// Columns.
     Column,
-    /// Files, inlined copies and preceding call sites of spans, where they change.
+    /// Files, inlined copies and preceding call sites of spans, where they are not foreseen.
     SpanContext,
     /// Per call site: flags.
     SiteFlags,
@@ -58,12 +60,20 @@ streams! {
     SiteBlock,
     /// Callees.
     Callee,
-    /// Inlined copies.
+    /// Inlined copies: flags, and parents that are not foreseen.
     Inlined,
+    /// Inlined copies that are not foreseen: symbols.
+    InlinedName,
+    /// Inlined copies that are not foreseen: where they are called.
+    InlinedCall,
+    /// Per plan: its form.
+    PlanForm,
     /// Per counter: where its probe stands.
     ProbeKind,
-    /// Per counter: the block or edge, as a step from the one before.
+    /// Per counter of plans in no particular order: the block or edge, as a step from the one before.
     ProbeId,
+    /// A bit per edge: is it measured?
+    ProbeBits,
     /// Plans of no usual form.
     OddPlan,
     /// Machine functions.

@@ -15,8 +15,8 @@ pub(super) struct TextWriter<'a> {
 }
 
 impl<'a> TextWriter<'a> {
-    /// Writes a reference to `string` to a stream.
-    pub(super) fn put(&mut self, writer: &mut Writer, stream: Stream, string: &'a str) {
+    /// Writes a reference to `string` to a stream; returns the string's number.
+    pub(super) fn put(&mut self, writer: &mut Writer, stream: Stream, string: &'a str) -> u64 {
         let next = self.strings.len() as u64;
         let number = *self.numbers.entry(string).or_insert(next);
         if number == next {
@@ -25,6 +25,13 @@ impl<'a> TextWriter<'a> {
         } else {
             writer.put(stream, number + 1);
         }
+        number
+    }
+
+
+    /// The number of a string, if it has been written before.
+    pub(super) fn number(&self, string: &str) -> Option<u64> {
+        self.numbers.get(string).copied()
     }
 
     /// Writes the table.
@@ -68,6 +75,11 @@ pub(super) struct TextCursor {
 
 impl TextCursor {
     pub(super) fn get(&mut self, reader: &mut Reader<'_>, stream: Stream) -> Result<String, MapError> {
+        self.get_numbered(reader, stream).map(|(_, string)| string)
+    }
+
+    /// The string with its number.
+    pub(super) fn get_numbered(&mut self, reader: &mut Reader<'_>, stream: Stream) -> Result<(u64, String), MapError> {
         let number = match reader.get(stream)? {
             0 => {
                 self.next += 1;
@@ -75,6 +87,16 @@ impl TextCursor {
             }
             known => usize::try_from(known - 1).ok().filter(|&n| n < self.next).ok_or(MapError::Invalid("no such string"))?,
         };
+        Ok((number as u64, self.string(number)?))
+    }
+
+    /// A string that has been read before, by its number.
+    pub(super) fn known(&mut self, number: u64) -> Result<String, MapError> {
+        let number = usize::try_from(number).map_err(|_| MapError::Invalid("no such string"))?;
+        self.string(number)
+    }
+
+    fn string(&mut self, number: usize) -> Result<String, MapError> {
         let string = self.strings.get(number).ok_or(MapError::Invalid("no such string"))?;
         self.budget = self.budget.checked_sub(string.len()).ok_or(MapError::Invalid("its strings are too long"))?;
         Ok(string.clone())
