@@ -171,6 +171,7 @@ mod hooks {
         if sys::disposition(libc::SIGABRT) > libc::SIG_IGN {
             let mask = sys::set_signal_mask(u64::MAX);
             sys::set_signal_mask(mask & !(1 << (libc::SIGABRT - 1)));
+            crate::runtime::detour::remember(caller);
             // libc's own, so that the interrupted frame is not in this image.
             // SAFETY: the program asked for it.
             unsafe { libc::raise(libc::SIGABRT) };

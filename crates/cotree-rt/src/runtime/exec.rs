@@ -5,6 +5,7 @@ use super::hooks::{hook, labels, real};
 use super::linkage::{Caller, call};
 use super::{end, fork, process, sys};
 use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 type Text = *const c_char;
 type List = *const *const c_char;
@@ -23,7 +24,21 @@ real!(real_execvpe = "execvpe");
 real!(real_fexecve = "fexecve");
 
 /// Runs the call between completing the profile and taking that back.
+///
+/// A libc may come by here again, from inside `execvp`. The mark is the process, for a `vfork` child leaves it behind in
+/// its parent's memory.
 fn with_profile_ended(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
+    static INSIDE: AtomicI32 = AtomicI32::new(0);
+    let process = sys::process_id();
+    if INSIDE.swap(process, Relaxed) == process {
+        return exec();
+    }
+    let result = with_profile_ended_once(caller, exec);
+    INSIDE.store(0, Relaxed);
+    result
+}
+
+fn with_profile_ended_once(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
     if fork::leave_borrowed(caller, 1) {
         let result = exec();
         fork::leave_borrowed(caller, -1);

@@ -10,8 +10,7 @@ use super::linkage::{Caller, call, entry, weak};
 use super::{end, process, profile, sys, thread, walk};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
-#[cfg(not(feature = "shared-library"))]
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 unsafe extern "C" {
     fn cotree_rt_in_child();
@@ -23,6 +22,7 @@ entry!("cotree_rt_in_child", in_child, "rdi");
 /// Stands by for `fork`.
 pub fn register() {
     type Handler = Option<unsafe extern "C" fn()>;
+    set_sentinel();
     // SAFETY: libc's functions; the handler has C linkage.
     unsafe {
         if let Some(register) = register_atfork() {
@@ -39,6 +39,7 @@ unsafe extern "C" fn in_child(caller: &Caller) {
     if !profile::active() || profile::process() == sys::process_id() {
         return;
     }
+    set_sentinel();
     end::after_fork();
     let own = thread::after_fork();
     process::child(own.unwrap_or(0));
@@ -52,10 +53,35 @@ pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
         return false;
     }
     if !leave_vfork(caller, times) {
-        // Made by a raw `clone`, or by a `vfork` that we did not see: it counts in a profile that is not its own.
-        process::flag(Flags::FOREIGN_PROCESS);
+        if shares_memory() {
+            // Made by a raw `clone`, or by libc's `posix_spawn` where that comes through our hooks: it has a stack of its
+            // own, which dies here.
+            walk::Walk::new(caller).for_each(|frame| frame.count(times));
+        } else {
+            // A raw fork: it counts in a profile that is not its own.
+            process::flag(Flags::FOREIGN_PROCESS);
+        }
     }
     true
+}
+
+/// A page that the kernel clears in children that get a copy of the memory.
+static SENTINEL: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Whether this process runs in the memory that the profile was started in.
+fn shares_memory() -> bool {
+    let page = SENTINEL.load(Relaxed);
+    // SAFETY: null, or mapped by `register`.
+    unsafe { page.as_ref() }.is_some_and(|byte| *byte != 0)
+}
+
+fn set_sentinel() {
+    let fresh = || sys::map_anonymous(4096).ok().filter(|page| sys::wipe_on_fork(*page, 4096));
+    let known = SENTINEL.load(Relaxed);
+    let Some(page) = (if known.is_null() { fresh() } else { Some(known) }) else { return };
+    // SAFETY: a page of ours.
+    unsafe { page.write_volatile(1) };
+    SENTINEL.store(page, Relaxed);
 }
 
 #[cfg(not(feature = "shared-library"))]
@@ -78,10 +104,19 @@ fn leave_vfork(_caller: &Caller, _times: i64) -> bool {
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
     use super::{Caller, Flags, Relaxed, c_int, call, in_child, process, profile, thread};
+    use crate::runtime::detour;
     use crate::runtime::hooks::{hook, labels, real};
 
+    hook!("fork", fork, "rdi");
     hook!("_Fork", underscore_fork, "rdi");
+    real!(real_fork = "fork");
     real!(real_underscore_fork = "_Fork");
+
+    /// The handlers do the work; they may need to find their way back here.
+    unsafe extern "C" fn fork(caller: &Caller) -> c_int {
+        // SAFETY: libc's function.
+        detour::around(caller, || unsafe { call!(real_fork() => fn() -> c_int) })
+    }
 
     /// The `fork` without handlers.
     unsafe extern "C" fn underscore_fork(caller: &Caller) -> c_int {

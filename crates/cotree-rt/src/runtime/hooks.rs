@@ -45,9 +45,13 @@ macro_rules! got {
 }
 pub(crate) use got;
 
-/// `real!(function = "name")`: a function that gives the address of the function behind our hook of that name.
+/// `real!(function = "name")`: a function that gives the address of the function behind our hook of that name. With
+/// `weak` a static executable does without it where nothing else links it.
 #[cfg(not(feature = "static-executable"))]
 macro_rules! real {
+    (weak $function:ident = $name:literal) => {
+        $crate::runtime::hooks::real!($function = $name);
+    };
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
             static FOUND: $crate::runtime::hooks::Found = $crate::runtime::hooks::Found::new();
@@ -59,6 +63,11 @@ macro_rules! real {
 }
 #[cfg(feature = "static-executable")]
 macro_rules! real {
+    (weak $function:ident = $name:literal) => {
+        fn $function() -> *const core::ffi::c_void {
+            $crate::runtime::hooks::got!(".weak ", concat!("__real_", $name))
+        }
+    };
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
             $crate::runtime::hooks::got!(".globl ", concat!("__real_", $name))
@@ -71,6 +80,9 @@ pub(crate) use real;
 /// wherever the program has it.
 #[cfg(not(feature = "static-executable"))]
 macro_rules! behind {
+    (weak $function:ident = $name:literal) => {
+        $crate::runtime::hooks::behind!($function = $name);
+    };
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
             static FOUND: $crate::runtime::hooks::Found = $crate::runtime::hooks::Found::new();
@@ -80,6 +92,11 @@ macro_rules! behind {
 }
 #[cfg(feature = "static-executable")]
 macro_rules! behind {
+    (weak $function:ident = $name:literal) => {
+        fn $function() -> *const core::ffi::c_void {
+            $crate::runtime::hooks::got!(".weak ", $name)
+        }
+    };
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
             $crate::runtime::hooks::got!(".globl ", $name)

@@ -6,7 +6,7 @@
 use super::hooks::{hook, real};
 use super::linkage::{Caller, call};
 use super::walk::Walk;
-use super::{process, unwind, walk};
+use super::{detour, process, unwind, walk};
 use crate::layout::Flags;
 use core::ffi::c_int;
 
@@ -63,6 +63,7 @@ pub unsafe fn target(buffer: *const u64) -> (u64, u64) {
 /// Accounts for a jump to the frame that had this stack pointer when its call returned to `pc`.
 pub fn account(sp: u64, pc: u64, caller: &Caller) {
     account_times(sp, pc, caller, 1);
+    detour::forget_below(sp);
 }
 
 /// The same; −1 takes it back. False if there is no such frame.
@@ -99,7 +100,8 @@ fn frames_to(sp: u64, pc: u64, caller: &Caller) -> Option<usize> {
 }
 
 hook!("setcontext", setcontext, "rsi");
-real!(real_setcontext = "setcontext");
+// musl has none.
+real!(weak real_setcontext = "setcontext");
 
 /// A context saved on this stack is the target of a jump; a fresh one is another coroutine's, and what becomes of this
 /// stack can't be known.

@@ -16,9 +16,10 @@ use crate::layout::{Flags, LANDED};
 use core::ffi::c_void;
 
 hook!("_Unwind_SetIP", set_ip, "rdx");
-real!(real_set_ip = "_Unwind_SetIP");
-behind!(real_get_ip = "_Unwind_GetIP");
-behind!(real_get_cfa = "_Unwind_GetCFA");
+// Programs without exceptions are linked without an unwinder.
+real!(weak real_set_ip = "_Unwind_SetIP");
+behind!(weak real_get_ip = "_Unwind_GetIP");
+behind!(weak real_get_cfa = "_Unwind_GetCFA");
 
 /// Whether landings in this link unit come by here: not if it was linked with an unwinder of its own without `--wrap`.
 #[cfg(not(feature = "static-executable"))]
@@ -31,17 +32,21 @@ pub fn is_in_place() -> bool {
 unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
     // SAFETY: the unwinder's functions with the personality's context.
     unsafe {
-        let sp = call!(real_get_cfa() => fn(context => *mut c_void) -> u64);
         let pc = call!(real_get_ip() => fn(context => *mut c_void) -> u64);
+        let sp = match real_get_cfa() {
+            none if none.is_null() => None,
+            function => Some(call!(function => fn(context => *mut c_void) -> u64)),
+        };
         account(sp, pc, caller);
         call!(real_set_ip() => fn(context => *mut c_void, value => u64) -> ());
     }
 }
 
-/// The frame with that stack pointer lands, coming from the call that would have returned to `pc`.
-fn account(sp: u64, pc: u64, caller: &Caller) {
+/// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may be
+/// linked without the function that tells the stack pointer: then it is the innermost frame in that call.
+fn account(sp: Option<u64>, pc: u64, caller: &Caller) {
     for (below, frame) in Walk::new(caller).enumerate() {
-        if frame.sp == sp {
+        if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {
                 walk::count_first(caller, below, 1);

@@ -3,6 +3,7 @@
 // A library has no hooks, and with them goes much that serves them.
 #![cfg_attr(feature = "shared-library", allow(dead_code))]
 
+mod detour;
 mod early;
 mod end;
 #[cfg(not(feature = "shared-library"))]

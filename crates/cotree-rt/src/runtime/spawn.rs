@@ -8,7 +8,7 @@
 use super::hooks::{behind, hook, labels, real, tail_hook};
 use super::linkage::{Caller, call, entry, weak};
 use super::lock::Held;
-use super::thread::{self, ENDING, FREE, LIVE, Thread};
+use super::thread::{self, ENDING, FREE, Thread};
 use super::{process, profile, sys, unit, walk};
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
@@ -122,9 +122,12 @@ entry!("cotree_rt_unwound", unwound, "rsi");
 
 /// The thread is being left for good.
 unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
-    walk::count_all(caller, 1);
     // SAFETY: the record that push_cleanup registered.
-    unsafe { &*record.cast::<Thread>() }.state.store(ENDING, Relaxed);
+    let record = unsafe { &*record.cast::<Thread>() };
+    if record.state.load(Relaxed) != ENDING {
+        walk::count_all(caller, 1);
+        record.state.store(ENDING, Relaxed);
+    }
 }
 
 unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
@@ -257,19 +260,14 @@ unsafe extern "C" fn enter_main(buffer: *mut c_void) -> usize {
 }
 
 unsafe extern "C" fn leave_main(buffer: *mut c_void) {
-    if thread::current().is_some_and(|(_, record)| record.state.load(Relaxed) == LIVE) {
+    if let Some((_, record)) = thread::current() {
         pop_cleanup(buffer);
+        record.state.store(ENDING, Relaxed);
     }
 }
 
 // glibc only: after a pthread_cleanup_push handler of C code without exceptions. libc jumped to it by itself, unseen.
-#[cfg(not(feature = "static-executable"))]
-real!(real_unwind_next = "__pthread_unwind_next");
-/// Weak, for musl has none; with glibc whatever leads here is linked with it.
-#[cfg(feature = "static-executable")]
-fn real_unwind_next() -> *const c_void {
-    super::hooks::got!(".weak ", "__real___pthread_unwind_next")
-}
+real!(weak real_unwind_next = "__pthread_unwind_next");
 tail_hook!("__pthread_unwind_next", unwind_next);
 
 unsafe extern "C" fn unwind_next(_buffer: *mut c_void) -> *const c_void {

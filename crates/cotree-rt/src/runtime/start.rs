@@ -1,30 +1,51 @@
 //! Start-up: before any code of the program runs.
 
 use super::{end, fork, modules, profile, slabs, thread, unit};
-use core::ffi::{CStr, c_char, c_int};
+#[cfg(not(feature = "shared-library"))]
+use core::ffi::c_int;
+use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-// Executables: glibc runs preinit_array first of all. musl does not know it; there init_array has to do, and the second
-// call of the two is none.
+// Executables: glibc runs preinit_array first of all. musl does not know it; there init_array has to do, and gets no
+// arguments. The second call of the two is none.
 #[cfg(not(feature = "shared-library"))]
 #[used]
 #[unsafe(link_section = ".preinit_array")]
-static PREINIT: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = start;
+static PREINIT: unsafe extern "C" fn(c_int, *mut *mut c_char, Environment) = preinit;
 
 #[used]
 #[unsafe(link_section = ".init_array.00000")]
-static INIT: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = start;
+static INIT: unsafe extern "C" fn() = init;
+
+type Environment = *mut *mut c_char;
+
+unsafe extern "C" {
+    static environ: Environment;
+}
+
+#[cfg(not(feature = "shared-library"))]
+unsafe extern "C" fn preinit(_argc: c_int, _argv: *mut *mut c_char, environment: Environment) {
+    // SAFETY: glibc passes the environment, before it is in `environ`.
+    unsafe { start(environment) };
+}
+
+unsafe extern "C" fn init() {
+    // SAFETY: libc is initialised.
+    unsafe { start(environ) };
+}
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 
 const DEFAULT: &[u8] = b"%n.%p.cotree";
 
-unsafe extern "C" fn start(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut c_char) {
+/// # Safety
+/// The environment must be one, or null.
+unsafe fn start(environment: Environment) {
     if STARTED.swap(true, Relaxed) {
         return;
     }
     unit::find_image();
-    // SAFETY: the loader passes the environment.
+    // SAFETY: the caller vouches.
     let pattern = unsafe { pattern(environment) };
     if pattern.is_empty() || pattern == b"/dev/null" {
         return;
@@ -63,7 +84,7 @@ fn join() {
 ///
 /// # Safety
 /// The environment must be one, or null.
-unsafe fn pattern(environment: *mut *mut c_char) -> &'static [u8] {
+unsafe fn pattern(environment: Environment) -> &'static [u8] {
     // SAFETY: reads the auxiliary vector.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 || environment.is_null() {
         return DEFAULT;

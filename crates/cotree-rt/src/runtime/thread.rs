@@ -38,6 +38,8 @@ pub struct Thread {
     pub vfork_accounted: AtomicU32,
     /// Whether the thread has been stopped at the end of the process; see the module `stop`.
     pub stop: AtomicU32,
+    /// The last step into libc that does not return.
+    pub detour: super::detour::Place,
 }
 
 // SAFETY: zeros are valid atomics; FREE is zero.
@@ -73,6 +75,7 @@ pub fn adopt(record: &Thread) {
     record.pointer.store(unit::thread_pointer(), Relaxed);
     record.vfork_sp.store(0, Relaxed);
     record.stop.store(0, Relaxed);
+    record.detour.clear();
     record.state.store(LIVE, Relaxed);
 }
 
@@ -115,7 +118,7 @@ pub fn after_fork() -> Option<usize> {
     let own = current().map(|(index, _)| index);
     for (index, record) in all() {
         if Some(index) == own {
-            adopt(record);
+            record.id.store(sys::thread_id(), Relaxed);
         } else {
             record.state.store(FREE, Relaxed);
         }

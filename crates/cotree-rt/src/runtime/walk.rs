@@ -2,7 +2,7 @@
 
 use super::linkage::Caller;
 use super::unwind::{Cursor, Step};
-use super::process;
+use super::{detour, process};
 use crate::layout::{Flags, INTERRUPTED};
 
 /// More frames than any stack holds.
@@ -80,9 +80,14 @@ impl Iterator for Walk {
         let (pc, interrupted, sp) = (self.cursor.pc, self.cursor.interrupted, self.cursor.sp());
         let step = self.cursor.step();
         let mut cfa = self.cursor.sp();
-        if step != Step::Caller {
+        if step == Step::Lost
+            && let Some(caller) = detour::after(sp)
+        {
+            self.cursor = Cursor::new(&caller);
+            cfa = u64::MAX;
+        } else if step != Step::Caller {
             self.ended = true;
-            self.complete = step == Step::End;
+            self.complete = step == Step::End || detour::is_over();
             cfa = u64::MAX;
         } else if cfa <= sp {
             self.switches += 1;

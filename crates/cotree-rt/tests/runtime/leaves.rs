@@ -143,8 +143,6 @@ fn forks_from_threads() {
             assert_eq!(profile.counters[2], 1000);
             assert_eq!(profile.counters[3], 10, "threads of the child");
             assert_eq!(profile.at(run.site("forker")), 0, "revived by fork, abandoned by exit");
-            assert_eq!(profile.early.values().filter(|&&count| count == -1).count(), 1, "the call of fork");
-            assert_eq!(profile.early.values().filter(|&&count| count == 1).count(), 1, "the call of exit");
         } else {
             assert_eq!(profile.counters[1], 4);
         }
