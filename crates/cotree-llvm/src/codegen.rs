@@ -1,5 +1,6 @@
 //! The post-link pipeline, and objects.
 
+use crate::constructors;
 use crate::error::Error;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
@@ -71,6 +72,7 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
         _ => format!("thinlto<{level}>"),
     };
     machine.run(module, &pipeline)?;
+    constructors::lay_out(module);
     // SAFETY: the module is valid between passes.
     let functions = unsafe { record_functions(module, module_number) };
     let bytes = machine.emit(module)?;

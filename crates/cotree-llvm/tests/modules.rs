@@ -348,3 +348,34 @@ fn damaged_and_foreign_bitcode_is_refused_in_a_sentence() {
     let arm = "target triple = \"aarch64-unknown-linux-gnu\"\ndefine void @f() { ret void }";
     assert!(matches!(Module::parse_text("arm", arm), Err(Error::Target { .. })));
 }
+
+#[test]
+fn constructors_keep_their_order_in_init_array() {
+    use object::{Object, ObjectSection};
+    let body = "
+@llvm.global_ctors = appending global [3 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @first, ptr null },
+    { i32, ptr, ptr } { i32 300, ptr @early, ptr null }, { i32, ptr, ptr } { i32 65535, ptr @second, ptr null }]
+define void @first() { ret void }
+define void @second() { ret void }
+define void @early() { ret void }";
+    let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+    let target = Target { level: Level::O2, cpu: "x86-64".into(), position_independent: true, whole_pipeline: false };
+    let object = compile(&mut module, &target, 0).expect("it compiles");
+    let file = object::File::parse(&*object.bytes).expect("an object");
+    let targets = |name: &str| -> Vec<String> {
+        let section = file.section_by_name(name).expect("the section is there");
+        let mut relocations: Vec<_> = section.relocations().collect();
+        relocations.sort_by_key(|r| r.0);
+        let name_of = |target| match target {
+            object::RelocationTarget::Symbol(symbol) => {
+                use object::ObjectSymbol;
+                file.symbol_by_index(symbol).and_then(|s| s.name().map(str::to_owned)).unwrap_or_default()
+            }
+            other => format!("{other:?}"),
+        };
+        relocations.into_iter().map(|(_, r)| name_of(r.target())).collect()
+    };
+    assert_eq!(targets(".init_array.00300"), ["early"]);
+    assert_eq!(targets(".init_array"), ["first", "second"]);
+    assert!(file.sections().all(|s| !s.name().unwrap_or_default().starts_with(".ctors")));
+}

@@ -230,4 +230,7 @@ table! {
     fn LLVMSetOrdering(memory_access_inst: LLVMValueRef, ordering: LLVMAtomicOrdering);
     fn LLVMRemoveStringAttributeAtIndex(function: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint);
     fn LLVMParseIRInContext2(context: LLVMContextRef, buffer: LLVMMemoryBufferRef, out_module: *mut LLVMModuleRef, out_message: *mut *mut c_char) -> LLVMBool;
+    fn LLVMIsNull(val: LLVMValueRef) -> LLVMBool;
+    fn LLVMConstIntGetZExtValue(constant_val: LLVMValueRef) -> c_ulonglong;
+    fn LLVMIsAGlobalVariable(val: LLVMValueRef) -> LLVMValueRef;
 }
