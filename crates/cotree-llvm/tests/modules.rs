@@ -355,9 +355,9 @@ fn constructors_keep_their_order_in_init_array() {
     let body = "
 @llvm.global_ctors = appending global [3 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @first, ptr null },
     { i32, ptr, ptr } { i32 300, ptr @early, ptr null }, { i32, ptr, ptr } { i32 65535, ptr @second, ptr null }]
-define void @first() { ret void }
-define void @second() { ret void }
-define void @early() { ret void }";
+define void @first() { %r = call i32 @g(i32 1) ret void }
+define void @second() { %r = call i32 @g(i32 1) ret void }
+define void @early() { %r = call i32 @g(i32 1) ret void }";
     let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
     let target = Target { level: Level::O2, cpu: "x86-64".into(), position_independent: true, whole_pipeline: false };
     let object = compile(&mut module, &target, 0).expect("it compiles");
