@@ -5,6 +5,8 @@
 
 use super::linkage::Caller;
 use super::thread;
+#[cfg(not(feature = "shared-library"))]
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A [`Caller`] in a thread's record; all zero: none.
@@ -30,9 +32,14 @@ impl Place {
     }
 }
 
+/// Whether any thread remembers anything.
+#[cfg(not(feature = "shared-library"))]
+static USED: AtomicBool = AtomicBool::new(false);
+
 /// This thread steps into libc and will not come back, unless by a jump.
 #[cfg(not(feature = "shared-library"))]
 pub fn remember(caller: &Caller) {
+    USED.store(true, Ordering::Relaxed);
     if let Some((_, record)) = thread::current() {
         record.detour.set(caller);
     }
@@ -54,7 +61,8 @@ pub fn around<T>(caller: &Caller, call: impl FnOnce() -> T) -> T {
 /// The stack below the stack pointer is dead: what was remembered there counts no more.
 #[cfg(not(feature = "shared-library"))]
 pub fn forget_below(sp: u64) {
-    if let Some((_, record)) = thread::current()
+    if USED.load(Ordering::Relaxed)
+        && let Some((_, record)) = thread::current()
         && record.detour.get().is_some_and(|caller| caller.sp <= sp)
     {
         record.detour.clear();

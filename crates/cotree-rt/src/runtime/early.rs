@@ -47,8 +47,10 @@ pub fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
     if table.is_empty() {
         return true;
     }
-    let first = early_slot(address, table.len() as u64) as usize;
-    for slot in table[first..].iter().chain(&table[..first]) {
+    let mut at = early_slot(address, table.len() as u64) as usize;
+    for _ in 0..table.len() {
+        let slot = &table[at];
+        at = (at + 1) & (table.len() - 1);
         let mut found = slot.address.load(Relaxed);
         if found == 0 {
             found = slot.address.compare_exchange(0, address, Relaxed, Relaxed).map_or_else(|taken| taken, |_| address);

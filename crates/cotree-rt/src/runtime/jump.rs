@@ -5,8 +5,8 @@
 
 use super::hooks::{hook, real};
 use super::linkage::{Caller, call};
-use super::walk::Walk;
-use super::{detour, process, unwind, walk};
+use super::walk::{Passed, Walk};
+use super::{detour, process, unwind};
 use crate::layout::Flags;
 use core::ffi::c_int;
 
@@ -68,35 +68,37 @@ pub fn account(sp: u64, pc: u64, caller: &Caller) {
 
 /// The same; −1 takes it back. False if there is no such frame.
 pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
-    let Some(frames) = frames_to(sp, pc, caller) else {
+    let mut frames = Passed::new();
+    if !pass_to(sp, pc, caller, &mut frames) {
         process::flag(Flags::FOREIGN_JUMP);
         return false;
-    };
-    walk::count_first(caller, frames, times);
+    }
+    frames.count(caller, times);
     process::count(pc, 0, -times);
     true
 }
 
-/// How many frames the jump ends, the target's included.
-fn frames_to(sp: u64, pc: u64, caller: &Caller) -> Option<usize> {
+/// Passes the frames that the jump ends, the target's included; false if that is not found.
+fn pass_to(sp: u64, pc: u64, caller: &Caller, passed: &mut Passed) -> bool {
     let mut walk = Walk::new(caller);
-    let mut count = 0;
     while let Some(frame) = walk.next() {
-        count += 1;
+        passed.push(frame);
         if frame.sp == sp {
-            return Some(count);
+            return true;
         }
         if frame.sp < sp && sp < frame.cfa && frame.cfa != u64::MAX {
             // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
             // gave back: then the function of the next one holds the setjmp call.
             let holds = |at: u64| unwind::function_range(at - 1).is_some_and(|(start, end)| start < pc && pc <= end);
-            if !holds(frame.pc) && walk.next().is_some_and(|next| holds(next.pc)) {
-                count += 1;
+            if !holds(frame.pc)
+                && let Some(next) = walk.next().filter(|next| holds(next.pc))
+            {
+                passed.push(next);
             }
-            return Some(count);
+            return true;
         }
     }
-    None
+    false
 }
 
 hook!("setcontext", setcontext, "rsi");

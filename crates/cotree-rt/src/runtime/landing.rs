@@ -10,7 +10,7 @@
 use super::hooks::got;
 use super::hooks::{behind, hook, real};
 use super::linkage::{Caller, call};
-use super::walk::{self, Walk};
+use super::walk::{Passed, Walk};
 use super::process;
 use crate::layout::{Flags, LANDED};
 use core::ffi::c_void;
@@ -45,15 +45,17 @@ unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
 /// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may be
 /// linked without the function that tells the stack pointer: then it is the innermost frame in that call.
 fn account(sp: Option<u64>, pc: u64, caller: &Caller) {
-    for (below, frame) in Walk::new(caller).enumerate() {
+    let mut below = Passed::new();
+    for frame in Walk::new(caller) {
         if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {
-                walk::count_first(caller, below, 1);
+                below.count(caller, 1);
                 process::count(pc, LANDED, 1);
             }
             return;
         }
+        below.push(frame);
     }
     process::flag(Flags::WALK_INCOMPLETE);
 }

@@ -4,6 +4,7 @@ use super::linkage::Caller;
 use super::unwind::{Cursor, Step};
 use super::{detour, process};
 use crate::layout::{Flags, INTERRUPTED};
+use core::mem::MaybeUninit;
 
 /// More frames than any stack holds.
 const MOST_FRAMES: u64 = 1 << 28;
@@ -111,9 +112,35 @@ pub fn count_all(caller: &Caller, delta: i64) {
     }
 }
 
-/// Counts the innermost frames.
-pub fn count_first(caller: &Caller, frames: usize, delta: i64) {
-    for frame in Walk::new(caller).take(frames) {
-        frame.count(delta);
+/// The frames that a search for some frame has passed: counted once it has been found. The first ones are kept, so that
+/// the usual short search walks the stack once.
+pub struct Passed {
+    kept: [MaybeUninit<Frame>; 24],
+    count: usize,
+}
+
+impl Passed {
+    pub fn new() -> Self {
+        Self { kept: [const { MaybeUninit::uninit() }; 24], count: 0 }
+    }
+
+    pub fn push(&mut self, frame: Frame) {
+        if let Some(slot) = self.kept.get_mut(self.count) {
+            slot.write(frame);
+        }
+        self.count += 1;
+    }
+
+    /// Counts them all.
+    pub fn count(&self, caller: &Caller, delta: i64) {
+        for frame in &self.kept[..self.count.min(self.kept.len())] {
+            // SAFETY: written by push.
+            unsafe { frame.assume_init_ref() }.count(delta);
+        }
+        if self.count > self.kept.len() {
+            for frame in Walk::new(caller).take(self.count).skip(self.kept.len()) {
+                frame.count(delta);
+            }
+        }
     }
 }
