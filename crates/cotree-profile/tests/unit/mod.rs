@@ -1,0 +1,287 @@
+//! A small link unit with its true counts, and the files that a run of it would leave.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use cotree_core::facts::*;
+use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::method;
+use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::weighting::Weighting;
+use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, UnitId, encode};
+use cotree_rt::layout::{self, State};
+use std::path::{Path, PathBuf};
+
+pub const UNIT: UnitId = UnitId([0x5A; 16]);
+
+/// Blocks' counts and edges' counts of a function, and its early exits by site.
+#[derive(Clone)]
+pub struct Truth {
+    pub entries: u64,
+    pub blocks: Vec<u64>,
+    pub edges: Vec<u64>,
+    pub early: Vec<i64>,
+}
+
+fn edge(src: u32, dst: u32, kind: EdgeKind, successor: u32) -> EdgeFacts {
+    EdgeFacts { src: Block(src), dst: Block(dst), kind, successor }
+}
+
+fn site(block: u32, callee: &str) -> CallSite {
+    CallSite {
+        block: Block(block),
+        callee: Callee::Symbol(callee.into()),
+        terminator: false,
+        no_return: callee == "exit",
+        returns_twice: false,
+        resume_marker: false,
+        probe: 1,
+    }
+}
+
+fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<CallSite>) -> Function {
+    let block = BlockFacts { instructions: InstructionCounts { total: 3, ..Default::default() }, lines: vec![] };
+    Function { symbol: symbol.into(), linkage: Linkage::External, blocks: vec![block; blocks], edges, sites, ..Default::default() }
+}
+
+/// `main` calls `work` in a loop; `work` calls `exit` the sixth time, from within `leaf`, which was inlined into it.
+pub fn facts() -> (ProgramMap, Vec<Truth>) {
+    use EdgeKind as K;
+    let main = function(
+        "main",
+        4,
+        vec![edge(0, 1, K::Jump, 0), edge(1, 2, K::True, 0), edge(1, 3, K::False, 1), edge(2, 1, K::Jump, 0), edge(3, 4, K::Return, 0)],
+        vec![site(2, "work")],
+    );
+    let main_truth = Truth { entries: 1, blocks: vec![1, 6, 6, 0], edges: vec![1, 6, 0, 5, 0], early: vec![1] };
+    let work = function(
+        "work",
+        3,
+        vec![edge(0, 1, K::True, 0), edge(0, 2, K::False, 1), edge(1, 2, K::Jump, 0), edge(2, 3, K::Return, 0)],
+        vec![site(1, "leaf")],
+    );
+    let work_truth = Truth { entries: 6, blocks: vec![6, 2, 5], edges: vec![2, 4, 1, 5], early: vec![1] };
+    let leaf = function("leaf", 2, vec![edge(0, 1, K::Jump, 0), edge(1, 2, K::Return, 0)], vec![site(0, "exit")]);
+    let leaf_truth = Truth { entries: 2, blocks: vec![2, 1], edges: vec![1, 1], early: vec![1] };
+    let mut invokes = function(
+        "invokes",
+        3,
+        vec![edge(0, 1, K::InvokeNormal, 0), edge(0, 2, K::InvokeUnwind, 1), edge(1, 3, K::Return, 0), edge(2, 3, K::Resume, 0)],
+        vec![site(0, "thrower"), site(2, "__cotree_resuming")],
+    );
+    invokes.sites[0].terminator = true;
+    invokes.sites[1].resume_marker = true;
+    let invokes_truth = Truth { entries: 0, blocks: vec![0; 3], edges: vec![0; 4], early: vec![0, 0] };
+    let program = ProgramMap {
+        name: "prog".into(),
+        target: "x86_64-unknown-linux-gnu".into(),
+        files: vec![],
+        modules: vec![
+            Module { name: "a.o".into(), functions: vec![main, work, leaf] },
+            Module { name: "b.o".into(), functions: vec![invokes] },
+        ],
+    };
+    (program, vec![main_truth, work_truth, leaf_truth, invokes_truth])
+}
+
+pub const MAIN_AT: u64 = 0x40_1000;
+pub const WORK_AT: u64 = 0x40_1040;
+pub const INVOKES_AT: u64 = 0x40_1100;
+
+/// Machine code: `main`, `work` with `leaf` inlined (its call of `exit` is the last instruction), `invokes` with a
+/// throwing `leaf` inlined. `leaf` has no code of its own.
+pub fn code() -> CodeMap {
+    let point = |offset, chain: &[(u32, u32)]| ReturnPoint { offset, chain: chain.iter().map(|&(f, s)| (f, Site(s))).collect() };
+    CodeMap {
+        functions: vec![
+            CodeFunction { size: 0x40, returns: vec![point(0x20, &[(0, 0)])] },
+            CodeFunction { size: 0x30, returns: vec![point(0x30, &[(2, 0), (1, 0)])] },
+            CodeFunction { size: 0x50, returns: vec![point(0x10, &[(2, 0), (3, 0)]), point(0x20, &[(3, 1)])] },
+            CodeFunction { size: 0x10, returns: vec![] },
+        ],
+    }
+}
+
+/// The content of `.cotree.funcs`; the last one was dropped by the linker.
+pub fn funcs() -> Vec<u8> {
+    let records = [(MAIN_AT, 0u32, 0u32), (WORK_AT, 1, 0), (INVOKES_AT, 2, 1), (0, 3, 1)];
+    records.iter().flat_map(|&(a, c, m)| [&a.to_le_bytes()[..], &c.to_le_bytes(), &m.to_le_bytes()].concat()).collect()
+}
+
+pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
+    let (program, truth) = facts();
+    let plans = |method| -> Vec<FunctionPlan> {
+        let functions = program.functions();
+        functions
+            .map(|(_, f)| {
+                let cfg = f.cfg().unwrap();
+                method::plan(method, f, &cfg, &Weighting::uniform(&cfg))
+            })
+            .collect()
+    };
+    let plan = UnitPlan { method, functions: plans(method), check: check.then(|| plans(Method::Block)) };
+    (BinaryMap { program, plan, code: code(), threaded: false }, truth)
+}
+
+/// What the counters would hold.
+pub fn counters(map: &BinaryMap, truth: &[Truth]) -> Vec<u64> {
+    let exit_edge = |f: usize| Edge::new(truth[f].edges.len());
+    let plans = map.plan.functions.iter().zip(0..).chain(map.plan.check.iter().flatten().zip(0..));
+    plans
+        .flat_map(|(plan, f)| {
+            plan.measures.iter().map(move |m| match *m {
+                Measure::Edge(e) if e == exit_edge(f) => truth[f].entries,
+                Measure::Edge(e) => truth[f].edges[e.index()],
+                Measure::Block(b) => truth[f].blocks[b.index()],
+            })
+        })
+        .collect()
+}
+
+pub fn binary(map: BinaryMap) -> BinaryFile {
+    BinaryFile::from_parts("/build/prog".into(), UNIT, map, &funcs()).unwrap()
+}
+
+/// The early exits of the run: three activations at two return addresses.
+pub fn early() -> Vec<(u64, i64)> {
+    vec![(MAIN_AT + 0x20, 1), (WORK_AT + 0x30, 1)]
+}
+
+/// A raw profile.
+#[derive(Clone)]
+pub struct Raw {
+    pub unit: UnitId,
+    pub state: u32,
+    pub flags: u64,
+    pub threads_alive: u32,
+    pub slabs: Vec<Vec<u64>>,
+    pub early: Vec<(u64, i64)>,
+    pub binary: PathBuf,
+}
+
+impl Raw {
+    pub fn new(counters: Vec<u64>) -> Self {
+        Self {
+            unit: UNIT,
+            state: State::FINISHED,
+            flags: 0,
+            threads_alive: 0,
+            slabs: vec![counters],
+            early: early(),
+            binary: "/build/prog".into(),
+        }
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        let capacity = 16u64;
+        let count = self.slabs[0].len() as u64;
+        let early_offset = layout::PAGE;
+        let slabs_offset = layout::PAGE * 2;
+        let stride = (count * 8).next_multiple_of(layout::PAGE);
+        let mut bytes = vec![0u8; (slabs_offset + stride * self.slabs.len() as u64) as usize];
+        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        put(0, &layout::MAGIC);
+        put(8, &layout::VERSION.to_le_bytes());
+        put(12, &self.state.to_le_bytes());
+        put(16, &self.unit.0);
+        put(32, &4711u32.to_le_bytes());
+        put(36, &self.threads_alive.to_le_bytes());
+        put(40, &1_000_000u64.to_le_bytes());
+        put(48, &2_000_000u64.to_le_bytes());
+        put(56, &self.flags.to_le_bytes());
+        put(64, &count.to_le_bytes());
+        put(72, &slabs_offset.to_le_bytes());
+        put(80, &stride.to_le_bytes());
+        put(88, &(self.slabs.len() as u64).to_le_bytes());
+        put(96, &early_offset.to_le_bytes());
+        put(104, &capacity.to_le_bytes());
+        let path = self.binary.to_str().unwrap().as_bytes();
+        put(128, &(path.len() as u32).to_le_bytes());
+        put(132, &7u32.to_le_bytes());
+        put(136, path);
+        put(136 + 2048, b"prog\0-x");
+        for &(address, number) in &self.early {
+            let mut slot = layout::early_slot(address, capacity);
+            while bytes_at(&bytes, early_offset + slot * 16) != 0 {
+                slot = (slot + 1) % capacity;
+            }
+            let at = (early_offset + slot * 16) as usize;
+            bytes[at..at + 8].copy_from_slice(&address.to_le_bytes());
+            bytes[at + 8..at + 16].copy_from_slice(&number.to_le_bytes());
+        }
+        for (number, slab) in self.slabs.iter().enumerate() {
+            let at = (slabs_offset + stride * number as u64) as usize;
+            for (index, counter) in slab.iter().enumerate() {
+                bytes[at + index * 8..at + index * 8 + 8].copy_from_slice(&counter.to_le_bytes());
+            }
+        }
+        seal(&mut bytes);
+        bytes
+    }
+
+    pub fn write(&self, path: &Path) {
+        std::fs::write(path, self.bytes()).unwrap();
+    }
+}
+
+fn bytes_at(bytes: &[u8], at: u64) -> u64 {
+    u64::from_le_bytes(bytes[at as usize..at as usize + 8].try_into().unwrap())
+}
+
+/// Puts the right checksums into a raw profile.
+pub fn seal(bytes: &mut [u8]) {
+    if bytes.len() < 4096 {
+        return;
+    }
+    let body = layout::checksum(&bytes[4096..]);
+    bytes[112..120].copy_from_slice(&body.to_le_bytes());
+    bytes[120..128].fill(0);
+    let header = layout::checksum(&bytes[..4096]);
+    bytes[120..128].copy_from_slice(&header.to_le_bytes());
+}
+
+/// A 64-bit ELF file with these sections and nothing else.
+pub fn elf(kind: u16, sections: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut names = vec![0u8];
+    let mut data = Vec::new();
+    let mut headers = vec![[0u8; 64]];
+    let base = 64u64;
+    let mut add = |name: &str, bytes: &[u8], section_kind: u32, names: &mut Vec<u8>| {
+        let mut header = [0u8; 64];
+        header[0..4].copy_from_slice(&(names.len() as u32).to_le_bytes());
+        names.extend_from_slice(name.as_bytes());
+        names.push(0);
+        header[4..8].copy_from_slice(&section_kind.to_le_bytes());
+        header[24..32].copy_from_slice(&(base + data.len() as u64).to_le_bytes());
+        header[32..40].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+        header[48..56].copy_from_slice(&1u64.to_le_bytes());
+        data.extend_from_slice(bytes);
+        headers.push(header);
+    };
+    for (name, bytes) in sections {
+        add(name, bytes, 1, &mut names);
+    }
+    let table = {
+        let mut with_own = names.clone();
+        with_own.extend_from_slice(b".shstrtab\0");
+        with_own
+    };
+    add(".shstrtab", &table, 3, &mut names);
+    let mut file = vec![0u8; 64];
+    file[..8].copy_from_slice(&[0x7F, b'E', b'L', b'F', 2, 1, 1, 0]);
+    file[16..18].copy_from_slice(&kind.to_le_bytes());
+    file[18..20].copy_from_slice(&62u16.to_le_bytes());
+    file[20..24].copy_from_slice(&1u32.to_le_bytes());
+    file[40..48].copy_from_slice(&(base + data.len() as u64).to_le_bytes());
+    file[52..54].copy_from_slice(&64u16.to_le_bytes());
+    file[54..56].copy_from_slice(&56u16.to_le_bytes());
+    file[58..60].copy_from_slice(&64u16.to_le_bytes());
+    file[60..62].copy_from_slice(&(headers.len() as u16).to_le_bytes());
+    file[62..64].copy_from_slice(&(headers.len() as u16 - 1).to_le_bytes());
+    file.extend_from_slice(&data);
+    headers.iter().for_each(|h| file.extend_from_slice(h));
+    file
+}
+
+/// An executable with a map.
+pub fn executable(map: &BinaryMap, unit: UnitId) -> Vec<u8> {
+    elf(2, &[(".text", &[0x90; 16]), (".cotree.map", &encode(map, unit)), (".cotree.funcs", &funcs())])
+}
