@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// An output file could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {path}: {source}{remedy}", path = .path.display(), remedy = remedy(.source))]
+#[error("cannot write {path}: {cause}{remedy}", path = .path.display(), remedy = remedy(.cause))]
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,
     /// The cause.
-    pub source: io::Error,
+    pub cause: io::Error,
 }
 
 fn remedy(error: &io::Error) -> &'static str {
@@ -32,7 +32,7 @@ fn remedy(error: &io::Error) -> &'static str {
 /// # Errors
 /// The first error of the file system or of `fill`; the target is then as it was.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
-    try_write(path, fill).map_err(|source| WriteError { path: path.to_owned(), source })
+    try_write(path, fill).map_err(|cause| WriteError { path: path.to_owned(), cause })
 }
 
 fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

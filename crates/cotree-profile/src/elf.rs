@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
     /// It cannot be read.
-    #[error("cannot read the binary {path}: {source}", path = .path.display())]
+    #[error("cannot read the binary {path}: {cause}", path = .path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: io::Error,
+        cause: io::Error,
     },
     /// Not an ELF file.
     #[error("{path} is not an ELF file: give the program or shared library that was profiled", path = .path.display())]
@@ -124,7 +124,7 @@ impl BinaryFile {
     /// # Errors
     /// See [`BinaryError`].
     pub fn open(path: &Path) -> Result<Self, BinaryError> {
-        let io = |source| BinaryError::Io { path: path.to_owned(), source };
+        let io = |cause| BinaryError::Io { path: path.to_owned(), cause };
         let file = File::open(path).map_err(io)?;
         if file.metadata().map_err(io)?.is_dir() {
             return Err(io(io::ErrorKind::IsADirectory.into()));
@@ -172,7 +172,7 @@ impl BinaryFile {
     /// # Errors
     /// See [`BinaryError`].
     pub fn unit_of(path: &Path) -> Result<UnitId, BinaryError> {
-        let io = |source| BinaryError::Io { path: path.to_owned(), source };
+        let io = |cause| BinaryError::Io { path: path.to_owned(), cause };
         let cache = ReadCache::new(File::open(path).map_err(io)?);
         let Ok(elf) = object::File::parse(&cache) else { return Err(BinaryError::NotElf { path: path.to_owned() }) };
         let no_map = || BinaryError::NoMap { path: path.to_owned() };

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// It cannot be read.
-    #[error("cannot read the profile {path}: {source}", path = .path.display())]
+    #[error("cannot read the profile {path}: {cause}", path = .path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: io::Error,
+        cause: io::Error,
     },
     /// Zero bytes.
     #[error("the profile {path} is empty: the disk was full when it was begun, or a copy failed; run the program again", path = .path.display())]
@@ -115,7 +115,7 @@ impl ProfileFile {
     /// # Errors
     /// See [`ProfileError`].
     pub fn open(path: &Path) -> Result<Self, ProfileError> {
-        let io = |source| ProfileError::Io { path: path.to_owned(), source };
+        let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
         let mut file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
         if metadata.is_dir() {

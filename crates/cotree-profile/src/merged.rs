@@ -166,7 +166,7 @@ fn put_bytes(bytes: &mut Vec<u8>, text: &[u8]) {
 /// # Errors
 /// See [`ProfileError`].
 pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCounts>, ProfileError> {
-    let io = |source: io::Error| ProfileError::Io { path: path.to_owned(), source };
+    let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
     let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
     let mut head = [0; HEADER];
     if length < HEADER as u64 {

@@ -213,7 +213,7 @@ const MAX_COUNTERS: u64 = 1 << 30;
 /// # Errors
 /// See [`ProfileError`].
 pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<UnitCounts, ProfileError> {
-    let io = |source: io::Error| ProfileError::Io { path: path.to_owned(), source };
+    let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
     let mut page = Box::new([0; HEADER_SIZE]);
     if length < PAGE {
         return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need: PAGE });

@@ -19,12 +19,12 @@ use std::time::{Duration, SystemTime};
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The process cannot be looked at.
-    #[error("cannot look at process {pid}: {source} (is it running, and yours?)")]
+    #[error("cannot look at process {pid}: {cause} (is it running, and yours?)")]
     Process {
         /// The process.
         pid: u32,
         /// The cause.
-        source: io::Error,
+        cause: io::Error,
     },
     /// No counters there.
     #[error("process {pid} has no cotree profile open: it was not built with cotree, or its counters are not in a file (COTREE_FILE)")]
@@ -84,7 +84,7 @@ pub fn take(pid: u32, pause: Pause) -> Result<Vec<Snapshot>, SnapshotError> {
 
 /// The profiles mapped by the process: their names, and the paths by which we can read them.
 fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
-    let process = |source| SnapshotError::Process { pid, source };
+    let process = |cause| SnapshotError::Process { pid, cause };
     let maps = fs::read(format!("/proc/{pid}/maps")).map_err(process)?;
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -112,7 +112,7 @@ fn is_profile(path: &Path) -> bool {
 
 fn copy(pid: u32, live: PathBuf, readable: &Path, pause: Pause) -> Result<Snapshot, SnapshotError> {
     let read = || -> Result<Vec<u8>, SnapshotError> {
-        fs::read(readable).map_err(|source| ProfileError::Io { path: live.clone(), source }.into())
+        fs::read(readable).map_err(|cause| ProfileError::Io { path: live.clone(), cause }.into())
     };
     let mut bytes = read()?;
     let mut consistent = false;
@@ -168,7 +168,7 @@ struct Stopped {
 
 impl Stopped {
     fn new(pid: u32) -> Result<Self, SnapshotError> {
-        let failed = |source: io::Error| SnapshotError::Process { pid, source };
+        let failed = |cause: io::Error| SnapshotError::Process { pid, cause };
         let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
         let resume = !all_stopped(pid);
         if resume {

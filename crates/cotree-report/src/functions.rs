@@ -49,6 +49,12 @@ impl FunctionSummary {
     pub fn entries(&self) -> u64 {
         self.own_entries.saturating_add(self.inlined_entries)
     }
+
+    /// Did any of it run? (Where activations are still live, blocks may have run in a function that nobody entered.)
+    #[must_use]
+    pub fn ran(&self) -> bool {
+        self.entries() > 0 || self.block_executions > 0
+    }
 }
 
 /// Instructions executed, by kind.

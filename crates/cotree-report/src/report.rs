@@ -3,7 +3,7 @@
 use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
 use crate::names::{Names, matches};
-use crate::terminal::{Style, grouped, number, percent, text};
+use crate::terminal::{Style, counted, grouped, number, percent, text};
 use crate::unit::{Unit, flaw_reason, untouched_reason};
 use cotree_core::plan::Method;
 use cotree_core::profile::Flaw;
@@ -107,9 +107,9 @@ impl Report<'_> {
             writeln!(out, "{}", self.style.good("exact: every count below is the number of times that it happened"))?;
         } else {
             let text = format!(
-                "NOT ALL EXACT: {} of {} functions cannot be vouched for; they are marked with ~",
+                "NOT ALL EXACT: {} of {} cannot be vouched for; what is in doubt is marked with ~",
                 grouped(flawed as u128),
-                grouped(instrumented as u128)
+                counted(instrumented as u128, "function")
             );
             writeln!(out, "{}", self.style.warning(&text))?;
         }
@@ -129,7 +129,7 @@ impl Report<'_> {
             block_executions += function.block_executions;
         }
         let measured = || functions.iter().filter(|f| !f.bodies.is_empty() && f.untouched.is_none());
-        let run = measured().filter(|f| f.entries() > 0).count();
+        let run = measured().filter(|f| f.ran()).count();
         let blocks: u64 = measured().map(|f| f.blocks).sum();
         let unreached: u64 = measured().map(|f| f.unreached).sum();
         let (mut counters, mut edges) = (0u128, 0u128);
@@ -155,7 +155,7 @@ impl Report<'_> {
                     grouped(executed.float)
                 ),
             ),
-            row("counters", grouped(counters), format!("for {} edges", grouped(edges))),
+            row("counters", grouped(counters), format!("for {}", counted(edges, "edge"))),
         ];
         // The heading of this table says nothing: leave it out.
         let table = self.style.table(&[text(""), number(""), text("")], rows);
@@ -166,7 +166,7 @@ impl Report<'_> {
     fn hot_functions(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
         let whole: u128 = functions.iter().map(|f| f.instructions.total).sum();
         let mut hot: Vec<(String, &FunctionSummary)> =
-            functions.iter().filter(|f| f.entries() > 0).map(|f| (self.options.names.show(&f.symbol), f)).collect();
+            functions.iter().filter(|f| f.ran()).map(|f| (self.options.names.show(&f.symbol), f)).collect();
         hot.sort_by(|(a_name, a), (b_name, b)| {
             let by_name = || a_name.cmp(b_name).then(a.position.cmp(&b.position));
             let by_instructions = || b.instructions.total.cmp(&a.instructions.total);
@@ -251,19 +251,19 @@ impl Report<'_> {
 
     fn unreached(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
         let measured = || functions.iter().filter(|f| !f.bodies.is_empty() && f.untouched.is_none());
-        let never: Vec<_> = measured().filter(|f| f.entries() == 0).collect();
-        let partly: u64 = measured().filter(|f| f.entries() > 0).map(|f| f.unreached).sum();
+        let never: Vec<_> = measured().filter(|f| !f.ran()).collect();
+        let partly: u64 = measured().filter(|f| f.ran()).map(|f| f.unreached).sum();
         if never.is_empty() && partly == 0 {
             return writeln!(out, "Every block ran.\n");
         }
-        let in_those: u64 = measured().filter(|f| f.entries() > 0 && f.unreached > 0).count() as u64;
+        let in_those: u64 = measured().filter(|f| f.ran() && f.unreached > 0).count();
         writeln!(
             out,
-            "{} {} functions never ran; {} blocks never ran in {} functions that did{}",
+            "{} {}; besides, {} in {} that ran{}",
             self.style.heading("Never reached:"),
-            grouped(never.len() as u128),
-            grouped(u128::from(partly)),
-            grouped(u128::from(in_those)),
+            counted(never.len() as u128, "function"),
+            counted(u128::from(partly), "block"),
+            counted(in_those as u128, "function"),
             if self.options.verbose { ":" } else { " (-v lists them)." }
         )?;
         if self.options.verbose {
@@ -305,7 +305,7 @@ impl Report<'_> {
         writeln!(out, "{}", self.style.heading("Not vouched for:"))?;
         for (flaw, functions) in by_flaw {
             let names = self.names(functions.iter().map(|f| &f.symbol));
-            let text = format!("{} functions: {}: {names}", grouped(functions.len() as u128), flaw_reason(flaw));
+            let text = format!("{}: {}: {names}", counted(functions.len() as u128, "function"), flaw_reason(flaw));
             writeln!(out, "  {}", self.style.wrap(&text, 4))?;
         }
         for (function, error) in &self.unit.profile.failures {
@@ -328,7 +328,7 @@ impl Report<'_> {
         writeln!(out, "{}", self.style.heading("Not instrumented:"))?;
         for (reason, functions) in by_reason {
             let names = self.names(functions.iter().map(|f| &f.symbol));
-            let text = format!("{} functions: {reason}: {names}", grouped(functions.len() as u128));
+            let text = format!("{}: {reason}: {names}", counted(functions.len() as u128, "function"));
             writeln!(out, "  {}", self.style.wrap(&text, 4))?;
         }
         writeln!(out)

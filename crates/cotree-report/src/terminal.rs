@@ -138,6 +138,12 @@ pub fn grouped(value: u128) -> String {
     text
 }
 
+/// So many of something: `1 function`, `2,000 functions`.
+#[must_use]
+pub fn counted(value: u128, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(value), if value == 1 { "" } else { "s" })
+}
+
 /// A share in percent.
 #[must_use]
 pub fn percent(part: u128, whole: u128) -> String {
