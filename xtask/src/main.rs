@@ -1,2 +1,108 @@
-//! Developer tasks: `cargo xtask test | bench`.
-fn main() {}
+//! Developer tasks: `cargo xtask test` and `cargo xtask bench`.
+//!
+//! The end-to-end suites build real programs, fetched by pinned version from crates.io into `target/xtask`, through
+//! cotree and through other compilers, and compare. Nothing fetched or generated is ever part of the repository.
+
+mod bench;
+mod cargo_steps;
+mod command;
+mod gcov;
+mod measure;
+mod packages;
+mod programs;
+mod real;
+mod rust_programs;
+mod sources;
+mod suite;
+mod table;
+mod tools;
+mod workspace;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Developer tasks of cotree")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what is missing, then run the lints, every crate's tests, and real programs end to end
+    Test(TestArgs),
+    /// Measure overhead, build time, memory and sizes against other tools; writes bench/RESULTS.md
+    Bench(BenchArgs),
+    /// Run a command and print time and peak memory of its process tree
+    #[command(hide = true)]
+    Measure {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<std::ffi::OsString>,
+    },
+}
+
+/// Arguments of `cargo xtask test`.
+#[derive(clap::Args)]
+struct TestArgs {
+    /// The full matrix: every level, every clang and linker that is installed, static and shared
+    #[arg(long)]
+    all: bool,
+    /// Only suites and cases whose name contains this; leaves out lints and the crates' own tests
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// Use this cotree and don't build one
+    #[arg(long, value_name = "PATH")]
+    cotree: Option<PathBuf>,
+    /// Install nothing
+    #[arg(long)]
+    no_install: bool,
+}
+
+/// Arguments of `cargo xtask bench`.
+#[derive(clap::Args)]
+struct BenchArgs {
+    /// Smaller workloads, and don't write bench/RESULTS.md
+    #[arg(long)]
+    quick: bool,
+    /// Only programs whose name contains this
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// Use this cotree and don't build one
+    #[arg(long, value_name = "PATH")]
+    cotree: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().task {
+        Task::Test(args) => test(&args),
+        Task::Bench(args) => bench::run(args.cotree, args.quick, args.only.as_deref()),
+        Task::Measure { command } => return measure::child(&command),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn test(args: &TestArgs) -> Result<bool> {
+    if !args.no_install {
+        packages::install(args.all)?;
+    }
+    let mut suite = suite::Suite::new(args.only.clone());
+    if args.only.is_none() {
+        cargo_steps::run(&mut suite)?;
+    }
+    let cotree = workspace::cotree(args.cotree.clone())?;
+    let context = real::Context::new(cotree, args.all)?;
+    real::add(&mut suite, &context);
+    gcov::add(&mut suite, &context);
+    suite.run();
+    Ok(suite.finish())
+}

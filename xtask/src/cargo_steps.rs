@@ -1,0 +1,69 @@
+//! Formatting, lints and the crates' own tests.
+
+use crate::suite::Suite;
+use crate::{command, workspace};
+use anyhow::{Result, bail};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Runs them all; a failure of one doesn't stop the next.
+pub fn run(suite: &mut Suite) -> Result<()> {
+    add_components()?;
+    suite.now("cargo fmt --check", || quiet(workspace::cargo().args(["fmt", "--all", "--check"])));
+    suite.now("cargo clippy", || {
+        let mut clippy = workspace::cargo();
+        quiet(clippy.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    });
+    tests(suite)
+}
+
+fn quiet(command: &mut Command) -> Result<String> {
+    command::succeed(command).map(|_| String::new())
+}
+
+/// rustfmt and clippy, where rustup has left them out.
+fn add_components() -> Result<()> {
+    for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        let there = command::output(workspace::cargo().args([tool, "--version"])).is_ok_and(|o| o.status.success());
+        if !there {
+            println!("rustup component add {component}");
+            command::succeed(Command::new("rustup").args(["component", "add", component]))?;
+        }
+    }
+    Ok(())
+}
+
+/// `cargo test`, in release: its artefacts are those that the end-to-end suites need too. The output is passed on, and
+/// each `test … ok` is counted.
+fn tests(suite: &mut Suite) -> Result<()> {
+    let start = Instant::now();
+    let mut child = workspace::cargo()
+        .args(["test", "--release", "--workspace", "--no-fail-fast", "--color", "never"])
+        .env("CARGO_TERM_QUIET", "false")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let (mut passed, mut failed) = (0, Vec::new());
+    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
+        let line = line?;
+        let test = line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... ").map(|(name, _)| name));
+        match test {
+            Some(_) if line.ends_with("ok") => passed += 1,
+            Some(name) if line.ends_with("FAILED") => {
+                println!("{line}");
+                failed.push(name.trim().to_owned());
+            }
+            _ if line.starts_with("test result: ok") || line.trim().is_empty() => {}
+            _ => println!("{line}"),
+        }
+    }
+    let status = child.wait()?;
+    println!("      cargo test: {passed} passed, {} failed ({:.1} s)", failed.len(), start.elapsed().as_secs_f64());
+    let unexplained = !status.success() && failed.is_empty();
+    suite.count(passed, failed);
+    if unexplained {
+        suite.now("cargo test", || bail!("it ended with {status}: a crate or a test did not compile"));
+    }
+    Ok(())
+}

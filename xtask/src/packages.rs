@@ -1,0 +1,111 @@
+//! Packages that the tests need, installed where the machine is a Debian and we may.
+
+use crate::{command, tools};
+use anyhow::{Result, bail};
+use std::path::Path;
+use std::process::Command;
+
+/// What has to be there, and the package that has it.
+struct Need {
+    /// A tool in PATH, or a file.
+    sign: String,
+    package: String,
+}
+
+fn need(sign: &str, package: &str) -> Need {
+    Need { sign: sign.into(), package: package.into() }
+}
+
+impl Need {
+    fn is_met(&self) -> bool {
+        if self.sign.starts_with('/') { Path::new(&self.sign).exists() } else { tools::find(&self.sign).is_some() }
+    }
+}
+
+/// The versions of clang to install: the newest for all suites, the oldest for its old bitcode; all of them for `--all`.
+fn clangs(all: bool) -> Vec<u32> {
+    let candidates: Vec<u32> =
+        tools::CLANG_VERSIONS.into_iter().filter(|v| is_available(&format!("clang-{v}"))).collect();
+    match candidates.as_slice() {
+        [newest, .., oldest] if !all => vec![*newest, *oldest],
+        _ => candidates,
+    }
+}
+
+fn needs(all: bool) -> Vec<Need> {
+    let mut needs = vec![
+        need("g++", "g++"),
+        need("valgrind", "valgrind"),
+        need("genhtml", "lcov"),
+        need("dot", "graphviz"),
+        need("mold", "mold"),
+        need("make", "make"),
+        need("pkg-config", "pkg-config"),
+    ];
+    for version in clangs(all) {
+        let profile_runtime =
+            format!("/usr/lib/llvm-{version}/lib/clang/{version}/lib/linux/libclang_rt.profile-x86_64.a");
+        needs.push(need(&format!("clang-{version}"), &format!("clang-{version}")));
+        needs.push(need(&format!("llvm-cov-{version}"), &format!("llvm-{version}")));
+        if version > 15 {
+            needs.push(need(&profile_runtime, &format!("libclang-rt-{version}-dev")));
+        }
+    }
+    if let Some(version) = clangs(all).first() {
+        needs.push(need(&format!("/usr/lib/llvm-{version}/lib/LLVMgold.so"), &format!("llvm-{version}-linker-tools")));
+    }
+    needs
+}
+
+/// Installs what is missing, or says what to install.
+pub fn install(all: bool) -> Result<()> {
+    if tools::find("apt-get").is_none() {
+        let tools = ["clang", "llvm-cov", "valgrind", "genhtml", "dot", "mold", "g++"];
+        let missing: Vec<&str> = tools.into_iter().filter(|tool| tools::find(tool).is_none()).collect();
+        if missing.contains(&"clang") && tools::Clang::installed().is_empty() {
+            bail!("this is no Debian: install clang (14 or newer) with its version in its name, and {missing:?}");
+        }
+        return Ok(());
+    }
+    if clangs(all).is_empty() {
+        apt(&["update", "--quiet=2"])?;
+    }
+    let missing = missing(all);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing {}", missing.join(" "));
+    let arguments: Vec<&str> = ["install", "--yes", "--quiet=2", "--no-install-recommends"]
+        .into_iter()
+        .chain(missing.iter().map(String::as_str))
+        .collect();
+    // The lists may be older than the packages on the mirror.
+    if apt(&arguments).is_err() {
+        apt(&["update", "--quiet=2"])?;
+        apt(&arguments)?;
+    }
+    Ok(())
+}
+
+fn missing(all: bool) -> Vec<String> {
+    let mut missing: Vec<String> = needs(all).into_iter().filter(|n| !n.is_met()).map(|n| n.package).collect();
+    missing.retain(|package| is_available(package));
+    missing.dedup();
+    missing
+}
+
+fn is_available(package: &str) -> bool {
+    let policy = command::text(Command::new("apt-cache").args(["policy", package])).unwrap_or_default();
+    policy.lines().any(|line| line.trim().strip_prefix("Candidate:").is_some_and(|version| version.trim() != "(none)"))
+}
+
+/// apt-get, through sudo where we are not root.
+fn apt(arguments: &[&str]) -> Result<()> {
+    let root = command::text(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    let mut apt = Command::new(if root { "apt-get" } else { "sudo" });
+    if !root {
+        apt.args(["--non-interactive", "apt-get"]);
+    }
+    command::succeed(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok(())
+}

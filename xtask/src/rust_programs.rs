@@ -1,0 +1,158 @@
+//! The Rust programs of the suites: ripgrep as it was published, and one of ours that lives in regex and serde_json.
+
+use crate::programs::Workload;
+use crate::real::{self, Context};
+use crate::sources::Sources;
+use crate::suite::Suite;
+use crate::{command, workspace};
+use anyhow::{Context as _, Result, ensure};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The machine that everything is built for: named, so that build scripts are not.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// A Rust package with a Cargo.lock.
+#[derive(Clone)]
+pub struct Package {
+    /// Its name in tables and folders.
+    pub name: &'static str,
+    /// The executable.
+    pub executable: &'static str,
+    source: PathBuf,
+    /// Argument lists to run it with, and whether the order of output lines means anything.
+    pub runs: Vec<(Vec<String>, bool)>,
+}
+
+fn strings(all: &[&str]) -> Vec<String> {
+    all.iter().map(|&text| text.to_owned()).collect()
+}
+
+/// ripgrep, over the sources that were fetched.
+pub fn ripgrep(sources: &Sources) -> Package {
+    let tree = sources.lua().parent().expect("it is in a package").display().to_string();
+    let zstd = sources.zstd().display().to_string();
+    let sqlite = sources.sqlite().display().to_string();
+    let one = |arguments: &[&str]| (strings(arguments), true);
+    Package {
+        name: "ripgrep",
+        executable: "rg",
+        source: sources.ripgrep(),
+        runs: vec![
+            one(&["--sort", "path", "--line-number", r"lua_(push\w+|to(integer|number))\(", &tree]),
+            one(&["--sort", "path", "--ignore-case", "--count-matches", "--glob", "*.h", "zstd_[a-z]+", &zstd]),
+            one(&["--threads=1", "--word-regexp", "--only-matching", "--max-count=20", "sqlite3_[a-z]*64", &sqlite]),
+            (strings(&["--threads", "4", "--files-with-matches", "static", &tree, &zstd]), false),
+            one(&["--json", "--sort", "path", "-e", "setjmp", "-e", "longjmp", &tree]),
+            one(&["no such text (", &tree]),
+        ],
+    }
+}
+
+/// Ours.
+pub fn json_regex(sources: &Sources, workload: Workload) -> Package {
+    let header = |name: &str| sources.sqlite().join(name).display().to_string();
+    let (rounds, file) = match workload {
+        Workload::Full => ("3", header("sqlite3.h")),
+        Workload::Small => ("1", header("sqlite3ext.h")),
+        Workload::Tiny => ("1", sources.lua().join("lua.h").display().to_string()),
+    };
+    Package {
+        name: "json-regex",
+        executable: "json-regex",
+        source: workspace::program_file("json-regex"),
+        runs: vec![(strings(&[rounds, &file]), true)],
+    }
+}
+
+impl Package {
+    /// Copies the package to a folder of its own: cargo must not take it for a member of our workspace.
+    pub fn unpack(&self, folder: &Path) -> Result<()> {
+        copy(&self.source, folder)?;
+        let manifest = folder.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest)?;
+        if !text.contains("[workspace]") {
+            fs::write(&manifest, text + "\n[workspace]\n")?;
+        }
+        Ok(())
+    }
+
+    /// `… build --release --locked --target=…` in that folder, and where the executable will be.
+    pub fn build(&self, mut cargo: Command, folder: &Path, target: &Path, level: &str) -> (Command, PathBuf) {
+        cargo.args(["build", "--release", "--locked", "--target", TARGET]);
+        cargo.current_dir(folder).env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level);
+        for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+            cargo.env_remove(name);
+        }
+        (cargo, target.join(TARGET).join("release").join(self.executable))
+    }
+}
+
+/// Copies a tree of files and folders.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("no folder {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() != "target" {
+                copy(&entry.path(), &target)?;
+            }
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds all cases.
+pub fn add(suite: &mut Suite, context: &Context) {
+    for package in [ripgrep(&context.sources), json_regex(&context.sources, Workload::Full)] {
+        let levels: &[&'static str] = match (context.all, package.name) {
+            (true, _) => &["0", "1", "2", "3", "s"],
+            (false, "ripgrep") => &["3"],
+            (false, _) => &["0", "3"],
+        };
+        for &level in levels {
+            let (package, context) = (package.clone(), context.clone());
+            suite.add(format!("verify {} opt-level={level}", package.name), move || check(&package, level, &context));
+        }
+    }
+}
+
+fn check(package: &Package, level: &str, context: &Context) -> Result<String> {
+    let folder = workspace::scratch().join("rust").join(format!("{}-{level}", package.name));
+    let source = folder.join("source");
+    workspace::fresh(&folder)?;
+    package.unpack(&source)?;
+    let (mut build, plain) = package.build(workspace::cargo(), &source, &folder.join("plain"), level);
+    command::succeed(build.arg("--quiet"))?;
+    let mut cotree = context.cotree();
+    cotree.args(["--verify", "cargo"]);
+    let (mut build, ours) = package.build(cotree, &source, &folder.join("ours"), level);
+    command::succeed(&mut build)?;
+    ensure!(ours.exists(), "{} was not built at {}", package.name, ours.display());
+    let mut notes = BTreeSet::new();
+    for (index, (arguments, ordered)) in package.runs.iter().enumerate() {
+        let profile = folder.join(format!("{index}.cotree"));
+        let run = |executable: &Path| {
+            let mut command = Command::new(executable);
+            command.args(arguments).current_dir(&folder).env("RUST_BACKTRACE", "0").env("COTREE_FILE", &profile);
+            let mut output = command::output(&mut command)?;
+            // Times of its own run that ripgrep tells.
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let mut lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"elapsed")).collect();
+            if !ordered {
+                lines.sort_unstable();
+            }
+            output.stdout = lines.join("\n").into_bytes();
+            anyhow::Ok(output)
+        };
+        real::same(&run(&plain)?, &run(&ours)?).with_context(|| format!("{arguments:?}"))?;
+        notes.insert(real::verified(context, &profile).with_context(|| format!("{arguments:?}"))?);
+    }
+    fs::remove_dir_all(&folder)?;
+    Ok(notes.into_iter().collect::<Vec<_>>().join("; "))
+}

@@ -1,0 +1,80 @@
+//! Sources of real programs, by pinned version from crates.io.
+//!
+//! A generated package that depends on them makes `cargo vendor` fetch, check and unpack them; nothing of it is ever built
+//! as such.
+
+use crate::{command, workspace};
+use anyhow::Result;
+use std::fs;
+use std::path::PathBuf;
+
+/// Name and exact version. A later version may have other files.
+const PINNED: [(&str, &str); 5] = [
+    ("libsqlite3-sys", "=0.30.1"),
+    ("lua-src", "=547.0.0"),
+    ("zstd-sys", "=2.0.13"),
+    ("bzip2-sys", "=0.1.11"),
+    ("ripgrep", "=14.1.1"),
+];
+
+/// Where the sources are.
+#[derive(Clone)]
+pub struct Sources {
+    vendored: PathBuf,
+}
+
+impl Sources {
+    /// Fetches what is not there yet.
+    pub fn fetch() -> Result<Sources> {
+        let folder = workspace::scratch().join("sources");
+        let vendored = folder.join("vendor");
+        let mut manifest = String::from(
+            "[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n",
+        );
+        for (name, version) in PINNED {
+            manifest += &format!("{name} = \"{version}\"\n");
+        }
+        // The manifest is written last of all: it says that the rest is complete.
+        let complete = folder.join("complete.toml");
+        if fs::read_to_string(&complete).is_ok_and(|before| before == manifest) {
+            return Ok(Sources { vendored });
+        }
+        println!("fetching sources of real programs");
+        workspace::fresh(&folder)?;
+        fs::create_dir_all(folder.join("src"))?;
+        fs::write(folder.join("src/lib.rs"), "")?;
+        fs::write(folder.join("Cargo.toml"), &manifest)?;
+        command::succeed(workspace::cargo().args(["vendor", "--quiet", "vendor"]).current_dir(&folder))?;
+        fs::write(complete, manifest)?;
+        Ok(Sources { vendored })
+    }
+
+    fn package(&self, name: &str) -> PathBuf {
+        self.vendored.join(name)
+    }
+
+    /// The folder with `sqlite3.c`.
+    pub fn sqlite(&self) -> PathBuf {
+        self.package("libsqlite3-sys").join("sqlite3")
+    }
+
+    /// The folder with Lua's C files.
+    pub fn lua(&self) -> PathBuf {
+        self.package("lua-src").join("lua-5.4.7")
+    }
+
+    /// zstd's `lib` folder.
+    pub fn zstd(&self) -> PathBuf {
+        self.package("zstd-sys").join("zstd/lib")
+    }
+
+    /// The folder with bzip2's C files.
+    pub fn bzip2(&self) -> PathBuf {
+        self.package("bzip2-sys").join("bzip2-1.0.8")
+    }
+
+    /// The package ripgrep, with the Cargo.lock that it was published with.
+    pub fn ripgrep(&self) -> PathBuf {
+        self.package("ripgrep")
+    }
+}
