@@ -256,7 +256,7 @@ impl Report<'_> {
         if never.is_empty() && partly == 0 {
             return writeln!(out, "Every block ran.\n");
         }
-        let in_those: u64 = measured().filter(|f| f.ran() && f.unreached > 0).count();
+        let in_those = measured().filter(|f| f.ran() && f.unreached > 0).count();
         writeln!(
             out,
             "{} {}; besides, {} in {} that ran{}",
