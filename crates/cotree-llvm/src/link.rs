@@ -388,7 +388,12 @@ fn build(
     keep(job, &format!("{number}.final.ll"), &module)?;
     let calls = code_map::read(&module.name, &object.bytes, &object.functions, &sites)?;
     let unmapped = calls.unmapped.iter().map(|&n| object.functions[n].clone()).collect();
-    Ok(Built { name: module.name.clone(), object: object.bytes, code: calls.functions, unmapped })
+    let name = module.name.clone();
+    if job.modules.len() <= rayon::current_num_threads() {
+        // The process ends soon: taking a large module apart piece by piece would cost a tenth of the link.
+        std::mem::forget(module);
+    }
+    Ok(Built { name, object: object.bytes, code: calls.functions, unmapped })
 }
 
 fn numbered_sites(extracted: &Extracted, first: usize) -> Sites {

@@ -33,13 +33,15 @@ pub(crate) fn of_map(
     sites: u64,
     executable: bool,
 ) -> Result<Vec<u8>, Error> {
-    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    for content in contents {
-        hasher.update(content);
-    }
-    hasher.update(&cotree_profile::map::encode(map, UnitId::default()));
-    let id = UnitId(hasher.digest128().to_le_bytes());
-    let encoded = cotree_profile::map::encode(map, id);
+    let mut id = UnitId::default();
+    let encoded = cotree_profile::map::encode_as(map, |streams| {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        for content in contents.iter().copied().chain(streams.iter().map(Vec::as_slice)) {
+            hasher.update(content);
+        }
+        id = UnitId(hasher.digest128().to_le_bytes());
+        id
+    });
     let name = &map.program.name;
     write(&Unit { id, name, counters, sites, threaded: map.threaded, executable, map: &encoded })
 }

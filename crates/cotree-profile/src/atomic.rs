@@ -19,8 +19,12 @@ pub struct WriteError {
 
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => " (make room, or write elsewhere; nothing was left behind)",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => " (choose a place that you may write to)",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            " (make room, or write elsewhere; nothing was left behind)"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            " (choose a place that you may write to)"
+        }
         io::ErrorKind::IsADirectory => " (give the name of a file)",
         io::ErrorKind::NotFound => " (its folder does not exist)",
         _ => "",
@@ -38,7 +42,9 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
 fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(there) if !there.is_file() => return fill_and_flush(OpenOptions::new().write(true).open(path)?, fill).map(drop),
+        Ok(there) if !there.is_file() => {
+            return fill_and_flush(OpenOptions::new().write(true).open(path)?, fill).map(drop);
+        }
         _ => {}
     }
     // A symbolic link goes on pointing where it points.
@@ -63,4 +69,3 @@ fn fill_and_flush<W: Write>(file: W, fill: impl FnOnce(&mut dyn Write) -> io::Re
     fill(&mut writer)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)
 }
-

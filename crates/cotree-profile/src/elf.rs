@@ -148,7 +148,8 @@ impl BinaryFile {
             Some(section) => section.data().map_err(damaged)?,
             None => &[],
         };
-        let symbols = elf.symbols().filter(|s| s.is_definition()).filter_map(|s| Some((s.address(), s.name().ok()?.to_owned())));
+        let symbols =
+            elf.symbols().filter(|s| s.is_definition()).filter_map(|s| Some((s.address(), s.name().ok()?.to_owned())));
         let functions = place(records, elf.is_little_endian(), &map, symbols)
             .map_err(|reason| BinaryError::Functions { path: path.to_owned(), reason })?;
         let index = index_of(&map);
@@ -235,7 +236,9 @@ impl BinaryFile {
             };
         }
         // A call may be the last instruction of its function: its return address is then the end.
-        let Some((placed, before)) = plain.checked_sub(1).and_then(|a| self.placed_at(a)) else { return Resolved::Outside };
+        let Some((placed, before)) = plain.checked_sub(1).and_then(|a| self.placed_at(a)) else {
+            return Resolved::Outside;
+        };
         let unknown = || Resolved::UnknownInFunction(self.bodies(placed));
         let returns = &self.map.code.functions[placed.code as usize].returns;
         let Ok(found) = returns.binary_search_by_key(&(before + 1), |r| r.offset) else { return unknown() };
@@ -320,7 +323,8 @@ fn place(
         if start == 0 {
             continue;
         }
-        let function = map.code.functions.get(code as usize).ok_or("it names a machine function that the map does not have")?;
+        let function =
+            map.code.functions.get(code as usize).ok_or("it names a machine function that the map does not have")?;
         let owner = function.returns.iter().find_map(|r| r.chain.last()).map(|&(f, _)| f);
         placed.push(Placed { start, code, module, ambiguous: false, owner });
     }

@@ -142,8 +142,11 @@ impl ProfileFile {
 
 fn hint(magic: &[u8]) -> &'static str {
     match magic {
-        [0x7F, b'E', b'L', b'F', ..] => ": it is a program or library; run it, and give the .cotree file that it writes",
-        [0x81, b'r', b'f', b'o', b'r', b'p' | b'R', b'l', 0xFF] | [0xFF, b'l', b'p' | b'R', b'r', b'o', b'f', b'r', 0x81] => {
+        [0x7F, b'E', b'L', b'F', ..] => {
+            ": it is a program or library; run it, and give the .cotree file that it writes"
+        }
+        [0x81, b'r', b'f', b'o', b'r', b'p' | b'R', b'l', 0xFF]
+        | [0xFF, b'l', b'p' | b'R', b'r', b'o', b'f', b'r', 0x81] => {
             ": it is a raw profile of LLVM's own instrumentation, which llvm-profdata reads"
         }
         [b'a', b'd', b'c', b'g', ..] | [b'g', b'c', b'd', b'a', ..] => ": it is a gcov data file, which gcov reads",

@@ -107,7 +107,9 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
             put_bytes(&mut body, argument.as_bytes());
         }
         let Runs { finished, aborted, cut_off, snapshots } = unit.runs;
-        for number in [finished, aborted, cut_off, snapshots, unit.weight, unit.flags, unit.threads_alive, unit.started_ns] {
+        for number in
+            [finished, aborted, cut_off, snapshots, unit.weight, unit.flags, unit.threads_alive, unit.started_ns]
+        {
             put(&mut body, number);
         }
         put(&mut body, unit.ended_ns);
@@ -191,7 +193,8 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCou
     if unpacked > BASIS.saturating_add(packed.saturating_mul(MAX_RATIO)) {
         return Err(damaged("it claims to unpack to more than it may"));
     }
-    let decoder = zstd::stream::read::Decoder::with_buffer(payload.as_slice()).map_err(|_| damaged("it does not unpack"))?;
+    let decoder =
+        zstd::stream::read::Decoder::with_buffer(payload.as_slice()).map_err(|_| damaged("it does not unpack"))?;
     // One frame: what stands after it is padding.
     let mut body = Body { bytes: io::BufReader::new(decoder.single_frame().take(unpacked)), left: unpacked };
     let units = body.units().map_err(damaged)?;
@@ -225,8 +228,15 @@ impl<R: Read> Body<R> {
         self.exact(&mut id)?;
         let binary = PathBuf::from(OsStr::from_bytes(&self.text()?));
         let arguments = self.count()?;
-        let command = (0..arguments).map(|_| Ok(String::from_utf8_lossy(&self.text()?).into_owned())).collect::<Result<_, &str>>()?;
-        let runs = Runs { finished: self.number()?, aborted: self.number()?, cut_off: self.number()?, snapshots: self.number()? };
+        let command = (0..arguments)
+            .map(|_| Ok(String::from_utf8_lossy(&self.text()?).into_owned()))
+            .collect::<Result<_, &str>>()?;
+        let runs = Runs {
+            finished: self.number()?,
+            aborted: self.number()?,
+            cut_off: self.number()?,
+            snapshots: self.number()?,
+        };
         let (weight, flags, threads_alive) = (self.number()?, self.number()?, self.number()?);
         let (started_ns, ended_ns, saturated) = (self.number()?, self.number()?, self.number()? != 0);
         if flags & !KNOWN_FLAGS != 0 {
@@ -248,7 +258,20 @@ impl<R: Read> Body<R> {
             early.insert(address, (count >> 1).cast_signed() ^ -(count & 1).cast_signed());
         }
         let unit = UnitId(id);
-        Ok(UnitCounts { unit, binary, command, runs, weight, flags, threads_alive, started_ns, ended_ns, saturated, counters, early })
+        Ok(UnitCounts {
+            unit,
+            binary,
+            command,
+            runs,
+            weight,
+            flags,
+            threads_alive,
+            started_ns,
+            ended_ns,
+            saturated,
+            counters,
+            early,
+        })
     }
 
     fn exact(&mut self, bytes: &mut [u8]) -> Result<(), &'static str> {

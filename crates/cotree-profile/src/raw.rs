@@ -221,7 +221,10 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<UnitCounts,
     file.read_exact(&mut page[..]).map_err(io)?;
     let header = Header::new(page, length, path)?;
     if header.counter_count() > MAX_COUNTERS {
-        return Err(ProfileError::Damaged { path: path.to_owned(), what: "it claims more counters than any program has" });
+        return Err(ProfileError::Damaged {
+            path: path.to_owned(),
+            what: "it claims more counters than any program has",
+        });
     }
     let mut counts = UnitCounts {
         unit: header.unit(),

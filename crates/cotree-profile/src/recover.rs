@@ -241,9 +241,10 @@ impl UnitExits {
             match binary.resolve(address) {
                 Resolved::Sites(chain) => {
                     for (function, site) in chain {
-                        let early = exits.by_function.entry(function).or_insert_with(|| EarlyExits {
-                            at_site: vec![0; binary.function(function).sites.len()],
-                        });
+                        let early = exits
+                            .by_function
+                            .entry(function)
+                            .or_insert_with(|| EarlyExits { at_site: vec![0; binary.function(function).sites.len()] });
                         let sum = &mut early.at_site[site.index()];
                         *sum = sum.checked_add(count).unwrap_or_else(|| {
                             saturated = true;
@@ -349,7 +350,14 @@ pub(crate) fn recover_plans(
 }
 
 /// Turns what happened to the run into flaws of the functions that it may concern.
-fn add_flaws(profile: &mut UnitProfile, map: &BinaryMap, counts: &UnitCounts, bases: &[u64], exits: &UnitExits, saturated: bool) {
+fn add_flaws(
+    profile: &mut UnitProfile,
+    map: &BinaryMap,
+    counts: &UnitCounts,
+    bases: &[u64],
+    exits: &UnitExits,
+    saturated: bool,
+) {
     let has = |flags: u64| counts.flags & flags != 0;
     let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE);
     let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
@@ -389,7 +397,8 @@ fn proves_never_entered(plan: &FunctionPlan, counters: &[u64]) -> bool {
     plan.probes.iter().any(|placed| {
         let Probe::Count(counter) = placed.probe else { return false };
         let first = placed.place == Place::Start(Block(0));
-        let measured = plan.measures.get(counter.index()).is_some_and(|m| matches!(m, Measure::Block(_) | Measure::Edge(_)));
+        let measured =
+            plan.measures.get(counter.index()).is_some_and(|m| matches!(m, Measure::Block(_) | Measure::Edge(_)));
         first && measured && counters.get(counter.index()) == Some(&0)
     })
 }

@@ -27,7 +27,9 @@ pub enum SnapshotError {
         cause: io::Error,
     },
     /// No counters there.
-    #[error("process {pid} has no cotree profile open: it was not built with cotree, or its counters are not in a file (COTREE_FILE)")]
+    #[error(
+        "process {pid} has no cotree profile open: it was not built with cotree, or its counters are not in a file (COTREE_FILE)"
+    )]
     NoProfile {
         /// The process.
         pid: u32,
@@ -169,7 +171,10 @@ struct Stopped {
 impl Stopped {
     fn new(pid: u32) -> Result<Self, SnapshotError> {
         let failed = |cause: io::Error| SnapshotError::Process { pid, cause };
-        let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let raw = i32::try_from(pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
         let resume = !all_stopped(pid);
         if resume {
             kill_process(raw, Signal::STOP).map_err(|e| failed(e.into()))?;
@@ -200,6 +205,7 @@ fn all_stopped(pid: u32) -> bool {
     tasks.flatten().all(|task| {
         // "pid (name) state …"; the name may hold anything, parentheses included.
         let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        stat.rsplit_once(')').is_some_and(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('T' | 't' | 'Z' | 'X')))
+        stat.rsplit_once(')')
+            .is_some_and(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('T' | 't' | 'Z' | 'X')))
     })
 }

@@ -74,7 +74,8 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     let (references, failures) = recover_plans(binary, counts, Method::Block, check, &bases, &exits);
     let mut result = Verification::default();
     for (index, _) in profile.failures.iter().chain(&failures) {
-        let mismatch = Mismatch { function: *index, subject: Subject::Whole, recovered: 0, reference: 0, declared: false };
+        let mismatch =
+            Mismatch { function: *index, subject: Subject::Whole, recovered: 0, reference: 0, declared: false };
         result.mismatches.push(mismatch);
     }
     for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(0u32..) {

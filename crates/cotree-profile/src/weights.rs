@@ -74,7 +74,8 @@ impl Weights {
         let mut weights = Self::default();
         for line in lines {
             let line: Line = serde_json::from_str(&line.map_err(read)?).map_err(|e| malformed(e.to_string()))?;
-            let profile = FunctionProfile { blocks: line.blocks, edges: Some(line.edges), ..FunctionProfile::default() };
+            let profile =
+                FunctionProfile { blocks: line.blocks, edges: Some(line.edges), ..FunctionProfile::default() };
             weights.by_symbol.entry(line.symbol).or_default().push((line.module, line.shape, profile));
         }
         Ok(weights)
@@ -143,7 +144,12 @@ mod tests {
 
     fn function(symbol: &str, successor: u32) -> Function {
         let edge = EdgeFacts { src: Block(0), dst: Block(1), kind: EdgeKind::Return, successor };
-        Function { symbol: symbol.into(), blocks: vec![BlockFacts::default()], edges: vec![edge], ..Function::default() }
+        Function {
+            symbol: symbol.into(),
+            blocks: vec![BlockFacts::default()],
+            edges: vec![edge],
+            ..Function::default()
+        }
     }
 
     fn file(text: &str) -> Result<Weights, WeightsError> {
@@ -156,7 +162,10 @@ mod tests {
     fn weights_are_found_by_symbol_shape_and_module() {
         let (f, changed) = (function("f", 0), function("f", 1));
         let line = |module: &str, count: u64| {
-            format!(r#"{{"symbol":"f","module":"{module}","shape":{},"blocks":[{count}],"edges":[{count}]}}"#, shape(&f))
+            format!(
+                r#"{{"symbol":"f","module":"{module}","shape":{},"blocks":[{count}],"edges":[{count}]}}"#,
+                shape(&f)
+            )
         };
         let text = format!("{{\"schema\":\"{SCHEMA}\"}}\n{}\n{}\n", line("a/x.o", 1), line("b/y.o", 2));
         let weights = file(&text).expect("it is well-formed");
@@ -168,7 +177,12 @@ mod tests {
 
     #[test]
     fn other_files_are_refused() {
-        for text in ["", "COTREERW", "{\"schema\":\"cotree-weights/9\"}\n", "{\"schema\":\"cotree-weights/1\"}\n{\"symbol\":1}\n"] {
+        for text in [
+            "",
+            "COTREERW",
+            "{\"schema\":\"cotree-weights/9\"}\n",
+            "{\"schema\":\"cotree-weights/1\"}\n{\"symbol\":1}\n",
+        ] {
             assert!(matches!(file(text), Err(WeightsError::Malformed { .. })), "{text:?}");
         }
     }

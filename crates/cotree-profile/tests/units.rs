@@ -40,7 +40,8 @@ fn all_methods_recover_the_truth() {
             let function = function.as_ref().unwrap();
             assert_eq!((function.entries, &function.blocks), (truth.entries, &truth.blocks), "{method:?}");
             assert!(function.edges.as_ref().is_none_or(|e| *e == truth.edges), "{method:?}");
-            let early: Vec<i64> = if function.early.is_empty() { vec![0; truth.early.len()] } else { function.early.clone() };
+            let early: Vec<i64> =
+                if function.early.is_empty() { vec![0; truth.early.len()] } else { function.early.clone() };
             assert_eq!(early, truth.early, "{method:?}");
         }
     }

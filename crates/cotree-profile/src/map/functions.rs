@@ -34,14 +34,17 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
 pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramMap, MapError> {
     let name = text.get(r, Stream::TextRef)?;
     let target = text.get(r, Stream::TextRef)?;
-    let files = (0..r.get_count(Stream::Unit, Stream::TextRef)?).map(|_| text.get(r, Stream::TextRef)).collect::<Result<_, _>>()?;
+    let files = (0..r.get_count(Stream::Unit, Stream::TextRef)?)
+        .map(|_| text.get(r, Stream::TextRef))
+        .collect::<Result<_, _>>()?;
     let mut modules = Vec::new();
     let mut foresight = Foresight::default();
     for _ in 0..r.get_count(Stream::Unit, Stream::TextRef)? {
         let name = text.get(r, Stream::TextRef)?;
         let count = r.get_count(Stream::Unit, Stream::Function)?;
         let mut context = Context::default();
-        let functions = (0..count).map(|_| read_function(r, text, &mut context, &mut foresight)).collect::<Result<_, _>>()?;
+        let functions =
+            (0..count).map(|_| read_function(r, text, &mut context, &mut foresight)).collect::<Result<_, _>>()?;
         modules.push(Module { name, functions });
     }
     Ok(ProgramMap { name, target, files, modules })
@@ -92,10 +95,13 @@ fn write_function<'a>(
     if !function.doubts.is_empty() {
         w.put(Stream::Function, function.doubts.len() as u64);
         for doubt in &function.doubts {
-            w.put(Stream::Function, match doubt {
-                Doubt::UnmappedCallSites => 0,
-                Doubt::BuiltinSetjmp => 1,
-            });
+            w.put(
+                Stream::Function,
+                match doubt {
+                    Doubt::UnmappedCallSites => 0,
+                    Doubt::BuiltinSetjmp => 1,
+                },
+            );
         }
     }
     w.put(Stream::Function, function.blocks.len() as u64);
@@ -135,7 +141,8 @@ fn read_function(
         _ => return Err(MapError::Invalid("no such linkage")),
     };
     let (number, symbol) = text.get_numbered(r, Stream::TextRef)?;
-    let position = if flags & POSITION != 0 { Some(read_position(r, &mut context.position, Stream::Function)?) } else { None };
+    let position =
+        if flags & POSITION != 0 { Some(read_position(r, &mut context.position, Stream::Function)?) } else { None };
     let untouched = if flags & UNTOUCHED != 0 { Some(untouched_of(r.get(Stream::Function)?)?) } else { None };
     let mut doubts = Vec::new();
     if flags & DOUBTS != 0 {
@@ -233,7 +240,12 @@ fn write_sites<'a>(sites: &'a [CallSite], w: &mut Writer, text: &mut TextWriter<
     }
 }
 
-fn read_sites(count: usize, r: &mut Reader<'_>, text: &mut TextCursor, probe: &mut u16) -> Result<Vec<CallSite>, MapError> {
+fn read_sites(
+    count: usize,
+    r: &mut Reader<'_>,
+    text: &mut TextCursor,
+    probe: &mut u16,
+) -> Result<Vec<CallSite>, MapError> {
     let mut sites = Vec::with_capacity(count);
     let mut block = 0;
     for _ in 0..count {
@@ -248,7 +260,8 @@ fn read_sites(count: usize, r: &mut Reader<'_>, text: &mut TextCursor, probe: &m
         *probe = if flags & PROBE == 0 {
             probe.wrapping_add(1)
         } else {
-            u16::try_from(r.get(Stream::SiteBlock)?).map_err(|_| MapError::Invalid("a probe number has more than 16 bits"))?
+            u16::try_from(r.get(Stream::SiteBlock)?)
+                .map_err(|_| MapError::Invalid("a probe number has more than 16 bits"))?
         };
         sites.push(CallSite {
             block: Block(block),
@@ -349,7 +362,9 @@ fn shape_of(edges: &[EdgeFacts], exit: Block) -> u64 {
         [EdgeFacts { kind: K::Resume, dst, .. }] if *dst == exit => shape::RESUME,
         [EdgeFacts { kind: K::True, .. }, EdgeFacts { kind: K::False, .. }] => shape::BRANCH,
         [EdgeFacts { kind: K::InvokeNormal, .. }, EdgeFacts { kind: K::InvokeUnwind, .. }] => shape::INVOKE,
-        [EdgeFacts { kind: K::Default, .. }, ..] if kinds().skip(1).all(|k| matches!(k, K::Case(_) | K::Cases(..))) => shape::SWITCH,
+        [EdgeFacts { kind: K::Default, .. }, ..] if kinds().skip(1).all(|k| matches!(k, K::Case(_) | K::Cases(..))) => {
+            shape::SWITCH
+        }
         _ if kinds().all(|k| k == K::IndirectBranch) => shape::INDIRECT,
         _ => shape::OTHER,
     }

@@ -84,6 +84,12 @@ pub enum MapError {
 /// Encodes the content of the map section.
 #[must_use]
 pub fn encode(map: &BinaryMap, unit: UnitId) -> Vec<u8> {
+    encode_as(map, |_| unit)
+}
+
+/// Encodes the content of the map section under an id that is made from it.
+#[must_use]
+pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<u8> {
     let mut writer = Writer::new();
     let mut text = text::TextWriter::default();
     writer.put(Stream::Unit, u64::from(map.threaded));
@@ -91,7 +97,9 @@ pub fn encode(map: &BinaryMap, unit: UnitId) -> Vec<u8> {
     plans::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &mut writer);
     text.finish(&mut writer);
-    pack(&writer.finish(), unit)
+    let streams = writer.finish();
+    let unit = id(&streams);
+    pack(&streams, unit)
 }
 
 /// Decodes what [`encode`] wrote; bytes after it must be zeros (section padding).
@@ -233,9 +241,14 @@ fn unpack(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, UnitId), MapError> {
         let packed = usize::try_from(get_varint(&mut rest, index)?).map_err(|_| MapError::Ends(index))?;
         // Both are bounded now: `length` by what the header may claim, the packed bytes by what is there.
         let size = usize::try_from(length).map_err(|_| MapError::TooLarge(length))?;
-        let (taken, tail) = rest.split_at_checked(if packed == 0 { size } else { packed }).ok_or(MapError::Ends(index))?;
+        let (taken, tail) =
+            rest.split_at_checked(if packed == 0 { size } else { packed }).ok_or(MapError::Ends(index))?;
         rest = tail;
-        streams.push(if packed == 0 { taken.to_vec() } else { decompress(taken, size).ok_or(MapError::Unpack(index))? });
+        streams.push(if packed == 0 {
+            taken.to_vec()
+        } else {
+            decompress(taken, size).ok_or(MapError::Unpack(index))?
+        });
     }
     if left != 0 || rest.iter().any(|&b| b != 0) {
         return Err(MapError::Invalid("the lengths of the streams do not add up"));

@@ -184,6 +184,10 @@ impl<'a> Reader<'a> {
 
     /// Nothing may be left over.
     pub(super) fn finish(self) -> Result<(), MapError> {
-        if self.rest.iter().all(|rest| rest.is_empty()) { Ok(()) } else { Err(MapError::Invalid("bytes are left over")) }
+        if self.rest.iter().all(|rest| rest.is_empty()) {
+            Ok(())
+        } else {
+            Err(MapError::Invalid("bytes are left over"))
+        }
     }
 }

@@ -101,45 +101,59 @@ fn function() -> impl Strategy<Value = Function> {
             prop::collection::vec(("[a-z]{1,3}", prop::option::of(position())), 2..4),
             any::<(bool, u8)>(),
         )
-            .prop_map(|((symbol, linkage, address_taken, position, untouched), blocks, edges, mut sites, inlined, (doubt, after))| {
-                sites.sort_by_key(|s| s.block);
-                let blocks = blocks.into_iter().enumerate().map(|(index, ((total, loads, stores, calls, float), lines))| {
-                    let here = sites.iter().filter(|s| s.block.index() == index).count() as u32;
-                    let spans = lines.len() as u32;
-                    BlockFacts {
-                        instructions: InstructionCounts { total, loads, stores, calls, float },
-                        lines: (0..)
-                            .zip(lines)
-                            .map(|(i, (at, inlined))| LineSpan { at, inlined, after_sites: here * i / spans * u32::from(after & 1) })
-                            .collect(),
-                    }
-                });
-                Function {
-                    linkage: [Linkage::Internal, Linkage::External, Linkage::Copy][linkage],
-                    symbol,
-                    address_taken,
-                    position,
-                    blocks: blocks.collect(),
+            .prop_map(
+                |(
+                    (symbol, linkage, address_taken, position, untouched),
+                    blocks,
                     edges,
-                    inlined: (0u32..)
-                        .zip(inlined)
-                        .map(|(i, (symbol, call))| Inlined { symbol, call, parent: i.checked_sub(1) })
-                        .collect(),
-                    untouched: untouched.map(|u| {
-                        [
-                            Untouched::Naked,
-                            Untouched::Excluded,
-                            Untouched::IfuncResolver,
-                            Untouched::Coroutine,
-                            Untouched::NotAsked,
-                            Untouched::AuthorForbids,
-                            Untouched::UnmodelledControlFlow,
-                        ][u]
-                    }),
-                    doubts: if doubt { vec![Doubt::BuiltinSetjmp, Doubt::UnmappedCallSites] } else { vec![] },
-                    sites,
-                }
-            })
+                    mut sites,
+                    inlined,
+                    (doubt, after),
+                )| {
+                    sites.sort_by_key(|s| s.block);
+                    let blocks =
+                        blocks.into_iter().enumerate().map(|(index, ((total, loads, stores, calls, float), lines))| {
+                            let here = sites.iter().filter(|s| s.block.index() == index).count() as u32;
+                            let spans = lines.len() as u32;
+                            BlockFacts {
+                                instructions: InstructionCounts { total, loads, stores, calls, float },
+                                lines: (0..)
+                                    .zip(lines)
+                                    .map(|(i, (at, inlined))| LineSpan {
+                                        at,
+                                        inlined,
+                                        after_sites: here * i / spans * u32::from(after & 1),
+                                    })
+                                    .collect(),
+                            }
+                        });
+                    Function {
+                        linkage: [Linkage::Internal, Linkage::External, Linkage::Copy][linkage],
+                        symbol,
+                        address_taken,
+                        position,
+                        blocks: blocks.collect(),
+                        edges,
+                        inlined: (0u32..)
+                            .zip(inlined)
+                            .map(|(i, (symbol, call))| Inlined { symbol, call, parent: i.checked_sub(1) })
+                            .collect(),
+                        untouched: untouched.map(|u| {
+                            [
+                                Untouched::Naked,
+                                Untouched::Excluded,
+                                Untouched::IfuncResolver,
+                                Untouched::Coroutine,
+                                Untouched::NotAsked,
+                                Untouched::AuthorForbids,
+                                Untouched::UnmodelledControlFlow,
+                            ][u]
+                        }),
+                        doubts: if doubt { vec![Doubt::BuiltinSetjmp, Doubt::UnmappedCallSites] } else { vec![] },
+                        sites,
+                    }
+                },
+            )
     })
 }
 
@@ -174,46 +188,48 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
 pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
-    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..5usize).prop_map(|(modules, code, seed, threaded, method)| {
-        let modules = modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
-        let program = ProgramMap {
-            name: "a.out".into(),
-            target: "x86_64-unknown-linux-gnu".into(),
-            files: vec!["/src/a.c".into(), "/src/b.c".into(), "/src/ü.h".into()],
-            modules,
-        };
-        let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
-        let plans = |salt: u32| functions.iter().map(|f| plan_for(f, (seed >> 8) as u32 ^ salt, seed & 3 == 3)).collect::<Vec<_>>();
-        let links: Vec<(u32, Site)> = (0..)
-            .zip(&functions)
-            .flat_map(|(i, f)| (0..f.sites.len()).map(move |s| (i, Site::new(s))))
-            .collect();
-        let code = CodeMap {
-            functions: code
-                .into_iter()
-                .filter(|_| !links.is_empty())
-                .map(|points| {
-                    let mut offset = 0;
-                    let returns: Vec<_> = points
-                        .into_iter()
-                        .map(|(step, (a, b), length)| {
-                            offset += step;
-                            let pick = |n: u32| links[n as usize % links.len()];
-                            let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
-                            ReturnPoint { offset, chain }
-                        })
-                        .collect();
-                    CodeFunction { size: offset + 5, returns }
-                })
-                .collect(),
-        };
-        let plan = UnitPlan {
-            method: [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge][method],
-            functions: plans(0),
-            check: (seed & 4 == 0).then(|| plans(0x5555_5555)),
-        };
-        BinaryMap { program, plan, code, threaded }
-    })
+    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..5usize).prop_map(
+        |(modules, code, seed, threaded, method)| {
+            let modules = modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
+            let program = ProgramMap {
+                name: "a.out".into(),
+                target: "x86_64-unknown-linux-gnu".into(),
+                files: vec!["/src/a.c".into(), "/src/b.c".into(), "/src/ü.h".into()],
+                modules,
+            };
+            let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
+            let plans = |salt: u32| {
+                functions.iter().map(|f| plan_for(f, (seed >> 8) as u32 ^ salt, seed & 3 == 3)).collect::<Vec<_>>()
+            };
+            let links: Vec<(u32, Site)> =
+                (0..).zip(&functions).flat_map(|(i, f)| (0..f.sites.len()).map(move |s| (i, Site::new(s)))).collect();
+            let code = CodeMap {
+                functions: code
+                    .into_iter()
+                    .filter(|_| !links.is_empty())
+                    .map(|points| {
+                        let mut offset = 0;
+                        let returns: Vec<_> = points
+                            .into_iter()
+                            .map(|(step, (a, b), length)| {
+                                offset += step;
+                                let pick = |n: u32| links[n as usize % links.len()];
+                                let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
+                                ReturnPoint { offset, chain }
+                            })
+                            .collect();
+                        CodeFunction { size: offset + 5, returns }
+                    })
+                    .collect(),
+            };
+            let plan = UnitPlan {
+                method: [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge][method],
+                functions: plans(0),
+                check: (seed & 4 == 0).then(|| plans(0x5555_5555)),
+            };
+            BinaryMap { program, plan, code, threaded }
+        },
+    )
 }
 
 /// Puts the right checksum back after an edit, so that the edit reaches the decoder.

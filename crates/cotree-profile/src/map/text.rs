@@ -28,7 +28,6 @@ impl<'a> TextWriter<'a> {
         number
     }
 
-
     /// The number of a string, if it has been written before.
     pub(super) fn number(&self, string: &str) -> Option<u64> {
         self.numbers.get(string).copied()
@@ -52,9 +51,11 @@ impl TextReader {
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, MapError> {
         let mut strings = Vec::new();
         while reader.left(Stream::TextLength) > 0 {
-            let length = usize::try_from(reader.get(Stream::TextLength)?).map_err(|_| MapError::Invalid("a string is too long"))?;
+            let length = usize::try_from(reader.get(Stream::TextLength)?)
+                .map_err(|_| MapError::Invalid("a string is too long"))?;
             let bytes = reader.get_bytes(Stream::Text, length)?;
-            strings.push(std::str::from_utf8(bytes).map_err(|_| MapError::Invalid("a string is not UTF-8"))?.to_owned());
+            strings
+                .push(std::str::from_utf8(bytes).map_err(|_| MapError::Invalid("a string is not UTF-8"))?.to_owned());
         }
         Ok(Self { strings })
     }
@@ -85,7 +86,9 @@ impl TextCursor {
                 self.next += 1;
                 self.next - 1
             }
-            known => usize::try_from(known - 1).ok().filter(|&n| n < self.next).ok_or(MapError::Invalid("no such string"))?,
+            known => {
+                usize::try_from(known - 1).ok().filter(|&n| n < self.next).ok_or(MapError::Invalid("no such string"))?
+            }
         };
         Ok((number as u64, self.string(number)?))
     }

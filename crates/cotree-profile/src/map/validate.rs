@@ -31,7 +31,9 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
                 return Err(MapError::Invalid("return offsets do not rise within their function"));
             }
             last = Some(point.offset);
-            let known = |&(f, s): &(u32, _)| functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites.len());
+            let known = |&(f, s): &(u32, _)| {
+                functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites.len())
+            };
             if !point.chain.iter().all(known) {
                 return Err(MapError::Invalid("a return address belongs to no call site"));
             }
@@ -64,7 +66,10 @@ fn check_function(function: &Function, files: usize) -> Result<(), &'static str>
         }
         for span in &block.lines {
             require(known(&span.at), "a line is in no file")?;
-            require(span.inlined.is_none_or(|i| (i as usize) < function.inlined.len()), "a line belongs to no inlined copy")?;
+            require(
+                span.inlined.is_none_or(|i| (i as usize) < function.inlined.len()),
+                "a line belongs to no inlined copy",
+            )?;
             require(span.after_sites <= here, "a line comes after more calls than its block has")?;
         }
         require(block.lines.is_sorted_by_key(|s| s.after_sites), "the lines of a block are not in order")?;

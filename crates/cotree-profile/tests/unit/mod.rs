@@ -39,7 +39,14 @@ fn site(block: u32, callee: &str) -> CallSite {
 
 fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<CallSite>) -> Function {
     let block = BlockFacts { instructions: InstructionCounts { total: 3, ..Default::default() }, lines: vec![] };
-    Function { symbol: symbol.into(), linkage: Linkage::External, blocks: vec![block; blocks], edges, sites, ..Default::default() }
+    Function {
+        symbol: symbol.into(),
+        linkage: Linkage::External,
+        blocks: vec![block; blocks],
+        edges,
+        sites,
+        ..Default::default()
+    }
 }
 
 /// `main` calls `work` in a loop; `work` calls `exit` the sixth time, from within `leaf`, which was inlined into it.
@@ -48,7 +55,13 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
     let main = function(
         "main",
         4,
-        vec![edge(0, 1, K::Jump, 0), edge(1, 2, K::True, 0), edge(1, 3, K::False, 1), edge(2, 1, K::Jump, 0), edge(3, 4, K::Return, 0)],
+        vec![
+            edge(0, 1, K::Jump, 0),
+            edge(1, 2, K::True, 0),
+            edge(1, 3, K::False, 1),
+            edge(2, 1, K::Jump, 0),
+            edge(3, 4, K::Return, 0),
+        ],
         vec![site(2, "work")],
     );
     let main_truth = Truth { entries: 1, blocks: vec![1, 6, 6, 0], edges: vec![1, 6, 0, 5, 0], early: vec![1] };
@@ -64,7 +77,12 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
     let mut invokes = function(
         "invokes",
         3,
-        vec![edge(0, 1, K::InvokeNormal, 0), edge(0, 2, K::InvokeUnwind, 1), edge(1, 3, K::Return, 0), edge(2, 3, K::Resume, 0)],
+        vec![
+            edge(0, 1, K::InvokeNormal, 0),
+            edge(0, 2, K::InvokeUnwind, 1),
+            edge(1, 3, K::Return, 0),
+            edge(2, 3, K::Resume, 0),
+        ],
         vec![site(0, "thrower"), site(2, "__cotree_resuming")],
     );
     invokes.sites[0].terminator = true;
@@ -89,7 +107,10 @@ pub const INVOKES_AT: u64 = 0x40_1100;
 /// Machine code: `main`, `work` with `leaf` inlined (its call of `exit` is the last instruction), `invokes` with a
 /// throwing `leaf` inlined. `leaf` has no code of its own.
 pub fn code() -> CodeMap {
-    let point = |offset, chain: &[(u32, u32)]| ReturnPoint { offset, chain: chain.iter().map(|&(f, s)| (f, Site(s))).collect() };
+    let point = |offset, chain: &[(u32, u32)]| ReturnPoint {
+        offset,
+        chain: chain.iter().map(|&(f, s)| (f, Site(s))).collect(),
+    };
     CodeMap {
         functions: vec![
             CodeFunction { size: 0x40, returns: vec![point(0x20, &[(0, 0)])] },
