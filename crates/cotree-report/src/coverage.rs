@@ -38,11 +38,11 @@ impl FileIndex {
         }
         let mut inlined: BTreeMap<String, Vec<(u32, u64)>> = BTreeMap::new();
         for unit in units {
-            for function in summarize(unit).into_iter().filter(|f| f.inlined_entries > 0 && wanted(&f.symbol)) {
+            for function in summarize(unit).into_iter().filter(|f| f.inlined_off_line > 0 && wanted(&f.symbol)) {
                 // Functions without a body do not say where they begin.
                 if let Some(at) = function.position.filter(|_| !function.bodies.is_empty()) {
                     let lines = inlined.entry(unit.file(at.file).to_owned()).or_default();
-                    lines.push((at.line, function.inlined_entries));
+                    lines.push((at.line, function.inlined_off_line));
                 }
             }
         }

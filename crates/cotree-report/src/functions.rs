@@ -27,6 +27,8 @@ pub struct FunctionSummary {
     pub own_entries: u64,
     /// Entries of inlined copies.
     pub inlined_entries: u64,
+    /// Those of copies that have no code on the function's first line, so that its lines alone do not show them.
+    pub inlined_off_line: u64,
     /// How many inlined copies there are.
     pub inlined_copies: u64,
     /// Block executions of its bodies.
@@ -109,6 +111,10 @@ pub fn summarize(unit: &Unit<'_>) -> Vec<FunctionSummary> {
             let number = table.of_inlined(&function, &facts.symbol);
             let summary = &mut table.summaries[number];
             summary.inlined_entries = summary.inlined_entries.saturating_add(copy.entries);
+            let line = |p: Option<Position>| p.map(|p| (p.file, p.line));
+            if line(copy.first_line) != line(summary.position) {
+                summary.inlined_off_line = summary.inlined_off_line.saturating_add(copy.entries);
+            }
             summary.inlined_copies += 1;
             summary.flaws.extend(function.flaws());
             if summary.bodies.is_empty() {
