@@ -12,6 +12,8 @@ struct Line<'a> {
     ours: Option<u64>,
     clang: Option<u64>,
     gcc: Option<u64>,
+    /// gcc's count of the nearest line above that it knows: the same statement, where gcc gives it one line only.
+    gcc_above: Option<u64>,
 }
 
 impl Line<'_> {
@@ -26,7 +28,8 @@ impl Line<'_> {
 
     /// On whether the line ran, no peer agrees with us.
     fn is_alone(&self) -> bool {
-        self.ours.is_some_and(|ours| self.peers().all(|theirs| (theirs == 0) != (ours == 0)))
+        let witnesses = || self.clang.into_iter().chain(self.gcc.or(self.gcc_above));
+        self.ours.is_some_and(|ours| witnesses().all(|theirs| (theirs == 0) != (ours == 0)))
     }
 }
 
@@ -42,12 +45,17 @@ impl<'a> Comparison<'a> {
         let keys: BTreeSet<&'a (PathBuf, u32)> =
             [ours, clang, gcc].into_iter().flat_map(|lines| lines.counts.keys()).collect();
         let of = |lines: &Lines, key| lines.counts.get(key).copied();
+        let above = |key: &'a (PathBuf, u32)| {
+            let (at, count) = gcc.counts.range(..key).next_back()?;
+            (at.0 == key.0).then_some(*count)
+        };
         let lines = keys.into_iter().map(|key| Line {
             file: &key.0,
             number: key.1,
             ours: of(ours, key),
             clang: of(clang, key),
             gcc: of(gcc, key),
+            gcc_above: above(key),
         });
         Comparison { lines: lines.collect() }
     }
