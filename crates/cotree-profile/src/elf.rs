@@ -245,18 +245,22 @@ impl BinaryFile {
         if placed.ambiguous {
             return unknown();
         }
+        let landed = address & layout::LANDED != 0;
         let mut abandoned = Vec::new();
+        let mut resuming = false;
         for &(function, site) in &returns[found].chain {
             let facts = &self.function(function).sites[site.index()];
-            if address & layout::LANDED != 0 && facts.terminator {
+            // An invoke catches what its inlined callee resumes: the optimiser has made a jump to its landing pad of it.
+            if (landed || resuming) && facts.terminator {
                 return Resolved::Sites(abandoned);
             }
+            resuming |= facts.resume_marker;
             if !facts.resume_marker {
                 abandoned.push((function, site));
             }
         }
         // Something landed, so there has to be an invoke.
-        if address & layout::LANDED != 0 { unknown() } else { Resolved::Sites(abandoned) }
+        if landed { unknown() } else { Resolved::Sites(abandoned) }
     }
 
     /// A function by its place in the order of [`cotree_core::facts::ProgramMap::functions`].

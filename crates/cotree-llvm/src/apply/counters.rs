@@ -2,9 +2,10 @@
 
 use super::Access;
 use crate::ffi::*;
+use crate::linkage::{FUNCTION_INDEX, attribute_kind};
 use crate::module::Module;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
+use llvm_sys::{LLVMInlineAsmDialect, LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
 use std::ptr;
 
 /// The unit's counters, slab 0.
@@ -14,6 +15,7 @@ pub(crate) const SLAB: &str = "__cotree_slab";
 
 /// Emits increments in one function.
 pub(super) struct Counters {
+    context: LLVMContextRef,
     pub(super) builder: LLVMBuilderRef,
     pub(super) int64: LLVMTypeRef,
     /// The array, or the slab that the function loaded when it was entered.
@@ -62,7 +64,7 @@ impl Counters {
                     (slab, false)
                 }
             };
-            Self { builder, int64, slab, constant, interruptible }
+            Self { context: module.context, builder, int64, slab, constant, interruptible }
         }
     }
 
@@ -98,17 +100,49 @@ impl Counters {
             } else {
                 LLVMBuildInBoundsGEP2(self.builder, self.int64, self.slab, indices.as_mut_ptr(), 1, c"".as_ptr())
             };
+            if self.interruptible {
+                self.add_at_once(at, amount);
+                return;
+            }
             let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
             let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
-            let store = LLVMBuildStore(self.builder, new, at);
-            if self.interruptible {
-                // Relaxed atomics: the code generator folds the pair into one `inc`, and no pass may keep the value in a
-                // register meanwhile.
-                for access in [old, store] {
-                    LLVMSetOrdering(access, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
-                    LLVMSetAlignment(access, 8);
-                }
+            LLVMBuildStore(self.builder, new, at);
+        }
+    }
+
+    /// `*at += amount` in one instruction. Assembly, since the code generator folds a load and a store into one only when
+    /// it optimises.
+    ///
+    /// # Safety
+    /// The builder must be positioned where both values are available.
+    unsafe fn add_at_once(&self, at: LLVMValueRef, amount: LLVMValueRef) {
+        let (text, constraints) = ("addq $2, $0", "=*m,*m,re,~{dirflag},~{fpsr},~{flags}");
+        // SAFETY: as the caller promises; the memory operand is read and written, and its type is told.
+        unsafe {
+            let mut params = [LLVMTypeOf(at), LLVMTypeOf(at), self.int64];
+            let ty = LLVMFunctionType(LLVMVoidTypeInContext(self.context), params.as_mut_ptr(), 3, 0);
+            let asm = LLVMGetInlineAsm(
+                ty,
+                text.as_ptr().cast(),
+                text.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                1,
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            );
+            let mut operands = [at, at, amount];
+            let call = LLVMBuildCall2(self.builder, ty, asm, operands.as_mut_ptr(), 3, c"".as_ptr());
+            let element = LLVMCreateTypeAttribute(self.context, attribute_kind("elementtype"), self.int64);
+            for operand in [1, 2] {
+                LLVMAddCallSiteAttribute(call, operand, element);
             }
+            LLVMAddCallSiteAttribute(
+                call,
+                FUNCTION_INDEX,
+                LLVMCreateEnumAttribute(self.context, attribute_kind("nounwind"), 0),
+            );
         }
     }
 

@@ -227,10 +227,14 @@ table! {
     fn LLVMCountParamTypes(function_ty: LLVMTypeRef) -> c_uint;
     fn LLVMGetParamTypes(function_ty: LLVMTypeRef, dest: *mut LLVMTypeRef);
     fn LLVMGetTypeKind(ty: LLVMTypeRef) -> LLVMTypeKind;
-    fn LLVMSetOrdering(memory_access_inst: LLVMValueRef, ordering: LLVMAtomicOrdering);
     fn LLVMRemoveStringAttributeAtIndex(function: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint);
     fn LLVMParseIRInContext2(context: LLVMContextRef, buffer: LLVMMemoryBufferRef, out_module: *mut LLVMModuleRef, out_message: *mut *mut c_char) -> LLVMBool;
     fn LLVMIsNull(val: LLVMValueRef) -> LLVMBool;
     fn LLVMConstIntGetZExtValue(constant_val: LLVMValueRef) -> c_ulonglong;
     fn LLVMIsAGlobalVariable(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMGetInlineAsm(
+        ty: LLVMTypeRef, text: *const c_char, text_size: usize, constraints: *const c_char, constraints_size: usize,
+        has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,
+    ) -> LLVMValueRef;
+    fn LLVMCreateTypeAttribute(c: LLVMContextRef, kind_id: c_uint, type_ref: LLVMTypeRef) -> LLVMAttributeRef;
 }

@@ -121,6 +121,9 @@ pub fn start(pattern: &[u8]) {
 /// The thread is the one, by its index, that called `fork`.
 pub fn start_child(this_thread: Option<usize>) {
     HEADER.store(core::ptr::null_mut(), Relaxed);
+    // The table is the parent's file; if ours can't be created, nothing of ours may go there.
+    // SAFETY: an empty table is a valid one, and the child has one thread.
+    unsafe { early::set_table(core::ptr::null_mut(), 0) };
     slabs::detach(this_thread);
     begin(true);
 }
