@@ -8,8 +8,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let elf = object::File::parse(&*bytes)?;
     let section = elf.section_by_name(".cotree.map").ok_or("no map")?.data()?;
     let text = elf.section_by_name(".text").map_or(1, |s| s.size());
+    let begun = std::time::Instant::now();
     let (map, _) = cotree_profile::map::decode(section)?;
+    let decoded = begun.elapsed();
+    let begun = std::time::Instant::now();
     let again = cotree_profile::map::encode(&map, cotree_profile::binary::UnitId::default());
+    println!("decoded in {decoded:?}, encoded in {:?}", begun.elapsed());
     let functions = || map.program.functions().map(|(_, f)| f);
     println!(
         "{} functions, {} blocks, {} edges, {} spans, {} sites, {} inlined, {} counters, {} returns",

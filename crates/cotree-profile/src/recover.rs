@@ -139,7 +139,7 @@ impl fmt::Display for Note {
             Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),
             Self::ForeignProcess => f.write_str("another process counted into the same profile: the counts are of both"),
             Self::Unhooked => f.write_str("a shared library in a program that is not profiled: jumps, exceptions and threads went unseen"),
-            Self::Reset => f.write_str("the counts begin at a call of cotree_reset"),
+            Self::Reset => f.write_str("the counts begin at a call of cotree_reset; what other threads were in then is not accounted for"),
             Self::NotMapped => f.write_str("the counters were not in a file mapping: a kill would have lost them"),
             Self::Saturated => f.write_str("sums of counts were too large for 64 bits and were cut"),
             Self::Weighted { weight, runs } => write!(f, "a weighted sum: {runs} run{} with a total weight of {weight}", s(runs)),
@@ -359,7 +359,8 @@ fn add_flaws(
     saturated: bool,
 ) {
     let has = |flags: u64| counts.flags & flags != 0;
-    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE);
+    // A reset accounts for the frames of its own thread only.
+    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || (has(Flags::RESET) && map.threaded);
     let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
     let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED);
     let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);

@@ -124,6 +124,12 @@ fn flags_become_flaws() {
     assert_eq!(of(Flags::THREAD_UNREGISTERED), [Flaw::Threads]);
     assert_eq!(of(Flags::SLAB_SHARED), [Flaw::Threads]);
     assert_eq!(of(Flags::FOREIGN_PROCESS), [Flaw::Damaged]);
+    // With one thread, a reset accounts for all frames that are live then.
+    assert!(recovered(Method::Edge, |raw| raw.flags = Flags::RESET).exact());
+    let (mut threaded, truth) = map(Method::Edge, false);
+    threaded.threaded = true;
+    let raw = Raw { flags: Flags::RESET, ..Raw::new(counters(&threaded, &truth)) };
+    assert_eq!(flaws(&recover(&binary(threaded), &read(&raw)).unwrap())[0], [Flaw::LiveFrames]);
 }
 
 #[test]
