@@ -73,7 +73,7 @@ impl<'a> Placer<'a> {
         let src = self.cfg.src(edge);
         let through_source = Placement { place: Place::Start(src), if_taken: false, measure: Measure::Block(src) };
         let sole_way_out = self.cfg.succs(src).len() == 1;
-        if sole_way_out && self.calls[src.index()].any && self.may_end_in_tail_call(edge) {
+        if self.follows_tail_call(edge) {
             return through_source;
         }
         match self.direct(edge) {
@@ -103,13 +103,23 @@ impl<'a> Placer<'a> {
         self.function.edges.get(edge.index()).is_none_or(|facts| facts.kind.splittable())
     }
 
+    /// Is this the only way on from a block whose last call may be a tail call (or never return)? A probe behind the call
+    /// would be in its way.
+    #[must_use]
+    pub fn follows_tail_call(&self, edge: Edge) -> bool {
+        let src = self.cfg.src(edge);
+        self.cfg.succs(src).len() == 1 && self.calls[src.index()].any && self.may_end_in_tail_call(edge)
+    }
+
     /// Does the edge lead straight out of the function, with nothing in between that matters to a tail call?
     fn may_end_in_tail_call(&self, edge: Edge) -> bool {
         let dst = self.cfg.dst(edge);
         dst == self.cfg.exit() || self.is_bare_return(dst)
     }
 
-    fn is_bare_return(&self, block: Block) -> bool {
+    /// Is the block a bare `ret`, to which calls of several blocks may return together?
+    #[must_use]
+    pub fn is_bare_return(&self, block: Block) -> bool {
         let leaves = matches!(self.cfg.succs(block), [only] if self.cfg.dst(*only) == self.cfg.exit());
         let size = self.function.blocks.get(block.index()).map_or(u32::MAX, |facts| facts.instructions.total);
         leaves && !self.calls[block.index()].any && size <= BARE_RETURN

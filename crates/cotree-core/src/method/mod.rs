@@ -6,12 +6,14 @@
 //! | [`Method::Block`] | [`block`] | every block and every edge | edges and blocks, by no law of flow |
 //! | [`Method::Vertex`] | [`vertex`] | blocks off a spanning tree of the quotient graph | blocks |
 //! | [`Method::VertexEdge`] | [`vertex_edge`] | chords whose cycle has a pipe | blocks |
+//! | [`path::plan`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
 //!
 //! Every `recover` trusts nothing: plans, counts and early exits come from files. What can't be right is a
 //! [`RecoverError`]; what can't have happened is [`Flaw::Inconsistent`].
 
 pub mod block;
 pub mod edge;
+pub mod path;
 mod readings;
 pub mod vertex;
 pub mod vertex_edge;

@@ -1,0 +1,180 @@
+//! Where paths are cut: at backedges, where no probe can stand otherwise, and where there would be too many.
+//!
+//! A cut at a backedge is the paper's (Ball & Larus 1996, §4); irreducible loops are no different, any retreating edge of
+//! the depth-first search will do. Blocks are cut
+//!
+//! - that a backedge enters on which no probe can be put, and that a dispatch node leads to ([`super::classes`]);
+//! - that hold a call which may return twice: then the register holds a constant whenever the call returns, and an activation
+//!   that comes to life there is known to have an empty path behind it;
+//! - that the entry does not reach (facts from LLVM have none).
+//!
+//! **Too many paths.** The paper's tool removes all edges out of the block at which the number passes a bound. That would
+//! cut hot paths where cold edges are to blame. Here each doubling of the number has a price: a cut through all of a
+//! block's outgoing edges costs the block's weight and buys all doublings that fit a word. So only the cold edges are
+//! cut, coldest first, if they together weigh less than a doubling's share of that; else all that have many paths.
+//! Every cut adds the paths that begin there. If in the end there are too many in total, it is done again under a lower
+//! bound.
+
+use super::Cuts;
+use super::classes::{Class, EdgeClasses};
+use super::graph::{PathGraph, Role, entered, left};
+use super::numbering::MOST_PATHS;
+use crate::cfg::Cfg;
+use crate::dfs::Dfs;
+use crate::facts::Function;
+use crate::ids::{Block, Edge};
+use crate::weighting::Weighting;
+
+/// The cuts that any numbering needs.
+#[must_use]
+pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts {
+    let dfs = Dfs::new(cfg);
+    let mut cut = vec![false; cfg.block_count()];
+    for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+        cut[block.index()] = !dfs.is_reached(block);
+    }
+    for site in function.sites.iter().filter(|site| site.returns_twice) {
+        if let Some(cut) = cut.get_mut(site.block.index()) {
+            *cut = true;
+        }
+    }
+    for (block, _) in classes.dispatch_targets() {
+        cut[block.index()] = true;
+    }
+    let placeable = |edge| matches!(classes.class(edge), Class::Placeable(_));
+    for edge in cfg.edges().filter(|&e| dfs.is_backedge(e) && !placeable(e)) {
+        cut[cfg.dst(edge).index()] = true;
+    }
+    // An edge into a cut block closes no cycle, and self-loops are counted apart.
+    let needs_cut = |e: &Edge| dfs.is_backedge(*e) && !cut[cfg.dst(*e).index()] && cfg.src(*e) != cfg.dst(*e);
+    let edges = cfg.edges().filter(needs_cut).collect();
+    let blocks = cfg.blocks().filter(|b| *b != cfg.exit() && cut[b.index()]).collect();
+    Cuts { edges, blocks }
+}
+
+/// The necessary cuts and those that keep the number of paths within `limit`, if any do: every function keeps about as
+/// many paths as it has edges. There never are more than [`MOST_PATHS`].
+#[must_use]
+pub fn choose(function: &Function, cfg: &Cfg, classes: &EdgeClasses, weighting: &Weighting, limit: u64) -> Cuts {
+    let base = necessary(function, cfg, classes);
+    let graph = PathGraph::new(function, cfg, &base);
+    let chooser = Chooser { cfg, classes, weighting, graph: &graph, fan: largest_fan(cfg, classes) };
+    let limit = u128::from(limit.clamp(1, MOST_PATHS));
+    let mut bound = limit;
+    loop {
+        let (more, total) = chooser.under(bound);
+        if total <= limit || bound == 1 {
+            let mut cuts = base;
+            cuts.edges.extend(more.edges);
+            cuts.edges.sort_unstable();
+            cuts.blocks.extend(more.blocks);
+            cuts.blocks.sort_unstable();
+            return cuts;
+        }
+        bound = (bound / 4).max(1);
+    }
+}
+
+/// The most ways out of a block that has some on which no probe can be put.
+fn largest_fan(cfg: &Cfg, classes: &EdgeClasses) -> usize {
+    let fan = |block| {
+        let out = cfg.succs(block);
+        if out.iter().any(|&e| classes.class(e) == Class::Unplaceable) { out.len() } else { 1 }
+    };
+    cfg.blocks().map(fan).max().unwrap_or(1)
+}
+
+struct Chooser<'a> {
+    cfg: &'a Cfg,
+    classes: &'a EdgeClasses,
+    weighting: &'a Weighting,
+    graph: &'a PathGraph,
+    fan: usize,
+}
+
+impl Chooser<'_> {
+    /// The further cuts that keep the paths from any node below about `bound`, and the number of all paths.
+    fn under(&self, bound: u128) -> (Cuts, u128) {
+        let graph = self.graph;
+        let mut paths = vec![0u128; graph.node_count()];
+        paths[graph.exit()] = 1;
+        let mut cuts = Cuts::default();
+        let mut begins = vec![false; self.cfg.block_count()];
+        for &node in graph.topological_order().iter().rev() {
+            if node == graph.exit() || node == graph.entry() {
+                continue;
+            }
+            let mut sum: u128 = graph.out(node).iter().map(|&arc| paths[graph.dst(arc)]).sum();
+            if let [inside] = graph.out(node)
+                && let Role::Inside(block) = graph.role(*inside)
+            {
+                // Edges that can't be cut must not bring too much.
+                if sum > 1 && sum > bound / self.fan as u128 && self.entered_unplaceably(block) {
+                    cuts.blocks.push(block);
+                    sum = 1;
+                }
+            } else if sum > bound {
+                let block = Block::new(node / 2);
+                for edge in self.cheapest(node, &paths, sum, bound) {
+                    let dst = self.cfg.dst(edge);
+                    sum = sum - paths[entered(dst)] + 1;
+                    begins[dst.index()] = true;
+                    cuts.edges.push(edge);
+                    debug_assert_eq!(self.cfg.src(edge), block);
+                }
+            }
+            paths[node] = sum;
+        }
+        let mut total: u128 = graph
+            .out(graph.entry())
+            .iter()
+            .filter(|&&arc| !matches!(graph.role(arc), Role::BeginAfterEdge(b) if begins[b.index()]))
+            .map(|&arc| paths[graph.dst(arc)])
+            .sum();
+        total += cuts.blocks.iter().map(|&b| paths[left(b)]).sum::<u128>();
+        total += self.cfg.blocks().filter(|b| begins[b.index()]).map(|b| paths[entered(b)]).sum::<u128>();
+        (cuts, total)
+    }
+
+    fn entered_unplaceably(&self, block: Block) -> bool {
+        self.cfg.preds(block).iter().any(|&e| self.classes.class(e) == Class::Unplaceable)
+    }
+
+    /// Which of the edges that leave this node are cut?
+    fn cheapest(&self, node: usize, paths: &[u128], sum: u128, bound: u128) -> Vec<Edge> {
+        let graph = self.graph;
+        let mut edges: Vec<Edge> = graph
+            .out(node)
+            .iter()
+            .filter(|&&arc| paths[graph.dst(arc)] > 1)
+            .filter_map(|&arc| match graph.role(arc) {
+                Role::Real(edge) if matches!(self.classes.class(edge), Class::Placeable(_)) => Some(edge),
+                _ => None,
+            })
+            .collect();
+        let weight = |edge: Edge| self.weighting.edge(edge);
+        edges.sort_by(|&a, &b| weight(a).total_cmp(&weight(b)).then(a.cmp(&b)));
+        let total: f64 = graph.out(node).iter().map(|&arc| arc_weight(graph, self.weighting, arc)).sum();
+        let share = total / f64::from(bound.max(2).ilog2());
+        let (mut price, mut rest, mut few) = (0.0, sum, 0);
+        while rest > bound && few < edges.len() {
+            price += weight(edges[few]);
+            rest = rest - paths[entered(self.cfg.dst(edges[few]))] + 1;
+            few += 1;
+        }
+        if rest <= bound && price <= share {
+            edges.truncate(few);
+        } else {
+            let low = bound.isqrt() / edges.len().max(1) as u128;
+            edges.retain(|&e| paths[entered(self.cfg.dst(e))] > low.max(1));
+        }
+        edges
+    }
+}
+
+fn arc_weight(graph: &PathGraph, weighting: &Weighting, arc: usize) -> f64 {
+    match graph.role(arc) {
+        Role::Real(edge) | Role::EndOnEdge(edge) => weighting.edge(edge),
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,262 @@
+//! The acyclic graph whose paths from ENTRY to EXIT are the paths that are counted (Ball & Larus 1996, §3).
+//!
+//! Every block is two nodes, where it is entered and where it is left, with an *inside* edge between them: so a path
+//! can end between a block's incoming edges and its body as well as on an edge. The graph is made acyclic by cuts:
+//!
+//! - A **cut edge** *v*→*w*, as each backedge of the paper, is replaced by a surrogate from *v* to EXIT, on which a path
+//!   ends, and one from ENTRY to *w*, on which the next begins. The first is the edge's own, since how often it was
+//!   taken must be known; the second is shared by all cut edges into *w* (§3: a path is told by the block at which
+//!   it starts).
+//! - A **cut block** loses its inside edge: paths end where it is entered and begin where its body does. That needs no
+//!   probe on any edge and so is the way through branches that none can be put on.
+//! - A **self-loop** is left out and counted apart ("these edges are handled specially by adding a counter").
+//!
+//! Edges that no probe can be put on need care beyond that: [`super::classes`].
+
+use super::Cuts;
+use super::classes::{Class, EdgeClasses};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::ids::{Block, Edge};
+
+/// What an edge of the path graph stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The edge itself.
+    Real(Edge),
+    /// The body of the block.
+    Inside(Block),
+    /// From a computed goto to its dispatch node.
+    ToDispatch(Block),
+    /// From a dispatch node to a target.
+    FromDispatch(Block),
+    /// Surrogate: a new activation.
+    Enter,
+    /// Surrogate: a path begins after a cut edge into the block.
+    BeginAfterEdge(Block),
+    /// Surrogate: a path begins with the body of a cut block.
+    BeginAtBlock(Block),
+    /// Surrogate: a path ends with a cut edge.
+    EndOnEdge(Edge),
+    /// Surrogate: a path ends where a cut block is entered.
+    EndAtBlock(Block),
+    /// Surrogate: nothing follows this block (no function that LLVM accepts has one).
+    DeadEnd(Block),
+}
+
+/// An edge of the path graph: an index into [`PathGraph`]'s lists.
+pub type Arc = usize;
+/// A node of the path graph.
+pub type Node = usize;
+
+/// The path graph. The edge EXIT→ENTRY is not in it.
+#[derive(Clone, Debug)]
+pub struct PathGraph {
+    blocks: usize,
+    /// Source, target and meaning of each arc.
+    arcs: Vec<(Node, Node, Role)>,
+    out: Groups,
+    inward: Groups,
+    /// Nodes in topological order; fewer than all if there is a cycle.
+    order: Vec<Node>,
+    nodes: usize,
+    /// Self-loops that are counted apart.
+    self_loops: Vec<Edge>,
+}
+
+/// Arcs grouped by one of their ends.
+#[derive(Clone, Debug)]
+struct Groups {
+    arcs: Vec<Arc>,
+    start: Vec<usize>,
+}
+
+impl Groups {
+    fn new(nodes: usize, ends: impl Iterator<Item = Node> + Clone) -> Self {
+        let mut start = vec![0; nodes + 1];
+        for node in ends.clone() {
+            start[node + 1] += 1;
+        }
+        for node in 0..nodes {
+            start[node + 1] += start[node];
+        }
+        let mut next = start.clone();
+        let mut arcs = vec![0; start[nodes]];
+        for (arc, node) in ends.enumerate() {
+            arcs[next[node]] = arc;
+            next[node] += 1;
+        }
+        Self { arcs, start }
+    }
+
+    fn of(&self, node: Node) -> &[Arc] {
+        &self.arcs[self.start[node]..self.start[node + 1]]
+    }
+}
+
+/// Where a block is entered.
+pub fn entered(block: Block) -> Node {
+    2 * block.index()
+}
+
+/// Where a block is left.
+pub fn left(block: Block) -> Node {
+    2 * block.index() + 1
+}
+
+impl PathGraph {
+    /// Builds the graph. Cuts that name no block or edge of the function are ignored.
+    #[must_use]
+    pub fn new(function: &Function, cfg: &Cfg, cuts: &Cuts) -> Self {
+        let blocks = cfg.block_count() - 1;
+        let edges = EdgeClasses::new(function, cfg);
+        let mut cut_block = vec![false; cfg.block_count()];
+        for block in cuts.blocks.iter().filter(|b| b.index() < blocks) {
+            cut_block[block.index()] = true;
+        }
+        let mut cut_edge = vec![false; cfg.edge_count()];
+        for edge in cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()) {
+            cut_edge[edge.index()] = true;
+        }
+        let (entry, exit) = (2 * blocks, 2 * blocks + 1);
+        let end = |block: Block| if block == cfg.exit() { exit } else { entered(block) };
+        let dispatch = |number: u32| exit + 1 + number as usize;
+
+        let mut arcs = vec![(entry, entered(cfg.entry()), Role::Enter)];
+        let mut self_loops = Vec::new();
+        for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+            if cut_block[block.index()] {
+                arcs.push((entered(block), exit, Role::EndAtBlock(block)));
+                arcs.push((entry, left(block), Role::BeginAtBlock(block)));
+            } else {
+                arcs.push((entered(block), left(block), Role::Inside(block)));
+            }
+            if cfg.preds(block).iter().any(|&e| cut_edge[e.index()]) {
+                arcs.push((entry, entered(block), Role::BeginAfterEdge(block)));
+            }
+            let mut to_dispatch = false;
+            let before = arcs.len();
+            for &edge in cfg.succs(block) {
+                let dst = cfg.dst(edge);
+                if cut_edge[edge.index()] {
+                    arcs.push((left(block), exit, Role::EndOnEdge(edge)));
+                } else if dst == block && !cut_block[block.index()] {
+                    self_loops.push(edge);
+                } else {
+                    match edges.class(edge) {
+                        Class::Placeable(_) | Class::Unplaceable => {
+                            arcs.push((left(block), end(dst), Role::Real(edge)));
+                        }
+                        Class::Dispatched(number) if !to_dispatch => {
+                            to_dispatch = true;
+                            arcs.push((left(block), dispatch(number), Role::ToDispatch(block)));
+                        }
+                        Class::Dispatched(_) | Class::Hidden => {}
+                    }
+                }
+            }
+            if arcs.len() == before {
+                arcs.push((left(block), exit, Role::DeadEnd(block)));
+            }
+        }
+        for (block, number) in edges.dispatch_targets() {
+            arcs.push((dispatch(number), entered(block), Role::FromDispatch(block)));
+        }
+        let nodes = exit + 1 + edges.dispatches();
+        let out = Groups::new(nodes, arcs.iter().map(|a| a.0));
+        let inward = Groups::new(nodes, arcs.iter().map(|a| a.1));
+        let mut graph = Self { blocks, arcs, out, inward, order: Vec::new(), nodes, self_loops };
+        graph.sort();
+        graph
+    }
+
+    /// Kahn's algorithm.
+    fn sort(&mut self) {
+        let mut open: Vec<usize> = (0..self.nodes).map(|n| self.inward(n).len()).collect();
+        let mut order: Vec<Node> = (0..self.nodes).filter(|&n| open[n] == 0).collect();
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for &arc in self.out(node) {
+                let dst = self.dst(arc);
+                open[dst] -= 1;
+                if open[dst] == 0 {
+                    order.push(dst);
+                }
+            }
+        }
+        self.order = order;
+    }
+
+    /// Do the cuts break every cycle?
+    #[must_use]
+    pub fn is_acyclic(&self) -> bool {
+        self.order.len() == self.nodes
+    }
+
+    /// The nodes, each after all that lead to it (of a cyclic graph those on or after a cycle are missing).
+    #[must_use]
+    pub fn topological_order(&self) -> &[Node] {
+        &self.order
+    }
+
+    /// Where all paths start.
+    #[must_use]
+    pub fn entry(&self) -> Node {
+        2 * self.blocks
+    }
+
+    /// Where all paths end.
+    #[must_use]
+    pub fn exit(&self) -> Node {
+        2 * self.blocks + 1
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// How many arcs there are.
+    #[must_use]
+    pub fn arc_count(&self) -> usize {
+        self.arcs.len()
+    }
+
+    /// The arc's source.
+    #[must_use]
+    pub fn src(&self, arc: Arc) -> Node {
+        self.arcs[arc].0
+    }
+
+    /// The arc's target.
+    #[must_use]
+    pub fn dst(&self, arc: Arc) -> Node {
+        self.arcs[arc].1
+    }
+
+    /// What the arc stands for.
+    #[must_use]
+    pub fn role(&self, arc: Arc) -> Role {
+        self.arcs[arc].2
+    }
+
+    /// The arcs that leave the node.
+    #[must_use]
+    pub fn out(&self, node: Node) -> &[Arc] {
+        self.out.of(node)
+    }
+
+    /// The arcs that enter the node.
+    #[must_use]
+    pub fn inward(&self, node: Node) -> &[Arc] {
+        self.inward.of(node)
+    }
+
+    /// The self-loops that are in no path.
+    #[must_use]
+    pub fn self_loops(&self) -> &[Edge] {
+        &self.self_loops
+    }
+}

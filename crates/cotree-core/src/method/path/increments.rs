@@ -1,0 +1,135 @@
+//! Fewer and smaller updates: chords of a spanning tree instead of all arcs (Ball & Larus 1996, §3.3; Ball 1994, §3).
+//!
+//! The values along a cycle are the same if each chord *f* of a spanning tree carries
+//! Increment(*f*) = Σ Events(*e*) · Dir(*e*, *f*) over its fundamental cycle, and the tree carries nothing. The depth-first
+//! search of Ball 1994, Fig. 4, visits each chord from both ends and takes a difference. Here that difference is
+//! written down: with a *potential* per node that grows by an arc's value along each arc of the tree, the increment of
+//! *u*→*v* is potential(*u*) + value − potential(*v*). (So the chord whose ends are one node needs no special case, which
+//! `Dir` as printed would get wrong.) The arc EXIT→ENTRY, of value 0, closes the cycles and is in the tree.
+//!
+//! The potential of a node is also its query increment (Ball 1994, §3.3): added to the register there, it gives the sum of
+//! the values along the way from ENTRY.
+//!
+//! Blocks whose last call may be a tail call, or never return, get no increment behind it: their way out is offered to the
+//! tree first, so that the path can be counted before the call. The count has to stand somewhere, and takes the increment
+//! with it.
+//!
+//! Numbers are machine words and wrap; sums along whole paths are small again.
+
+use super::classes::{Class, EdgeClasses};
+use super::graph::{Arc, Node, PathGraph, Role};
+use super::numbering::Numbering;
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::placement::Placer;
+use crate::probe::Place;
+use crate::union_find::UnionFind;
+use crate::weighting::Weighting;
+
+/// What the register does on each arc.
+#[derive(Clone, Debug)]
+pub struct Increments {
+    /// Per arc; 0 on the tree.
+    pub increment: Vec<i64>,
+    /// Per node: register + query = the sum of the values so far.
+    pub query: Vec<i64>,
+}
+
+/// When an arc is offered to the tree: rank first, then weight, then how awkward a probe would be.
+fn offer(
+    cfg: &Cfg,
+    graph: &PathGraph,
+    classes: &EdgeClasses,
+    weighting: &Weighting,
+    placer: &Placer,
+    looped: &[bool],
+    arc: Arc,
+) -> (u8, f64, u8) {
+    match graph.role(arc) {
+        // No probe can be there.
+        Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) => (0, 0.0, 0),
+        // A probe would run again with each turn of the self-loop.
+        Role::Inside(block) if looped[block.index()] => (0, 0.0, 0),
+        Role::Inside(block) if placer.is_bare_return(block) => (1, 0.0, 0),
+        Role::Inside(block) => (2, -weighting.block(block), 1),
+        Role::Real(edge) => match classes.class(edge) {
+            Class::Placeable(_) if placer.follows_tail_call(edge) || placer.is_bare_return(cfg.src(edge)) => {
+                (1, 0.0, 0)
+            }
+            Class::Placeable(Place::Edge(_)) => (2, -weighting.edge(edge), 0),
+            Class::Placeable(_) => (2, -weighting.edge(edge), 2),
+            _ => (0, 0.0, 0),
+        },
+        // "Edge increment combined with code added to loop backedge": free, so best off the tree.
+        Role::BeginAfterEdge(_)
+        | Role::BeginAtBlock(_)
+        | Role::EndOnEdge(_)
+        | Role::EndAtBlock(_)
+        | Role::DeadEnd(_) => (3, 0.0, 0),
+    }
+}
+
+impl Increments {
+    /// A maximum spanning tree and what it leaves to do.
+    #[must_use]
+    pub fn new(
+        function: &Function,
+        cfg: &Cfg,
+        numbering: &Numbering,
+        classes: &EdgeClasses,
+        weighting: &Weighting,
+    ) -> Self {
+        let graph = numbering.graph();
+        let placer = Placer::new(function, cfg);
+        let mut looped = vec![false; cfg.block_count()];
+        for &edge in graph.self_loops() {
+            looped[cfg.src(edge).index()] = true;
+        }
+        let mut offers: Vec<_> = (0..graph.arc_count())
+            .map(|arc| (offer(cfg, graph, classes, weighting, &placer, &looped, arc), arc))
+            .collect();
+        offers.sort_unstable_by(|(a, i), (b, j)| {
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)).then(i.cmp(j))
+        });
+
+        let mut joined = UnionFind::new(graph.node_count());
+        joined.union(graph.entry(), graph.exit());
+        let mut tree: Vec<Vec<(Node, i64)>> = vec![Vec::new(); graph.node_count()];
+        tree[graph.entry()].push((graph.exit(), 0));
+        tree[graph.exit()].push((graph.entry(), 0));
+        for (_, arc) in offers {
+            let (src, dst) = (graph.src(arc), graph.dst(arc));
+            if joined.union(src, dst) {
+                let value = numbering.value(arc).cast_signed();
+                tree[src].push((dst, value));
+                tree[dst].push((src, -value));
+            }
+        }
+
+        let mut query: Vec<Option<i64>> = vec![None; graph.node_count()];
+        for root in std::iter::once(graph.entry()).chain(0..graph.node_count()) {
+            if query[root].is_some() {
+                continue;
+            }
+            query[root] = Some(0);
+            let mut open = vec![(root, 0i64)];
+            while let Some((node, here)) = open.pop() {
+                for &(next, value) in &tree[node] {
+                    if query[next].is_none() {
+                        let there = here.wrapping_add(value);
+                        query[next] = Some(there);
+                        open.push((next, there));
+                    }
+                }
+            }
+        }
+        let query: Vec<i64> = query.into_iter().map(Option::unwrap_or_default).collect();
+        let increment = (0..graph.arc_count())
+            .map(|arc| {
+                let value = numbering.value(arc).cast_signed();
+                query[graph.src(arc)].wrapping_add(value).wrapping_sub(query[graph.dst(arc)])
+            })
+            .collect();
+        Self { increment, query }
+    }
+}

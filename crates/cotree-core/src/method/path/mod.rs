@@ -1,0 +1,194 @@
+//! Path profiling: every acyclic path through a function counted, exactly (Ball & Larus 1996).
+//!
+//! [`plan`] cuts the graph into paths ([`cuts`], [`graph`]), numbers these ([`numbering`]), finds the cheapest sums along
+//! them ([`increments`]) and puts them where few are executed ([`placement`]). The probes keep a register and add 1 to
+//! `table[number]` at the end of each path. [`recover`] is the inverse: numbers become paths again, and paths become
+//! counts of blocks and edges.
+//!
+//! # Activations that end early
+//!
+//! An activation that is abandoned during a call has executed the beginning of a path that will never be counted. The
+//! flow of such prefixes is not determined by how many were abandoned where. But register and call site together are the
+//! prefix's number, by the query increment of the block (Ball 1994, §3.3), and the rest of the number is zeros. So
+//! *whoever walks the dying stack must note the register with the return address* ([`Abandoned`]). Then blocks and edges
+//! are exact and the prefixes themselves are known. Nothing has to be noted
+//!
+//! - at calls that only one prefix leads to ([`AtCalls::Known`]): the entry block, blocks that always begin a path;
+//! - at calls behind the place where the path is counted already ([`AtCalls::Counted`]): what was not reached of the path
+//!   is the same for all. Counting is pulled up as far as a path can't branch any more, so `exit`, `abort`, `throw` before
+//!   `unreachable` and calls in tail position are of this kind.
+//!
+//! Where the register of an abandoned activation is *not* known, the missing flow is found by Kirchhoff's law if the arcs
+//! that it can have taken form no cycle: how many paths began at each cut is known from how many ended there. Otherwise
+//! the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
+
+pub mod classes;
+pub mod cuts;
+pub mod graph;
+pub mod increments;
+pub mod numbering;
+pub mod placement;
+mod profile;
+mod recover;
+
+pub use profile::{Abandoned, Path, PathClass, PathProfile, PathStart, PendingPath};
+pub use recover::recover;
+
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::ids::{Block, Edge, Reg, Site, Table};
+use crate::plan::FunctionPlan;
+use crate::weighting::Weighting;
+use classes::EdgeClasses;
+use increments::Increments;
+use numbering::{MOST_PATHS, Numbering};
+use serde::{Deserialize, Serialize};
+
+/// The register of the sum; an activation begins with 0 in it.
+pub const PATH_REGISTER: Reg = Reg(0);
+/// The function's path table.
+pub const PATH_TABLE: Table = Table(0);
+
+/// Where paths end and begin anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cuts {
+    /// On these edges, in order.
+    pub edges: Vec<Edge>,
+    /// Where these blocks are entered, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// What the register says while a call of the block is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AtCalls {
+    /// Register plus this is the prefix's number.
+    Query(i64),
+    /// Nothing: the only prefix that leads here has this number.
+    Known(u64),
+    /// Nothing: the path has been counted.
+    Counted,
+}
+
+/// The plan of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathPlan {
+    /// The probes; the counters are those of self-loops.
+    pub plan: FunctionPlan,
+    /// Where paths are cut: this determines the numbering.
+    pub cuts: Cuts,
+    /// How many paths there are; numbers are below it.
+    pub paths: u64,
+    /// Per block with call sites, in order.
+    pub calls: Vec<(Block, AtCalls)>,
+}
+
+impl PathPlan {
+    /// What the register says at calls of the block; `None` if it has none.
+    #[must_use]
+    pub fn at_calls(&self, block: Block) -> Option<AtCalls> {
+        self.calls.binary_search_by_key(&block, |c| c.0).ok().map(|i| self.calls[i].1)
+    }
+}
+
+/// Why paths can't be numbered or profiles not be recovered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// The function carries no probes.
+    #[error("the function was not instrumented")]
+    NothingMeasured,
+    /// The graph is not the function's.
+    #[error("the control-flow graph does not belong to the function")]
+    ForeignGraph,
+    /// The cuts leave a cycle.
+    #[error("the plan leaves a cycle in the control-flow graph that paths could follow for ever")]
+    Cyclic,
+    /// The cuts leave too many paths.
+    #[error("the plan leaves more paths than there are numbers")]
+    TooManyPaths,
+    /// Another number of paths than the plan says.
+    #[error("the plan says {expected} paths, but there are {found}")]
+    PathsMismatch {
+        /// Paths of the plan.
+        expected: u64,
+        /// Paths of the graph.
+        found: u64,
+    },
+    /// No path has this number.
+    #[error("path {0} was counted, but the function has only {1} paths")]
+    NoSuchPath(u64, u64),
+    /// No such call site, or its block is not in the plan.
+    #[error("an activation was abandoned at call site {0}, which the plan does not have")]
+    NoSuchSite(Site),
+    /// The plan's counters are not those of the self-loops.
+    #[error("the plan has {expected} counters of self-loops, but there are {found} counts")]
+    CounterMismatch {
+        /// Counters of the plan.
+        expected: usize,
+        /// Counts at hand.
+        found: usize,
+    },
+    /// A counter measures something else than a self-loop.
+    #[error("counter {0} does not measure a self-loop")]
+    UnknownMeasure(usize),
+}
+
+/// What the user may choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathOptions {
+    /// The most paths of one function; more are cut. A function with many edges may keep about as many paths as edges.
+    pub limit: u64,
+}
+
+impl Default for PathOptions {
+    fn default() -> Self {
+        Self { limit: MOST_PATHS }
+    }
+}
+
+/// Plans one function. Untouched functions get an empty plan.
+///
+/// `cfg` and `weighting` are the function's own.
+///
+/// # Errors
+/// [`PathError::ForeignGraph`] if `cfg` is not.
+pub fn plan(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    options: PathOptions,
+) -> Result<PathPlan, PathError> {
+    if function.untouched.is_some() {
+        return Ok(PathPlan::default());
+    }
+    if cfg.block_count() != function.blocks.len() + 1 || cfg.edge_count() != function.edges.len() + 1 {
+        return Err(PathError::ForeignGraph);
+    }
+    let classes = EdgeClasses::new(function, cfg);
+    let cuts = cuts::choose(function, cfg, &classes, weighting, options.limit);
+    let numbering = Numbering::new(function, cfg, &cuts)?;
+    let increments = Increments::new(function, cfg, &numbering, &classes, weighting);
+    let placed = placement::place(function, cfg, &numbering, &increments, &classes);
+    Ok(PathPlan { plan: placed.plan, cuts, paths: numbering.paths(), calls: placed.calls })
+}
+
+/// The same table by the naive placement: each increment on its own edge, `r = 0` where paths begin, `table[r] += 1` where
+/// they end (the first solution of Ball & Larus 1996, §3.4). For comparison.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_naively(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    options: PathOptions,
+) -> Result<PathPlan, PathError> {
+    let mut made = plan(function, cfg, weighting, options)?;
+    if function.untouched.is_none() {
+        let classes = EdgeClasses::new(function, cfg);
+        let numbering = Numbering::new(function, cfg, &made.cuts)?;
+        let increments = Increments::new(function, cfg, &numbering, &classes, weighting);
+        let placed = placement::place_naively(function, cfg, &numbering, &increments, &classes);
+        (made.plan, made.calls) = (placed.plan, placed.calls);
+    }
+    Ok(made)
+}

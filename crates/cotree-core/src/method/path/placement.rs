@@ -1,0 +1,297 @@
+//! What is done on each arc, and where the probes stand (Ball & Larus 1996, §3.4, Fig. 8).
+//!
+//! Each path needs `r = 0` at its start, `r += Inc(c)` on each chord *c* and `table[r] += 1` at its end. The start is pushed
+//! down as far as nothing else joins: a node is *fresh* if only one way leads to it, on which no increment lies; the first
+//! chord after it becomes `r = Inc(c)`. The end is pulled up as far as nothing else branches off: a node is *counted* if
+//! its paths can go on in one way only, without an increment; the chord before it becomes `table[r + Inc(c)] += 1`.
+//! Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`, `table[r] += 1`.
+//!
+//! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold none:
+//! the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
+//!
+//! Calls stand inside blocks, and nothing but what the block's own outgoing edge does comes after them; so while a call
+//! runs, the register holds what it holds at the node where the block is left.
+
+use super::classes::{Class, EdgeClasses};
+use super::graph::{Arc, Node, PathGraph, Role, entered, left};
+use super::increments::Increments;
+use super::numbering::Numbering;
+use super::{AtCalls, PATH_REGISTER, PATH_TABLE};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::ids::{Block, Edge};
+use crate::placement::{Placer, add_counter};
+use crate::plan::FunctionPlan;
+use crate::probe::{Place, PlacedProbe, Probe};
+
+/// What is done on an arc, or at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    /// `r = k`.
+    Set(i64),
+    /// `r += k`.
+    Add(i64),
+    /// `table[r + k] += 1`; the register is dead then.
+    Count(i64),
+    /// `table[k] += 1`; the register is dead then.
+    CountConstant(i64),
+}
+
+/// Probes, and what they say at calls.
+pub struct Placed {
+    /// The probes.
+    pub plan: FunctionPlan,
+    /// See [`super::PathPlan::calls`].
+    pub calls: Vec<(Block, AtCalls)>,
+}
+
+/// The optimised placement.
+#[must_use]
+pub fn place(
+    function: &Function,
+    cfg: &Cfg,
+    numbering: &Numbering,
+    increments: &Increments,
+    classes: &EdgeClasses,
+) -> Placed {
+    let mut moves = Moves::new(cfg, numbering.graph(), increments, classes);
+    moves.push_starts_down();
+    moves.pull_counts_up();
+    moves.add_the_rest();
+    finish(function, cfg, numbering, increments, classes, &moves)
+}
+
+/// Everything where it belongs, nothing moved or merged but what shares an arc.
+#[must_use]
+pub fn place_naively(
+    function: &Function,
+    cfg: &Cfg,
+    numbering: &Numbering,
+    increments: &Increments,
+    classes: &EdgeClasses,
+) -> Placed {
+    let graph = numbering.graph();
+    let mut moves = Moves::new(cfg, graph, increments, classes);
+    for arc in 0..graph.arc_count() {
+        let k = increments.increment[arc];
+        moves.actions[arc] = match (graph.src(arc) == graph.entry(), graph.dst(arc) == graph.exit()) {
+            (true, true) => Some(Action::CountConstant(k)),
+            (true, false) => Some(Action::Set(k)),
+            (false, true) => Some(Action::Count(k)),
+            (false, false) => Some(Action::Add(k)).filter(|_| k != 0),
+        };
+    }
+    finish(function, cfg, numbering, increments, classes, &moves)
+}
+
+/// The actions of all arcs, while they are being moved.
+struct Moves<'a> {
+    graph: &'a PathGraph,
+    increment: &'a [i64],
+    actions: Vec<Option<Action>>,
+    /// Only one way without increments leads to the node, and nothing has been put into the register on it.
+    fresh: Vec<bool>,
+    /// The paths through the node have been counted before it is reached.
+    counted: Vec<bool>,
+    /// The start of paths can't be pushed to this node.
+    no_start: Vec<bool>,
+    /// The end of paths can't be pulled to this node.
+    no_end: Vec<bool>,
+}
+
+impl<'a> Moves<'a> {
+    fn new(cfg: &Cfg, graph: &'a PathGraph, increments: &'a Increments, classes: &EdgeClasses) -> Self {
+        let nodes = graph.node_count();
+        let (mut no_start, mut no_end) = (vec![false; nodes], vec![false; nodes]);
+        no_end[entered(cfg.entry())] = true;
+        for arc in 0..graph.arc_count() {
+            let nowhere = match graph.role(arc) {
+                Role::Real(edge) => !matches!(classes.class(edge), Class::Placeable(_)),
+                Role::ToDispatch(_) | Role::FromDispatch(_) => true,
+                _ => false,
+            };
+            if nowhere {
+                no_start[graph.src(arc)] = true;
+                no_end[graph.dst(arc)] = true;
+            }
+        }
+        for &edge in graph.self_loops() {
+            no_end[left(cfg.src(edge))] = true; // Counted inside, it would be counted with each turn.
+        }
+        Self {
+            graph,
+            increment: &increments.increment,
+            actions: vec![None; graph.arc_count()],
+            fresh: vec![false; nodes],
+            counted: vec![false; nodes],
+            no_start,
+            no_end,
+        }
+    }
+
+    fn push_starts_down(&mut self) {
+        let graph = self.graph;
+        self.fresh[graph.entry()] = true;
+        for &node in graph.topological_order() {
+            if !self.fresh[node] {
+                continue;
+            }
+            for &arc in graph.out(node) {
+                let dst = graph.dst(arc);
+                if self.increment[arc] == 0 && graph.inward(dst).len() == 1 && !self.no_start[dst] {
+                    self.fresh[dst] = true;
+                } else {
+                    self.actions[arc] = Some(Action::Set(self.increment[arc]));
+                }
+            }
+        }
+    }
+
+    fn pull_counts_up(&mut self) {
+        let graph = self.graph;
+        self.counted[graph.exit()] = true;
+        for &node in graph.topological_order().iter().rev() {
+            if !self.counted[node] {
+                continue;
+            }
+            for &arc in graph.inward(node) {
+                let (src, k) = (graph.src(arc), self.increment[arc]);
+                if matches!(graph.role(arc), Role::DeadEnd(_)) {
+                    self.actions[arc] = None; // Never taken.
+                } else if k == 0 && graph.out(src).len() == 1 && !self.no_end[src] && src != graph.entry() {
+                    self.counted[src] = true;
+                    self.actions[arc] = None;
+                } else if self.fresh[src] {
+                    self.actions[arc] = Some(Action::CountConstant(k));
+                } else {
+                    self.actions[arc] = Some(Action::Count(k));
+                }
+            }
+        }
+    }
+
+    fn add_the_rest(&mut self) {
+        for (arc, action) in self.actions.iter_mut().enumerate() {
+            let never_taken = matches!(self.graph.role(arc), Role::DeadEnd(_));
+            if action.is_none() && self.increment[arc] != 0 && !never_taken {
+                *action = Some(Action::Add(self.increment[arc]));
+            }
+        }
+    }
+
+    fn at_calls(&self, increments: &Increments, node: Node) -> AtCalls {
+        if self.counted[node] {
+            AtCalls::Counted
+        } else if self.fresh[node] {
+            AtCalls::Known(increments.query[node].cast_unsigned())
+        } else {
+            AtCalls::Query(increments.query[node])
+        }
+    }
+}
+
+/// Arcs by what they stand for.
+struct Arcs {
+    of_edge: Vec<Option<Arc>>,
+    end_of_edge: Vec<Option<Arc>>,
+    begin_after_edge: Vec<Option<Arc>>,
+    /// Inside, or the end and the beginning at a cut block.
+    at_start: Vec<Vec<Arc>>,
+}
+
+impl Arcs {
+    fn new(cfg: &Cfg, graph: &PathGraph) -> Self {
+        let mut arcs = Self {
+            of_edge: vec![None; cfg.edge_count()],
+            end_of_edge: vec![None; cfg.edge_count()],
+            begin_after_edge: vec![None; cfg.block_count()],
+            at_start: vec![Vec::new(); cfg.block_count()],
+        };
+        for arc in 0..graph.arc_count() {
+            match graph.role(arc) {
+                Role::Real(edge) => arcs.of_edge[edge.index()] = Some(arc),
+                Role::EndOnEdge(edge) => arcs.end_of_edge[edge.index()] = Some(arc),
+                Role::BeginAfterEdge(block) => arcs.begin_after_edge[block.index()] = Some(arc),
+                Role::Inside(block) | Role::EndAtBlock(block) | Role::BeginAtBlock(block) => {
+                    arcs.at_start[block.index()].push(arc); // The end comes first in arc order.
+                }
+                // A new activation finds 0 in its register; nothing is ever done on the others.
+                Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) | Role::DeadEnd(_) => {}
+            }
+        }
+        arcs
+    }
+}
+
+fn finish(
+    function: &Function,
+    cfg: &Cfg,
+    numbering: &Numbering,
+    increments: &Increments,
+    classes: &EdgeClasses,
+    moves: &Moves,
+) -> Placed {
+    let graph = numbering.graph();
+    let arcs = Arcs::new(cfg, graph);
+    let mut plan = FunctionPlan::default();
+    let on_edge = |edge: Edge| -> Vec<Action> {
+        let begins = arcs.end_of_edge[edge.index()].and(arcs.begin_after_edge[cfg.dst(edge).index()]);
+        let parts = [arcs.of_edge[edge.index()], arcs.end_of_edge[edge.index()], begins];
+        parts.into_iter().flatten().filter_map(|arc| moves.actions[arc]).collect()
+    };
+    for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+        let mut here = Vec::new();
+        if let [only] = cfg.preds(block)
+            && classes.class(*only) == Class::Placeable(Place::Start(block))
+        {
+            here.extend(on_edge(*only));
+        }
+        here.extend(arcs.at_start[block.index()].iter().filter_map(|&arc| moves.actions[arc]));
+        emit(&mut plan, Place::Start(block), here);
+    }
+    for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
+        if let Class::Placeable(place @ (Place::End(_) | Place::Edge(_))) = classes.class(edge) {
+            emit(&mut plan, place, on_edge(edge));
+        }
+    }
+    let placer = Placer::new(function, cfg);
+    for &edge in graph.self_loops() {
+        add_counter(&mut plan, placer.direct(edge));
+    }
+    let mut blocks: Vec<Block> = function.sites.iter().map(|s| s.block).filter(|&b| b < cfg.exit()).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let calls = blocks.into_iter().map(|block| (block, moves.at_calls(increments, left(block)))).collect();
+    Placed { plan, calls }
+}
+
+/// Merges what can be merged and adds the probes.
+fn emit(plan: &mut FunctionPlan, place: Place, actions: Vec<Action>) {
+    let mut merged: Vec<Action> = Vec::with_capacity(actions.len());
+    for action in actions {
+        let both = match (merged.last(), action) {
+            (Some(Action::Set(a)), Action::Add(b)) => Action::Set(a.wrapping_add(b)),
+            (Some(Action::Add(a)), Action::Add(b)) => Action::Add(a.wrapping_add(b)),
+            (Some(Action::Set(a)), Action::Count(b)) => Action::CountConstant(a.wrapping_add(b)),
+            (Some(Action::Add(a)), Action::Count(b)) => Action::Count(a.wrapping_add(b)),
+            (Some(Action::Set(_) | Action::Add(_)), Action::Set(_) | Action::CountConstant(_)) => action,
+            _ => {
+                merged.push(action);
+                continue;
+            }
+        };
+        merged.pop();
+        merged.push(both);
+    }
+    for action in merged {
+        let (first, second) = match action {
+            Action::Set(k) => (Probe::Set(PATH_REGISTER, k), None),
+            Action::Add(k) => (Probe::Add(PATH_REGISTER, k), None),
+            Action::Count(k) => (Probe::CountPath(PATH_TABLE, PATH_REGISTER, k), None),
+            Action::CountConstant(k) => {
+                (Probe::Set(PATH_REGISTER, k), Some(Probe::CountPath(PATH_TABLE, PATH_REGISTER, 0)))
+            }
+        };
+        plan.probes.extend([Some(first), second].into_iter().flatten().map(|probe| PlacedProbe { place, probe }));
+    }
+}

@@ -1,0 +1,266 @@
+//! From table and abandoned activations back to paths, blocks and edges.
+//!
+//! Everything becomes flow on the arcs of the path graph: a path counted *n* times adds *n* to each of its arcs, an
+//! unfinished prefix adds to the arcs that it comprises, an activation abandoned after its path was counted takes back the
+//! arcs that it did not reach. What is left unknown is found by the law of flow, or the profile says that it is not.
+
+use super::graph::{Arc, PathGraph, Role, left};
+use super::numbering::{Numbering, branch};
+use super::{Abandoned, AtCalls, PathError, PathPlan, PathProfile, PendingPath};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::flow;
+use crate::ids::{Block, Site};
+use crate::plan::Measure;
+use crate::profile::{EarlyExits, Flaw};
+use std::collections::BTreeMap;
+
+/// Recovers the profile of one function.
+///
+/// `counters` are those of the plan (self-loops), `table` pairs path numbers with counts (a number may occur more than
+/// once), `abandoned` tells what the walks of dying stacks found.
+///
+/// # Errors
+/// See [`PathError`].
+pub fn recover(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &PathPlan,
+    counters: &[u64],
+    table: &[(u64, u64)],
+    abandoned: &[Abandoned],
+) -> Result<PathProfile, PathError> {
+    if function.untouched.is_some() {
+        return Err(PathError::NothingMeasured);
+    }
+    let numbering = Numbering::new(function, cfg, &plan.cuts)?;
+    if numbering.paths() != plan.paths {
+        return Err(PathError::PathsMismatch { expected: plan.paths, found: numbering.paths() });
+    }
+    let mut flows = Flows::new(cfg, &numbering);
+    flows.add_self_loops(plan, counters)?;
+    let paths = flows.add_paths(table)?;
+    let ends = flows.add_abandoned(function, plan, abandoned)?;
+    let resolved = flows.resolve(function, &ends.unresolved);
+
+    let mut early = vec![0i64; if abandoned.is_empty() { 0 } else { function.sites.len() }];
+    for entry in abandoned {
+        let slot = &mut early[entry.site.index()];
+        *slot = slot.saturating_add(entry.count);
+    }
+    let mut counts = flows.counts(&EarlyExits { at_site: early }, resolved);
+    if !resolved {
+        counts.flaws.push(Flaw::UnknownExit);
+    }
+    if ends.damaged {
+        counts.flaws.push(Flaw::Damaged);
+    }
+    Ok(PathProfile { paths, pending: ends.pending, cut_short: ends.cut_short, unresolved: ends.unresolved, counts })
+}
+
+/// The abandoned activations, sorted by what is known of them.
+struct Ends {
+    pending: Vec<PendingPath>,
+    cut_short: Vec<(Site, i64)>,
+    unresolved: Vec<(Site, i64)>,
+    /// Some register was no prefix's.
+    damaged: bool,
+}
+
+/// Flow per arc, and what it says about edges that are not arcs.
+struct Flows<'a> {
+    cfg: &'a Cfg,
+    numbering: &'a Numbering,
+    graph: &'a PathGraph,
+    arcs: Vec<i128>,
+    /// Self-loops counted apart, and edges that lead through a dispatch node.
+    edges: Vec<i128>,
+    consistent: bool,
+}
+
+impl<'a> Flows<'a> {
+    fn new(cfg: &'a Cfg, numbering: &'a Numbering) -> Self {
+        let graph = numbering.graph();
+        let (arcs, edges) = (vec![0; graph.arc_count()], vec![0; cfg.edge_count()]);
+        Self { cfg, numbering, graph, arcs, edges, consistent: true }
+    }
+
+    fn add_self_loops(&mut self, plan: &PathPlan, counters: &[u64]) -> Result<(), PathError> {
+        let loops = self.graph.self_loops();
+        let measures = &plan.plan.measures;
+        if measures.len() != loops.len() || counters.len() != loops.len() {
+            return Err(PathError::CounterMismatch { expected: loops.len(), found: counters.len() });
+        }
+        for (i, ((measure, &count), edge)) in measures.iter().zip(counters).zip(loops).enumerate() {
+            if *measure != Measure::Edge(*edge) {
+                return Err(PathError::UnknownMeasure(i));
+            }
+            self.edges[edge.index()] = count.into();
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, arcs: &[Arc], count: i128) {
+        let mut goto = None;
+        for &arc in arcs {
+            self.arcs[arc] += count;
+            match self.graph.role(arc) {
+                Role::ToDispatch(src) => goto = Some(src),
+                Role::FromDispatch(dst) => match goto.and_then(|src| branch(self.cfg, src, dst)) {
+                    Some(edge) => self.edges[edge.index()] += count,
+                    None => self.consistent = false, // That branch can't go there.
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn add_paths(&mut self, table: &[(u64, u64)]) -> Result<Vec<(u64, u64)>, PathError> {
+        let mut sorted: Vec<(u64, u64)> = table.iter().copied().filter(|entry| entry.1 > 0).collect();
+        sorted.sort_unstable();
+        let mut paths: Vec<(u64, u64)> = Vec::with_capacity(sorted.len());
+        for (number, count) in sorted {
+            match paths.last_mut() {
+                Some(last) if last.0 == number => last.1 = last.1.saturating_add(count),
+                _ => paths.push((number, count)),
+            }
+        }
+        for &(number, count) in &paths {
+            let arcs = self.numbering.arcs(number).ok_or(PathError::NoSuchPath(number, self.numbering.paths()))?;
+            self.add(&arcs, count.into());
+        }
+        Ok(paths)
+    }
+
+    fn add_abandoned(
+        &mut self,
+        function: &Function,
+        plan: &PathPlan,
+        abandoned: &[Abandoned],
+    ) -> Result<Ends, PathError> {
+        let mut pending: BTreeMap<(Site, u64), i64> = BTreeMap::new();
+        let mut cut_short: BTreeMap<Site, i64> = BTreeMap::new();
+        let mut unresolved: Vec<(Site, i64)> = Vec::new();
+        let mut damaged = false;
+        for &Abandoned { site, register, count } in abandoned {
+            let block = function.sites.get(site.index()).ok_or(PathError::NoSuchSite(site))?.block;
+            let at_calls =
+                plan.at_calls(block).filter(|_| block < self.cfg.exit()).ok_or(PathError::NoSuchSite(site))?;
+            let prefix = match (at_calls, register) {
+                (AtCalls::Counted, _) => {
+                    let slot = cut_short.entry(site).or_default();
+                    *slot = slot.saturating_add(count);
+                    let rest = self.only_way_on(block);
+                    self.add(&rest, -i128::from(count));
+                    continue;
+                }
+                (AtCalls::Known(prefix), _) => Some(prefix),
+                (AtCalls::Query(query), Some(register)) => Some(register.wrapping_add(query).cast_unsigned()),
+                (AtCalls::Query(_), None) => None,
+            };
+            match prefix.map(|prefix| (prefix, self.numbering.arcs_up_to(block, prefix))) {
+                Some((prefix, Some(arcs))) => {
+                    let slot = pending.entry((site, prefix)).or_default();
+                    *slot = slot.saturating_add(count);
+                    self.add(&arcs, count.into());
+                }
+                known => {
+                    damaged |= known.is_some();
+                    unresolved.push((site, count));
+                }
+            }
+        }
+        let pending = pending.into_iter().filter(|entry| entry.1 != 0);
+        Ok(Ends {
+            pending: pending.map(|((site, prefix), count)| PendingPath { site, prefix, count }).collect(),
+            cut_short: cut_short.into_iter().filter(|entry| entry.1 != 0).collect(),
+            unresolved,
+            damaged,
+        })
+    }
+
+    /// The arcs from the end of a block behind which paths don't branch.
+    fn only_way_on(&mut self, block: Block) -> Vec<Arc> {
+        let mut arcs = Vec::new();
+        let mut node = left(block);
+        while node != self.graph.exit() {
+            let [arc] = self.graph.out(node) else {
+                self.consistent = false; // No plan of ours counts so early.
+                break;
+            };
+            arcs.push(*arc);
+            node = self.graph.dst(*arc);
+        }
+        arcs
+    }
+
+    /// Finds the flow of prefixes that are not known. Each ends at a block where some are unresolved, and begins with a
+    /// new activation or at a cut, where as many paths began as had ended: so many of the latter are missing.
+    fn resolve(&mut self, function: &Function, unresolved: &[(Site, i64)]) -> bool {
+        if unresolved.is_empty() {
+            return true;
+        }
+        let graph = self.graph;
+        let mut surplus = vec![0i128; graph.node_count()];
+        let mut leads_there = vec![false; graph.node_count()];
+        for &(site, count) in unresolved {
+            let node = left(function.sites[site.index()].block);
+            leads_there[node] = true;
+            surplus[node] -= i128::from(count);
+            surplus[graph.entry()] += i128::from(count);
+        }
+        for &node in graph.topological_order().iter().rev() {
+            leads_there[node] |= graph.out(node).iter().any(|&arc| leads_there[graph.dst(arc)]);
+        }
+        let missing = self.missing_begins();
+        let on_the_way: Vec<Arc> = (0..graph.arc_count()).filter(|&arc| leads_there[graph.dst(arc)]).collect();
+        let links: Vec<(usize, usize)> = on_the_way.iter().map(|&arc| (graph.src(arc), graph.dst(arc))).collect();
+        let mut flow: Vec<Option<i128>> = on_the_way.iter().map(|&arc| missing[arc]).collect();
+        let outcome = flow::propagate(&links, &mut flow, surplus);
+        for (&arc, found) in on_the_way.iter().zip(&flow) {
+            self.arcs[arc] += found.unwrap_or(0);
+        }
+        self.consistent &= outcome != Ok(false);
+        outcome.is_ok()
+    }
+
+    /// Per arc from ENTRY after a cut, how many more paths ended at that cut than are known to have begun there.
+    fn missing_begins(&self) -> Vec<Option<i128>> {
+        let graph = self.graph;
+        let mut after_edges = vec![0i128; self.cfg.block_count()];
+        let mut at_block = after_edges.clone();
+        for arc in 0..graph.arc_count() {
+            match graph.role(arc) {
+                Role::EndOnEdge(edge) => after_edges[self.cfg.dst(edge).index()] += self.arcs[arc],
+                Role::EndAtBlock(block) => at_block[block.index()] += self.arcs[arc],
+                _ => {}
+            }
+        }
+        let begins = |arc| match graph.role(arc) {
+            Role::BeginAfterEdge(block) => Some(after_edges[block.index()] - self.arcs[arc]),
+            Role::BeginAtBlock(block) => Some(at_block[block.index()] - self.arcs[arc]),
+            _ => None,
+        };
+        (0..graph.arc_count()).map(begins).collect()
+    }
+
+    /// Blocks and edges.
+    fn counts(mut self, early: &EarlyExits, resolved: bool) -> crate::profile::FunctionProfile {
+        self.consistent &= self.arcs.iter().all(|&flow| flow >= 0);
+        self.consistent &= !resolved || self.missing_begins().into_iter().flatten().all(|missing| missing == 0);
+        let mut entries = 0;
+        for arc in 0..self.graph.arc_count() {
+            match self.graph.role(arc) {
+                Role::Real(edge) | Role::EndOnEdge(edge) => self.edges[edge.index()] += self.arcs[arc],
+                Role::Enter => entries = self.arcs[arc],
+                _ => {}
+            }
+        }
+        self.edges[self.cfg.exit_edge().index()] = entries;
+        let inflow = |block| self.cfg.preds(block).iter().map(|e| self.edges[e.index()]).sum();
+        let blocks = self.cfg.blocks().filter(|&b| b != self.cfg.exit()).map(inflow).collect();
+        let mut edges = self.edges.clone();
+        edges.pop();
+        super::super::finish(entries, blocks, Some(edges), early, self.consistent)
+    }
+}
