@@ -1,6 +1,6 @@
 //! Every kind of terminator and edge: its facts, and probes on all of it that leave a valid module.
 
-use cotree_core::facts::{Doubt, EdgeKind, Function, Untouched};
+use cotree_core::facts::{Doubt, Function, Untouched};
 use cotree_core::method;
 use cotree_core::plan::Method;
 use cotree_core::weighting::Weighting;

@@ -263,13 +263,8 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
         }
         Input::Other => return Ok(false),
     };
-    let mut module = ModuleInput {
-        name,
-        path,
-        offset: offset + range.start as u64,
-        size: range.len() as u64,
-        symbols: Vec::new(),
-    };
+    let mut module =
+        ModuleInput { name, path, offset: offset + range.start as u64, size: range.len() as u64, symbols: Vec::new() };
     let table = match Table::read(&file_walk) {
         Ok(table) => table,
         Err(reason) => rewrite(&mut module, &data[range], reason)?,
@@ -412,8 +407,7 @@ fn link() -> Result<(), String> {
         native_references: references.into_iter().collect(),
         work_dir: work_dir.map_err(|failure| failure.to_string())?,
     };
-    let response =
-        linker.driver().and_then(|driver| driver.link(&request)).map_err(|failure| failure.to_string())?;
+    let response = linker.driver().and_then(|driver| driver.link(&request)).map_err(|failure| failure.to_string())?;
     for warning in &response.warnings {
         linker.say(level::WARNING, warning);
     }

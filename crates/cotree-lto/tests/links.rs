@@ -170,7 +170,8 @@ fn the_kind_of_output_is_told() {
 #[test]
 fn weak_symbols_follow_the_linker() {
     let bench = Bench::new();
-    let print = format!("{PRINT} int __attribute__((weak)) f(void) {{ return 1; }} int absent(void) __attribute__((weak));");
+    let print =
+        format!("{PRINT} int __attribute__((weak)) f(void) {{ return 1; }} int absent(void) __attribute__((weak));");
     bench.compile("main.o", &[], &format!("{print} int main(void) {{ printf(\"%d %d\", f(), !absent); }}"));
     bench.compile("strong.o", &[], "int f(void) { return 2; }");
     for linker in LINKERS {
@@ -185,8 +186,16 @@ fn weak_symbols_follow_the_linker() {
 #[test]
 fn the_largest_tentative_definition_wins() {
     let bench = Bench::new();
-    bench.compile("main.o", &["-fcommon"], &format!("{PRINT} int a[1]; int f(void); int main(void) {{ printf(\"%d\", f()); }}"));
-    bench.compile("f.o", &["-fcommon"], "int a[1000], b[1000]; int f(void) { for (int i = 0; i < 1000; i++) a[i] = 1; return b[0]; }");
+    bench.compile(
+        "main.o",
+        &["-fcommon"],
+        &format!("{PRINT} int a[1]; int f(void); int main(void) {{ printf(\"%d\", f()); }}"),
+    );
+    bench.compile(
+        "f.o",
+        &["-fcommon"],
+        "int a[1000], b[1000]; int f(void) { for (int i = 0; i < 1000; i++) a[i] = 1; return b[0]; }",
+    );
     // mold 1.10 lets the first win, in native objects too.
     for linker in ["bfd", "gold"] {
         let request = bench.link(linker, &["main.o", "f.o"]);
@@ -201,8 +210,16 @@ fn the_largest_tentative_definition_wins() {
 fn what_assembly_or_wrap_refers_to_stays_visible() {
     let bench = Bench::new();
     let assembly = "__asm__(\".text\\n.globl via\\nvia: jmp target\\n\");";
-    bench.compile("main.o", &[], &format!("{PRINT} {assembly} int via(void), g(void); int main(void) {{ printf(\"%d %d\", via(), g()); }}"));
-    bench.compile("f.o", &[], "int target(void) { return 5; } int g(void) { return 1; } int __wrap_g(void) { return 6; }");
+    bench.compile(
+        "main.o",
+        &[],
+        &format!("{PRINT} {assembly} int via(void), g(void); int main(void) {{ printf(\"%d %d\", via(), g()); }}"),
+    );
+    bench.compile(
+        "f.o",
+        &[],
+        "int target(void) { return 5; } int g(void) { return 1; } int __wrap_g(void) { return 6; }",
+    );
     for linker in LINKERS {
         let request = bench.link(linker, &["main.o", "f.o", "-no-pie", "-Wl,--wrap=g"]);
         assert_eq!(bench.output_of_program(), "5 6", "{linker}");
@@ -213,9 +230,14 @@ fn what_assembly_or_wrap_refers_to_stays_visible() {
 #[test]
 fn comdats_sections_and_constructors_survive() {
     let bench = Bench::new();
-    let shared = "template<int N> __attribute__((noinline)) int twice(int x) { static int calls; return x * N + ++calls; }";
+    let shared =
+        "template<int N> __attribute__((noinline)) int twice(int x) { static int calls; return x * N + ++calls; }";
     let cxx = |flags: &[&str], name: &str, text: String| bench.compile(name, &[&["-x", "c++"], flags].concat(), &text);
-    cxx(&[], "main.o", format!("extern \"C\" {PRINT} {shared} int f(); int main() {{ printf(\"%d %d\", twice<2>(1), f()); }}"));
+    cxx(
+        &[],
+        "main.o",
+        format!("extern \"C\" {PRINT} {shared} int f(); int main() {{ printf(\"%d %d\", twice<2>(1), f()); }}"),
+    );
     cxx(&[], "f.o", format!("{shared} int f() {{ return twice<2>(2); }}"));
     cxx(&[], "c.o", format!("extern \"C\" {PRINT} static struct S {{ S() {{ printf(\"c \"); }} }} s;"));
     for linker in LINKERS {
@@ -332,7 +354,10 @@ fn failures_are_one_sentence() {
         };
         said(&mut bench.linker(linker, &["cut.o"]), "cotree: cut.o holds damaged LLVM bitcode: it ends in the middle");
         said(bench.linker(linker, &["main.o"]).env("FAKE_COTREE_FAILS", "no such pass"), "cotree: no such pass");
-        said(bench.linker(linker, &["main.o"]).env("FAKE_COTREE_FAILS", ""), "fake-cotree lto-link` ended with status 3");
+        said(
+            bench.linker(linker, &["main.o"]).env("FAKE_COTREE_FAILS", ""),
+            "fake-cotree lto-link` ended with status 3",
+        );
         said(&mut bench.linker(linker, &["main.o", "-Wl,-plugin-opt=cotree-driver=/absent"]), "can't start /absent");
         let warning = bench.succeed(bench.linker(linker, &["main.o"]).env("FAKE_COTREE_WARNS", "mind the gap"));
         // GNU ld prints warnings of plugins to standard output.

@@ -27,7 +27,8 @@ int main(void) { return outside() + (perhaps ? perhaps() : 0); }
 static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     let dir = tempfile::TempDir::new().expect("a folder");
     fs::write(dir.path().join("a.c"), SOURCE).expect("a source");
-    fs::write(dir.path().join("b.rs"), "#[unsafe(no_mangle)] pub extern \"C\" fn exported() {} pub fn other<T>() {}").expect("a source");
+    fs::write(dir.path().join("b.rs"), "#[unsafe(no_mangle)] pub extern \"C\" fn exported() {} pub fn other<T>() {}")
+        .expect("a source");
     let mut files = Vec::new();
     let mut make = |label: String, command: &mut Command| {
         let status = command.current_dir(dir.path()).status().expect("the compiler starts");

@@ -54,7 +54,8 @@ pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32,
         let way = |&edge: &Edge| (flow.function.edges[edge.index()].kind, flow.edge(edge));
         let ways: Vec<_> = edges.iter().map(way).collect();
         let ordinal = ordinals.entry((at.at.file, at.at.line, at.at.column, at.inlined, ways.len())).or_default();
-        let branch = Branch { line: at.at.line, column: at.at.column, ordinal: *ordinal, ways, reached: flow.left(block) > 0 };
+        let branch =
+            Branch { line: at.at.line, column: at.at.column, ordinal: *ordinal, ways, reached: flow.left(block) > 0 };
         *ordinal += 1;
         each(at.at.file, branch);
     }

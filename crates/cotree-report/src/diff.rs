@@ -209,7 +209,10 @@ pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Writ
     if !difference.exact {
         writeln!(out, "{}", style.warning("Not all counts are exact: `cotree report` says which."))?;
     }
-    if difference.functions.is_empty() && difference.lines.is_empty() && difference.blocks.as_ref().is_none_or(Vec::is_empty) {
+    if difference.functions.is_empty()
+        && difference.lines.is_empty()
+        && difference.blocks.as_ref().is_none_or(Vec::is_empty)
+    {
         return writeln!(out, "No count differs.");
     }
     let cut = |n: usize| if options.top == 0 { n } else { n.min(options.top) };
@@ -239,7 +242,10 @@ pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Writ
         let columns = [number("entries"), number("instructions"), number("share"), number("now"), text("function")];
         writeln!(out, "{}", style.table(&columns, rows.collect()))?;
     }
-    let lists = [(Change::NewlyRun, "Lines that run now and did not"), (Change::NoLongerRun, "Lines that ran and no longer do")];
+    let lists = [
+        (Change::NewlyRun, "Lines that run now and did not"),
+        (Change::NoLongerRun, "Lines that ran and no longer do"),
+    ];
     for (change, title) in lists {
         let lines: Vec<_> = difference.lines.iter().filter(|l| l.change == change).collect();
         if lines.is_empty() {

@@ -121,7 +121,11 @@ impl<'a> Flow<'a> {
         let mut found: Vec<Option<i128>> = vec![None; self.function.edges.len()];
         let mut work: Vec<usize> = (0..2 * blocks).filter(|&s| unknown[s] == 1).collect();
         while let Some(side) = work.pop() {
-            let edges = if side < blocks { self.cfg.succs(Block::new(side)) } else { self.cfg.preds(Block::new(side - blocks)) };
+            let edges = if side < blocks {
+                self.cfg.succs(Block::new(side))
+            } else {
+                self.cfg.preds(Block::new(side - blocks))
+            };
             let last = edges.iter().find(|e| found.get(e.index()).is_some_and(Option::is_none));
             let Some(&edge) = last else { continue };
             let count = rest[side];

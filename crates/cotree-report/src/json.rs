@@ -211,7 +211,14 @@ fn function_of<'a>(function: &UnitFunction<'a>) -> JsonFunction<'a> {
     let edges = facts.edges.iter().enumerate().map(|(index, edge)| {
         let (kind, value, cases) = edge_kind(edge.kind);
         let to = (edge.dst != facts.exit()).then_some(edge.dst.0);
-        JsonEdge { from: edge.src.0, to, kind, value, cases, count: flow.as_ref().and_then(|f| f.edge(Edge::new(index))) }
+        JsonEdge {
+            from: edge.src.0,
+            to,
+            kind,
+            value,
+            cases,
+            count: flow.as_ref().and_then(|f| f.edge(Edge::new(index))),
+        }
     });
     let early = function.profile.map_or(&[][..], |p| &p.early);
     let early_exits = (0..).zip(early).filter(|(_, count)| **count != 0).filter_map(|(site, &count)| {

@@ -45,10 +45,13 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         }
         if let Some(at) = graph.positions(piece).last() {
             if wanted(&at) {
-                lines.entry(at).or_default().ending.push((index, true));
+                let line = lines.entry(at).or_default();
+                line.ending.push((index, true));
+                line.anchored = true;
             }
             for at in graph.callers(at.2).filter(wanted) {
                 let line = lines.entry(at).or_default();
+                line.anchored |= line.last_seen == Some(index);
                 if line.ending.last().is_none_or(|&(last, _)| last != index) {
                     line.ending.push((index, false));
                 }
@@ -63,9 +66,10 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         }
         if on.own {
             on.ending.retain(|&(piece, _)| !graph.pieces[piece].jump);
+            on.anchored &= !on.ending.is_empty();
         }
-        let count = if on.ending.is_empty() { on.passed } else { graph.rounds(&on.ending, &mut member) };
-        each(file, line, count);
+        let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member) };
+        each(file, line, if on.anchored { rounds } else { rounds.max(on.passed) });
     }
 }
 
@@ -80,6 +84,8 @@ struct OnLine {
     last_seen: Option<usize>,
     /// Something other than a mere jump is there.
     own: bool,
+    /// Some of the pieces that end on the line, or in what was inlined there, have a part of the line itself.
+    anchored: bool,
     /// The pieces that end on the line (`true`), or in what was inlined there (`false`).
     ending: Vec<(usize, bool)>,
 }
@@ -142,7 +148,8 @@ impl<'a> Pieces<'a> {
     /// The lines that a piece runs through, in order.
     fn positions(&self, piece: &Piece) -> impl Iterator<Item = LineKey> {
         let function = self.flow.function;
-        let declared = function.position.filter(|_| piece.first && piece.block == Block(0)).map(|p| (p.file, p.line, None));
+        let declared =
+            function.position.filter(|_| piece.first && piece.block == Block(0)).map(|p| (p.file, p.line, None));
         let spans = &function.blocks[piece.block.index()].lines[piece.spans.clone()];
         declared.into_iter().chain(spans.iter().map(|s| (s.at.file, s.at.line, s.inlined)))
     }
@@ -172,7 +179,8 @@ impl<'a> Pieces<'a> {
                     let source = cfg.src(e);
                     source != cfg.exit() && member[self.first[source.index() + 1] - 1]
                 };
-                if !member[next] && (piece.jump || piece.spans.is_empty()) && cfg.preds(piece.block).iter().all(inside) {
+                if !member[next] && (piece.jump || piece.spans.is_empty()) && cfg.preds(piece.block).iter().all(inside)
+                {
                     member[next] = true;
                     through.push(next);
                     work.push(next);
@@ -296,7 +304,8 @@ fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>)
     }
     // Without the source. Both are the first thing on their lines, and the block has done something on a line before.
     let same_line = |s: &LineSpan| s.at.file == last.at.file && s.at.line == last.at.line && s.inlined == last.inlined;
-    let block_on_line = |b: Block| flow.function.blocks.get(b.index()).and_then(|b| b.lines.first()).is_some_and(same_line);
+    let block_on_line =
+        |b: Block| flow.function.blocks.get(b.index()).and_then(|b| b.lines.first()).is_some_and(same_line);
     let others = || {
         let blocks = flow.function.blocks.iter().enumerate().filter(|(b, _)| *b != block.index());
         blocks.flat_map(|(_, b)| &b.lines).filter(|s| same_line(s))

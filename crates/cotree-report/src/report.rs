@@ -223,13 +223,19 @@ impl Report<'_> {
             let Some(flow) = function.flow() else { continue };
             let doubt = !function.flaws().is_empty();
             let found = loops::of_function(&flow).into_iter().filter(|l| l.trips > 0);
-            rows.extend(found.map(|found| Row { function: self.options.names.show(&function.facts.symbol), doubt, found }));
+            rows.extend(found.map(|found| Row {
+                function: self.options.names.show(&function.facts.symbol),
+                doubt,
+                found,
+            }));
         }
         if rows.is_empty() {
             return Ok(());
         }
         rows.sort_by(|a, b| {
-            (b.found.instructions, b.found.trips).cmp(&(a.found.instructions, a.found.trips)).then_with(|| a.function.cmp(&b.function))
+            (b.found.instructions, b.found.trips)
+                .cmp(&(a.found.instructions, a.found.trips))
+                .then_with(|| a.function.cmp(&b.function))
         });
         let shown = self.shown(&rows);
         self.list_heading("Hottest loops", shown.len(), rows.len(), out)?;
@@ -244,8 +250,14 @@ impl Report<'_> {
                 self.unit.brief(l.position),
             ]
         });
-        let columns =
-            [number("instructions"), number("entries"), number("trips"), number("per entry"), text("function"), text("where")];
+        let columns = [
+            number("instructions"),
+            number("entries"),
+            number("trips"),
+            number("per entry"),
+            text("function"),
+            text("where"),
+        ];
         writeln!(out, "{}", self.style.table(&columns, rows.collect()))
     }
 
@@ -268,7 +280,12 @@ impl Report<'_> {
         )?;
         if self.options.verbose {
             for function in &never {
-                writeln!(out, "  {} {}", self.options.names.show(&function.symbol), self.unit.brief(function.position))?;
+                writeln!(
+                    out,
+                    "  {} {}",
+                    self.options.names.show(&function.symbol),
+                    self.unit.brief(function.position)
+                )?;
             }
             for function in self.unit.functions().filter(|f| self.wanted(&f.facts.symbol)) {
                 let Some(profile) = function.profile.filter(|p| p.blocks.iter().any(|&c| c > 0)) else { continue };

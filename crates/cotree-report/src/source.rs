@@ -19,7 +19,12 @@ impl SourceText {
     /// Cuts a text into lines. Bytes that are no UTF-8 are replaced, one character each line stays one line.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
-        Self { lines: bytes.split(|&b| b == b'\n').map(|l| String::from_utf8_lossy(l).trim_end_matches('\r').to_owned()).collect() }
+        Self {
+            lines: bytes
+                .split(|&b| b == b'\n')
+                .map(|l| String::from_utf8_lossy(l).trim_end_matches('\r').to_owned())
+                .collect(),
+        }
     }
 
     /// A line, from 1.

@@ -51,7 +51,8 @@ fn report_of_one_function_by_its_source_name() {
 fn annotate() {
     let sample = sample();
     let sources = sample.sources();
-    let write = |out: &mut Vec<u8>| annotate::write(&[unit(&sample)], &sources, &annotate::Options::default(), out).map(drop);
+    let write =
+        |out: &mut Vec<u8>| annotate::write(&[unit(&sample)], &sources, &annotate::Options::default(), out).map(drop);
     insta::assert_snapshot!(text(write));
 }
 
@@ -73,7 +74,12 @@ fn lcov() {
 #[test]
 fn lcov_without_exceptions() {
     let sample = sample();
-    let options = lcov::Options { exceptions: false, file: Some("foo.cpp".into()), names: Names::Demangled, ..Default::default() };
+    let options = lcov::Options {
+        exceptions: false,
+        file: Some("foo.cpp".into()),
+        names: Names::Demangled,
+        ..Default::default()
+    };
     insta::assert_snapshot!(text(|out| lcov::write(&[unit(&sample)], &NoSources, &options, out)));
 }
 

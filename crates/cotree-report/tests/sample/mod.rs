@@ -42,10 +42,18 @@ impl Builder {
     pub fn block(mut self, instructions: u32, count: u64, lines: &[(u32, u32, Option<u32>, u32)]) -> Self {
         let file = self.facts.position.map_or(0, |p| p.file);
         self.facts.blocks.push(BlockFacts {
-            instructions: InstructionCounts { total: instructions, loads: instructions / 2, ..InstructionCounts::default() },
+            instructions: InstructionCounts {
+                total: instructions,
+                loads: instructions / 2,
+                ..InstructionCounts::default()
+            },
             lines: lines
                 .iter()
-                .map(|&(line, column, inlined, after_sites)| LineSpan { at: Position { file, line, column }, inlined, after_sites })
+                .map(|&(line, column, inlined, after_sites)| LineSpan {
+                    at: Position { file, line, column },
+                    inlined,
+                    after_sites,
+                })
                 .collect(),
         });
         self.profile.blocks.push(count);
@@ -180,4 +188,3 @@ pub fn cut_off() -> Sample {
     }
     sample
 }
-

@@ -22,7 +22,8 @@ impl Place {
     }
 
     fn get(&self) -> Option<Caller> {
-        let [rbx, rbp, r12, r13, r14, r15, sp, pc] = [0, 1, 2, 3, 4, 5, 6, 7].map(|at: usize| self.0[at].load(Ordering::Relaxed));
+        let [rbx, rbp, r12, r13, r14, r15, sp, pc] =
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at: usize| self.0[at].load(Ordering::Relaxed));
         (pc != 0).then_some(Caller { rbx, rbp, r12, r13, r14, r15, sp, pc })
     }
 

@@ -10,8 +10,19 @@
 macro_rules! labels {
     ($name:literal) => {
         concat!(
-            ".weak ", $name, "\n.globl __wrap_", $name, "\n.type ", $name, ",@function\n.type __wrap_", $name,
-            ",@function\n", $name, ":\n__wrap_", $name, ":"
+            ".weak ",
+            $name,
+            "\n.globl __wrap_",
+            $name,
+            "\n.type ",
+            $name,
+            ",@function\n.type __wrap_",
+            $name,
+            ",@function\n",
+            $name,
+            ":\n__wrap_",
+            $name,
+            ":"
         )
     };
 }

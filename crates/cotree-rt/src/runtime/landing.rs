@@ -10,8 +10,8 @@
 use super::hooks::got;
 use super::hooks::{behind, hook, real};
 use super::linkage::{Caller, call};
-use super::walk::{Passed, Walk};
 use super::process;
+use super::walk::{Passed, Walk};
 use crate::layout::{Flags, LANDED};
 use core::ffi::c_void;
 

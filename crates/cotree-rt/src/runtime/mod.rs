@@ -45,6 +45,11 @@ mod walk;
 #[cfg(all(panic = "abort", not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    say::trouble("internal error in", b"the profiling runtime", sys::Errno(0), "please report it; the program was stopped");
+    say::trouble(
+        "internal error in",
+        b"the profiling runtime",
+        sys::Errno(0),
+        "please report it; the program was stopped",
+    );
     sys::exit_group(134)
 }

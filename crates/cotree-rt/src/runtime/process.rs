@@ -262,7 +262,7 @@ mod host {
         executable().is_none_or(|process| (process.leave)(&super::SELF))
     }
 }
-#[cfg(feature = "shared-library")]
-pub use host::{join, leave};
 /// Whether walks end at the code address.
 pub use host::is_bottom;
+#[cfg(feature = "shared-library")]
+pub use host::{join, leave};

@@ -109,7 +109,12 @@ pub fn set_slab_count(count: u64) {
 /// Chooses where profiles go and starts this process's.
 pub fn start(pattern: &[u8]) {
     if unit::descriptor().abi != ABI {
-        say::trouble("no profile of", b"this program", Errno(0), "its objects and its runtime are of different versions");
+        say::trouble(
+            "no profile of",
+            b"this program",
+            Errno(0),
+            "its objects and its runtime are of different versions",
+        );
         return;
     }
     names().place.set(pattern);
@@ -187,8 +192,7 @@ fn map_file(fd: c_int) -> sys::Result<()> {
     sys::allocate(fd, 0, slabs_offset() + slab_count * unit::stride() as u64)?;
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new range.
-    let front =
-        unsafe { sys::map(core::ptr::null_mut(), slabs_offset() as usize, prot, libc::MAP_SHARED, fd, 0) }?;
+    let front = unsafe { sys::map(core::ptr::null_mut(), slabs_offset() as usize, prot, libc::MAP_SHARED, fd, 0) }?;
     if let Err(error) = slabs::map_initial(fd) {
         // SAFETY: mapped just now and known to nobody.
         unsafe { sys::unmap(front, slabs_offset() as usize) };

@@ -53,8 +53,7 @@ struct Entry {
 }
 
 const ENTRIES: usize = 1024;
-static CACHE: [Entry; ENTRIES] =
-    [const { Entry { check: AtomicU64::new(0), rule: AtomicU64::new(0) } }; ENTRIES];
+static CACHE: [Entry; ENTRIES] = [const { Entry { check: AtomicU64::new(0), rule: AtomicU64::new(0) } }; ENTRIES];
 
 fn entry(at: u64) -> &'static Entry {
     &CACHE[(at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize]

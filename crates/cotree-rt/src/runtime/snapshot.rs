@@ -82,9 +82,8 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     let total = front + slab_count as usize * stride;
     sys::allocate(fd, 0, total as u64)?;
     // SAFETY: a new range.
-    let copy = unsafe {
-        sys::map(core::ptr::null_mut(), total, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
-    }?;
+    let copy =
+        unsafe { sys::map(core::ptr::null_mut(), total, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0) }?;
     let header = profile::header().ok_or(Errno(libc::EINVAL))?;
     // SAFETY: header and table are one mapping of `front` bytes; the copy has `total`.
     let (copied, table) = unsafe {

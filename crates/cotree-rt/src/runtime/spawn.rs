@@ -159,9 +159,7 @@ fn mask_of(attributes: *const c_void) -> Option<u64> {
     let function = attribute_signals().filter(|_| !attributes.is_null())?;
     let mut mask = [0_u64; 16];
     // SAFETY: libc's function; its sigset_t has 128 bytes.
-    let result = unsafe {
-        call!(function => fn(attributes => *const c_void, mask.as_mut_ptr() => *mut u64) -> c_int)
-    };
+    let result = unsafe { call!(function => fn(attributes => *const c_void, mask.as_mut_ptr() => *mut u64) -> c_int) };
     (result == 0).then_some(mask[0])
 }
 

@@ -62,7 +62,9 @@ pub fn link_address(pc: u64) -> Option<u64> {
 pub fn slab_word_offset() -> isize {
     let offset: isize;
     // SAFETY: reads a GOT entry (or, relaxed by the linker, a constant).
-    unsafe { asm!("mov {}, qword ptr [rip + __cotree_slab@GOTTPOFF]", out(reg) offset, options(nostack, pure, readonly)) };
+    unsafe {
+        asm!("mov {}, qword ptr [rip + __cotree_slab@GOTTPOFF]", out(reg) offset, options(nostack, pure, readonly))
+    };
     offset
 }
 

@@ -1,7 +1,7 @@
 //! How a process ends, and what its profile says about it.
 
-use cotree_rt::layout::{Flags, State};
 use crate::support::{Flavour, Place, Profile, Run, check};
+use cotree_rt::layout::{Flags, State};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
@@ -18,7 +18,10 @@ fn exit_deep_in_a_chain_abandons_every_frame() {
         assert_eq!(profile.at(run.site("first")), 1);
         assert_eq!(profile.at(run.site("down")), 5);
         assert_eq!(profile.at(run.site("leave")), 1);
-        assert_eq!(&profile.header.binary[..profile.header.binary_len as usize], program.path.to_str().unwrap().as_bytes());
+        assert_eq!(
+            &profile.header.binary[..profile.header.binary_len as usize],
+            program.path.to_str().unwrap().as_bytes()
+        );
         assert_eq!(&profile.header.unit[..4], &[0xAB, 1, 2, 3]);
         assert!(profile.header.ended_ns >= profile.header.started_ns);
         std::fs::remove_file(profile.path).unwrap();

@@ -15,9 +15,14 @@ fn build_static(place: &Place, source: &str) -> support::Program {
 fn static_ends() {
     let place = Place::new("static_ends");
     let program = build_static(&place, "ends.c");
-    for (how, status) in
-        [("_exit", Some(4)), ("quick_exit", Some(4)), ("abort", None), ("abort-jumped", Some(0)), ("assert", None), ("err", Some(4))]
-    {
+    for (how, status) in [
+        ("_exit", Some(4)),
+        ("quick_exit", Some(4)),
+        ("abort", None),
+        ("abort-jumped", Some(0)),
+        ("assert", None),
+        ("err", Some(4)),
+    ] {
         let output = program.command().arg(how).output().unwrap();
         assert_eq!(output.status.code(), status, "{how}: {output:?}");
         let run = Run { output: String::from_utf8(output.stdout).unwrap(), errors: String::new() };

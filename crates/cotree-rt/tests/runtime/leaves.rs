@@ -1,7 +1,7 @@
 //! How activations are left without returning, while the process goes on.
 
-use cotree_rt::layout::{Flags, State};
 use crate::support::{Flavour, Place};
+use cotree_rt::layout::{Flags, State};
 
 #[test]
 fn jumps() {
@@ -43,7 +43,13 @@ fn a_jump_to_another_stack_is_flagged() {
 #[test]
 fn exceptions() {
     let place = Place::new("exceptions");
-    for options in [&[][..], &["-O0"], &["-static-libstdc++", "-static-libgcc"], &["-fuse-ld=gold"], &["-fno-omit-frame-pointer", "-no-pie", "-DNON_PIE"]] {
+    for options in [
+        &[][..],
+        &["-O0"],
+        &["-static-libstdc++", "-static-libgcc"],
+        &["-fuse-ld=gold"],
+        &["-fno-omit-frame-pointer", "-no-pie", "-DNON_PIE"],
+    ] {
         let run = place.build("throw.cc", options).run(0);
         let profile = place.profile();
         assert_eq!(profile.flags(), 0);

@@ -46,7 +46,9 @@ impl Flavour {
             link.args(["-u", symbol]);
         }
         check(link.arg(target.join("runtime/libcotree_rt.a")));
-        check(Command::new("objcopy").arg(format!("--keep-global-symbols={}", exports.display())).args([&raw, &object]));
+        check(
+            Command::new("objcopy").arg(format!("--keep-global-symbols={}", exports.display())).args([&raw, &object]),
+        );
         object
     }
 }
