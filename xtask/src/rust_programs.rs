@@ -88,6 +88,12 @@ impl Package {
         }
         (cargo, target.join(TARGET).join("release").join(self.executable))
     }
+
+    /// The same through `cotree cargo`, which keeps what it builds apart, in a folder of its own below the target folder.
+    pub fn build_profiled(&self, cotree: Command, folder: &Path, target: &Path, level: &str) -> (Command, PathBuf) {
+        let (command, _) = self.build(cotree, folder, target, level);
+        (command, target.join("cotree").join(TARGET).join("release").join(self.executable))
+    }
 }
 
 /// Copies a tree of files and folders.
@@ -131,7 +137,7 @@ fn check(package: &Package, level: &str, context: &Context) -> Result<String> {
     command::succeed(build.arg("--quiet"))?;
     let mut cotree = context.cotree();
     cotree.args(["--verify", "cargo"]);
-    let (mut build, ours) = package.build(cotree, &source, &folder.join("ours"), level);
+    let (mut build, ours) = package.build_profiled(cotree, &source, &folder.join("ours"), level);
     command::succeed(&mut build)?;
     ensure!(ours.exists(), "{} was not built at {}", package.name, ours.display());
     let mut notes = BTreeSet::new();

@@ -99,14 +99,13 @@ impl Variant {
         target: &Path,
     ) -> Option<(Command, PathBuf)> {
         let flags = self.rust?;
-        let cargo = if self.tool == Tool::Cotree {
-            let mut cargo = context.cotree();
-            cargo.args(self.options).arg("cargo");
-            cargo
+        let (mut command, executable) = if self.tool == Tool::Cotree {
+            let mut cotree = context.cotree();
+            cotree.args(self.options).arg("cargo");
+            package.build_profiled(cotree, source, target, "3")
         } else {
-            workspace::cargo()
+            package.build(workspace::cargo(), source, target, "3")
         };
-        let (mut command, executable) = package.build(cargo, source, target, "3");
         if !flags.is_empty() {
             command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
         }
