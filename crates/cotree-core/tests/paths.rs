@@ -3,7 +3,7 @@
 mod random;
 
 use cotree_core::cfg::Cfg;
-use cotree_core::facts::{EdgeKind, Function};
+use cotree_core::facts::{EdgeFacts, EdgeKind, Function};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method::path::graph::{PathGraph, Role};
@@ -20,9 +20,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A random function as LLVM could have made it: computed gotos neither return nor name a target twice.
 fn functions() -> impl Strategy<Value = Function> {
-    (random::functions(9), any::<u16>()).prop_map(|(mut f, twice)| {
+    (random::functions(9), any::<u16>(), any::<bool>()).prop_map(|(mut f, twice, connected)| {
         let mut seen = BTreeSet::new();
         let exit = f.exit();
+        if connected {
+            // As LLVM has it: each block is reached and has a way on, the entry is not branched to.
+            let computed = |f: &Function, src| f.edges.iter().any(|e| e.src == src && !e.kind.splittable());
+            f.edges.retain(|e| e.dst != Block(0));
+            for block in (0..f.blocks.len()).map(Block::new) {
+                let kind = if computed(&f, block) { EdgeKind::IndirectBranch } else { EdgeKind::Jump };
+                f.edges.push(EdgeFacts { src: block, dst: Block(block.0 + 1), kind, successor: 9 });
+            }
+        }
         f.edges.retain(|e| e.kind != EdgeKind::IndirectBranch || seen.insert((e.src, e.dst)));
         for e in f.edges.iter_mut().filter(|e| e.dst == exit) {
             e.kind = EdgeKind::Return;
