@@ -9,7 +9,7 @@
 //! - If none does (the line is passed in the middle of longer blocks), the line ran as often as those blocks did.
 //!
 //! Where an activation was abandoned during a call, the block is two: what follows the call ran less often. A function's
-//! first line is part of its first block. Inlined copies and other instances of a function are counted each by itself
+//! first line is a block of its own before all others. Inlined copies and other instances of a function are counted each by itself
 //! and added up.
 //!
 //! A call that was inlined is still under way on the line of the call: control that comes back from the copy does not
@@ -93,8 +93,8 @@ struct OnLine {
 /// A block, or the part of it between calls that did not return.
 struct Piece {
     block: Block,
-    /// It is the beginning of the block.
-    first: bool,
+    /// It is the function's beginning, the line of its declaration.
+    declaration: bool,
     /// It is nothing but a jump.
     jump: bool,
     /// Spans of the block.
@@ -124,11 +124,13 @@ impl<'a> Pieces<'a> {
             let jump = facts.instructions.total == 1 && kind_of_exit(flow, block) == Some(EdgeKind::Jump);
             let mut start = 0;
             let mut count = flow.block(block);
+            if index == 0 && flow.function.position.is_some() {
+                pieces.push(Piece { block, declaration: true, jump: false, spans: 0..0, count });
+            }
             // A piece without lines would only stand between those that have some; but the block must begin somewhere.
             let mut add = |spans: std::ops::Range<usize>, count: u64| {
-                let first = spans.start == 0 && pieces.last().is_none_or(|p: &Piece| p.block != block);
-                if first || !spans.is_empty() {
-                    pieces.push(Piece { block, first, jump, spans, count });
+                if !spans.is_empty() || pieces.last().is_none_or(|p: &Piece| p.block != block) {
+                    pieces.push(Piece { block, declaration: false, jump, spans, count });
                 }
             };
             for site in 0..flow.site_count(block) {
@@ -149,7 +151,7 @@ impl<'a> Pieces<'a> {
     fn positions(&self, piece: &Piece) -> impl Iterator<Item = LineKey> {
         let function = self.flow.function;
         let declared =
-            function.position.filter(|_| piece.first && piece.block == Block(0)).map(|p| (p.file, p.line, None));
+            function.position.filter(|_| piece.declaration).map(|p| (p.file, p.line, None));
         let spans = &function.blocks[piece.block.index()].lines[piece.spans.clone()];
         declared.into_iter().chain(spans.iter().map(|s| (s.at.file, s.at.line, s.inlined)))
     }
