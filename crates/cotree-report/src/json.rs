@@ -277,6 +277,7 @@ fn doubt(doubt: Doubt) -> &'static str {
     match doubt {
         Doubt::UnmappedCallSites => "unmapped-call-sites",
         Doubt::BuiltinSetjmp => "builtin-setjmp",
+        Doubt::SwitchesStacks => "switches-stacks",
     }
 }
 

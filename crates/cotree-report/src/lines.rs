@@ -210,9 +210,8 @@ impl<'a> Pieces<'a> {
                 (Some(from), Some(count)) => inner.entry(from).or_default().push((index, count)),
             };
             if index > self.first[piece.block.index()] {
-                let before = self.pieces[index - 1].count;
-                arrive(Some(index - 1), Some(before.min(piece.count)));
-                arrive(None, Some(piece.count.saturating_sub(before)));
+                // Those that came to life in the call (the second return of `setjmp`) are still on its line.
+                arrive(Some(index - 1), Some(piece.count));
                 continue;
             }
             for &edge in self.flow.cfg.preds(piece.block) {
