@@ -11,7 +11,7 @@ use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Reg, Site, Table};
 use crate::plan::FunctionPlan;
-use crate::probe::{Place, Probe};
+use crate::probe::{Place, PlacedCopy, Probe};
 use crate::profile::{EarlyExits, FunctionProfile};
 use std::collections::BTreeMap;
 
@@ -186,6 +186,8 @@ pub struct Machine<'a> {
     cfg: &'a Cfg,
     /// By place: the starts of all blocks, their ends, all edges.
     probes: Vec<Vec<Probe>>,
+    /// By place, as the probes; empty if there are none.
+    copies: Vec<Vec<PlacedCopy>>,
     effects: Effects,
 }
 
@@ -201,7 +203,20 @@ impl<'a> Machine<'a> {
             probes[place_number(cfg, placed.place)].push(placed.probe);
         }
         let effects = Effects { counters: vec![0; plan.measures.len()], ..Effects::default() };
-        Self { function, cfg, probes, effects }
+        Self { function, cfg, probes, copies: Vec::new(), effects }
+    }
+
+    /// A machine that copies registers, too.
+    ///
+    /// # Panics
+    /// If they are not for this graph.
+    #[must_use]
+    pub fn with_copies(mut self, copies: &[PlacedCopy]) -> Self {
+        self.copies = vec![Vec::new(); self.probes.len()];
+        for &copy in copies {
+            self.copies[place_number(self.cfg, copy.place)].push(copy);
+        }
+        self
     }
 
     /// Runs a walk with fresh registers; gives the registers at its end.
@@ -220,7 +235,7 @@ impl<'a> Machine<'a> {
     /// # Panics
     /// If the plan uses counters that it does not have.
     pub fn run_with(&mut self, walk: &Walk, mut registers: Registers) -> Result<Registers, WalkError> {
-        let Self { function, cfg, probes, effects } = self;
+        let Self { function, cfg, probes, copies, effects } = self;
         steps(function, cfg, walk, |step| {
             let (place, next) = match step {
                 Step::Enter(block) => (Place::Start(block), None),
@@ -228,8 +243,13 @@ impl<'a> Machine<'a> {
                 Step::Take(edge) => (Place::Edge(edge), None),
                 Step::Begin | Step::Early(..) => return,
             };
-            for &probe in &probes[place_number(cfg, place)] {
+            let place = place_number(cfg, place);
+            for &probe in &probes[place] {
                 effects.apply(probe, next, &mut registers.0);
+            }
+            for copy in copies.get(place).into_iter().flatten() {
+                let value = registers.get(copy.from).wrapping_add(copy.plus);
+                registers.0.insert(copy.to, value);
             }
         })?;
         Ok(registers)

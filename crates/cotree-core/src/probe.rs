@@ -48,6 +48,20 @@ pub enum Probe {
     Events(i64),
 }
 
+/// `to = from + plus`, where registers are kept and taken up again (Melski & Reps 1998, §7). At one place copies run after
+/// all probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedCopy {
+    /// Where.
+    pub place: Place,
+    /// What is set.
+    pub to: Reg,
+    /// What is read.
+    pub from: Reg,
+    /// What is added.
+    pub plus: i64,
+}
+
 /// A probe with its place; probes of one place run in the order of the plan's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedProbe {

@@ -9,7 +9,7 @@ use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method::path::graph::{PathGraph, Role};
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{
-    self, Abandoned, AtCalls, PathClass, PathOptions, PathPlan, PathProfile, PathStart, plan_naively,
+    self, Abandoned, AtCalls, PathClass, PathError, PathOptions, PathPlan, PathProfile, PathStart,
 };
 use cotree_core::plan::Measure;
 use cotree_core::probe::{Place, Probe};
@@ -93,7 +93,7 @@ fn prefix(f: &Function, cfg: &Cfg, earlier: &[Walk], block: Block) -> Option<Vec
 /// Runs the walks; those that come to life do so with the registers of an activation that had got there. (Walks from
 /// blocks that the entry does not reach are dropped from the list.)
 fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
-    let mut machine = Machine::new(f, cfg, &plan.plan);
+    let mut machine = Machine::new(f, cfg, &plan.plan).with_copies(&plan.copies);
     let mut abandoned = Vec::new();
     let mut done: Vec<Walk> = Vec::new();
     for walk in walks.drain(..) {
@@ -101,7 +101,7 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
         if let From::Site(site) = walk.from {
             let Some(edges) = prefix(f, cfg, &done, f.sites[site.index()].block) else { continue };
             let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
-            registers = Machine::new(f, cfg, &plan.plan).run(&before).unwrap();
+            registers = Machine::new(f, cfg, &plan.plan).with_copies(&plan.copies).run(&before).unwrap();
             abandoned.push(Abandoned { site, register: Some(registers.get(path::PATH_REGISTER)), count: -1 });
         }
         let registers = machine.run_with(&walk, registers).unwrap();
@@ -118,6 +118,49 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
 
 fn recover(f: &Function, cfg: &Cfg, plan: &PathPlan, run: &Run) -> PathProfile {
     path::recover(f, cfg, plan, &run.counters, &run.table, &run.abandoned).unwrap()
+}
+
+/// The table that walks from entry to EXIT should leave: as Melski & Reps 1998, §7, have it, with the values themselves.
+fn by_values(cfg: &Cfg, numbering: &Numbering, walks: &[Walk]) -> Vec<(u64, u64)> {
+    let graph = numbering.graph();
+    let value = |role: Role| (0..graph.arc_count()).find(|&a| graph.role(a) == role).map(|a| numbering.value(a));
+    let dispatched = |e: Edge| {
+        let goto = value(Role::ToDispatch(cfg.src(e))).unwrap();
+        goto + value(Role::FromDispatch(cfg.dst(e))).unwrap()
+    };
+    let mut table: BTreeMap<u64, u64> = BTreeMap::new();
+    for walk in walks {
+        let mut on_entry_to: BTreeMap<Block, u64> = BTreeMap::new();
+        let mut number = value(Role::Enter).unwrap();
+        let mut enter = |number: &mut u64, table: &mut BTreeMap<u64, u64>, block: Block| {
+            if let Some(end) = value(Role::EndAtBlock(block)) {
+                *table.entry(*number + end).or_default() += 1;
+                *number = value(Role::BeginAtBlock(block)).unwrap();
+            } else if block != cfg.exit() {
+                on_entry_to.insert(block, *number);
+                *number += value(Role::Inside(block)).unwrap();
+            }
+            on_entry_to.clone()
+        };
+        let mut kept = enter(&mut number, &mut table, cfg.entry());
+        for &edge in walk.edges.iter().filter(|e| !graph.self_loops().contains(e)) {
+            let dst = cfg.dst(edge);
+            if let Some(end) = value(Role::EndOfTurn(edge)) {
+                *table.entry(number + end).or_default() += 1;
+                number = kept[&dst] + value(Role::Again(dst)).unwrap();
+                continue;
+            }
+            if let Some(end) = value(Role::EndOnEdge(edge)) {
+                *table.entry(number + end).or_default() += 1;
+                number = value(Role::BeginAfterEdge(dst)).unwrap();
+            } else {
+                number += value(Role::Real(edge)).unwrap_or_else(|| dispatched(edge));
+            }
+            kept = enter(&mut number, &mut table, dst);
+        }
+        *table.entry(number).or_default() += 1;
+    }
+    table.into_iter().collect()
 }
 
 /// All paths from ENTRY to EXIT of the path graph, by search.
@@ -171,7 +214,7 @@ proptest! {
     #[test]
     fn path_profiles_are_exact((f, cfg, mut walks, weighting, options) in cases()) {
         let clever = path::plan(&f, &cfg, &weighting, options).unwrap();
-        let naive = plan_naively(&f, &cfg, &weighting, options).unwrap();
+        let naive = path::naively(&f, &cfg, &weighting, &clever).unwrap();
         let by_clever = run(&f, &cfg, &clever, &mut walks);
         let by_naive = run(&f, &cfg, &naive, &mut walks);
         let (truth, _) = observe(&f, &cfg, &walks).unwrap();
@@ -262,6 +305,49 @@ proptest! {
         } else {
             prop_assert_eq!(&profile.counts.flaws, &[Flaw::UnknownExit]);
             prop_assert!(!profile.unresolved.is_empty());
+        }
+    }
+
+    /// With context: derived counts are the truth, under both placements; numbers are those of a register that adds up
+    /// the plain values along the walk.
+    #[test]
+    fn context_profiles_are_exact((f, cfg, mut walks, weighting, options) in cases()) {
+        let clever = match path::plan_context(&f, &cfg, &weighting, options) {
+            Err(PathError::Irreducible(_)) => return Ok(()),
+            clever => clever.unwrap(),
+        };
+        let naive = path::naively(&f, &cfg, &weighting, &clever).unwrap();
+        let by_clever = run(&f, &cfg, &clever, &mut walks);
+        let by_naive = run(&f, &cfg, &naive, &mut walks);
+        let (truth, _) = observe(&f, &cfg, &walks).unwrap();
+        let profile = recover(&f, &cfg, &clever, &by_clever);
+        prop_assert_eq!(&profile.counts, &truth);
+        prop_assert_eq!(&recover(&f, &cfg, &naive, &by_naive).counts, &truth);
+        if by_clever.abandoned.is_empty() {
+            prop_assert_eq!(&profile.paths, &by_naive.table);
+        }
+        walks.retain(|w| w.from == From::Entry && w.until == Until::Exit);
+        let numbering = Numbering::new(&f, &cfg, &clever.cuts).unwrap();
+        prop_assert_eq!(run(&f, &cfg, &clever, &mut walks).table, by_values(&cfg, &numbering, &walks));
+    }
+
+    /// Without registers, profiles with context are exact or say that they are not.
+    #[test]
+    fn context_profiles_make_up_for_lost_registers((f, cfg, mut walks, weighting, options) in cases()) {
+        walks.retain(|w| w.from == From::Entry);
+        let plan = match path::plan_context(&f, &cfg, &weighting, options) {
+            Err(PathError::Irreducible(_)) => return Ok(()),
+            plan => plan.unwrap(),
+        };
+        let mut by_machine = run(&f, &cfg, &plan, &mut walks);
+        for entry in &mut by_machine.abandoned {
+            entry.register = None;
+        }
+        let profile = recover(&f, &cfg, &plan, &by_machine);
+        if profile.counts.flaws.is_empty() {
+            prop_assert_eq!(profile.counts, observe(&f, &cfg, &walks).unwrap().0);
+        } else {
+            prop_assert_eq!(&profile.counts.flaws, &[Flaw::UnknownExit]);
         }
     }
 
@@ -373,6 +459,49 @@ fn cold_ends_are_counted_before_the_call() {
     assert_eq!((profile.paths.len(), profile.cut_short.len()), (1, 1));
 }
 
+/// A→B or A→C, both →D: the loop D→E→D or D→F→D, D→G. After B all turns go by E, after C by F.
+#[test]
+fn context_tells_how_the_loop_was_reached() {
+    let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 3), (5, 3), (3, 6), (6, 7)];
+    let (f, cfg) = case(7, &edges, &[]);
+    let weighting = Weighting::heuristic(&cfg);
+    let plan = path::plan_context(&f, &cfg, &weighting, PathOptions::default()).unwrap();
+    // Each of B and C: the first turn or a later one, then E, F or G.
+    assert_eq!(plan.paths, 12);
+    let walk =
+        |edges: &[u32]| Walk { from: From::Entry, edges: edges.iter().map(|&e| Edge(e)).collect(), until: Until::Exit };
+    let mut walks =
+        vec![walk(&[0, 2, 4, 6, 4, 6, 4, 6, 8, 9]), walk(&[1, 3, 5, 7, 5, 7, 8, 9]), walk(&[1, 3, 5, 7, 8, 9])];
+    let by_machine = run(&f, &cfg, &plan, &mut walks);
+    let profile = recover(&f, &cfg, &plan, &by_machine);
+    assert_eq!(profile.counts, observe(&f, &cfg, &walks).unwrap().0);
+    let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+    let told = profile.paths.iter().map(|&(number, count)| {
+        let path = numbering.path(&cfg, number).unwrap();
+        let context: Vec<u32> = path.context.iter().map(|e| e.0).collect();
+        format!("{context:?} {} {count}", spell(&path))
+    });
+    assert_eq!(
+        told.collect::<BTreeSet<_>>(),
+        BTreeSet::from(
+            ["[] ABDE 1", "[0, 2] DE 2", "[0, 2] DG 1", "[] ACDF 2", "[1, 3] DF 1", "[1, 3] DG 2"].map(String::from)
+        )
+    );
+    // A plain path profile can't tell the two ways out apart.
+    let (plain, numbering) = plan_of(&(f.clone(), cfg.clone()));
+    let by_machine = run(&f, &cfg, &plain, &mut walks);
+    let profile = recover(&f, &cfg, &plain, &by_machine);
+    let out = |&&(n, _): &&(u64, u64)| spell(&numbering.path(&cfg, n).unwrap()) == "DG";
+    assert_eq!(profile.paths.iter().filter(out).map(|p| p.1).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn irreducible_loops_have_no_context() {
+    let (f, cfg) = case(4, &[(0, 1), (0, 2), (1, 2), (2, 1), (2, 3), (3, 4)], &[]);
+    let refused = path::plan_context(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions::default());
+    assert_eq!(refused, Err(PathError::Irreducible(Block(1))));
+}
+
 /// The generator makes what the tests above claim to cover.
 #[test]
 fn random_cases_are_rich() {
@@ -407,6 +536,7 @@ fn random_cases_are_rich() {
             ("pending", profile.pending.len()),
             ("cut short", profile.cut_short.len()),
             ("paths", profile.paths.len()),
+            ("contexts", path::plan_context(&f, &cfg, &weighting, options).map_or(0, |plan| plan.copies.len())),
             ("lost but found", usize::from(!lost.unresolved.is_empty() && lost.counts.flaws.is_empty())),
             ("lost and flagged", usize::from(lost.counts.flaws.contains(&Flaw::UnknownExit))),
         ] {

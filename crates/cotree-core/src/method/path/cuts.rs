@@ -49,14 +49,20 @@ pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts 
     let needs_cut = |e: &Edge| dfs.is_backedge(*e) && !cut[cfg.dst(*e).index()] && cfg.src(*e) != cfg.dst(*e);
     let edges = cfg.edges().filter(needs_cut).collect();
     let blocks = cfg.blocks().filter(|b| *b != cfg.exit() && cut[b.index()]).collect();
-    Cuts { edges, blocks }
+    Cuts { edges, blocks, loops: Vec::new() }
 }
 
-/// The necessary cuts and those that keep the number of paths within `limit`, if any do: every function keeps about as
+/// These cuts and those that keep the number of paths within `limit`, if any do: every function keeps about as
 /// many paths as it has edges. There never are more than [`MOST_PATHS`].
 #[must_use]
-pub fn choose(function: &Function, cfg: &Cfg, classes: &EdgeClasses, weighting: &Weighting, limit: u64) -> Cuts {
-    let base = necessary(function, cfg, classes);
+pub fn choose(
+    function: &Function,
+    cfg: &Cfg,
+    classes: &EdgeClasses,
+    weighting: &Weighting,
+    base: Cuts,
+    limit: u64,
+) -> Cuts {
     let graph = PathGraph::new(function, cfg, &base);
     let chooser = Chooser { cfg, classes, weighting, graph: &graph, fan: largest_fan(cfg, classes) };
     let limit = u128::from(limit.clamp(1, MOST_PATHS));
@@ -105,8 +111,8 @@ impl Chooser<'_> {
                 continue;
             }
             let mut sum: u128 = graph.out(node).iter().map(|&arc| paths[graph.dst(arc)]).sum();
-            if let [inside] = graph.out(node)
-                && let Role::Inside(block) = graph.role(*inside)
+            if let Some(&inside) = graph.out(node).first()
+                && let Role::Inside(block) = graph.role(inside)
             {
                 // Edges that can't be cut must not bring too much.
                 if sum > 1 && sum > bound / self.fan as u128 && self.entered_unplaceably(block) {
@@ -174,7 +180,7 @@ impl Chooser<'_> {
 
 fn arc_weight(graph: &PathGraph, weighting: &Weighting, arc: usize) -> f64 {
     match graph.role(arc) {
-        Role::Real(edge) | Role::EndOnEdge(edge) => weighting.edge(edge),
+        Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => weighting.edge(edge),
         _ => 0.0,
     }
 }

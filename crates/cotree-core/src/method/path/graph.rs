@@ -40,6 +40,11 @@ pub enum Role {
     EndOnEdge(Edge),
     /// Surrogate: a path ends where a cut block is entered.
     EndAtBlock(Block),
+    /// Surrogate: a path around a loop ends with this backedge, and the next begins with [`Self::Again`].
+    EndOfTurn(Edge),
+    /// Surrogate: a path begins with the body of a loop-entry, but keeps the number of how the loop was reached
+    /// ([`super::context`]). It is parallel to [`Self::Inside`].
+    Again(Block),
     /// Surrogate: nothing follows this block (no function that LLVM accepts has one).
     DeadEnd(Block),
 }
@@ -118,6 +123,10 @@ impl PathGraph {
         for edge in cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()) {
             cut_edge[edge.index()] = true;
         }
+        let mut turn = vec![false; cfg.edge_count()];
+        for edge in cuts.loops.iter().filter(|e| e.index() < cfg.edge_count()) {
+            turn[edge.index()] = !cut_block[cfg.dst(*edge).index()];
+        }
         let (entry, exit) = (2 * blocks, 2 * blocks + 1);
         let end = |block: Block| if block == cfg.exit() { exit } else { entered(block) };
         let dispatch = |number: u32| exit + 1 + number as usize;
@@ -130,6 +139,9 @@ impl PathGraph {
                 arcs.push((entry, left(block), Role::BeginAtBlock(block)));
             } else {
                 arcs.push((entered(block), left(block), Role::Inside(block)));
+                if cfg.preds(block).iter().any(|&e| turn[e.index()]) {
+                    arcs.push((entered(block), left(block), Role::Again(block)));
+                }
             }
             if cfg.preds(block).iter().any(|&e| cut_edge[e.index()]) {
                 arcs.push((entry, entered(block), Role::BeginAfterEdge(block)));
@@ -140,6 +152,8 @@ impl PathGraph {
                 let dst = cfg.dst(edge);
                 if cut_edge[edge.index()] {
                     arcs.push((left(block), exit, Role::EndOnEdge(edge)));
+                } else if turn[edge.index()] {
+                    arcs.push((left(block), exit, Role::EndOfTurn(edge)));
                 } else if dst == block && !cut_block[block.index()] {
                     self_loops.push(edge);
                 } else {

@@ -48,7 +48,7 @@ fn offer(
     match graph.role(arc) {
         // No probe can be there.
         Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) => (0, 0.0, 0),
-        // A probe would run again with each turn of the self-loop.
+        // A probe would run again with each turn of the loop.
         Role::Inside(block) if looped[block.index()] => (0, 0.0, 0),
         Role::Inside(block) if placer.is_bare_return(block) => (1, 0.0, 0),
         Role::Inside(block) => (2, -weighting.block(block), 1),
@@ -64,6 +64,8 @@ fn offer(
         Role::BeginAfterEdge(_)
         | Role::BeginAtBlock(_)
         | Role::EndOnEdge(_)
+        | Role::EndOfTurn(_)
+        | Role::Again(_)
         | Role::EndAtBlock(_)
         | Role::DeadEnd(_) => (3, 0.0, 0),
     }
@@ -84,6 +86,11 @@ impl Increments {
         let mut looped = vec![false; cfg.block_count()];
         for &edge in graph.self_loops() {
             looped[cfg.src(edge).index()] = true;
+        }
+        for arc in 0..graph.arc_count() {
+            if let Role::Again(block) = graph.role(arc) {
+                looped[block.index()] = true;
+            }
         }
         let mut offers: Vec<_> = (0..graph.arc_count())
             .map(|arc| (offer(cfg, graph, classes, weighting, &placer, &looped, arc), arc))

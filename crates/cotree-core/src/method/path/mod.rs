@@ -23,6 +23,7 @@
 //! the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
 
 pub mod classes;
+pub mod context;
 pub mod cuts;
 pub mod graph;
 pub mod increments;
@@ -38,6 +39,8 @@ use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Reg, Site, Table};
 use crate::plan::FunctionPlan;
+use crate::probe::PlacedCopy;
+use crate::profile::EarlyExits;
 use crate::weighting::Weighting;
 use classes::EdgeClasses;
 use increments::Increments;
@@ -56,6 +59,8 @@ pub struct Cuts {
     pub edges: Vec<Edge>,
     /// Where these blocks are entered, in order.
     pub blocks: Vec<Block>,
+    /// On these backedges, in order; what begins there keeps the way to the loop in mind ([`context`]).
+    pub loops: Vec<Edge>,
 }
 
 /// What the register says while a call of the block is running.
@@ -74,6 +79,8 @@ pub enum AtCalls {
 pub struct PathPlan {
     /// The probes; the counters are those of self-loops.
     pub plan: FunctionPlan,
+    /// What happens to further registers. At each place they come after the probes.
+    pub copies: Vec<PlacedCopy>,
     /// Where paths are cut: this determines the numbering.
     pub cuts: Cuts,
     /// How many paths there are; numbers are below it.
@@ -83,11 +90,25 @@ pub struct PathPlan {
 }
 
 impl PathPlan {
+    /// The call sites at which the path register has to be noted when an activation is abandoned there, or comes to life.
+    pub fn sites_with_register<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = Site> + 'a {
+        let needed = |block| matches!(self.at_calls(block), Some(AtCalls::Query(_)));
+        (0..).zip(&function.sites).filter(move |(_, site)| needed(site.block)).map(|(i, _)| Site(i))
+    }
+
     /// What the register says at calls of the block; `None` if it has none.
     #[must_use]
     pub fn at_calls(&self, block: Block) -> Option<AtCalls> {
         self.calls.binary_search_by_key(&block, |c| c.0).ok().map(|i| self.calls[i].1)
     }
+}
+
+/// Early exits of which no registers are known. Only for runs in which no activation came to life: see
+/// [`Abandoned::count`].
+#[must_use]
+pub fn without_registers(early: &EarlyExits) -> Vec<Abandoned> {
+    let some = early.at_site.iter().enumerate().filter(|(_, count)| **count != 0);
+    some.map(|(site, &count)| Abandoned { site: Site::new(site), register: None, count }).collect()
 }
 
 /// Why paths can't be numbered or profiles not be recovered.
@@ -102,6 +123,9 @@ pub enum PathError {
     /// The cuts leave a cycle.
     #[error("the plan leaves a cycle in the control-flow graph that paths could follow for ever")]
     Cyclic,
+    /// There is a loop that is also entered beside its header: it has no context.
+    #[error("the loop of {0} can be entered beside its header")]
+    Irreducible(Block),
     /// The cuts leave too many paths.
     #[error("the plan leaves more paths than there are numbers")]
     TooManyPaths,
@@ -164,25 +188,59 @@ pub fn plan(
         return Err(PathError::ForeignGraph);
     }
     let classes = EdgeClasses::new(function, cfg);
-    let cuts = cuts::choose(function, cfg, &classes, weighting, options.limit);
-    let numbering = Numbering::new(function, cfg, &cuts)?;
-    let increments = Increments::new(function, cfg, &numbering, &classes, weighting);
-    let placed = placement::place(function, cfg, &numbering, &increments, &classes);
-    Ok(PathPlan { plan: placed.plan, cuts, paths: numbering.paths(), calls: placed.calls })
+    let necessary = cuts::necessary(function, cfg, &classes);
+    plan_with(function, cfg, weighting, &classes, necessary, options)
 }
 
-/// The same table by the naive placement: each increment on its own edge, `r = 0` where paths begin, `table[r] += 1` where
-/// they end (the first solution of Ball & Larus 1996, §3.4). For comparison.
+fn plan_with(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    classes: &EdgeClasses,
+    necessary: Cuts,
+    options: PathOptions,
+) -> Result<PathPlan, PathError> {
+    let cuts = cuts::choose(function, cfg, classes, weighting, necessary, options.limit);
+    let numbering = Numbering::new(function, cfg, &cuts)?;
+    let increments = Increments::new(function, cfg, &numbering, classes, weighting);
+    let placed = placement::place(function, cfg, &numbering, &increments, classes);
+    let copies = context::copies(cfg, &numbering, &increments, classes);
+    Ok(PathPlan { plan: placed.plan, copies, cuts, paths: numbering.paths(), calls: placed.calls })
+}
+
+/// Plans one function with the context of each loop ([`context`]). Untouched functions get an empty plan.
 ///
 /// # Errors
-/// As [`plan`].
-pub fn plan_naively(
+/// [`PathError::Irreducible`] for functions that have no such context; otherwise as [`plan`].
+pub fn plan_context(
     function: &Function,
     cfg: &Cfg,
     weighting: &Weighting,
     options: PathOptions,
 ) -> Result<PathPlan, PathError> {
-    let mut made = plan(function, cfg, weighting, options)?;
+    if function.untouched.is_some() {
+        return Ok(PathPlan::default());
+    }
+    if cfg.block_count() != function.blocks.len() + 1 || cfg.edge_count() != function.edges.len() + 1 {
+        return Err(PathError::ForeignGraph);
+    }
+    let classes = EdgeClasses::new(function, cfg);
+    let necessary = context::necessary(function, cfg, &classes)?;
+    plan_with(function, cfg, weighting, &classes, necessary, options)
+}
+
+/// The same table as `clever`'s by the naive placement: each increment on its own edge, `r = 0` where paths begin, `table[r] += 1` where
+/// they end (the first solution of Ball & Larus 1996, §3.4). For comparison.
+///
+/// # Errors
+/// As [`plan`].
+pub fn naively(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    clever: &PathPlan,
+) -> Result<PathPlan, PathError> {
+    let mut made = clever.clone();
     if function.untouched.is_none() {
         let classes = EdgeClasses::new(function, cfg);
         let numbering = Numbering::new(function, cfg, &made.cuts)?;

@@ -125,7 +125,14 @@ impl Numbering {
     /// The path, or beginning of a path, along these arcs.
     #[must_use]
     pub fn path_along(&self, cfg: &Cfg, arcs: &[Arc]) -> Path {
-        let mut path = Path { start: PathStart::Entry, blocks: Vec::new(), edges: Vec::new(), to_exit: false };
+        let mut path = Path {
+            start: PathStart::Entry,
+            blocks: Vec::new(),
+            edges: Vec::new(),
+            to_exit: false,
+            context: Vec::new(),
+            turns: Vec::new(),
+        };
         let mut goto = None;
         for &arc in arcs {
             match self.graph.role(arc) {
@@ -136,7 +143,13 @@ impl Numbering {
                     path.blocks.push(block);
                 }
                 Role::Inside(block) => path.blocks.push(block),
-                Role::Real(edge) | Role::EndOnEdge(edge) => path.edges.push(edge),
+                Role::Again(block) => {
+                    path.start = PathStart::Cut(block);
+                    path.blocks = vec![block];
+                    path.context.append(&mut path.edges);
+                    path.turns.push(block);
+                }
+                Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => path.edges.push(edge),
                 Role::ToDispatch(block) => goto = Some(block),
                 Role::FromDispatch(block) => path.edges.extend(goto.and_then(|src| branch(cfg, src, block))),
             }

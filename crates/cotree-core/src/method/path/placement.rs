@@ -118,6 +118,12 @@ impl<'a> Moves<'a> {
         for &edge in graph.self_loops() {
             no_end[left(cfg.src(edge))] = true; // Counted inside, it would be counted with each turn.
         }
+        for arc in 0..graph.arc_count() {
+            if let Role::Again(_) = graph.role(arc) {
+                no_start[graph.src(arc)] = true; // Its number is kept there.
+                no_end[graph.dst(arc)] = true;
+            }
+        }
         Self {
             graph,
             increment: &increments.increment,
@@ -210,13 +216,13 @@ impl Arcs {
         for arc in 0..graph.arc_count() {
             match graph.role(arc) {
                 Role::Real(edge) => arcs.of_edge[edge.index()] = Some(arc),
-                Role::EndOnEdge(edge) => arcs.end_of_edge[edge.index()] = Some(arc),
+                Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => arcs.end_of_edge[edge.index()] = Some(arc),
                 Role::BeginAfterEdge(block) => arcs.begin_after_edge[block.index()] = Some(arc),
                 Role::Inside(block) | Role::EndAtBlock(block) | Role::BeginAtBlock(block) => {
                     arcs.at_start[block.index()].push(arc); // The end comes first in arc order.
                 }
                 // A new activation finds 0 in its register; nothing is ever done on the others.
-                Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) | Role::DeadEnd(_) => {}
+                Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) | Role::DeadEnd(_) | Role::Again(_) => {}
             }
         }
         arcs
@@ -235,7 +241,8 @@ fn finish(
     let arcs = Arcs::new(cfg, graph);
     let mut plan = FunctionPlan::default();
     let on_edge = |edge: Edge| -> Vec<Action> {
-        let begins = arcs.end_of_edge[edge.index()].and(arcs.begin_after_edge[cfg.dst(edge).index()]);
+        let ends = arcs.end_of_edge[edge.index()].filter(|&arc| graph.role(arc) == Role::EndOnEdge(edge));
+        let begins = ends.and(arcs.begin_after_edge[cfg.dst(edge).index()]);
         let parts = [arcs.of_edge[edge.index()], arcs.end_of_edge[edge.index()], begins];
         parts.into_iter().flatten().filter_map(|arc| moves.actions[arc]).collect()
     };

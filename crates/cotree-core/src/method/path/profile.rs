@@ -28,6 +28,11 @@ pub struct Path {
     pub edges: Vec<Edge>,
     /// It ends at EXIT, not at a cut.
     pub to_exit: bool,
+    /// The context-prefix: the edges that led to the path's first block ([`super::context`]). Empty for plain paths.
+    pub context: Vec<Edge>,
+    /// The loop-entries on the context-prefix, the path's own first block among them, from which it goes on with a turn
+    /// of the loop that is not the first.
+    pub turns: Vec<Block>,
 }
 
 /// The four types of path of the paper (Ball & Larus 1996, §4), where every cut counts as a backedge.

@@ -101,8 +101,10 @@ impl<'a> Flows<'a> {
     }
 
     fn add(&mut self, arcs: &[Arc], count: i128) {
+        // The context-prefix has been counted with the paths that it consists of.
+        let active = arcs.iter().rposition(|&arc| matches!(self.graph.role(arc), Role::Again(_))).unwrap_or(0);
         let mut goto = None;
-        for &arc in arcs {
+        for &arc in &arcs[active..] {
             self.arcs[arc] += count;
             match self.graph.role(arc) {
                 Role::ToDispatch(src) => goto = Some(src),
@@ -210,11 +212,16 @@ impl<'a> Flows<'a> {
             surplus[graph.entry()] += i128::from(count);
         }
         for &node in graph.topological_order().iter().rev() {
-            leads_there[node] |= graph.out(node).iter().any(|&arc| leads_there[graph.dst(arc)]);
+            let goes_on = |&arc: &Arc| !matches!(graph.role(arc), Role::Again(_)) && leads_there[graph.dst(arc)];
+            leads_there[node] |= graph.out(node).iter().any(goes_on);
         }
         let missing = self.missing_begins();
         let on_the_way: Vec<Arc> = (0..graph.arc_count()).filter(|&arc| leads_there[graph.dst(arc)]).collect();
-        let links: Vec<(usize, usize)> = on_the_way.iter().map(|&arc| (graph.src(arc), graph.dst(arc))).collect();
+        let begin = |arc| match graph.role(arc) {
+            Role::Again(_) => graph.entry(),
+            _ => graph.src(arc),
+        };
+        let links: Vec<(usize, usize)> = on_the_way.iter().map(|&arc| (begin(arc), graph.dst(arc))).collect();
         let mut flow: Vec<Option<i128>> = on_the_way.iter().map(|&arc| missing[arc]).collect();
         let outcome = flow::propagate(&links, &mut flow, surplus);
         for (&arc, found) in on_the_way.iter().zip(&flow) {
@@ -228,16 +235,18 @@ impl<'a> Flows<'a> {
     fn missing_begins(&self) -> Vec<Option<i128>> {
         let graph = self.graph;
         let mut after_edges = vec![0i128; self.cfg.block_count()];
-        let mut at_block = after_edges.clone();
+        let (mut at_block, mut turns) = (after_edges.clone(), after_edges.clone());
         for arc in 0..graph.arc_count() {
             match graph.role(arc) {
                 Role::EndOnEdge(edge) => after_edges[self.cfg.dst(edge).index()] += self.arcs[arc],
+                Role::EndOfTurn(edge) => turns[self.cfg.dst(edge).index()] += self.arcs[arc],
                 Role::EndAtBlock(block) => at_block[block.index()] += self.arcs[arc],
                 _ => {}
             }
         }
         let begins = |arc| match graph.role(arc) {
             Role::BeginAfterEdge(block) => Some(after_edges[block.index()] - self.arcs[arc]),
+            Role::Again(block) => Some(turns[block.index()] - self.arcs[arc]),
             Role::BeginAtBlock(block) => Some(at_block[block.index()] - self.arcs[arc]),
             _ => None,
         };
@@ -251,7 +260,9 @@ impl<'a> Flows<'a> {
         let mut entries = 0;
         for arc in 0..self.graph.arc_count() {
             match self.graph.role(arc) {
-                Role::Real(edge) | Role::EndOnEdge(edge) => self.edges[edge.index()] += self.arcs[arc],
+                Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => {
+                    self.edges[edge.index()] += self.arcs[arc]
+                }
                 Role::Enter => entries = self.arcs[arc],
                 _ => {}
             }

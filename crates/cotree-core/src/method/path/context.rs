@@ -1,0 +1,89 @@
+//! Paths with context: how was the loop reached? (Melski & Reps 1998, §7.)
+//!
+//! A plain path that begins after a backedge has forgotten all before. Here each loop-entry *v* is two nodes (Transformation
+//! 1: where *v* is entered and where it is left) with two edges between them: the block itself, and a surrogate for
+//! every turn but the first. A path that begins after a backedge *w*→*v* has the number of some way from ENTRY to *v*, then
+//! the surrogate, then the way around the loop: a *context-prefix* and an *active suffix*. Only the suffix has been
+//! executed anew, so only it counts for blocks and edges.
+//!
+//! The register's value at each loop-entry is kept in a register of its own (`pathNumOnEntryToV`) on the edges that enter
+//! the loop, and after a backedge the path register is that value plus the surrogate's increment. So the loop must have
+//! been entered through its header: a function with an irreducible loop has no context profile
+//! ([`PathError::Irreducible`]).
+//!
+//! Self-loops are counted apart as ever. A loop whose header some computed goto enters on an edge that can hold no probe
+//! keeps no context: its header is a cut block. So do the few loops in which paths are cut for their number.
+
+use super::classes::{Class, EdgeClasses};
+use super::graph::{PathGraph, Role};
+use super::increments::Increments;
+use super::numbering::Numbering;
+use super::{Cuts, PATH_REGISTER, PathError, cuts};
+use crate::cfg::Cfg;
+use crate::dfs::Dfs;
+use crate::facts::Function;
+use crate::ids::{Block, Edge, Reg};
+use crate::loops::LoopForest;
+use crate::probe::{Place, PlacedCopy};
+
+/// The cuts that any numbering with context needs.
+///
+/// # Errors
+/// [`PathError::Irreducible`].
+pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Result<Cuts, PathError> {
+    let loops = LoopForest::new(cfg, &Dfs::new(cfg));
+    if let Some(irreducible) = loops.loops().find(|&l| loops.is_irreducible(l)) {
+        return Err(PathError::Irreducible(loops.header(irreducible)));
+    }
+    let mut cuts = cuts::necessary(function, cfg, classes);
+    let unplaceable = |e: &Edge| !matches!(classes.class(*e), Class::Placeable(_));
+    let blind = |l: Block| cfg.preds(l).iter().any(|e| *e != cfg.exit_edge() && unplaceable(e));
+    cuts.blocks.extend(loops.loops().map(|l| loops.header(l)).filter(|&header| blind(header)));
+    cuts.blocks.sort_unstable();
+    cuts.blocks.dedup();
+    let edges = std::mem::take(&mut cuts.edges);
+    cuts.loops = edges.into_iter().filter(|&e| cuts.blocks.binary_search(&cfg.dst(e)).is_err()).collect();
+    Ok(cuts)
+}
+
+/// Where the path register is kept, and where it is taken up again.
+pub(super) fn copies(
+    cfg: &Cfg,
+    numbering: &Numbering,
+    increments: &Increments,
+    classes: &EdgeClasses,
+) -> Vec<PlacedCopy> {
+    let graph: &PathGraph = numbering.graph();
+    let mut kept: Vec<Option<(Reg, i64)>> = vec![None; cfg.block_count()];
+    let mut turn = vec![false; cfg.edge_count()];
+    let mut next = PATH_REGISTER.0;
+    for arc in 0..graph.arc_count() {
+        match graph.role(arc) {
+            Role::Again(block) => {
+                next += 1;
+                kept[block.index()] = Some((Reg(next), increments.increment[arc]));
+            }
+            Role::EndOfTurn(edge) => turn[edge.index()] = true,
+            _ => {}
+        }
+    }
+    let copy = |edge: Edge| {
+        let (register, again) = kept[cfg.dst(edge).index()]?;
+        // A loop-entry has at least two ways in, so this is never its start.
+        let place @ (Place::End(_) | Place::Edge(_)) = placeable(classes, edge)? else { return None };
+        if turn[edge.index()] {
+            Some(PlacedCopy { place, to: PATH_REGISTER, from: register, plus: again })
+        } else {
+            let apart = cfg.src(edge) == cfg.dst(edge);
+            (!apart).then_some(PlacedCopy { place, to: register, from: PATH_REGISTER, plus: 0 })
+        }
+    };
+    cfg.edges().filter(|&e| e != cfg.exit_edge()).filter_map(copy).collect()
+}
+
+fn placeable(classes: &EdgeClasses, edge: Edge) -> Option<Place> {
+    match classes.class(edge) {
+        Class::Placeable(place) => Some(place),
+        _ => None,
+    }
+}
