@@ -1,0 +1,157 @@
+//! The subcommands that read profiles, from the outside: exit status, messages, files.
+
+#[path = "../../cotree-profile/tests/unit/mod.rs"]
+mod unit;
+
+use cotree_core::plan::Method;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use unit::{Raw, UNIT, counters, executable, map};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// A folder with a binary `prog` and a profile `prog.cotree` of it.
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        let (map, truth) = map(Method::Edge, true);
+        fs::write(folder.path("prog"), executable(&map, UNIT)).unwrap();
+        let raw = Raw { binary: folder.path("prog").into(), ..Raw::new(counters(&map, &truth)) };
+        raw.write(Path::new(&folder.path("prog.cotree")));
+        folder
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn cotree(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cotree"));
+        command.args(arguments).current_dir(self.0.path()).env_remove("COLUMNS");
+        command
+    }
+
+    /// Runs it; says whether it succeeded, and what it printed and complained about.
+    fn run(&self, arguments: &[&str]) -> (bool, String, String) {
+        let Output { status, stdout, stderr } = self.cotree(arguments).output().unwrap();
+        // Messages are wrapped to the terminal.
+        let words = String::from_utf8(stderr).unwrap().replace(['│', '×'], " ");
+        let stderr = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        (status.success(), String::from_utf8(stdout).unwrap(), stderr)
+    }
+
+    fn good(&self, arguments: &[&str]) -> String {
+        let (success, stdout, stderr) = self.run(arguments);
+        assert!(success, "{arguments:?}: {stderr}");
+        stdout
+    }
+
+    fn bad(&self, arguments: &[&str]) -> String {
+        let (success, _, stderr) = self.run(arguments);
+        assert!(!success, "{arguments:?} must fail");
+        stderr
+    }
+}
+
+#[test]
+fn report_takes_the_newest_profile() {
+    let folder = Folder::new();
+    let report = folder.good(&["report"]);
+    assert!(report.contains("exact: every count") && report.contains("main") && report.contains("work"), "{report}");
+    assert!(!report.contains('\x1b'), "no colours but on a terminal");
+    // A run that was cut off is not taken where there is a finished one, however old.
+    fs::copy(folder.path("prog.cotree"), folder.path("prog.cotree.7.live")).unwrap();
+    fs::write(folder.path("prog.cotree.8.live"), "no profile").unwrap();
+    assert!(folder.good(&["report"]).contains("exact"));
+    fs::remove_file(folder.path("prog.cotree")).unwrap();
+    assert!(folder.bad(&["report"]).contains("prog.cotree.8.live is not a cotree profile"));
+    fs::remove_file(folder.path("prog.cotree.8.live")).unwrap();
+    assert!(folder.good(&["report"]).contains("exact"));
+    fs::remove_file(folder.path("prog.cotree.7.live")).unwrap();
+    assert!(folder.bad(&["report"]).contains("there is no profile (*.cotree)"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = Folder::new();
+    for arguments in [&["report", "-v"][..], &["export"], &["cfg", "main"], &["export", "--format", "lcov"]] {
+        let mut child = folder.cotree(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(child.wait().unwrap().success() && stderr.is_empty(), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn output_is_written_whole_or_not_at_all() {
+    let folder = Folder::new();
+    folder.good(&["export", "-o", "p.json"]);
+    let text = fs::read_to_string(folder.path("p.json")).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["schema"] == "cotree-profile/1");
+    assert!(folder.bad(&["export", "-o", "."]).contains("give the name of a file"));
+    assert!(folder.bad(&["export", "-o", "/dev/full"]).contains("make room"));
+    assert!(folder.bad(&["export", "-o", "no/where"]).contains("folder does not exist"));
+    let full = folder.cotree(&["export"]).stdout(fs::File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
+    assert!(!full.status.success());
+    let names: Vec<_> = fs::read_dir(folder.0.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+}
+
+#[test]
+fn merge_adds_and_refuses() {
+    let folder = Folder::new();
+    fs::copy(folder.path("prog.cotree"), folder.path("b:2.cotree")).unwrap();
+    folder.good(&["merge", "-o", "sum", "prog.cotree", "b:2.cotree", "prog.cotree:3", "--weighted-input", "5,prog.cotree"]);
+    let report = folder.good(&["report", "sum"]);
+    assert!(report.contains("4 runs with a total weight of 10"), "{report}");
+    assert!(report.contains("60 "), "six calls of work, ten times: {report}");
+    fs::write(folder.path("broken"), "nonsense").unwrap();
+    assert!(folder.bad(&["merge", "-o", "x", "prog.cotree", "broken"]).contains("broken is not a cotree profile"));
+    assert!(!Path::new(&folder.path("x")).exists());
+    let (success, _, warning) = folder.run(&["merge", "-o", "x", "--keep-going", "prog.cotree", "broken"]);
+    assert!(success && warning.contains("left out: broken"), "{warning}");
+    assert!(folder.bad(&["merge", "-o", "x"]).contains("no profile to merge"));
+    assert!(folder.bad(&["merge", "--weighted-input", "0.5,prog.cotree"]).contains("stay exact"));
+}
+
+#[test]
+fn verify_says_ok_or_fails() {
+    let folder = Folder::new();
+    assert!(folder.good(&["verify"]).starts_with("OK: 4 functions"));
+    let (map, truth) = map(Method::Edge, true);
+    let mut raw = Raw { binary: folder.path("prog").into(), ..Raw::new(counters(&map, &truth)) };
+    *raw.slabs[0].last_mut().unwrap() += 1;
+    raw.write(Path::new(&folder.path("wrong.cotree")));
+    let (success, stdout, stderr) = folder.run(&["verify", "wrong.cotree"]);
+    assert!(!success && stdout.contains("WRONG") && stdout.contains("instead of"), "{stdout}");
+    assert!(stderr.contains("differ from the reference"), "{stderr}");
+}
+
+#[test]
+fn functions_are_drawn_and_differences_found() {
+    let folder = Folder::new();
+    assert!(folder.good(&["cfg", "work"]).starts_with("digraph"));
+    assert!(folder.bad(&["cfg", "nothing"]).contains("there is no function nothing"));
+    assert!(folder.bad(&["cfg", "o"]).contains("functions match o"));
+    assert_eq!(folder.good(&["diff", "prog.cotree", "prog.cotree"]), "No count differs.\n");
+    assert!(folder.good(&["plan", "prog"]).contains("edge, worst tree"));
+    assert!(folder.good(&["plan", "prog", "--judge", "prog.cotree", "--exact"]).contains("increments"));
+    assert!(folder.bad(&["annotate"]).contains("debug information"));
+}
+
+#[test]
+fn a_binary_that_moved_is_named_and_another_build_refused() {
+    let folder = Folder::new();
+    fs::rename(folder.path("prog"), folder.path("moved")).unwrap();
+    assert!(folder.bad(&["report"]).contains("--binary"));
+    assert!(folder.good(&["report", "--binary", "moved"]).contains("exact"));
+    let (map, _) = map(Method::Edge, false);
+    fs::write(folder.path("prog"), executable(&map, cotree_profile::binary::UnitId([3; 16]))).unwrap();
+    assert!(folder.bad(&["report"]).contains("built anew"));
+    assert!(folder.bad(&["report", "prog"]).contains("it is a program or library"));
+    assert!(folder.bad(&["dump", "4294967295"]).contains("cannot look at process"));
+}
