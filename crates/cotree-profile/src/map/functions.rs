@@ -100,6 +100,7 @@ fn write_function<'a>(
                 match doubt {
                     Doubt::UnmappedCallSites => 0,
                     Doubt::BuiltinSetjmp => 1,
+                    Doubt::SwitchesStacks => 2,
                 },
             );
         }
@@ -150,6 +151,7 @@ fn read_function(
             doubts.push(match r.get(Stream::Function)? {
                 0 => Doubt::UnmappedCallSites,
                 1 => Doubt::BuiltinSetjmp,
+                2 => Doubt::SwitchesStacks,
                 _ => return Err(MapError::Invalid("no such doubt")),
             });
         }

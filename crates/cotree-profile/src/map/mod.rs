@@ -1,10 +1,11 @@
 //! The content of a binary's section `.cotree.map`: [`BinaryMap`] made small.
 //!
 //! The section must cost little beside the code that it describes, so what stands in it is not the in-memory form. Each
-//! kind of number has a stream of its own ([`streams`]), values are written as steps from what usually precedes them,
+//! kind of number has a stream of its own (`streams.rs`), values are written as steps from what usually precedes them,
 //! what can be inferred is left out, and every stream is compressed by itself. The exact layout is in `docs/formats.md`.
 //!
-//! Each part is written and read in one file, writer beside reader: [`text`], [`functions`], [`lines`], [`plans`], [`code`].
+//! Each part is written and read in one file, writer beside reader: `text.rs`, `functions.rs`,
+//! `lines.rs`, `plans.rs`, `code.rs`.
 //!
 //! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
 //! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
