@@ -1,7 +1,7 @@
 //! Profile files: the map and plan inside a binary, raw counts, merged profiles, and the recovery of whole link units.
 //!
 //! - [`binary`]: what a profiled binary says about itself; [`map`] is its wire form.
-//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`file`]: either, opened the same way.
+//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either, opened the same way.
 //! - [`recover`]: binary and counts in, exact counts of every block and edge out, with what cannot be vouched for.
 //! - [`snapshot`]: the counts of a process that still runs.
 //!
