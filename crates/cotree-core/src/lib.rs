@@ -13,6 +13,7 @@
 //!   edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
 //! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.
 //! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
+//!   [`method::path`] is a world of its own: it counts paths, from which blocks and edges follow.
 //! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs plans over walks of the graph.
 //!
 //! ```

@@ -124,3 +124,21 @@ fn a_loop_with_a_return() {
     F. count[r+2]
     ");
 }
+
+/// The loop above, judged by a run of 1 entry and 10 turns, half of them by way of D.
+#[test]
+fn the_cost_of_a_loop() {
+    use cotree_core::method::path::PathCost;
+    let edges = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 1), (4, 5), (5, 6)];
+    let all: Vec<_> = edges.iter().map(|&(a, b)| (a, b, true)).collect();
+    let f = random::function(6, &all, &[]);
+    let cfg = f.cfg().unwrap();
+    let run = Weighting::new(&cfg, vec![1.0, 5.0, 5.0, 5.0, 5.0, 9.0, 1.0, 1.0, 1.0]);
+    let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
+    let mut cost = PathCost::default();
+    for array in [8, 7] {
+        cost += PathCost::of(&plan, &cfg, &run, plan.sites_with_register(&f).count(), array);
+    }
+    assert_eq!((cost.functions, cost.hashed_functions, cost.probes), (2, 1, 10));
+    assert_eq!((cost.path_increments, cost.hashed_increments, cost.register_updates), (20.0, 10.0, 30.0));
+}

@@ -24,6 +24,7 @@
 
 pub mod classes;
 pub mod context;
+mod cost;
 pub mod cuts;
 pub mod graph;
 pub mod increments;
@@ -32,6 +33,7 @@ pub mod placement;
 mod profile;
 mod recover;
 
+pub use cost::PathCost;
 pub use profile::{Abandoned, Path, PathClass, PathProfile, PathStart, PendingPath};
 pub use recover::recover;
 
