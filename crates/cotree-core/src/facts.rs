@@ -87,6 +87,8 @@ pub enum Doubt {
     UnmappedCallSites,
     /// It uses the builtin form of `setjmp`/`longjmp`, which cannot be observed.
     BuiltinSetjmp,
+    /// The program switches stacks (`makecontext`, `swapcontext`): activations that are suspended at the end are not seen.
+    SwitchesStacks,
 }
 
 /// One function.

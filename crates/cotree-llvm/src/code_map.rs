@@ -34,8 +34,14 @@ pub(crate) struct CallSites {
     pub(crate) unmapped: Vec<usize>,
 }
 
-/// Reads the call sites of an object with these machine functions.
-pub(crate) fn read(module: &str, bytes: &[u8], functions: &[String], sites: &Sites) -> Result<CallSites, Error> {
+/// Reads the call sites of an object with these machine functions; `symbol_of` names a function of the unit.
+pub(crate) fn read<'a>(
+    module: &str,
+    bytes: &[u8],
+    functions: &[String],
+    sites: &Sites,
+    symbol_of: impl Fn(u32) -> Option<&'a str>,
+) -> Result<CallSites, Error> {
     let broken = |reason: String| Error::Internal { module: module.into(), reason };
     let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(bytes).map_err(|e| broken(e.to_string()))?;
     let number_of: HashMap<&str, usize> = functions.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
@@ -54,22 +60,36 @@ pub(crate) fn read(module: &str, bytes: &[u8], functions: &[String], sites: &Sit
         let header = section.elf_section_header();
         let text = header.sh_link(endian) as usize;
         let Some(owners) = in_section.get(&text) else { continue };
-        let [(start, size, number)] = owners[..] else {
-            unmapped.extend(owners.iter().map(|&(_, _, number)| number));
-            continue;
-        };
         let code = file
             .section_by_index(object::SectionIndex(text))
             .and_then(|s| s.data())
             .map_err(|e| broken(e.to_string()))?;
-        let end = usize::try_from(start + size).unwrap_or(usize::MAX).min(code.len());
-        let code = &code[usize::try_from(start).unwrap_or(usize::MAX).min(end)..end];
         let data = section.data().map_err(|e| broken(e.to_string()))?;
-        let probes = decode(data).ok_or_else(|| broken("LLVM wrote call addresses that we cannot read".into()))?;
-        for probe in probes {
-            let Some(offset) = return_offset(code, probe.address) else { continue };
-            let chain = probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect();
-            result[number].returns.push(ReturnPoint { offset, chain });
+        let groups = decode(data).ok_or_else(|| broken("LLVM wrote call addresses that we cannot read".into()))?;
+        for group in groups {
+            // Functions that share a section, as their author or LLVM named it, are told apart by the function that their
+            // outermost calls stand in.
+            let outermost = |probe: &Probe| probe.chain.iter().rev().find_map(|n| sites.get(n));
+            let owner = match owners[..] {
+                [only] => Some(only),
+                _ => group.iter().find_map(outermost).and_then(|&(function, _)| {
+                    let number = number_of.get(symbol_of(function)?)?;
+                    owners.iter().copied().find(|o| o.2 == *number)
+                }),
+            };
+            let Some((start, size, number)) = owner else {
+                if group.iter().any(|probe| outermost(probe).is_some()) {
+                    unmapped.extend(owners.iter().map(|&(_, _, number)| number));
+                }
+                continue;
+            };
+            let end = usize::try_from(start + size).unwrap_or(usize::MAX).min(code.len());
+            let code = &code[usize::try_from(start).unwrap_or(usize::MAX).min(end)..end];
+            for probe in group {
+                let Some(offset) = return_offset(code, probe.address) else { continue };
+                let chain = probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect();
+                result[number].returns.push(ReturnPoint { offset, chain });
+            }
         }
     }
     resumes(&file, &in_section, &mut result);
@@ -106,10 +126,11 @@ struct Probe {
     chain: Vec<u16>,
 }
 
-/// Decodes one `.pseudo_probe` section; `None` if it is not well-formed.
-fn decode(mut data: &[u8]) -> Option<Vec<Probe>> {
-    let mut probes = Vec::new();
+/// Decodes one `.pseudo_probe` section, machine function by machine function; `None` if it is not well-formed.
+fn decode(mut data: &[u8]) -> Option<Vec<Vec<Probe>>> {
+    let mut groups = Vec::new();
     while !data.is_empty() {
+        let mut probes = Vec::new();
         // One top-level function; `open` holds, per inlined level, how many callees are still to come.
         let mut open: Vec<(u16, u64)> = Vec::new();
         let mut address = 0i64;
@@ -125,8 +146,9 @@ fn decode(mut data: &[u8]) -> Option<Vec<Probe>> {
                 break;
             }
         }
+        groups.push(probes);
     }
-    Some(probes)
+    Some(groups)
 }
 
 /// One function body at some level of inlining; returns how many callees were inlined into it.

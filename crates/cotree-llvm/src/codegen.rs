@@ -205,8 +205,11 @@ unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
                 let name = value_name(function);
                 own_section(function, &name);
                 let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
+                // By a local name: a symbol that others may preempt would lead to its PLT entry in a shared library.
+                let here = LLVMAddAlias2(module.raw, LLVMGlobalGetValueType(function), 0, function, c"".as_ptr());
+                LLVMSetLinkage(here, LLVMLinkage::LLVMPrivateLinkage);
                 let mut values =
-                    [function, LLVMConstInt(int32, number, 0), LLVMConstInt(int32, u64::from(module_number), 0)];
+                    [here, LLVMConstInt(int32, number, 0), LLVMConstInt(int32, u64::from(module_number), 0)];
                 let global = LLVMAddGlobal(module.raw, record, c"".as_ptr());
                 LLVMSetInitializer(global, LLVMConstStructInContext(module.context, values.as_mut_ptr(), 3, 0));
                 LLVMSetGlobalConstant(global, 1);

@@ -124,7 +124,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let mut program = program_map(name, job.options.method, &mut prepared);
     let plan = plan_unit(&program, &job.options)?;
     let (main, check, counters) = plan.bases();
-    let interruptible = signals::reachable(&prepared);
+    let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
     let unit = apply::Unit { access: access(job), spare: counters, interruptible: &interruptible };
 
     // Per module, its functions' plans.
@@ -256,6 +256,7 @@ pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared
     let mut files: Vec<String> = Vec::new();
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut modules = Vec::new();
+    let switches_stacks = prepared.iter().any(|p| p.extracted.switches_stacks);
     for Prepared { extracted, .. } in prepared.iter_mut() {
         let renumber: Vec<u32> = extracted
             .files
@@ -269,6 +270,9 @@ pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared
             .collect();
         for function in &mut extracted.facts.functions {
             renumber_files(function, &renumber);
+            if switches_stacks {
+                function.doubts.push(Doubt::SwitchesStacks);
+            }
             if method == Method::None && function.untouched.is_none() {
                 function.untouched = Some(Untouched::NotAsked);
             }
@@ -386,7 +390,11 @@ fn build(
     let module_number = u32::try_from(number).unwrap_or(u32::MAX);
     let object = codegen::compile(&mut module, target, module_number)?;
     keep(job, &format!("{number}.final.ll"), &module)?;
-    let calls = code_map::read(&module.name, &object.bytes, &object.functions, &sites)?;
+    let symbol_of = |function: u32| {
+        let local = (function as usize).checked_sub(first)?;
+        extracted.facts.functions.get(local).map(|f| f.symbol.as_str())
+    };
+    let calls = code_map::read(&module.name, &object.bytes, &object.functions, &sites, symbol_of)?;
     let unmapped = calls.unmapped.iter().map(|&n| object.functions[n].clone()).collect();
     let name = module.name.clone();
     if job.modules.len() <= rayon::current_num_threads() {

@@ -71,7 +71,10 @@ pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
         }
         match symbol.verdict {
             Verdict::Keep => keep(value, linkage),
-            Verdict::OnlyBitcode if pinned.contains(&symbol.ir_name) => keep(value, linkage),
+            // SAFETY: `value` is a global of the module.
+            Verdict::OnlyBitcode if pinned.contains(&symbol.ir_name) || unsafe { in_a_set(value) } => {
+                keep(value, linkage)
+            }
             Verdict::OnlyBitcode => narrow(value, linkage, symbol.referenced_elsewhere),
             Verdict::Lost => drop_definition(module, &global, linkage, &name),
         }
@@ -148,6 +151,26 @@ fn drop_definition(module: &Module, global: &Global, linkage: LLVMLinkage, name:
                 LLVMDeleteGlobal(alias);
             }
         }
+    }
+}
+
+/// Is it in a section whose name is a C identifier? The linker defines `__start_NAME` and `__stop_NAME` for those, and
+/// programs walk what lies between: everything in it is used, though nobody names it.
+///
+/// # Safety
+/// `value` must be a global.
+unsafe fn in_a_set(value: LLVMValueRef) -> bool {
+    // SAFETY: aliases have no section of their own; for others LLVM returns null or a string.
+    unsafe {
+        if !LLVMIsAGlobalAlias(value).is_null() {
+            return false;
+        }
+        let section = LLVMGetSection(value);
+        if section.is_null() {
+            return false;
+        }
+        let name = CStr::from_ptr(section).to_bytes();
+        !name.is_empty() && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') && !name[0].is_ascii_digit()
     }
 }
 

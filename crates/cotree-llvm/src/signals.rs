@@ -2,47 +2,49 @@
 //!
 //! A handler interrupts anywhere. Where it bumps a counter that the interrupted code holds in a register, its increments
 //! would be overwritten; so functions that both may run get increments of one instruction each. The answer errs on the
-//! side of "may": any function of a handler's type whose address is taken may be a handler, and a call through a pointer
-//! may reach any function whose address is taken.
+//! side of "may": where the unit refers to a function that installs handlers, any function whose address is taken may be
+//! one (C programs cast all kinds of functions to handlers), and a call through a pointer may reach any of them. In a
+//! shared library everything may, since the handlers of whole programs are not seen.
 
 use crate::link::Prepared;
 use std::collections::{HashMap, HashSet};
 
 /// Functions that install handlers.
-const INSTALLERS: [&str; 9] =
-    ["signal", "sigaction", "__sigaction", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigvec"];
+pub(crate) const INSTALLERS: [&std::ffi::CStr; 9] = [
+    c"signal",
+    c"sigaction",
+    c"__sigaction",
+    c"bsd_signal",
+    c"sysv_signal",
+    c"__sysv_signal",
+    c"ssignal",
+    c"sigset",
+    c"sigvec",
+];
 
 /// One flag per function of the unit, in order.
-pub(crate) fn reachable(modules: &[Prepared]) -> Vec<bool> {
+pub(crate) fn reachable(modules: &[Prepared], shared: bool) -> Vec<bool> {
     let functions: Vec<_> =
         modules.iter().flat_map(|m| m.extracted.facts.functions.iter().zip(&m.extracted.handles)).collect();
-    let mut marked = vec![false; functions.len()];
-    let installs = |(_, handles): &(_, &crate::extract::Handles)| {
-        INSTALLERS.iter().any(|name| handles.calls.direct.contains(*name))
-    };
-    if !functions.iter().any(installs) {
+    let mut marked = vec![shared; functions.len()];
+    if shared || !modules.iter().any(|m| m.extracted.installs_handlers) {
         return marked;
     }
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (number, (facts, _)) in functions.iter().enumerate() {
         by_name.entry(&facts.symbol).or_default().push(number);
     }
-    let taken: Vec<usize> = (0..functions.len()).filter(|&n| functions[n].0.address_taken).collect();
-    let mut work: Vec<usize> = taken.iter().copied().filter(|&n| functions[n].1.calls.handler_type).collect();
-    let mut through_pointers = false;
+    // Whatever a handler may call through a pointer has its address taken, and is a root already.
+    let mut work: Vec<usize> = (0..functions.len()).filter(|&n| functions[n].0.address_taken).collect();
     let mut seen: HashSet<&str> = HashSet::new();
     while let Some(number) = work.pop() {
         if std::mem::replace(&mut marked[number], true) {
             continue;
         }
-        let calls = &functions[number].1.calls;
-        for name in &calls.direct {
+        for name in &functions[number].1.calls {
             if seen.insert(name) {
                 work.extend(by_name.get(name.as_str()).into_iter().flatten());
             }
-        }
-        if calls.indirect && !std::mem::replace(&mut through_pointers, true) {
-            work.extend(&taken);
         }
     }
     marked

@@ -63,7 +63,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     }
     let plan = plan_unit(&program, options)?;
     let (main, check, counters) = plan.bases();
-    let interruptible = signals::reachable(&prepared);
+    let interruptible = signals::reachable(&prepared, !executable);
     let access = match options.threads {
         Threads::Off => Access::Direct,
         _ if executable => Access::ThreadInExecutable,

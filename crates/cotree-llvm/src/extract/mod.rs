@@ -13,12 +13,14 @@ pub use selection::Selection;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
+use crate::signals::INSTALLERS;
 use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
 use cotree_core::ids::Block;
 use lines::Lines;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMVisibility};
+use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
 
 /// A module's facts with the IR that they speak of.
 pub struct Extracted {
@@ -28,6 +30,10 @@ pub struct Extracted {
     pub files: Vec<String>,
     /// One per function of `facts`, in the same order.
     pub(crate) handles: Vec<Handles>,
+    /// The module refers to a function that installs signal handlers.
+    pub(crate) installs_handlers: bool,
+    /// The module refers to `makecontext` or `swapcontext`.
+    pub(crate) switches_stacks: bool,
 }
 
 /// LLVM's objects behind one [`Function`].
@@ -37,19 +43,8 @@ pub(crate) struct Handles {
     pub(crate) blocks: Vec<LLVMBasicBlockRef>,
     /// Indexed by `Site`: the call, or for a resume marker the `resume`.
     pub(crate) sites: Vec<LLVMValueRef>,
-    /// Whom it calls, for questions about the whole call graph.
-    pub(crate) calls: Calls,
-}
-
-/// A function's part of the call graph; calls that are certain to return are in it too.
-#[derive(Default)]
-pub(crate) struct Calls {
-    /// Callees by symbol.
-    pub(crate) direct: HashSet<String>,
-    /// It calls through pointers.
-    pub(crate) indirect: bool,
-    /// Its type is that of a signal handler.
-    pub(crate) handler_type: bool,
+    /// Whom it calls by name, for questions about the whole call graph; calls that are certain to return are in it too.
+    pub(crate) calls: HashSet<String>,
 }
 
 // SAFETY: the handles point into a `Module`, which travels together with them; see there.
@@ -75,7 +70,13 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
             function = LLVMGetNextFunction(function);
         }
     }
-    Extracted { facts: facts::Module { name: module.name.clone(), functions }, files: lines.into_files(), handles }
+    Extracted {
+        facts: facts::Module { name: module.name.clone(), functions },
+        files: lines.into_files(),
+        handles,
+        installs_handlers: refers_to(module, &INSTALLERS),
+        switches_stacks: refers_to(module, &[c"makecontext", c"swapcontext"]),
+    }
 }
 
 /// # Safety
@@ -108,7 +109,7 @@ unsafe fn extract_function(
             selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
         let mut site_handles = Vec::new();
-        let mut calls = Calls { handler_type: handler_type(function), ..Calls::default() };
+        let mut calls = HashSet::new();
         lines.begin_function();
         for (number, &block) in blocks.iter().enumerate() {
             let first_site = facts.sites.len();
@@ -271,22 +272,10 @@ unsafe fn untouched(function: LLVMValueRef, modelled: bool, resolvers: &HashSet<
     }
 }
 
-/// `void (int)` or `void (int, siginfo_t *, void *)`?
-///
-/// # Safety
-/// `function` must be valid.
-unsafe fn handler_type(function: LLVMValueRef) -> bool {
-    // SAFETY: the value type of a function is a function type.
-    unsafe {
-        let ty = LLVMGlobalGetValueType(function);
-        let count = LLVMCountParamTypes(ty) as usize;
-        let mut params = vec![std::ptr::null_mut(); count];
-        LLVMGetParamTypes(ty, params.as_mut_ptr());
-        let kinds: Vec<LLVMTypeKind> = params.into_iter().map(|p| LLVMGetTypeKind(p)).collect();
-        let integer = LLVMTypeKind::LLVMIntegerTypeKind;
-        let pointer = LLVMTypeKind::LLVMPointerTypeKind;
-        kinds == [integer] || kinds == [integer, pointer, pointer]
-    }
+/// Does the module declare or define one of these functions?
+fn refers_to(module: &Module, names: &[&CStr]) -> bool {
+    // SAFETY: look-ups by name in a valid module.
+    names.iter().any(|name| unsafe { !LLVMGetNamedFunction(module.raw, name.as_ptr()).is_null() })
 }
 
 fn ifunc_resolvers(module: &Module) -> HashSet<LLVMValueRef> {

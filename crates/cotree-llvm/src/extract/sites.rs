@@ -1,12 +1,12 @@
 //! Call sites: the points at which an activation may be abandoned.
 
-use super::Calls;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use cotree_core::facts::{CallSite, Callee};
 use cotree_core::ids::Block;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
+use std::collections::HashSet;
 
 /// What an instruction is to early termination.
 pub(super) enum Kind {
@@ -82,23 +82,20 @@ pub(super) unsafe fn classify(instruction: LLVMValueRef, opcode: LLVMOpcode) -> 
     }
 }
 
-/// Enters a call into the function's part of the call graph.
+/// Notes whom the instruction calls by name.
 ///
 /// # Safety
 /// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn note_call(calls: &mut Calls, instruction: LLVMValueRef, opcode: LLVMOpcode) {
+pub(super) unsafe fn note_call(calls: &mut HashSet<String>, instruction: LLVMValueRef, opcode: LLVMOpcode) {
     if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
         return;
     }
     // SAFETY: the called operand of a valid call.
     unsafe {
         let called = LLVMGetCalledValue(instruction);
-        if !LLVMIsAFunction(called).is_null() || !LLVMIsAGlobalAlias(called).is_null() {
-            if LLVMIsAFunction(called).is_null() || LLVMGetIntrinsicID(called) == 0 {
-                calls.direct.insert(value_name(called));
-            }
-        } else if LLVMIsAInlineAsm(called).is_null() {
-            calls.indirect = true;
+        let function = !LLVMIsAFunction(called).is_null() && LLVMGetIntrinsicID(called) == 0;
+        if function || !LLVMIsAGlobalAlias(called).is_null() {
+            calls.insert(value_name(called));
         }
     }
 }

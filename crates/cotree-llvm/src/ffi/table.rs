@@ -224,9 +224,6 @@ table! {
     fn LLVMGetSwitchCaseValue(switch_instr: LLVMValueRef, i: c_uint) -> LLVMValueRef;
     fn LLVMIsAInstruction(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAInvokeInst(val: LLVMValueRef) -> LLVMValueRef;
-    fn LLVMCountParamTypes(function_ty: LLVMTypeRef) -> c_uint;
-    fn LLVMGetParamTypes(function_ty: LLVMTypeRef, dest: *mut LLVMTypeRef);
-    fn LLVMGetTypeKind(ty: LLVMTypeRef) -> LLVMTypeKind;
     fn LLVMRemoveStringAttributeAtIndex(function: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint);
     fn LLVMParseIRInContext2(context: LLVMContextRef, buffer: LLVMMemoryBufferRef, out_module: *mut LLVMModuleRef, out_message: *mut *mut c_char) -> LLVMBool;
     fn LLVMIsNull(val: LLVMValueRef) -> LLVMBool;
@@ -237,4 +234,5 @@ table! {
         has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,
     ) -> LLVMValueRef;
     fn LLVMCreateTypeAttribute(c: LLVMContextRef, kind_id: c_uint, type_ref: LLVMTypeRef) -> LLVMAttributeRef;
+    fn LLVMAddAlias2(m: LLVMModuleRef, value_ty: LLVMTypeRef, addr_space: c_uint, aliasee: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
 }
