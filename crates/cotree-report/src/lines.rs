@@ -150,8 +150,7 @@ impl<'a> Pieces<'a> {
     /// The lines that a piece runs through, in order.
     fn positions(&self, piece: &Piece) -> impl Iterator<Item = LineKey> {
         let function = self.flow.function;
-        let declared =
-            function.position.filter(|_| piece.declaration).map(|p| (p.file, p.line, None));
+        let declared = function.position.filter(|_| piece.declaration).map(|p| (p.file, p.line, None));
         let spans = &function.blocks[piece.block.index()].lines[piece.spans.clone()];
         declared.into_iter().chain(spans.iter().map(|s| (s.at.file, s.at.line, s.inlined)))
     }

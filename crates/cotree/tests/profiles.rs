@@ -95,7 +95,8 @@ fn output_is_written_whole_or_not_at_all() {
     assert!(folder.bad(&["export", "-o", "."]).contains("give the name of a file"));
     assert!(folder.bad(&["export", "-o", "/dev/full"]).contains("make room"));
     assert!(folder.bad(&["export", "-o", "no/where"]).contains("folder does not exist"));
-    let full = folder.cotree(&["export"]).stdout(fs::File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
+    let full =
+        folder.cotree(&["export"]).stdout(fs::File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
     assert!(!full.status.success());
     let names: Vec<_> = fs::read_dir(folder.0.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 3, "{names:?}");
@@ -105,7 +106,16 @@ fn output_is_written_whole_or_not_at_all() {
 fn merge_adds_and_refuses() {
     let folder = Folder::new();
     fs::copy(folder.path("prog.cotree"), folder.path("b:2.cotree")).unwrap();
-    folder.good(&["merge", "-o", "sum", "prog.cotree", "b:2.cotree", "prog.cotree:3", "--weighted-input", "5,prog.cotree"]);
+    folder.good(&[
+        "merge",
+        "-o",
+        "sum",
+        "prog.cotree",
+        "b:2.cotree",
+        "prog.cotree:3",
+        "--weighted-input",
+        "5,prog.cotree",
+    ]);
     let report = folder.good(&["report", "sum"]);
     assert!(report.contains("4 runs with a total weight of 10"), "{report}");
     assert!(report.contains("60 "), "six calls of work, ten times: {report}");

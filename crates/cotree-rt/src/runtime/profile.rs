@@ -166,6 +166,12 @@ fn open_new(names: &mut Names, child: bool) -> sys::Result<c_int> {
         names.place.expand(&facts, &mut names.name, &mut names.live);
         let own_name = names.place.tells_processes_apart(&facts);
         let name = names.name.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
+        // The profile takes its name in the end by renaming: what is no file must not be replaced by one.
+        match sys::file_type(name) {
+            None | Some(libc::S_IFREG) => {}
+            Some(libc::S_IFDIR) => return Err(Errno(libc::EISDIR)),
+            Some(_) => return Err(Errno(libc::EEXIST)),
+        }
         if !(own_name && facts.attempt < 1000 && sys::exists(name)) {
             let mut opened = open_exclusive(&names.live);
             if opened == Err(Errno(libc::ENOENT)) {

@@ -166,6 +166,15 @@ pub fn exists(path: &CStr) -> bool {
     unsafe { call(libc::SYS_access, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) }.is_ok()
 }
 
+/// The type bits of what a path leads to (`S_IFREG`, `S_IFDIR`, …).
+pub fn file_type(path: &CStr) -> Option<u32> {
+    let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: a C string, and the kernel fills the structure.
+    unsafe { call(libc::SYS_stat, [path.as_ptr() as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) }.ok()?;
+    // SAFETY: filled just now, and all zeros would have been valid too.
+    Some(unsafe { stat.assume_init() }.st_mode & libc::S_IFMT)
+}
+
 /// Device and inode of an open file.
 pub fn identity(fd: c_int) -> Option<(u64, u64)> {
     let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();

@@ -184,16 +184,19 @@ impl<'a> Moves<'a> {
             }
         }
     }
+}
 
-    fn at_calls(&self, increments: &Increments, node: Node) -> AtCalls {
-        if self.counted[node] {
-            AtCalls::Counted
-        } else if self.fresh[node] {
-            AtCalls::Known(increments.query[node].cast_unsigned())
-        } else {
-            AtCalls::Query(increments.query[node])
+/// Per node, the sum of the values on the way to it, if there is only one way.
+fn only_ways(numbering: &Numbering) -> Vec<Option<u64>> {
+    let graph = numbering.graph();
+    let mut sums = vec![None; graph.node_count()];
+    sums[graph.entry()] = Some(0);
+    for &node in graph.topological_order() {
+        if let [arc] = graph.inward(node) {
+            sums[node] = sums[graph.src(*arc)].map(|sum: u64| sum + numbering.value(*arc));
         }
     }
+    sums
 }
 
 /// Arcs by what they stand for.
@@ -268,7 +271,13 @@ fn finish(
     let mut blocks: Vec<Block> = function.sites.iter().map(|s| s.block).filter(|&b| b < cfg.exit()).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let calls = blocks.into_iter().map(|block| (block, moves.at_calls(increments, left(block)))).collect();
+    let only_ways = only_ways(numbering);
+    let at_calls = |node: Node| match only_ways[node] {
+        _ if moves.counted[node] => AtCalls::Counted,
+        Some(prefix) => AtCalls::Known(prefix),
+        None => AtCalls::Query(increments.query[node]),
+    };
+    let calls = blocks.into_iter().map(|block| (block, at_calls(left(block)))).collect();
     Placed { plan, calls }
 }
 
