@@ -52,14 +52,19 @@ pub fn others() -> u32 {
         let restorer = cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
         sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer, usize::MAX]);
     }
-    for record in others() {
-        record.stop.store(ASKED, Release);
-        let _ = sys::signal_thread(record.id.load(Relaxed), SIGNAL);
-    }
+    // A thread that was being started when we began forgets that it was asked; it is asked again once it runs.
+    let ask = || {
+        for record in others().filter(|record| record.stop.load(Acquire) == FREE && thread::runs(record)) {
+            record.stop.store(ASKED, Release);
+            let _ = sys::signal_thread(record.id.load(Relaxed), SIGNAL);
+        }
+    };
     let mut patience = 4000;
+    ask();
     while patience > 0 && others().any(thread::is_there) {
         patience -= 1;
         sys::pause_a_little();
+        ask();
     }
     others().filter(|record| thread::is_there(record)).count() as u32
 }

@@ -147,8 +147,16 @@ pub fn others() -> impl Iterator<Item = &'static Thread> {
     })
 }
 
-/// Whether the thread exists. The first one stays as a zombie until the others are gone.
+/// Whether the record is of a thread that has taken it over: only then does its number mean anything.
+pub fn runs(record: &Thread) -> bool {
+    record.state.load(Relaxed) >= LIVE
+}
+
+/// Whether the thread exists, or is about to. The first one stays as a zombie until the others are gone.
 pub fn is_there(record: &Thread) -> bool {
+    if record.state.load(Relaxed) == RESERVED {
+        return true;
+    }
     let id = record.id.load(Relaxed);
     sys::signal_thread(id, 0).is_ok() && !(id == sys::process_id() && is_zombie())
 }
