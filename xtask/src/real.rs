@@ -154,7 +154,10 @@ pub fn same(expected: &Output, found: &Output) -> Result<()> {
     let (before, after) = (command::ending(expected), command::ending(found));
     ensure!(before == after, "it ended with {after} and not {before}\n{}", command::last_lines(found, 10));
     ensure!(expected.stdout == found.stdout, "it wrote other output:\n{}", command::last_lines(found, 20));
-    let errors = |output: &Output| String::from_utf8_lossy(&output.stderr).replace("/plain", "").replace("/ours", "");
+    let errors = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stderr);
+        ["/plain", "/ours", "plain:", "ours:"].iter().fold(text.into_owned(), |text, name| text.replace(name, ""))
+    };
     ensure!(errors(expected) == errors(found), "it wrote other errors:\n{}", command::last_lines(found, 10));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! How a process ends, and what its profile says about it.
 
 use crate::support::{Flavour, Place, Profile, Run, check};
-use cotree_rt::layout::{Flags, State};
+use cotree_rt::layout::{Flags, MAGIC, State};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
@@ -99,7 +99,13 @@ fn a_kill_leaves_the_counters() {
     let place = Place::new("kill");
     let program = place.build("ends.c", &[]);
     let mut child = program.command().arg("sleep").stdout(Stdio::null()).spawn().unwrap();
+    let begun = |path: &std::path::Path| std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(&MAGIC));
     let live = loop {
+        // The file is there a moment before its header is.
+        let files = std::fs::read_dir(&place.0).unwrap().map(|entry| entry.unwrap().path());
+        if !files.filter(|path| path.extension().is_some_and(|e| e == "live")).any(|path| begun(&path)) {
+            continue;
+        }
         let found = place.profiles();
         if let Some(profile) = found.into_iter().find(|profile| profile.counters[2] == 1000) {
             break profile;
