@@ -6,7 +6,7 @@
 
 use crate::extract::Extracted;
 use crate::ffi::*;
-use crate::linkage::{FUNCTION_INDEX, enum_attribute};
+use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
 use crate::module::Module;
 use cotree_core::facts::{CallSite, Callee, Function};
 use llvm_sys::debuginfo::{LLVMDIFlagZero, LLVMDWARFEmissionKind, LLVMDWARFSourceLanguage};
@@ -16,6 +16,8 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::ptr;
 
+/// Unwind tables that are right at every instruction (`llvm::UWTableKind::Async`).
+const ASYNCHRONOUS: u64 = 2;
 /// Probe types of the encoding.
 const INDIRECT_CALL: u32 = 1;
 const DIRECT_CALL: u32 = 2;
@@ -32,6 +34,9 @@ pub(super) fn number(module: &Module, extracted: &Extracted) {
     unsafe {
         let debug = Debug::new(module);
         for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
+            // Dying stacks are walked by unwind tables, whatever the compiler was told about them.
+            let tables = LLVMCreateEnumAttribute(module.context, attribute_kind("uwtable"), ASYNCHRONOUS);
+            LLVMAddAttributeAtIndex(handles.function, FUNCTION_INDEX, tables);
             let subprogram = debug.subprogram(function, handles.function);
             give_locations(&debug, handles.function, &subprogram);
             let subprogram = subprogram.scope;
