@@ -47,7 +47,8 @@ pub fn others() -> u32 {
     }
     // SAFETY: a handler that preserves what it interrupts; the kernel's structure is handler, flags, restorer, mask.
     unsafe {
-        let flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK | SA_RESTORER;
+        // On the thread's own stack: a walk takes more than the alternate stacks that Rust's threads have.
+        let flags = libc::SA_SIGINFO | libc::SA_RESTART | SA_RESTORER;
         let handler = on_signal as unsafe extern "C" fn(c_int, *mut c_void, *mut libc::ucontext_t) as usize;
         let restorer = cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
         sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer, usize::MAX]);
