@@ -1,6 +1,6 @@
 //! Developer tasks: `cargo xtask test` and `cargo xtask bench`.
 //!
-//! The end-to-end suites build real programs, fetched by pinned version from crates.io into `target/xtask`, through
+//! The end-to-end suites build real programs, fetched by pinned version from the crate registry into `target/xtask`, through
 //! cotree and through other compilers, and compare. Nothing fetched or generated is ever part of the repository.
 
 mod bench;

@@ -1,4 +1,4 @@
-//! Sources of real programs, by pinned version from crates.io.
+//! Sources of real programs, by pinned version from the crate registry.
 //!
 //! A generated package that depends on them makes `cargo vendor` fetch, check and unpack them; nothing of it is ever built
 //! as such.
