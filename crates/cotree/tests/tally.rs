@@ -34,6 +34,7 @@ const CASES: &[Case] = &[
     case("throw.cpp"),
     case("throw_inlined.cpp"),
     case("signal_storm.c"),
+    case("signal_cast.c"),
     case("fork_unwritable.c"),
     Case { ends: -libc::SIGABRT, ..case("terminate.cpp") },
     Case { ends: -libc::SIGABRT, ..case("abort_deep.c") },
