@@ -18,7 +18,7 @@ pub enum Error {
         major: u32,
     },
     /// The library is there but cannot serve.
-    #[error("cannot use LLVM from {}: {reason}; name another library in COTREE_LLVM", path.display())]
+    #[error("cannot use LLVM from {}: {reason}; name another library in COTREE_LLVM, or unset it to use the Rust toolchain's", path.display())]
     LlvmUnusable {
         /// The library.
         path: PathBuf,

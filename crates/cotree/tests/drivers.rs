@@ -208,6 +208,56 @@ fn options_reach_the_link() {
 }
 
 #[test]
+fn a_linker_without_inputs_does_as_the_linker_does() {
+    let project = c();
+    let quiet = |line: &str| {
+        let output = project.cotree(line).output().expect("cotree starts");
+        (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    for flag in ["-v", "--version", "-v -L /lib -m elf_x86_64 -o out"] {
+        let (success, text) = quiet(&format!("ld {flag}"));
+        assert!(success && text.starts_with("GNU ld"), "{text}");
+        assert!(!text.contains("warning"), "{text}");
+    }
+    assert!(quiet("ld").1.contains("no input files"));
+    assert!(quiet("ld --help").0);
+    assert!(!project.path("a.out").exists() && !project.path("out").exists());
+}
+
+#[test]
+fn what_is_wrong_with_the_surroundings_is_said_in_a_sentence() {
+    let project = c();
+    let complaint = |command: &mut Command| {
+        let output = command.output().expect("cotree starts");
+        assert!(!output.status.success(), "{command:?}");
+        let text = String::from_utf8_lossy(&output.stderr).replace("│ ", "");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = complaint(project.cotree("cc main.c").env("COTREE_CC", "gcc"));
+    assert!(text.contains("COTREE_CC names gcc, which is not clang"), "{text}");
+    assert!(text.contains("set COTREE_CC to a clang"), "{text}");
+    let text = complaint(&mut project.cotree("cargo build"));
+    assert!(text.contains("there is no Cargo.toml in") && text.contains("or name its manifest"), "{text}");
+    for (path, reason) in [("/no/such/library", "No such file"), ("/tmp", "it is a folder"), ("/etc/passwd", "ELF")] {
+        let text = complaint(project.cotree("cc main.c square.c -o program").env("COTREE_LLVM", path));
+        assert!(text.contains(&format!("cannot use LLVM from {path}")) && text.contains(reason), "{text}");
+        assert!(text.contains("in COTREE_LLVM"), "{text}");
+    }
+}
+
+#[test]
+fn a_folder_is_no_name_for_a_profile() {
+    let project = c();
+    project.ok("cc main.c square.c -o program");
+    for name in ["tmp", "tmp/"] {
+        let output = project.command(project.path("program")).env("COTREE_FILE", name).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("no profile: COTREE_FILE names"), "{text}");
+        assert!(text.contains("add the name of a file in it, such as /%n.%p.cotree"), "{text}");
+    }
+}
+
+#[test]
 fn other_names_are_other_commands() {
     let project = c();
     for (name, line) in

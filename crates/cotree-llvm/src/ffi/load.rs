@@ -23,7 +23,7 @@ impl Library {
     fn open(path: &Path) -> Result<Self, Error> {
         // SAFETY: LLVM's initialisers only set up its own tables; we load no other code than the file named.
         let handle = unsafe { libloading::Library::new(path) }
-            .map_err(|e| Error::LlvmUnusable { path: path.into(), reason: e.to_string() })?;
+            .map_err(|e| Error::LlvmUnusable { path: path.into(), reason: why(&e) })?;
         Ok(Self { handle, path: path.into() })
     }
 
@@ -80,8 +80,8 @@ pub fn loaded_version() -> String {
 }
 
 fn find() -> Result<Library, Error> {
-    if let Some(path) = std::env::var_os("COTREE_LLVM") {
-        return checked(Path::new(&path));
+    if let Some(path) = std::env::var_os("COTREE_LLVM").filter(|path| !path.is_empty()) {
+        return named(Path::new(&path));
     }
     let mut tried = Vec::new();
     let mut unsuitable = None;
@@ -123,6 +123,24 @@ fn library_in(dir: &Path) -> Option<PathBuf> {
         .collect();
     found.sort();
     found.pop()
+}
+
+/// The library that the user names. The loader's own words for what is no library are hard to read.
+fn named(path: &Path) -> Result<Library, Error> {
+    let unusable = |reason: &str| Error::LlvmUnusable { path: path.into(), reason: reason.into() };
+    // A name without a folder is looked for by the loader.
+    if path.components().count() > 1 {
+        let data = std::fs::metadata(path).map_err(|e| unusable(&e.to_string()))?;
+        if data.is_dir() {
+            return Err(unusable("it is a folder, and has to be a file such as libLLVM.so.22.1"));
+        }
+    }
+    checked(path)
+}
+
+/// What the loader says; its error shows that only as its cause.
+fn why(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 fn checked(path: &Path) -> Result<Library, Error> {

@@ -141,11 +141,16 @@ fn begin(child: bool) {
             // Room may come back before the end, and some file systems can be written but not mapped.
             let _ = keep_in_memory();
         }
+        Err(error @ Errno(libc::EISDIR)) => {
+            say::trouble("no profile: COTREE_FILE names", names().name.bytes(), error, REMEDY_FOLDER);
+        }
         Err(error) => say::trouble("no profile: can't create", names().live.bytes(), error, REMEDY),
     }
 }
 
 const REMEDY: &str = "set COTREE_FILE to a file name in a folder that can be written, or to nothing for no profile";
+
+const REMEDY_FOLDER: &str = "add the name of a file in it, such as /%n.%p.cotree, or set it to nothing for no profile";
 
 fn create(child: bool) -> sys::Result<()> {
     let names = names();

@@ -12,7 +12,7 @@ use super::{Error, linker};
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// Separates flags in `CARGO_ENCODED_RUSTFLAGS`.
@@ -23,8 +23,8 @@ pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<E
     let line = Line::parse(&mut options, arguments)?;
     let toolkit = Toolkit::unpack()?;
     let rustc = Rustc::ask(&line)?;
-    let workspace = Workspace::ask(&line)?;
     let folder = std::env::current_dir().map_err(Error::file("find", "the current folder"))?;
+    let workspace = Workspace::ask(&line, &folder)?;
     let manifest = workspace.workspace_root.join("Cargo.toml");
     let settings = Settings::read(&folder, &line.values("--config"), Some(&manifest))?;
 
@@ -166,13 +166,18 @@ struct Workspace {
 }
 
 impl Workspace {
-    fn ask(line: &Line) -> Result<Workspace, Error> {
+    fn ask(line: &Line, folder: &Path) -> Result<Workspace, Error> {
         let mut command = line.cargo();
         command.args(["metadata", "--no-deps", "--format-version=1"]);
         for option in ["--manifest-path", "--config"] {
             for value in line.values(option) {
                 command.args([option, &value]);
             }
+        }
+        // Cargo would say so itself, but not what it has to do with us.
+        let named = !line.values("--manifest-path").is_empty();
+        if !named && !folder.ancestors().any(|folder| folder.join("Cargo.toml").exists()) {
+            return Err(Error::NoPackage { folder: folder.to_owned() });
         }
         let text = answer(&mut command)?;
         serde_json::from_str(&text)

@@ -10,8 +10,8 @@ use super::unpack::Toolkit;
 use super::{Error, linker, response_file, search};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
 
 /// Which of the two compilers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +40,23 @@ impl Language {
     fn find(self) -> Result<PathBuf, Error> {
         let missing = |tool: &str, remedy: String| Error::Missing { tool: tool.into(), remedy };
         let variable = self.variable();
-        match std::env::var_os(variable).filter(|name| !name.is_empty()) {
-            Some(name) => search::in_path(&name).ok_or_else(|| {
-                missing(&name.to_string_lossy(), format!("{variable} names it: set it to a clang that is installed"))
-            }),
-            None => search::newest(self.tool())
-                .ok_or_else(|| missing(self.tool(), format!("install clang (14 or newer), or name one by {variable}"))),
-        }
+        let Some(name) = std::env::var_os(variable).filter(|name| !name.is_empty()) else {
+            return search::newest(self.tool()).ok_or_else(|| {
+                missing(self.tool(), format!("install clang (14 or newer), or name one by {variable}"))
+            });
+        };
+        let tool = name.to_string_lossy().into_owned();
+        let path = search::in_path(&name)
+            .ok_or_else(|| missing(&tool, format!("{variable} names it: set it to a clang that is installed")))?;
+        if is_clang(&path) { Ok(path) } else { Err(Error::NotClang { variable, tool }) }
     }
+}
+
+/// Is it clang, by its name or else by its own words? What can't be asked is told by running it.
+fn is_clang(path: &Path) -> bool {
+    let named_so = path.file_name().is_some_and(|name| name.to_string_lossy().contains("clang"));
+    let answer = || Command::new(path).arg("--version").stderr(Stdio::null()).output();
+    named_so || answer().map_or(true, |answer| String::from_utf8_lossy(&answer.stdout).contains("clang"))
 }
 
 /// What of a command line concerns us.

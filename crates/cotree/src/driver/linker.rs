@@ -24,8 +24,14 @@ const OURS: &str = "libcotree_lto";
 /// Links.
 pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
     let real = real_linker()?;
-    let toolkit = Toolkit::unpack()?;
     let expanded = response_file::expand(&user);
+    if !has_input(&expanded) {
+        // `-v`, `--help`, or nothing at all: with inputs of ours the linker would link them.
+        let mut command = Command::new(real);
+        command.args(user);
+        return super::run(command);
+    }
+    let toolkit = Toolkit::unpack()?;
     let kind = Kind::of(&expanded);
     let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
         .chain(options.plugin_options())
@@ -56,6 +62,47 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
     };
     super::run(command)
 }
+
+/// Is there anything to link? Where an option is not known to take the next word, that word counts as an input: to link
+/// what the linker would refuse by itself does less harm than to leave out the plugin.
+fn has_input(arguments: &[OsString]) -> bool {
+    let mut rest = arguments.iter().map(|argument| argument.as_bytes());
+    while let Some(argument) = rest.next() {
+        let (long, name) = match argument {
+            [b'-', b'-', name @ ..] => (true, name),
+            [b'-', name @ ..] if !name.is_empty() => (false, name),
+            // A file, or `-` for standard input; what came by `@` and can't be read is the linker's to complain of.
+            _ => return true,
+        };
+        let name = &name[..name.iter().position(|&byte| byte == b'=').unwrap_or(name.len())];
+        // Scripts may name inputs.
+        let script = name.starts_with(b"T") && !PLACES.iter().any(|place| name.starts_with(place));
+        let library = !long && name.starts_with(b"l") && !name.starts_with(b"library-path");
+        if library || script || matches!(name, b"library" | b"script" | b"c" | b"mri-script") {
+            return true;
+        }
+        if TAKES_A_WORD.contains(&name) && !argument.contains(&b'=') {
+            rest.next();
+        }
+    }
+    false
+}
+
+/// Options whose names begin with the one for scripts, and which are others.
+const PLACES: [&[u8]; 5] = [b"Tbss", b"Tdata", b"Ttext", b"Trodata", b"Tldata"];
+
+/// Options, without dashes, whose value may be the next word.
+#[rustfmt::skip]
+const TAKES_A_WORD: [&[u8]; 62] = [
+    b"A", b"F", b"G", b"I", b"L", b"Map", b"P", b"R", b"Tbss", b"Tdata", b"Tldata-segment", b"Trodata-segment",
+    b"Ttext", b"Ttext-segment", b"Y", b"a", b"architecture", b"assert", b"auxiliary", b"b", b"defsym",
+    b"dependency-file", b"dynamic-linker", b"dynamic-list", b"e", b"entry", b"error-handling-script", b"exclude-libs",
+    b"export-dynamic-symbol", b"export-dynamic-symbol-list", b"f", b"filter", b"fini", b"format", b"gpsize", b"h",
+    b"init", b"just-symbols", b"library-path", b"m", b"o", b"oformat", b"out-implib", b"output", b"plugin",
+    b"plugin-opt", b"require-defined", b"retain-symbols-file", b"rpath", b"rpath-link", b"section-start", b"soname",
+    b"sort-section", b"spare-dynamic-tags", b"task-link", b"trace-symbol", b"u", b"undefined", b"version-script",
+    b"wrap", b"y", b"z",
+];
 
 /// What is being linked, as far as the runtime's place in front of the C library goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,6 +276,20 @@ mod tests {
             "a.o p.a -lgcc_eh -lgcc -lc --start-group p.a -lc --end-group --wrap=abort"
         );
         assert_eq!(wrapped("a.o"), "a.o p.a --start-group p.a --end-group --wrap=abort");
+    }
+
+    #[test]
+    fn questions_are_no_links() {
+        let asks = |line: &str| !has_input(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
+        assert!(asks(""));
+        assert!(asks("-v"));
+        assert!(asks("--version -m elf_x86_64 -L /lib -o out -plugin /p/LLVMgold.so -plugin-opt=x -Ttext 0"));
+        assert!(asks("--ld-generated-unwind-info --library-path /lib --soname=x"));
+        assert!(!asks("-v a.o"));
+        assert!(!asks("-v -lc"));
+        assert!(!asks("--library=c"));
+        assert!(!asks("-T link.ld"));
+        assert!(!asks("-o out -"));
     }
 
     #[test]

@@ -36,6 +36,15 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// Another compiler than clang.
+    #[error("{variable} names {tool}, which is not clang, and cotree needs clang's bitcode")]
+    #[diagnostic(help("set {variable} to a clang (14 or newer), or unset it to take the clang in PATH"))]
+    NotClang {
+        /// The variable.
+        variable: &'static str,
+        /// What it names.
+        tool: String,
+    },
     /// A tool can't be started.
     #[error("can't start {tool}: {error}")]
     Start {
@@ -51,6 +60,13 @@ pub enum Error {
         command: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// There is no package to build.
+    #[error("there is no Cargo.toml in {} or a folder above it, so cargo has no package to build", folder.display())]
+    #[diagnostic(help("go to the folder of a package, or name its manifest with --manifest-path"))]
+    NoPackage {
+        /// Where cargo looks.
+        folder: PathBuf,
     },
     /// lld loads no plugins.
     #[error("cotree is a plugin of ld.bfd, gold or mold, and lld loads no plugins")]
