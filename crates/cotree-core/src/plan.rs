@@ -1,6 +1,7 @@
 //! Plans: which probes a function gets and what each counter means.
 
 use crate::ids::{Block, Edge};
+use crate::method::path::PathPlan;
 use crate::probe::PlacedProbe;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,18 @@ pub enum Method {
     Vertex,
     /// Vertex profile from edge counters, *Vprof(Ecnt)* (Ball & Larus 1994, Fig. 11).
     VertexEdge,
+    /// Path profile: acyclic paths between backedges (Ball & Larus 1996).
+    Path,
+    /// Path profile in which each path remembers how its loop was reached (Melski & Reps 1998, §7).
+    PathContext,
+}
+
+impl Method {
+    /// Does it count paths?
+    #[must_use]
+    pub const fn counts_paths(self) -> bool {
+        matches!(self, Self::Path | Self::PathContext)
+    }
 }
 
 /// What a counter counts.
@@ -37,35 +50,112 @@ pub struct FunctionPlan {
     pub measures: Vec<Measure>,
 }
 
+/// The most paths of a function whose table is an array, unless the user says otherwise.
+pub const PATH_ARRAY: u64 = 1024;
+/// The most that the user may say.
+pub const MOST_PATH_ARRAY: u64 = 1 << 20;
+
 /// The plan of a link unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitPlan {
     /// The method.
     pub method: Method,
     /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have an empty plan.
+    /// Empty where paths are counted: then the plans are parts of `paths`. See [`Self::plan`].
     pub functions: Vec<FunctionPlan>,
+    /// One per function if the method counts paths, else empty.
+    pub paths: Vec<PathPlan>,
+    /// A function with no more paths than this counts them in an array, others in a hash table.
+    pub path_array: u64,
     /// With `--verify`: the plans of [`Method::Block`] that the same run carries; their counters follow all of the above.
     pub check: Option<Vec<FunctionPlan>>,
 }
 
+/// Where the paths of one function are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathTable {
+    /// It has no paths.
+    None,
+    /// In the slab, path number *n* at `base + n`.
+    Array {
+        /// The first word.
+        base: u64,
+    },
+    /// In the hash table of the process.
+    Hashed {
+        /// The number of the function in the unit.
+        function: u64,
+        /// The word of the slab that keeps the address of the bucket counted last.
+        cache: u64,
+    },
+}
+
+/// Where everything lies in a slab of 64-bit words.
+///
+/// First the counters of the method, then those of the reference, then the arrays of paths: these are counters of the profile.
+/// After them a cache word for each function that counts paths in the hash table, which is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Per function, where the counters of its plan begin.
+    pub main: Vec<u64>,
+    /// Per function, where the counters of its reference plan begin; empty without a reference.
+    pub check: Vec<u64>,
+    /// Per function, where its paths are counted; empty if the method counts none.
+    pub tables: Vec<PathTable>,
+    /// How many counters there are.
+    pub counter_count: u64,
+    /// How many cache words follow them.
+    pub cache_count: u64,
+}
+
 impl UnitPlan {
-    /// Where each function's counters begin in the unit's counter array, first those of `functions`, then those of
-    /// `check`, and at the end how many counters there are.
+    /// A unit in which no paths are counted.
     #[must_use]
-    pub fn bases(&self) -> (Vec<u64>, Vec<u64>, u64) {
+    pub fn of_counters(method: Method, functions: Vec<FunctionPlan>, check: Option<Vec<FunctionPlan>>) -> Self {
+        Self { method, functions, paths: Vec::new(), path_array: PATH_ARRAY, check }
+    }
+
+    /// The plans of all functions, those of self-loops where paths are counted.
+    pub fn plans(&self) -> impl Iterator<Item = &FunctionPlan> {
+        self.functions.iter().chain(self.paths.iter().map(|p| &p.plan))
+    }
+
+    /// The plan of one function by its number; `None` if there is no such function.
+    #[must_use]
+    pub fn plan(&self, function: usize) -> Option<&FunctionPlan> {
+        if self.method.counts_paths() {
+            self.paths.get(function).map(|p| &p.plan)
+        } else {
+            self.functions.get(function)
+        }
+    }
+
+    /// Where everything lies.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
         let mut next = 0u64;
-        let mut lay = |plans: &[FunctionPlan]| {
-            plans
-                .iter()
-                .map(|p| {
-                    let base = next;
-                    next += p.measures.len() as u64;
-                    base
-                })
-                .collect::<Vec<_>>()
+        let mut take = |words: u64| {
+            let base = next;
+            next = next.saturating_add(words);
+            base
         };
-        let main = lay(&self.functions);
-        let check = lay(self.check.as_deref().unwrap_or_default());
-        (main, check, next)
+        let main = self.plans().map(|plan| take(plan.measures.len() as u64)).collect();
+        let check = self.check.iter().flatten().map(|plan| take(plan.measures.len() as u64)).collect();
+        let mut hashed = 0u64;
+        let table = |(function, plan): (u64, &PathPlan)| match plan.paths {
+            0 => PathTable::None,
+            paths if paths <= self.path_array => PathTable::Array { base: take(paths) },
+            _ => {
+                hashed += 1;
+                PathTable::Hashed { function, cache: hashed - 1 }
+            }
+        };
+        let mut tables: Vec<PathTable> = (0..).zip(&self.paths).map(table).collect();
+        for table in &mut tables {
+            if let PathTable::Hashed { cache, .. } = table {
+                *cache = cache.saturating_add(next);
+            }
+        }
+        Layout { main, check, tables, counter_count: next, cache_count: hashed }
     }
 }

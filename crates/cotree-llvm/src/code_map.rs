@@ -88,7 +88,7 @@ pub(crate) fn read<'a>(
             for probe in group {
                 let Some(offset) = return_offset(code, probe.address) else { continue };
                 let chain = probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect();
-                result[number].returns.push(ReturnPoint { offset, chain });
+                result[number].returns.push(ReturnPoint { offset, chain, registers: Vec::new() });
             }
         }
     }
@@ -114,7 +114,7 @@ fn resumes(
             if let (true, Some(&(start, _, number))) = (is_resume, owner) {
                 // The displacement is the last field of the call, direct or through the GOT.
                 let offset = u32::try_from(at + 4 - start).unwrap_or(u32::MAX);
-                functions[number].returns.push(ReturnPoint { offset, chain: Vec::new() });
+                functions[number].returns.push(ReturnPoint { offset, chain: Vec::new(), registers: Vec::new() });
             }
         }
     }

@@ -9,10 +9,11 @@ use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::{apply, signals, unit_object};
-use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
+use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
-use cotree_core::plan::{FunctionPlan, Method, UnitPlan};
+use cotree_core::method::path::{self, PathPlan};
+use cotree_core::plan::{FunctionPlan, Layout, Method, UnitPlan};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap};
 use cotree_profile::weights::Weights;
@@ -123,16 +124,20 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let mut program = program_map(name, job.options.method, &mut prepared);
     let plan = plan_unit(&program, &job.options)?;
-    let (main, check, counters) = plan.bases();
+    let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
-    let unit = apply::Unit { access: access(job), spare: counters, interruptible: &interruptible };
+    let unit = apply::Unit {
+        access: access(job),
+        spare: layout.counter_count + layout.cache_count,
+        interruptible: &interruptible,
+    };
 
     // Per module, its functions' plans.
     let mut first = 0;
     let mut work = Vec::new();
     for (number, Prepared { module, extracted }) in prepared.into_iter().enumerate() {
         let functions = first..first + extracted.facts.functions.len();
-        let layers = layers(&plan, &main, &check, functions.clone());
+        let layers = layers(&plan, &layout, functions.clone());
         work.push((number, module, extracted, layers, first));
         first = functions.end;
     }
@@ -168,24 +173,20 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code, threaded: unit.access != Access::Direct };
     let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
-    let unit = unit_object::of_map(&map, &contents, counters, sites, job.kind != OutputKind::Shared)?;
+    let unit = unit_object::of_map(&map, &contents, &layout, sites, job.kind != OutputKind::Shared)?;
     output.objects.push(write(job, "unit.o", &unit)?);
     output.objects.push(write(job, "runtime.o", job.runtime)?);
     Ok(output)
 }
 
 /// The plans of a range of functions, with the places of their counters.
-pub(crate) fn layers<'a>(
-    plan: &'a UnitPlan,
-    main: &[u64],
-    check: &[u64],
-    functions: Range<usize>,
-) -> Vec<Vec<Layer<'a>>> {
+pub(crate) fn layers<'a>(plan: &'a UnitPlan, layout: &Layout, functions: Range<usize>) -> Vec<Vec<Layer<'a>>> {
     functions
         .map(|f| {
-            let mut layers = vec![Layer { plan: &plan.functions[f], base: main[f] }];
+            let plans = plan.plan(f).map(|own| Layer { plan: own, base: layout.main[f] });
+            let mut layers: Vec<Layer<'a>> = plans.into_iter().collect();
             if let Some(plans) = &plan.check {
-                layers.push(Layer { plan: &plans[f], base: check[f] });
+                layers.push(Layer { plan: &plans[f], base: layout.check[f] });
             }
             layers
         })
@@ -296,28 +297,43 @@ fn renumber_files(function: &mut Function, renumber: &[u32]) {
 pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitPlan, Error> {
     let functions: Vec<_> = program.functions().collect();
     let weights = options.weights.as_deref().map(Weights::open).transpose()?;
-    let plan_all = |method: Method| {
-        functions
-            .par_iter()
-            .map(|(module, function)| {
-                if function.untouched.is_some() {
-                    return Ok(FunctionPlan::default());
-                }
-                let cfg = function
-                    .cfg()
-                    .map_err(|e| Error::Internal { module: module.name.clone(), reason: e.to_string() })?;
-                let previous = weights.as_ref().and_then(|w| w.of(&module.name, function));
-                let weighting = Weighting::from_previous(function, &cfg, previous);
-                Ok(match method {
-                    Method::Edge => method::edge::plan_extreme(function, &cfg, &weighting, options.spanning_tree),
-                    other => method::plan(other, function, &cfg, &weighting),
-                })
+    let failed = |module: &str, reason: String| Error::Internal { module: module.into(), reason };
+    let graph = |(module, function): &(&facts::Module, &Function)| {
+        let cfg = function.cfg().map_err(|e| failed(&module.name, e.to_string()))?;
+        let previous = weights.as_ref().and_then(|w| w.of(&module.name, function));
+        let weighting = Weighting::from_previous(function, &cfg, previous);
+        Ok::<_, Error>((cfg, weighting))
+    };
+    let plan_counters = |method: Method| {
+        let plan = |at: &(&facts::Module, &Function)| {
+            if at.1.untouched.is_some() {
+                return Ok(FunctionPlan::default());
+            }
+            let (cfg, weighting) = graph(at)?;
+            Ok(match method {
+                Method::Edge => method::edge::plan_extreme(at.1, &cfg, &weighting, options.spanning_tree),
+                other => method::plan(other, at.1, &cfg, &weighting),
             })
-            .collect::<Result<Vec<_>, Error>>()
+        };
+        functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
+    };
+    let plan_paths = |at: &(&facts::Module, &Function)| {
+        let (module, function) = at;
+        if function.untouched.is_some() {
+            return Ok(PathPlan::default());
+        }
+        let (cfg, weighting) = graph(at)?;
+        path::plan_as(options.method, function, &cfg, &weighting, options.paths)
+            .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))
     };
     let method = options.method;
-    let check = if options.verify && method != Method::None { Some(plan_all(Method::Block)?) } else { None };
-    Ok(UnitPlan { method, functions: plan_all(method)?, check })
+    let check = if options.verify && method != Method::None { Some(plan_counters(Method::Block)?) } else { None };
+    let (own, paths) = if method.counts_paths() {
+        (Vec::new(), functions.par_iter().map(plan_paths).collect::<Result<_, Error>>()?)
+    } else {
+        (plan_counters(method)?, Vec::new())
+    };
+    Ok(UnitPlan { method, functions: own, paths, path_array: options.path_array, check })
 }
 
 /// Names whose presence means that threads may run our code.

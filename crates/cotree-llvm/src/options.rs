@@ -3,7 +3,9 @@
 use crate::codegen::Level;
 use crate::error::Error;
 use crate::extract::Selection;
-use cotree_core::plan::Method;
+use cotree_core::method::path::PathOptions;
+use cotree_core::method::path::numbering::MOST_PATHS;
+use cotree_core::plan::{MOST_PATH_ARRAY, Method, PATH_ARRAY};
 use cotree_core::spanning::Extreme;
 use std::path::PathBuf;
 
@@ -36,6 +38,10 @@ pub struct Options {
     pub weights: Option<PathBuf>,
     /// Which spanning tree the edge method takes.
     pub spanning_tree: Extreme,
+    /// The most paths of a function whose table is an array.
+    pub path_array: u64,
+    /// How paths are planned.
+    pub paths: PathOptions,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
     pub early: bool,
     /// Which functions.
@@ -58,6 +64,8 @@ impl Options {
             threads: Threads::Auto,
             weights: None,
             spanning_tree: Extreme::Maximum,
+            path_array: PATH_ARRAY,
+            paths: PathOptions::default(),
             early: false,
             selection: Selection::default(),
             keep_temps: false,
@@ -81,8 +89,10 @@ impl Options {
                         "block" => Method::Block,
                         "vertex" => Method::Vertex,
                         "vertex-edge" => Method::VertexEdge,
+                        "path" => Method::Path,
+                        "path-context" => Method::PathContext,
                         "none" => Method::None,
-                        _ => return Err(bad("edge, block, vertex, vertex-edge or none")),
+                        _ => return Err(bad("edge, block, vertex, vertex-edge, path, path-context or none")),
                     }
                 }
                 "cotree-verify" => options.verify = true,
@@ -101,6 +111,16 @@ impl Options {
                         "min" => Extreme::Minimum,
                         _ => return Err(bad("max or min")),
                     }
+                }
+                "cotree-path-array" => {
+                    let array = argument.parse().ok().filter(|&n| n <= MOST_PATH_ARRAY);
+                    options.path_array =
+                        array.ok_or_else(|| bad(&format!("a number of paths up to {MOST_PATH_ARRAY}")))?;
+                }
+                "cotree-path-limit" => {
+                    let limit = argument.parse().ok().filter(|n| (1..=MOST_PATHS).contains(n));
+                    options.paths.limit =
+                        limit.ok_or_else(|| bad(&format!("a number of paths from 1 to {MOST_PATHS}")))?;
                 }
                 "cotree-at" => {
                     options.early = match argument {

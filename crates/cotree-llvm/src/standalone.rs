@@ -62,7 +62,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
         }
     }
     let plan = plan_unit(&program, options)?;
-    let (main, check, counters) = plan.bases();
+    let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, !executable);
     let access = match options.threads {
         Threads::Off => Access::Direct,
@@ -71,12 +71,12 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     };
     let [Prepared { module, extracted }] = prepared;
     if !none {
-        let layers = layers(&plan, &main, &check, 0..plan.functions.len());
+        let layers = layers(&plan, &layout, 0..layout.main.len());
         apply::apply(
             &module,
             &extracted,
             &layers,
-            &apply::Unit { access, spare: counters, interruptible: &interruptible },
+            &apply::Unit { access, spare: layout.counter_count + layout.cache_count, interruptible: &interruptible },
             0,
         )?;
         module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
@@ -84,7 +84,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let bitcode = module.to_bitcode();
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
-    let unit = unit_object::of_map(&map, &[&bitcode], counters, sites, executable)?;
+    let unit = unit_object::of_map(&map, &[&bitcode], &layout, sites, executable)?;
     Ok(Instrumented { bitcode, unit })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::apply::{COUNTERS, SLAB};
 use crate::error::Error;
+use cotree_core::plan::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{ABI, PAGE, UnitDescriptor};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
@@ -17,6 +18,8 @@ struct Unit<'a> {
     name: &'a str,
     /// Counters that recovery reads.
     counters: u64,
+    /// Words of the slab behind them: the caches of path tables, and one that nobody reads.
+    more_words: u64,
     /// Call sites, for the size of the table of early exits.
     sites: u64,
     threaded: bool,
@@ -29,7 +32,7 @@ struct Unit<'a> {
 pub(crate) fn of_map(
     map: &BinaryMap,
     contents: &[&[u8]],
-    counters: u64,
+    layout: &Layout,
     sites: u64,
     executable: bool,
 ) -> Result<Vec<u8>, Error> {
@@ -43,10 +46,11 @@ pub(crate) fn of_map(
         id
     });
     let name = &map.program.name;
-    write(&Unit { id, name, counters, sites, threaded: map.threaded, executable, map: &encoded })
+    let (counters, more_words) = (layout.counter_count, layout.cache_count + 1);
+    write(&Unit { id, name, counters, more_words, sites, threaded: map.threaded, executable, map: &encoded })
 }
 
-/// The ELF file. One counter more than asked for is laid out: the spare one.
+/// The ELF file.
 fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
     let hidden = |name: &str, value: u64, size: u64, kind: SymbolKind, section| Symbol {
@@ -60,7 +64,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
         flags: SymbolFlags::None,
     };
 
-    let bytes = ((unit.counters + 1) * 8).next_multiple_of(PAGE);
+    let bytes = ((unit.counters + unit.more_words) * 8).next_multiple_of(PAGE);
     let bss = object.add_section(Vec::new(), b".bss.cotree".to_vec(), SectionKind::UninitializedData);
     object.append_section_bss(bss, bytes, PAGE);
     let counters = object.add_symbol(hidden(COUNTERS, 0, bytes, SymbolKind::Data, bss));

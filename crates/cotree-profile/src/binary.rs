@@ -65,4 +65,7 @@ pub struct ReturnPoint {
     /// indices in the order of [`ProgramMap::functions`]. Empty for the call that a `resume` was compiled to: its marker
     /// has accounted for what is under way.
     pub chain: Vec<(u32, Site)>,
+    /// What the path registers that the runtime can find while the call is under way belong to, in the order of its
+    /// values: links of the chain, outermost first. Empty unless the unit counts paths.
+    pub registers: Vec<(u32, Site)>,
 }

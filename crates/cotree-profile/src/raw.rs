@@ -6,7 +6,7 @@
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
-use cotree_rt::layout::{Checksum, Flags, MAGIC, PAGE, State, VERSION};
+use cotree_rt::layout::{Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -37,7 +37,7 @@ mod at {
     pub(super) const COMMAND_LEN: usize = offset_of!(RawHeader, command_len);
     pub(super) const BINARY: usize = offset_of!(RawHeader, binary);
     pub(super) const COMMAND: usize = offset_of!(RawHeader, command);
-    pub(super) const RESERVED: usize = offset_of!(RawHeader, reserved);
+    pub(super) const PATH_HEAD: usize = offset_of!(RawHeader, path_head);
 }
 
 pub(crate) const HEADER_SIZE: usize = PAGE as usize;
@@ -60,8 +60,11 @@ impl Header {
             return Err(ProfileError::NotAProfile { path: path.to_owned(), hint: "" });
         }
         let version = header.u32(at::VERSION);
-        if version != VERSION {
+        if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
+        }
+        if version >= 2 && header.u64(at::PATH_HEAD) != 0 {
+            return Err(damaged("it counts paths, which this cotree does not read yet"));
         }
         if Runs::one(header.state()).is_none() {
             return Err(damaged("its state is unknown"));
@@ -73,7 +76,7 @@ impl Header {
             return Err(damaged("it has flags that this cotree does not know"));
         }
         let text_fits = header.u32(at::BINARY_LEN) as usize <= at::COMMAND - at::BINARY
-            && header.u32(at::COMMAND_LEN) as usize <= at::RESERVED - at::COMMAND;
+            && header.u32(at::COMMAND_LEN) as usize <= at::PATH_HEAD - at::COMMAND;
         if !text_fits {
             return Err(damaged("its texts are longer than their places"));
         }

@@ -276,8 +276,8 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
     check_counts(binary, counts)?;
     let map = binary.map();
     let (exits, exits_saturated) = UnitExits::new(binary, counts);
-    let (bases, _, _) = map.plan.bases();
-    let (functions, failures) = recover_plans(binary, counts, map.plan.method, &map.plan.functions, &bases, &exits);
+    let bases = map.plan.layout().main;
+    let (functions, failures) = recover_plans(binary, counts, map.plan.method, map.plan.plans(), &bases, &exits);
     let mut profile = UnitProfile {
         unit: counts.unit,
         binary: binary.path().to_owned(),
@@ -304,7 +304,7 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
             found: binary.unit(),
         });
     }
-    let (_, _, expected) = binary.map().plan.bases();
+    let expected = binary.map().plan.layout().counter_count;
     let found = counts.counters.len() as u64;
     if expected == found {
         Ok(())
@@ -316,11 +316,11 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
 type Recovered = (Vec<Option<FunctionProfile>>, Vec<(u32, RecoverError)>);
 
 /// Recovers all functions from one of the plans that the unit carries.
-pub(crate) fn recover_plans(
+pub(crate) fn recover_plans<'a>(
     binary: &BinaryFile,
     counts: &UnitCounts,
     method: Method,
-    plans: &[FunctionPlan],
+    plans: impl IntoIterator<Item = &'a FunctionPlan>,
     bases: &[u64],
     exits: &UnitExits,
 ) -> Recovered {
@@ -367,7 +367,7 @@ fn add_flaws(
     let saturated = saturated || counts.saturated;
     let functions = map.program.functions().map(|(_, f)| f);
     for ((((function, plan), &base), recovered), index) in
-        functions.zip(&map.plan.functions).zip(bases).zip(&mut profile.functions).zip(0u32..)
+        functions.zip(map.plan.plans()).zip(bases).zip(&mut profile.functions).zip(0u32..)
     {
         let Some(recovered) = recovered else { continue };
         let base = usize::try_from(base).expect("within the counter array");

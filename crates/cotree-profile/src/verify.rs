@@ -70,7 +70,7 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     };
     let profile = recover(binary, counts)?;
     let (exits, _) = UnitExits::new(binary, counts);
-    let (_, bases, _) = plan.bases();
+    let bases = plan.layout().check;
     let (references, failures) = recover_plans(binary, counts, Method::Block, check, &bases, &exits);
     let mut result = Verification::default();
     for (index, _) in profile.failures.iter().chain(&failures) {

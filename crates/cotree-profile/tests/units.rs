@@ -167,7 +167,7 @@ fn verification_finds_what_differs() {
     assert_eq!((result.functions, result.blocks, result.edges), (4, 12, 15));
 
     let mut bad = good.clone();
-    let (_, check, _) = binary.map().plan.bases();
+    let check = binary.map().plan.layout().check;
     bad.slabs[0][check[0] as usize] += 1;
     let result = verify(&binary, &read(&bad)).unwrap();
     assert!(!result.holds());
@@ -278,7 +278,7 @@ proptest! {
     fn any_counters_and_exits_recover_without_harm(values in prop::collection::vec(any::<u64>(), 40), early in prop::collection::vec((any::<u64>(), any::<i64>()), 0..4)) {
         for method in [Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge] {
             let (map, _) = map(method, true);
-            let (_, _, count) = map.plan.bases();
+            let count = map.plan.layout().counter_count;
             let mut counts = read(&Raw::new(values.iter().copied().cycle().take(count as usize).collect()));
             counts.early.extend(early.iter().copied());
             counts.early.insert(MAIN_AT + 0x20, early.first().map_or(1, |e| e.1));

@@ -257,6 +257,8 @@ fn method(method: Method) -> &'static str {
         Method::Block => "block",
         Method::Vertex => "vertex",
         Method::VertexEdge => "vertex-edge",
+        Method::Path => "path",
+        Method::PathContext => "path-context",
     }
 }
 

@@ -134,7 +134,7 @@ impl Report<'_> {
         let unreached: u64 = measured().map(|f| f.unreached).sum();
         let (mut counters, mut edges) = (0u128, 0u128);
         for function in self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol)) {
-            let plan = self.unit.map.plan.functions.get(function.index as usize);
+            let plan = self.unit.map.plan.plan(function.index as usize);
             counters += plan.map_or(0, |p| p.measures.len() as u128);
             edges += function.facts.edges.len() as u128;
         }
@@ -377,5 +377,7 @@ pub fn method_name(method: Method) -> &'static str {
         Method::Block => "block profile",
         Method::Vertex => "vertex profile",
         Method::VertexEdge => "vertex profile from edge counters",
+        Method::Path => "path profile",
+        Method::PathContext => "path profile with context",
     }
 }

@@ -6,9 +6,12 @@
 //! RawHeader            one page (4096 bytes)
 //! EarlyEntry × early_capacity     an open-addressing hash table (linear probing by `early_slot`), at early_offset
 //! slab 0, slab 1, …    counter_count × u64 each, padded to slab_stride (whole pages), from slabs_offset on
+//! PathSegmentHeader, PathBucket × capacity     hash tables of paths, each on whole pages, anywhere behind slab 0
 //! ```
 //!
-//! A counter's value is the sum over the slabs. While the program runs the file is called `NAME.PID.live` and its state
+//! A counter's value is the sum over the slabs. Path segments form a list that begins at `path_head`, newest first; they may
+//! take the places of slabs: a slab that a segment overlaps is none. The count of a key is the sum over all buckets of all
+//! segments that have it. While the program runs the file is called `NAME.PID.live` and its state
 //! is [`State::RUNNING`]; when the run ends it is completed, checksummed and renamed to `NAME`. A process that is killed
 //! leaves the `.live` file: its counters are right, the frames that were alive are unknown. (A finished file keeps its
 //! `.live` name if the program took away the right to rename it: the state counts, not the name.)
@@ -22,7 +25,9 @@
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
 /// Version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The oldest version that readers still understand: without path segments.
+pub const OLDEST_VERSION: u32 = 1;
 /// Version of the interface between generated code, unit descriptor and runtime.
 pub const ABI: u32 = 1;
 /// Page size that offsets and strides are multiples of.
@@ -120,8 +125,12 @@ pub struct RawHeader {
     pub binary: [u8; 2048],
     /// The command line, arguments separated by NUL, cut if longer.
     pub command: [u8; 1024],
+    /// File offset of the newest path segment; 0: there is none. (Since version 2.)
+    pub path_head: u64,
+    /// What [`PathBucket::metric`] adds up; 0: nothing.
+    pub path_metric: u32,
     /// Zeros up to the end of the page.
-    pub reserved: [u8; 888],
+    pub reserved: [u8; 876],
 }
 const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);
 
@@ -144,6 +153,48 @@ pub const INTERRUPTED: u64 = 1 << 63;
 /// Set in [`EarlyEntry::address`] when an exception landed in this frame while it was in the call that returns to the
 /// address: of the functions inlined there only those inside the first invoke are abandoned.
 pub const LANDED: u64 = 1 << 62;
+
+/// First bytes of a path segment.
+pub const PATH_MAGIC: [u8; 8] = *b"COTPATHS";
+
+/// Before the buckets of a path segment, on a page boundary.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathSegmentHeader {
+    /// [`PATH_MAGIC`].
+    pub magic: [u8; 8],
+    /// How many buckets follow: a power of two.
+    pub capacity: u64,
+    /// File offset of the next older segment; 0: this is the oldest.
+    pub next: u64,
+    /// Zeros.
+    pub reserved: [u64; 5],
+}
+const _: () = assert!(core::mem::size_of::<PathSegmentHeader>() == 64);
+
+/// A slot of the hash table of paths. A key, once there, never changes or moves; it may be there several times.
+#[repr(C, align(16))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathBucket {
+    /// 0: free. Else 1 + the number of the function in the unit; or, with [`ABANDONED`], a call during which activations
+    /// were abandoned: [`LANDED`] as in the table of early exits, in bits 48..56 which of the values known there `path` is, and
+    /// below the return address.
+    pub function: u64,
+    /// The number of the path, or the path register at the call.
+    pub path: u64,
+    /// How often; for abandoned activations an `i64`, less those revived.
+    pub count: u64,
+    /// The sum of [`RawHeader::path_metric`].
+    pub metric: u64,
+}
+const _: () = assert!(core::mem::size_of::<PathBucket>() == 32);
+
+/// Set in [`PathBucket::function`] when the bucket counts abandoned activations by their path register.
+pub const ABANDONED: u64 = 1 << 63;
+/// Where [`PathBucket::function`] says which of the values known at the return address the register is.
+pub const VALUE_SHIFT: u32 = 48;
+/// The bits of the return address in [`PathBucket::function`].
+pub const ADDRESS_MASK: u64 = (1 << VALUE_SHIFT) - 1;
 
 /// First slot to try for an address in a table of `capacity` (a power of two) slots.
 #[must_use]

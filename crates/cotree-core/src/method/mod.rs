@@ -6,7 +6,8 @@
 //! | [`Method::Block`] | [`block`] | every block and every edge | edges and blocks, by no law of flow |
 //! | [`Method::Vertex`] | [`vertex`] | blocks off a spanning tree of the quotient graph | blocks |
 //! | [`Method::VertexEdge`] | [`vertex_edge`] | chords whose cycle has a pipe | blocks |
-//! | [`path::plan`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
+//! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
+//! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
 //!
 //! Every `recover` trusts nothing: plans, counts and early exits come from files. What can't be right is a
 //! [`RecoverError`]; what can't have happened is [`Flaw::Inconsistent`].
@@ -59,9 +60,16 @@ pub enum RecoverError {
     /// The counters don't determine what the method promises: this plan was not made by the method.
     #[error("the counters do not determine the counts that the method promises")]
     Underdetermined,
+    /// It takes more than counters: see [`path::recover`].
+    #[error("paths are not recovered from counters alone")]
+    CountsPaths,
+    /// What is wrong with the paths.
+    #[error(transparent)]
+    Path(#[from] path::PathError),
 }
 
-/// Plans the probes of one function. Untouched functions and [`Method::None`] get an empty plan.
+/// Plans the probes of one function. Untouched functions and [`Method::None`] get an empty plan, and so do methods that
+/// count paths: see [`path::plan_as`].
 ///
 /// `cfg` and `weighting` are the function's own.
 #[must_use]
@@ -75,6 +83,7 @@ pub fn plan(method: Method, function: &Function, cfg: &Cfg, weighting: &Weightin
         Method::Block => block::plan(function, cfg),
         Method::Vertex => vertex::plan(function, cfg, weighting),
         Method::VertexEdge => vertex_edge::plan(function, cfg, weighting),
+        Method::Path | Method::PathContext => FunctionPlan::default(),
     }
 }
 
@@ -101,6 +110,7 @@ pub fn recover(
         Method::Block => block::recover(function, cfg, plan, counts, early),
         Method::Vertex => vertex::recover(function, cfg, plan, counts, early),
         Method::VertexEdge => vertex_edge::recover(function, cfg, plan, counts, early),
+        Method::Path | Method::PathContext => Err(RecoverError::CountsPaths),
     }
 }
 

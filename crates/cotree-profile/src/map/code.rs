@@ -47,7 +47,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Result<CodeMap, MapError> {
                 chain.push((function, site));
             }
             chain.reverse();
-            returns.push(ReturnPoint { offset, chain });
+            returns.push(ReturnPoint { offset, chain, registers: Vec::new() });
         }
         functions.push(CodeFunction { size, returns });
     }

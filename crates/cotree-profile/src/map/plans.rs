@@ -9,10 +9,11 @@ use super::MapError;
 use super::streams::{Reader, Stream, Writer};
 use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
-use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::plan::{FunctionPlan, Measure, Method, PATH_ARRAY, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 
-const METHODS: [Method; 5] = [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge];
+const METHODS: [Method; 7] =
+    [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge, Method::Path, Method::PathContext];
 
 pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
     w.put(Stream::Unit, METHODS.iter().position(|&m| m == plan.method).expect("all are listed") as u64);
@@ -32,7 +33,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
     };
     let functions = read_plans(r, program)?;
     let check = if checked { Some(read_plans(r, program)?) } else { None };
-    Ok(UnitPlan { method, functions, check })
+    Ok(UnitPlan { method, functions, paths: Vec::new(), path_array: PATH_ARRAY, check })
 }
 
 /// How a plan is written.

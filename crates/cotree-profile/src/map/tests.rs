@@ -215,18 +215,15 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                                 offset += step;
                                 let pick = |n: u32| links[n as usize % links.len()];
                                 let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
-                                ReturnPoint { offset, chain }
+                                ReturnPoint { offset, chain, registers: Vec::new() }
                             })
                             .collect();
                         CodeFunction { size: offset + 5, returns }
                     })
                     .collect(),
             };
-            let plan = UnitPlan {
-                method: [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge][method],
-                functions: plans(0),
-                check: (seed & 4 == 0).then(|| plans(0x5555_5555)),
-            };
+            let method = [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge][method];
+            let plan = UnitPlan::of_counters(method, plans(0), (seed & 4 == 0).then(|| plans(0x5555_5555)));
             BinaryMap { program, plan, code, threaded }
         },
     )
@@ -318,7 +315,7 @@ proptest! {
 fn empty_map() -> BinaryMap {
     BinaryMap {
         program: ProgramMap::default(),
-        plan: UnitPlan { method: Method::Edge, functions: vec![], check: None },
+        plan: UnitPlan::of_counters(Method::Edge, vec![], None),
         code: CodeMap::default(),
         threaded: false,
     }

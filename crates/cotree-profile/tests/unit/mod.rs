@@ -110,6 +110,7 @@ pub fn code() -> CodeMap {
     let point = |offset, chain: &[(u32, u32)]| ReturnPoint {
         offset,
         chain: chain.iter().map(|&(f, s)| (f, Site(s))).collect(),
+        registers: Vec::new(),
     };
     CodeMap {
         functions: vec![
@@ -138,14 +139,14 @@ pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
             })
             .collect()
     };
-    let plan = UnitPlan { method, functions: plans(method), check: check.then(|| plans(Method::Block)) };
+    let plan = UnitPlan::of_counters(method, plans(method), check.then(|| plans(Method::Block)));
     (BinaryMap { program, plan, code: code(), threaded: false }, truth)
 }
 
 /// What the counters would hold.
 pub fn counters(map: &BinaryMap, truth: &[Truth]) -> Vec<u64> {
     let exit_edge = |f: usize| Edge::new(truth[f].edges.len());
-    let plans = map.plan.functions.iter().zip(0..).chain(map.plan.check.iter().flatten().zip(0..));
+    let plans = map.plan.plans().zip(0..).chain(map.plan.check.iter().flatten().zip(0..));
     plans
         .flat_map(|(plan, f)| {
             plan.measures.iter().map(move |m| match *m {

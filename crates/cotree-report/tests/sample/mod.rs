@@ -159,7 +159,7 @@ pub fn sample() -> Sample {
     let unit = UnitId([0xAB; 16]);
     let map = BinaryMap {
         program,
-        plan: UnitPlan { method: Method::Edge, functions: plans, check: None },
+        plan: UnitPlan::of_counters(Method::Edge, plans, None),
         code: CodeMap::default(),
         threaded: false,
     };

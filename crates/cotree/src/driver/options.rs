@@ -5,6 +5,8 @@
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
+use cotree_core::method::path::numbering::MOST_PATHS;
+use cotree_core::plan::MOST_PATH_ARRAY;
 use std::path::{Path, PathBuf};
 
 /// Options of the instrumentation. They stand before the subcommand.
@@ -50,6 +52,15 @@ pub struct InstrumentOptions {
     /// Counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
     #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", hide_env = true)]
     pub spanning_tree: Option<SpanningTree>,
+    /// With path profiles: functions of more paths than this count them in a hash table, others in an array
+    /// [default: 1024]
+    #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
+        value_parser = clap::value_parser!(u64).range(..=MOST_PATH_ARRAY))]
+    pub path_array: Option<u64>,
+    /// With path profiles: cut the paths of functions that would have more than this [default: 9223372036854775807]
+    #[arg(long, env = "COTREE_PATH_LIMIT", hide_env = true, value_name = "PATHS",
+        value_parser = clap::value_parser!(u64).range(1..=MOST_PATHS))]
+    pub path_limit: Option<u64>,
 }
 
 /// `--profile`
@@ -63,6 +74,10 @@ pub enum Profile {
     Vertex,
     /// Blocks, from counters on few edges
     VertexEdge,
+    /// Paths through functions between the turns of loops, and with them edges
+    Path,
+    /// The same, and each path in a loop remembers how the loop was reached
+    PathContext,
     /// Nothing: the same build without counters, to compare with
     None,
 }
@@ -113,6 +128,8 @@ impl InstrumentOptions {
             ("at", self.at.map(spelling)),
             ("threads", self.threads.map(spelling)),
             ("spanning-tree", self.spanning_tree.map(spelling)),
+            ("path-array", self.path_array.map(|n| n.to_string())),
+            ("path-limit", self.path_limit.map(|n| n.to_string())),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));
         let lists = [("include", &self.include), ("exclude", &self.exclude), ("exclude-file", &self.exclude_file)];
@@ -171,6 +188,12 @@ mod tests {
         let environment = options.environment();
         assert!(environment.contains(&("COTREE_INCLUDE".into(), "a*;b".into())), "{environment:?}");
         assert!(environment.contains(&("COTREE_VERIFY".into(), "yes".into())), "{environment:?}");
+        let line = ["x", "--profile=path-context", "--path-array=0", "--path-limit=7"];
+        assert_eq!(
+            Line::parse_from(line).options.plugin_options(),
+            ["cotree-profile=path-context", "cotree-path-array=0", "cotree-path-limit=7"]
+        );
+        assert!(Line::try_parse_from(["x", "--path-limit=0"]).is_err());
         assert!(Line::parse_from(["x"]).options.plugin_options().is_empty());
     }
 }

@@ -40,7 +40,7 @@ pub use recover::recover;
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Reg, Site, Table};
-use crate::plan::FunctionPlan;
+use crate::plan::{FunctionPlan, Method};
 use crate::probe::PlacedCopy;
 use crate::profile::EarlyExits;
 use crate::weighting::Weighting;
@@ -89,6 +89,8 @@ pub struct PathPlan {
     pub paths: u64,
     /// Per block with call sites, in order.
     pub calls: Vec<(Block, AtCalls)>,
+    /// Paths remember how their loop was reached ([`context`]).
+    pub context: bool,
 }
 
 impl PathPlan {
@@ -207,7 +209,7 @@ fn plan_with(
     let increments = Increments::new(function, cfg, &numbering, classes, weighting);
     let placed = placement::place(function, cfg, &numbering, &increments, classes);
     let copies = context::copies(cfg, &numbering, &increments, classes);
-    Ok(PathPlan { plan: placed.plan, copies, cuts, paths: numbering.paths(), calls: placed.calls })
+    Ok(PathPlan { plan: placed.plan, copies, cuts, paths: numbering.paths(), calls: placed.calls, context: false })
 }
 
 /// Plans one function with the context of each loop ([`context`]). Untouched functions get an empty plan.
@@ -228,7 +230,29 @@ pub fn plan_context(
     }
     let classes = EdgeClasses::new(function, cfg);
     let necessary = context::necessary(function, cfg, &classes)?;
-    plan_with(function, cfg, weighting, &classes, necessary, options)
+    let plan = plan_with(function, cfg, weighting, &classes, necessary, options)?;
+    Ok(PathPlan { context: true, ..plan })
+}
+
+/// Plans one function by the method. [`Method::PathContext`] falls back to plain paths in functions with irreducible
+/// loops: their plan says so ([`PathPlan::context`]).
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_as(
+    method: Method,
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    options: PathOptions,
+) -> Result<PathPlan, PathError> {
+    match method {
+        Method::PathContext => match plan_context(function, cfg, weighting, options) {
+            Err(PathError::Irreducible(_)) => plan(function, cfg, weighting, options),
+            planned => planned,
+        },
+        _ => plan(function, cfg, weighting, options),
+    }
 }
 
 /// The same table as `clever`'s by the naive placement: each increment on its own edge, `r = 0` where paths begin, `table[r] += 1` where
