@@ -11,6 +11,7 @@
 //! | both, file by file | [`coverage`] | the same |
 //! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
 //! | trip counts of loops | [`loops`] | [`report`] |
+//! | executed paths, and what they tell | [`paths`] | [`paths::text`], [`paths::json`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
 
@@ -28,6 +29,7 @@ pub mod lcov;
 pub mod lines;
 pub mod loops;
 pub mod names;
+pub mod paths;
 pub mod report;
 pub mod source;
 pub mod terminal;

@@ -64,13 +64,46 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
     if let Some(pattern) = &options.function {
         functions.retain(|f| matches(pattern, &f.symbol));
     }
-    report.head(out)?;
+    write_head(unit, options.style, out)?;
     report.totals(&functions, out)?;
     report.hot_functions(&functions, out)?;
     report.hot_loops(out)?;
     report.unreached(&functions, out)?;
     report.doubts(&functions, out)?;
     report.untouched(&functions, out)
+}
+
+/// Writes what a unit's profile is of, and whether it is exact.
+pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let profile = unit.profile;
+    writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
+    let mut facts = format!("build {}, {}", profile.unit, method_name(profile.method));
+    let runs = profile.runs.total();
+    if runs != 1 {
+        facts.push_str(&format!(", {} runs", grouped(u128::from(runs))));
+    }
+    writeln!(out, "{}", style.wrap(&facts, 0))?;
+    if !profile.command.is_empty() {
+        writeln!(out, "{}", style.wrap(&format!("command: {}", profile.command.join(" ")), 0))?;
+    }
+    writeln!(out)?;
+    let flawed = profile.functions.iter().flatten().filter(|f| !f.flaws.is_empty()).count();
+    let instrumented = profile.functions.iter().flatten().count();
+    if profile.exact() {
+        writeln!(out, "{}", style.good("exact: every count below is the number of times that it happened"))?;
+    } else {
+        let text = format!(
+            "NOT ALL EXACT: {} of {} cannot be vouched for; what is in doubt is marked with ~",
+            grouped(flawed as u128),
+            counted(instrumented as u128, "function")
+        );
+        writeln!(out, "{}", style.warning(&text))?;
+    }
+    for note in &profile.notes {
+        let line = style.wrap(&format!("- {note}"), 2);
+        writeln!(out, "{}", if note.doubtful() { style.warning(&line) } else { line })?;
+    }
+    writeln!(out)
 }
 
 struct Report<'a> {
@@ -86,38 +119,6 @@ impl Report<'_> {
 
     fn wanted(&self, symbol: &str) -> bool {
         self.options.function.as_ref().is_none_or(|p| matches(p, symbol))
-    }
-
-    fn head(&self, out: &mut dyn Write) -> io::Result<()> {
-        let profile = self.unit.profile;
-        writeln!(out, "{}", self.style.heading(&profile.binary.display().to_string()))?;
-        let mut facts = format!("build {}, {}", profile.unit, method_name(profile.method));
-        let runs = profile.runs.total();
-        if runs != 1 {
-            facts.push_str(&format!(", {} runs", grouped(u128::from(runs))));
-        }
-        writeln!(out, "{}", self.style.wrap(&facts, 0))?;
-        if !profile.command.is_empty() {
-            writeln!(out, "{}", self.style.wrap(&format!("command: {}", profile.command.join(" ")), 0))?;
-        }
-        writeln!(out)?;
-        let flawed = profile.functions.iter().flatten().filter(|f| !f.flaws.is_empty()).count();
-        let instrumented = profile.functions.iter().flatten().count();
-        if profile.exact() {
-            writeln!(out, "{}", self.style.good("exact: every count below is the number of times that it happened"))?;
-        } else {
-            let text = format!(
-                "NOT ALL EXACT: {} of {} cannot be vouched for; what is in doubt is marked with ~",
-                grouped(flawed as u128),
-                counted(instrumented as u128, "function")
-            );
-            writeln!(out, "{}", self.style.warning(&text))?;
-        }
-        for note in &profile.notes {
-            let line = self.style.wrap(&format!("- {note}"), 2);
-            writeln!(out, "{}", if note.doubtful() { self.style.warning(&line) } else { line })?;
-        }
-        writeln!(out)
     }
 
     fn totals(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {

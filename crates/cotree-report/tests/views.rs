@@ -1,5 +1,6 @@
 //! Every view of one hand-made unit, as text.
 
+mod paths;
 mod sample;
 
 use cotree_core::ids::Edge;

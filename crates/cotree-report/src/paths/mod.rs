@@ -1,0 +1,224 @@
+//! Views of path profiles (Ball & Larus 1996): which ways through its functions a program took, and how often.
+//!
+//! A profile holds numbers of paths with counts; [`Paths`] makes blocks, edges and instructions of them. From that come
+//!
+//! | what | module |
+//! | --- | --- |
+//! | the source lines of a path | [`route`] |
+//! | sums, and paths by what they executed | [`totals`] |
+//! | what edge counts would have foretold (Table 2) | [`predict`] |
+//! | how much of one run another one covered (Table 3) | [`cover`] |
+//! | paths that only one of two runs took | [`spectrum`] |
+//! | all of it for people and for programs | [`text`], [`json`] |
+//!
+//! A loop of a single block is counted apart from all paths, as its edge; the views show it beside them.
+
+pub mod cover;
+pub mod json;
+pub mod predict;
+pub mod route;
+pub mod spectrum;
+pub mod text;
+pub mod totals;
+
+use crate::unit::{Unit, UnitFunction};
+use cotree_core::cfg::Cfg;
+use cotree_core::ids::{Block, Edge};
+use cotree_core::method::path::graph::{Arc, Role, left};
+use cotree_core::method::path::numbering::Numbering;
+use cotree_core::method::path::{Path, PathClass, PathPlan, PathProfile, PathStart, PendingPath};
+
+/// A link unit whose paths were counted.
+#[derive(Clone, Debug)]
+pub struct PathUnit<'a> {
+    /// The unit.
+    pub unit: &'a Unit<'a>,
+    functions: Vec<PathFunction<'a>>,
+}
+
+/// A function whose paths were counted.
+#[derive(Clone, Copy, Debug)]
+pub struct PathFunction<'a> {
+    /// The function.
+    pub function: UnitFunction<'a>,
+    /// Its plan.
+    pub plan: &'a PathPlan,
+    /// Its paths.
+    pub profile: &'a PathProfile,
+}
+
+impl<'a> PathUnit<'a> {
+    /// Puts a unit and the paths of its functions side by side. `paths` has one entry per function of the unit;
+    /// functions without a profile are left out.
+    pub fn new(unit: &'a Unit<'a>, paths: impl Iterator<Item = Option<(&'a PathPlan, &'a PathProfile)>>) -> Self {
+        let functions = unit.functions().zip(paths).filter_map(|(function, paths)| {
+            let (plan, profile) = paths?;
+            function.profile.is_some().then_some(PathFunction { function, plan, profile })
+        });
+        Self { unit, functions: functions.collect() }
+    }
+
+    /// Its functions.
+    #[must_use]
+    pub fn functions(&self) -> &[PathFunction<'a>] {
+        &self.functions
+    }
+}
+
+impl<'a> PathFunction<'a> {
+    /// Did anything happen in it?
+    #[must_use]
+    pub fn ran(&self) -> bool {
+        self.function.profile.is_some_and(|p| p.blocks.iter().any(|&count| count > 0)) || !self.profile.paths.is_empty()
+    }
+
+    /// With all that it takes to make paths of numbers; `None` if plan and function do not belong together.
+    #[must_use]
+    pub fn numbered(self) -> Option<Paths<'a>> {
+        let cfg = self.function.facts.cfg().ok()?;
+        let numbering = Numbering::new(self.function.facts, &cfg, &self.plan.cuts).ok()?;
+        (numbering.paths() == self.plan.paths).then_some(Paths { of: self, cfg, numbering })
+    }
+
+    /// The count of an edge.
+    #[must_use]
+    pub fn edge(&self, edge: Edge) -> u64 {
+        let edges = self.function.profile.and_then(|p| p.edges.as_ref());
+        edges.and_then(|e| e.get(edge.index())).copied().unwrap_or(0)
+    }
+
+    /// Instructions of one execution of a block.
+    #[must_use]
+    pub fn instructions(&self, block: Block) -> u64 {
+        self.function.facts.blocks.get(block.index()).map_or(0, |b| b.instructions.total.into())
+    }
+}
+
+/// A function with its paths numbered.
+#[derive(Clone, Debug)]
+pub struct Paths<'a> {
+    /// The function.
+    pub of: PathFunction<'a>,
+    /// Its graph.
+    pub cfg: Cfg,
+    /// The numbers of its paths.
+    pub numbering: Numbering,
+}
+
+/// A path that was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// Its number.
+    pub number: u64,
+    /// How often.
+    pub count: u64,
+    /// The path.
+    pub path: Path,
+    /// Instructions of one execution.
+    pub instructions: u64,
+}
+
+impl Executed {
+    /// Instructions of all its executions.
+    #[must_use]
+    pub fn executed(&self) -> u128 {
+        u128::from(self.count) * u128::from(self.instructions)
+    }
+}
+
+/// A loop of a single block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelfLoop {
+    /// Its edge.
+    pub edge: Edge,
+    /// Its block.
+    pub block: Block,
+    /// How often the edge was taken.
+    pub count: u64,
+    /// Instructions of one turn.
+    pub instructions: u64,
+}
+
+impl<'a> Paths<'a> {
+    /// One path.
+    #[must_use]
+    pub fn path(&self, number: u64) -> Option<Path> {
+        self.numbering.path(&self.cfg, number)
+    }
+
+    /// All executed paths, by number.
+    pub fn executed(&self) -> impl Iterator<Item = Executed> + use<'_, 'a> {
+        self.of.profile.paths.iter().filter_map(|&(number, count)| self.with_count(number, count))
+    }
+
+    /// A path with a count.
+    #[must_use]
+    pub fn with_count(&self, number: u64, count: u64) -> Option<Executed> {
+        let path = self.path(number)?;
+        let instructions = self.instructions(&path.blocks);
+        Some(Executed { number, count, path, instructions })
+    }
+
+    /// The beginning of a path that was not finished.
+    #[must_use]
+    pub fn pending(&self, pending: &PendingPath) -> Option<Path> {
+        let block = self.of.function.facts.sites.get(pending.site.index())?.block;
+        let arcs: Vec<Arc> = self.numbering.arcs_up_to(block, pending.prefix)?;
+        Some(self.numbering.path_along(&self.cfg, &arcs))
+    }
+
+    /// Instructions of some blocks, each executed once.
+    #[must_use]
+    pub fn instructions(&self, blocks: &[Block]) -> u64 {
+        blocks.iter().map(|&b| self.of.instructions(b)).sum()
+    }
+
+    /// The blocks after one behind which paths do not branch.
+    #[must_use]
+    pub fn only_way_on(&self, block: Block) -> Vec<Block> {
+        let graph = self.numbering.graph();
+        let (mut node, mut blocks) = (left(block), Vec::new());
+        while let [arc] = *graph.out(node) {
+            if let Role::Inside(block) = graph.role(arc) {
+                blocks.push(block);
+            }
+            node = graph.dst(arc);
+        }
+        blocks
+    }
+
+    /// The loops of a single block that ran.
+    pub fn self_loops(&self) -> impl Iterator<Item = SelfLoop> + use<'_, 'a> {
+        let loops = self.numbering.graph().self_loops().iter().map(|&edge| {
+            let block = self.cfg.src(edge);
+            SelfLoop { edge, block, count: self.of.edge(edge), instructions: self.of.instructions(block) }
+        });
+        loops.filter(|l| l.count > 0)
+    }
+
+    /// The blocks that led to the first of the path: those of its context.
+    #[must_use]
+    pub fn context(&self, path: &Path) -> Vec<Block> {
+        path.context.iter().map(|&edge| self.cfg.src(edge)).collect()
+    }
+}
+
+/// A class of paths, for people.
+#[must_use]
+pub fn class_name(class: PathClass) -> &'static str {
+    match class {
+        PathClass::EntryToExit => "entry→exit",
+        PathClass::EntryToBackedge => "entry→back",
+        PathClass::BackedgeToBackedge => "back→back",
+        PathClass::BackedgeToExit => "back→exit",
+    }
+}
+
+/// The block that a path starts with.
+#[must_use]
+pub fn head(start: PathStart) -> Block {
+    match start {
+        PathStart::Entry => Block(0),
+        PathStart::Cut(block) => block,
+    }
+}

@@ -1,0 +1,321 @@
+//! Path profiles for people.
+
+mod cover;
+mod doubts;
+mod predict;
+mod rows;
+mod spectrum;
+
+pub use cover::write as write_cover;
+pub use spectrum::write as write_spectrum;
+
+use super::route::Writer;
+use super::totals::{Hot, Totals, What, covering, gather};
+use super::{PathFunction, PathUnit, Paths, class_name};
+use crate::names::{Names, matches};
+use crate::report::write_head;
+use crate::terminal::{Style, grouped, number, percent, text};
+use cotree_core::facts::Callee;
+use cotree_core::ids::{Block, Site};
+use cotree_core::method::path::{Path, PathStart};
+use rows::Row;
+use std::io::{self, Write};
+
+/// What to show.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rows per list; 0: all.
+    pub top: usize,
+    /// Only functions that match (see [`crate::names::matches`]).
+    pub function: Option<String>,
+    /// As many paths as it takes to make up so many per cent of the instructions, instead of `top`.
+    pub covering: Option<f64>,
+    /// Also what edge counts would have predicted.
+    pub predicted: bool,
+    /// Also what is otherwise only counted, and long ways whole.
+    pub verbose: bool,
+    /// How to show names.
+    pub names: Names,
+    /// The terminal.
+    pub style: Style,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            top: 10,
+            function: None,
+            covering: None,
+            predicted: false,
+            verbose: false,
+            names: Names::Demangled,
+            style: Style::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Is this function wanted?
+    #[must_use]
+    pub fn wanted(&self, symbol: &str) -> bool {
+        self.function.as_ref().is_none_or(|p| matches(p, symbol))
+    }
+
+    fn shown(&self, all: usize) -> usize {
+        if self.top == 0 { all } else { all.min(self.top) }
+    }
+}
+
+/// Writes the paths of one unit.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    write_head(unit.unit, options.style, out)?;
+    let (hot, totals) = gather(unit, |symbol| options.wanted(symbol));
+    let mut whole = Totals::default();
+    totals.iter().flatten().for_each(|t| whole.add(t));
+    let view = View { unit, options };
+    view.totals(&whole, &hot, out)?;
+    if hot.is_empty() {
+        writeln!(out, "No path was executed.\n")?;
+    } else {
+        view.hottest(&whole, &hot, out)?;
+    }
+    if options.predicted {
+        predict::write(&view, out)?;
+    }
+    view.by_function(&whole, &totals, out)?;
+    view.unfinished(out)?;
+    doubts::write(&view, out)
+}
+
+/// A unit and how to show it.
+struct View<'a> {
+    unit: &'a PathUnit<'a>,
+    options: &'a Options,
+}
+
+impl View<'_> {
+    fn wanted(&self) -> impl Iterator<Item = &PathFunction<'_>> {
+        self.unit.functions().iter().filter(|of| self.options.wanted(&of.function.facts.symbol))
+    }
+
+    fn name(&self, of: &PathFunction<'_>) -> String {
+        self.options.names.show(&of.function.facts.symbol)
+    }
+
+    fn writer<'b>(&'b self, of: &PathFunction<'b>) -> Writer<'b> {
+        Writer::new(self.unit.unit, of.function.facts)
+    }
+
+    fn totals(&self, whole: &Totals, hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
+        let part = |part: u128| percent(part, whole.instructions);
+        let mut rows = vec![
+            row("functions run", grouped(whole.run.into()), format!("of {}", grouped(whole.functions.into()))),
+            row("paths run", grouped(whole.executed.into()), format!("of {} possible", rows::large(whole.possible))),
+            row("executions", grouped(whole.executions), "of paths".into()),
+            row(
+                "instructions",
+                grouped(whole.instructions),
+                format!("{} in paths, {} in loops of one block", part(whole.along_paths()), part(whole.in_self_loops)),
+            ),
+        ];
+        if !hot.is_empty() {
+            let needed = |share| grouped(covering(hot, whole.instructions, share) as u128);
+            rows.push(row("90% of those", needed(90.0), format!("paths (50% {}, 99% {})", needed(50.0), needed(99.0))));
+        }
+        let ended = whole.pending + whole.cut_short + whole.unresolved;
+        if (whole.pending, whole.cut_short, whole.unresolved) != (0, 0, 0) {
+            let mut more = format!("{} amid a path, {} where it was decided", whole.pending, whole.cut_short);
+            if whole.unresolved != 0 {
+                more.push_str(&format!(", {} unknown", whole.unresolved));
+            }
+            rows.push(row("ended early", ended.to_string(), more));
+        }
+        let table = self.options.style.table(&[text(""), number(""), text("")], rows);
+        let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
+        writeln!(out, "{body}")
+    }
+
+    fn hottest(&self, whole: &Totals, hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        let shown = match self.options.covering {
+            Some(share) => covering(hot, whole.instructions, share),
+            None => self.options.shown(hot.len()),
+        };
+        let mut so_far = 0;
+        let mut numbered: Option<(usize, Paths<'_>)> = None;
+        let mut rows = Vec::new();
+        for hot in &hot[..shown] {
+            so_far += hot.executed();
+            let of = &self.unit.functions()[hot.function];
+            if numbered.as_ref().is_none_or(|n| n.0 != hot.function) {
+                numbered = of.numbered().map(|paths| (hot.function, paths));
+            }
+            let Some((_, paths)) = &numbered else { continue };
+            let doubt = if of.function.flaws().is_empty() { "" } else { "~" };
+            let cells = vec![
+                grouped(hot.executed()),
+                percent(hot.executed(), whole.instructions),
+                percent(so_far, whole.instructions),
+                format!("{doubt}{}", grouped(hot.count.into())),
+                grouped(hot.instructions.into()),
+                grouped(hot.blocks as u128),
+                grouped(hot.edges as u128),
+                match hot.what {
+                    What::Path(_, class) => class_name(class).into(),
+                    What::SelfLoop(_) => "one block".into(),
+                },
+            ];
+            rows.push(Row { cells, text: self.way_of(paths, &hot.what) });
+        }
+        rows::heading(self.options, "Hottest paths, by instructions", shown, hot.len(), out)?;
+        let columns = [
+            number("instructions"),
+            number("share"),
+            number("so far"),
+            number("count"),
+            number("each"),
+            number("blocks"),
+            number("edges"),
+            text("from→to"),
+        ];
+        rows::write(self.options, &columns, &rows, out)
+    }
+
+    /// The function, the path's number, and its lines.
+    fn way_of(&self, paths: &Paths<'_>, what: &What) -> String {
+        let name = self.name(&paths.of);
+        let Some(path) = what.path(paths) else { return name };
+        let way = self.way(paths, &path, None);
+        match what {
+            What::Path(number, _) => format!("{name} #{number}: {way}"),
+            What::SelfLoop(_) => format!("{name}: {way}"),
+        }
+    }
+
+    /// The lines of a path, after those of its context.
+    fn way(&self, paths: &Paths<'_>, path: &Path, until: Option<Site>) -> String {
+        let writer = self.writer(&paths.of);
+        let way = writer.blocks(&path.blocks, until);
+        if path.turns.is_empty() {
+            return way;
+        }
+        let context = paths.context(path);
+        let mut words = Vec::new();
+        let mut part: Vec<Block> = Vec::new();
+        for &block in &context {
+            if path.turns.contains(&block) {
+                words.push(part_way(&writer, &part));
+                words.push("↻".into());
+                part.clear();
+            }
+            part.push(block);
+        }
+        words.push(part_way(&writer, &part));
+        words.retain(|w| !w.is_empty());
+        format!("({}) ↻ {way}", words.join(" "))
+    }
+
+    fn by_function(&self, whole: &Totals, totals: &[Option<Totals>], out: &mut dyn Write) -> io::Result<()> {
+        let functions = self.unit.functions().iter().zip(totals);
+        let mut run: Vec<_> = functions.filter_map(|(of, t)| Some((of, t.filter(|t| t.run > 0)?))).collect();
+        if run.is_empty() {
+            return Ok(());
+        }
+        run.sort_by_key(|(of, t)| (std::cmp::Reverse(t.instructions), of.function.index));
+        let shown = self.options.shown(run.len());
+        rows::heading(self.options, "Paths by function", shown, run.len(), out)?;
+        let rows = run[..shown].iter().map(|(of, t)| {
+            let doubt = if of.function.flaws().is_empty() { "" } else { "~" };
+            vec![
+                grouped(t.instructions),
+                percent(t.instructions, whole.instructions),
+                format!("{doubt}{}", grouped(t.executions)),
+                grouped(t.executed.into()),
+                rows::large(t.possible),
+                percent(t.executed.into(), t.possible),
+                self.name(of),
+            ]
+        });
+        let columns = [
+            number("instructions"),
+            number("share"),
+            number("executions"),
+            number("paths"),
+            number("possible"),
+            number("covered"),
+            text("function"),
+        ];
+        writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
+    }
+
+    fn unfinished(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut rows = Vec::new();
+        for of in self.wanted() {
+            let profile = of.profile;
+            if profile.pending.is_empty() && profile.cut_short.is_empty() && profile.unresolved.is_empty() {
+                continue;
+            }
+            let Some(paths) = of.numbered() else { continue };
+            let name = self.name(of);
+            let writer = self.writer(of);
+            let mut row = |count: i64, blocks: &[Block], rest: String| {
+                let each = paths.instructions(blocks);
+                let cells = vec![
+                    signed(count),
+                    if blocks.is_empty() { String::new() } else { grouped(each.into()) },
+                    if blocks.is_empty() { String::new() } else { grouped(blocks.len() as u128) },
+                ];
+                rows.push((count.unsigned_abs(), Row { cells, text: format!("{name}: {rest}") }));
+            };
+            for pending in &profile.pending {
+                let call = call(of, &writer, pending.site);
+                let Some(path) = paths.pending(pending) else { continue };
+                let from = if path.start == PathStart::Entry { "from the entry, " } else { "" };
+                let way = self.way(&paths, &path, Some(pending.site));
+                row(pending.count, &path.blocks, format!("{from}{way}, in the call of {call}"));
+            }
+            for &(site, count) in &profile.cut_short {
+                let call = call(of, &writer, site);
+                row(count, &[], format!("in the call of {call}, after the path was counted"));
+            }
+            for &(site, count) in &profile.unresolved {
+                row(count, &[], format!("in the call of {}, by an unknown way", call(of, &writer, site)));
+            }
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        rows.sort_by_key(|r| std::cmp::Reverse(r.0));
+        let shown = self.options.shown(rows.len());
+        rows::heading(self.options, "Paths that ended early", shown, rows.len(), out)?;
+        let rows: Vec<Row> = rows.into_iter().take(shown).map(|r| r.1).collect();
+        rows::write(self.options, &[number("count"), number("each"), number("blocks")], &rows, out)
+    }
+}
+
+fn part_way(writer: &Writer<'_>, blocks: &[Block]) -> String {
+    if blocks.is_empty() { String::new() } else { writer.blocks(blocks, None) }
+}
+
+/// A count of activations: less than 0 if more came to life than ended.
+fn signed(count: i64) -> String {
+    format!("{}{}", if count < 0 { "-" } else { "" }, grouped(count.unsigned_abs().into()))
+}
+
+/// A call, by callee and line.
+fn call(of: &PathFunction<'_>, writer: &Writer<'_>, site: Site) -> String {
+    let Some(facts) = of.function.facts.sites.get(site.index()) else { return "?".into() };
+    let callee = match &facts.callee {
+        Callee::Symbol(symbol) => super::route::short(&crate::names::demangle(symbol)),
+        Callee::Indirect => "a pointer".into(),
+        Callee::Assembly => "assembly".into(),
+    };
+    let lines = super::route::along(of.function.facts, &[facts.block], Some(site));
+    match lines.last() {
+        Some(&stop) => format!("{callee} at {}", writer.write(&[stop])),
+        None => callee,
+    }
+}
