@@ -157,7 +157,8 @@ pub fn short(name: &str) -> String {
     let mut to = name.len();
     let bytes = name.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
-        let word = &name[from..at];
+        // Behind a colon that is skipped, and within a character, there is no word.
+        let word = name.get(from..at).unwrap_or_default();
         match byte {
             b'(' if depth == 0 && at > from && !word.ends_with("operator") && !word.starts_with('(') => {
                 to = at;
@@ -203,6 +204,7 @@ mod tests {
             ("ns::T::operator()(int) const", "operator()"),
             ("ns::T::operator<(ns::T const&) const", "operator<"),
             ("", ""),
+            ("größe::länge(ä)", "länge"),
             ("(anonymous namespace)::helper(int)", "helper"),
         ] {
             assert_eq!(short(name), expected, "{name}");
