@@ -1,12 +1,13 @@
 //! The code map: return offsets and the call sites under way at them.
 
 use super::MapError;
+use super::paths::Registers;
 use super::streams::{Reader, Stream, Writer};
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::ids::Site;
 use std::collections::HashMap;
 
-pub(super) fn write(code: &CodeMap, w: &mut Writer) {
+pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
     w.put(Stream::Unit, code.functions.len() as u64);
     let mut steps = Steps::default();
     for function in &code.functions {
@@ -23,11 +24,12 @@ pub(super) fn write(code: &CodeMap, w: &mut Writer) {
                 w.put_step(Stream::Chain, steps.expect(function), site.0);
                 steps.note(function, site);
             }
+            registers.write(point, w);
         }
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>) -> Result<CodeMap, MapError> {
+pub(super) fn read(r: &mut Reader<'_>, registers: &Registers<'_>) -> Result<CodeMap, MapError> {
     let count = r.get_count(Stream::Unit, Stream::Code)?;
     let mut functions = Vec::with_capacity(count);
     let mut steps = Steps::default();
@@ -47,7 +49,8 @@ pub(super) fn read(r: &mut Reader<'_>) -> Result<CodeMap, MapError> {
                 chain.push((function, site));
             }
             chain.reverse();
-            returns.push(ReturnPoint { offset, chain, registers: Vec::new() });
+            let registers = registers.read(&chain, r)?;
+            returns.push(ReturnPoint { offset, chain, registers });
         }
         functions.push(CodeFunction { size, returns });
     }

@@ -5,7 +5,7 @@
 //! what can be inferred is left out, and every stream is compressed by itself. The exact layout is in `docs/formats.md`.
 //!
 //! Each part is written and read in one file, writer beside reader: `text.rs`, `functions.rs`,
-//! `lines.rs`, `plans.rs`, `code.rs`.
+//! `lines.rs`, `plans.rs`, `paths.rs`, `code.rs`.
 //!
 //! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
 //! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
@@ -14,6 +14,7 @@
 mod code;
 mod functions;
 mod lines;
+mod paths;
 mod plans;
 mod streams;
 mod text;
@@ -22,14 +23,16 @@ mod validate;
 use crate::binary::{BinaryMap, UnitId};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
-use streams::{NAMES, Reader, STREAMS, Stream, Writer};
+use streams::{NAMES, Reader, STREAMS, STREAMS_1, Stream, Writer};
 
 pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
 /// Version of the section's layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The oldest version that is still read: without path plans.
+pub const OLDEST_VERSION: u32 = 1;
 
 /// Bytes before the packed streams: magic, version, zero, unit id, unpacked length, packed length, checksum.
 const HEADER: usize = 56;
@@ -52,7 +55,7 @@ pub enum MapError {
         need: u64,
     },
     /// From another version of cotree.
-    #[error("its format has version {0}, this cotree reads version {VERSION}")]
+    #[error("its format has version {0}, this cotree reads versions {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
     /// Damaged.
     #[error("its checksum is wrong")]
@@ -96,7 +99,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     writer.put(Stream::Unit, u64::from(map.threaded));
     functions::write(&map.program, &mut writer, &mut text);
     plans::write(&map.plan, &map.program, &mut writer);
-    code::write(&map.code, &mut writer);
+    code::write(&map.code, &paths::Registers::new(&map.plan, &map.program), &mut writer);
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
@@ -119,7 +122,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let mut text = text.start();
     let program = functions::read(&mut reader, &mut text)?;
     let plan = plans::read(&mut reader, &program)?;
-    let code = code::read(&mut reader)?;
+    let code = code::read(&mut reader, &paths::Registers::new(&plan, &program))?;
     text.finish()?;
     reader.finish()?;
     let map = BinaryMap { program, plan, code, threaded };
@@ -183,6 +186,8 @@ fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
 }
 
 struct Header {
+    /// How many streams are there; the others are empty.
+    streams: usize,
     unit: UnitId,
     unpacked: u64,
     packed: usize,
@@ -198,7 +203,7 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
     }
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     let version = u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes"));
-    if version != VERSION {
+    if !(OLDEST_VERSION..=VERSION).contains(&version) {
         return Err(MapError::Version(version));
     }
     let have = (bytes.len() - HEADER) as u64;
@@ -207,6 +212,7 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
         return Err(MapError::Truncated { have: bytes.len() as u64, need: packed.saturating_add(HEADER as u64) });
     }
     Ok(Header {
+        streams: if version == 1 { STREAMS_1 } else { STREAMS },
         unit: UnitId(bytes[16..32].try_into().expect("sixteen bytes")),
         unpacked: word(32),
         packed: usize::try_from(packed).map_err(|_| MapError::TooLarge(packed))?,
@@ -236,7 +242,7 @@ fn unpack(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, UnitId), MapError> {
     let mut rest = payload;
     let mut left = header.unpacked;
     let mut streams = Vec::with_capacity(STREAMS);
-    for index in 0..STREAMS {
+    for index in 0..header.streams {
         let length = get_varint(&mut rest, index)?;
         left = left.checked_sub(length).ok_or(MapError::TooLarge(length))?;
         let packed = usize::try_from(get_varint(&mut rest, index)?).map_err(|_| MapError::Ends(index))?;
@@ -251,6 +257,7 @@ fn unpack(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, UnitId), MapError> {
             decompress(taken, size).ok_or(MapError::Unpack(index))?
         });
     }
+    streams.resize(STREAMS, Vec::new());
     if left != 0 || rest.iter().any(|&b| b != 0) {
         return Err(MapError::Invalid("the lengths of the streams do not add up"));
     }

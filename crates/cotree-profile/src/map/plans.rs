@@ -5,8 +5,8 @@
 //! often, so the bits are grouped by kind, over all functions. If the counters have another order, each is two small
 //! numbers. Any other plan is kept in full (postcard).
 
-use super::MapError;
 use super::streams::{Reader, Stream, Writer};
+use super::{MapError, paths};
 use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
 use cotree_core::plan::{FunctionPlan, Measure, Method, PATH_ARRAY, UnitPlan};
@@ -18,8 +18,15 @@ const METHODS: [Method; 7] =
 pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
     w.put(Stream::Unit, METHODS.iter().position(|&m| m == plan.method).expect("all are listed") as u64);
     w.put(Stream::Unit, u64::from(plan.check.is_some()));
-    for plans in std::iter::once(&plan.functions).chain(plan.check.as_ref()) {
-        write_plans(plans, program, w);
+    if plan.method.counts_paths() {
+        let counters: Vec<FunctionPlan> = plan.paths.iter().map(paths::counters).collect();
+        write_plans(&counters, program, w);
+        paths::write(plan, w);
+    } else {
+        write_plans(&plan.functions, program, w);
+    }
+    if let Some(check) = &plan.check {
+        write_plans(check, program, w);
     }
 }
 
@@ -32,8 +39,14 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
     };
     let functions = read_plans(r, program)?;
+    let (functions, paths, path_array) = if method.counts_paths() {
+        let (paths, array) = paths::read(functions, r)?;
+        (Vec::new(), paths, array)
+    } else {
+        (functions, Vec::new(), PATH_ARRAY)
+    };
     let check = if checked { Some(read_plans(r, program)?) } else { None };
-    Ok(UnitPlan { method, functions, paths: Vec::new(), path_array: PATH_ARRAY, check })
+    Ok(UnitPlan { method, functions, paths, path_array, check })
 }
 
 /// How a plan is written.

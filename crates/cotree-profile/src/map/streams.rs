@@ -82,7 +82,20 @@ streams! {
     Return,
     /// Chains of call sites at return points.
     Chain,
+    /// Per function with path plans: flags and how many paths there are.
+    Path,
+    /// Where paths are cut.
+    Cut,
+    /// Per block with call sites: what the path register says there.
+    AtCalls,
+    /// What is added to the register, or its value.
+    Prefix,
+    /// Per return point: whose path registers can be found there.
+    Register,
 }
+
+/// How many streams maps of version 1 have: the first ones.
+pub(super) const STREAMS_1: usize = Stream::Path as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

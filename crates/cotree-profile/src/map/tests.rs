@@ -4,8 +4,10 @@ use super::*;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site};
+use cotree_core::method::path::{self, PathOptions, PathPlan};
 use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
+use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 
 const UNIT: UnitId = UnitId(*b"0123456789abcdef");
@@ -185,10 +187,18 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
     plan
 }
 
+/// A path plan as a map keeps it: without the probes that count paths.
+fn paths_for(function: &Function, method: Method, limit: u64) -> PathPlan {
+    let cfg = function.cfg().expect("a control-flow graph");
+    let weighting = Weighting::heuristic(&cfg);
+    let plan = path::plan_as(method, function, &cfg, &weighting, PathOptions { limit }).expect("its own graph");
+    PathPlan { plan: paths::counters(&plan), copies: Vec::new(), ..plan }
+}
+
 pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
-    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..5usize).prop_map(
+    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..7usize).prop_map(
         |(modules, code, seed, threaded, method)| {
             let modules = modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
             let program = ProgramMap {
@@ -203,6 +213,23 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             };
             let links: Vec<(u32, Site)> =
                 (0..).zip(&functions).flat_map(|(i, f)| (0..f.sites.len()).map(move |s| (i, Site::new(s)))).collect();
+            let method = [
+                Method::None,
+                Method::Edge,
+                Method::Block,
+                Method::Vertex,
+                Method::VertexEdge,
+                Method::Path,
+                Method::PathContext,
+            ][method];
+            let check = (seed & 4 == 0).then(|| plans(0x5555_5555));
+            let limit = if seed & 8 == 0 { u64::MAX >> 1 } else { 3 };
+            let plan = if method.counts_paths() {
+                let paths = functions.iter().map(|f| paths_for(f, method, limit)).collect();
+                UnitPlan { method, functions: vec![], paths, path_array: seed >> 48, check }
+            } else {
+                UnitPlan::of_counters(method, plans(0), check)
+            };
             let code = CodeMap {
                 functions: code
                     .into_iter()
@@ -215,15 +242,18 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                                 offset += step;
                                 let pick = |n: u32| links[n as usize % links.len()];
                                 let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
-                                ReturnPoint { offset, chain, registers: Vec::new() }
+                                let registers = match method.counts_paths() {
+                                    true if length % 7 == 0 => vec![pick(b); length as usize % 3],
+                                    true => paths::Registers::new(&plan, &program).expected(&chain),
+                                    false => vec![],
+                                };
+                                ReturnPoint { offset, chain, registers }
                             })
                             .collect();
                         CodeFunction { size: offset + 5, returns }
                     })
                     .collect(),
             };
-            let method = [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge][method];
-            let plan = UnitPlan::of_counters(method, plans(0), (seed & 4 == 0).then(|| plans(0x5555_5555)));
             BinaryMap { program, plan, code, threaded }
         },
     )
@@ -246,6 +276,15 @@ proptest! {
         let bytes = encode(&map, UNIT);
         prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
         prop_assert_eq!(decode_unit(&bytes), Ok(UNIT));
+    }
+
+    #[test]
+    fn maps_of_version_1_are_read(map in binary_map().prop_filter("version 1 had no paths", |m| !m.plan.method.counts_paths())) {
+        let (streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
+        let mut bytes = pack(&streams[..STREAMS_1], unit);
+        bytes[8] = 1;
+        reseal(&mut bytes);
+        prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
     }
 
     #[test]
@@ -303,7 +342,7 @@ proptest! {
     fn random_bytes_are_no_map(mut bytes in prop::collection::vec(any::<u8>(), 0..300), seal in any::<bool>()) {
         if seal && bytes.len() >= HEADER {
             bytes[..8].copy_from_slice(&MAGIC);
-            bytes[8..16].copy_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0]);
+            bytes[8..16].copy_from_slice(&[VERSION as u8, 0, 0, 0, 0, 0, 0, 0]);
             let packed = (bytes.len() - HEADER) as u64;
             bytes[40..48].copy_from_slice(&packed.to_le_bytes());
             reseal(&mut bytes);

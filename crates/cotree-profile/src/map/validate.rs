@@ -3,7 +3,10 @@
 use super::MapError;
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Function, Position};
-use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::ids::{Block, Edge};
+use cotree_core::method::path::PathPlan;
+use cotree_core::method::path::numbering::MOST_PATHS;
+use cotree_core::plan::{FunctionPlan, MOST_PATH_ARRAY, Measure};
 use cotree_core::probe::{Place, Probe};
 
 /// Checks every index and order that users of a map rely on.
@@ -16,13 +19,25 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
     for (index, function) in functions.iter().enumerate() {
         check_function(function, files).map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
-    for plans in std::iter::once(&map.plan.functions).chain(map.plan.check.as_ref()) {
+    let own: Vec<&FunctionPlan> = map.plan.plans().collect();
+    let check = map.plan.check.as_ref().map(|plans| plans.iter().collect());
+    for plans in std::iter::once(own).chain(check) {
         if plans.len() != functions.len() {
             return Err(MapError::Invalid("there is not one plan per function"));
         }
         for (index, (plan, function)) in plans.iter().zip(&functions).enumerate() {
             check_plan(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
         }
+    }
+    let (counters, paths) = (!map.plan.functions.is_empty(), !map.plan.paths.is_empty());
+    if if map.plan.method.counts_paths() { counters } else { paths } {
+        return Err(MapError::Invalid("the plans are not of its method"));
+    }
+    if map.plan.path_array > MOST_PATH_ARRAY {
+        return Err(MapError::Invalid("its path tables are too large"));
+    }
+    for (index, (plan, function)) in map.plan.paths.iter().zip(&functions).enumerate() {
+        check_paths(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
     for code in &map.code.functions {
         let mut last = None;
@@ -34,7 +49,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
             let known = |&(f, s): &(u32, _)| {
                 functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites.len())
             };
-            if !point.chain.iter().all(known) {
+            if !point.chain.iter().chain(&point.registers).all(known) {
                 return Err(MapError::Invalid("a return address belongs to no call site"));
             }
         }
@@ -73,6 +88,24 @@ fn check_function(function: &Function, files: usize) -> Result<(), &'static str>
             require(span.after_sites <= here, "a line comes after more calls than its block has")?;
         }
         require(block.lines.is_sorted_by_key(|s| s.after_sites), "the lines of a block are not in order")?;
+    }
+    Ok(())
+}
+
+fn check_paths(plan: &PathPlan, function: &Function) -> Result<(), &'static str> {
+    let rising = |ids: Vec<usize>, end: usize| ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|&id| id < end);
+    let edges = |edges: &[Edge]| rising(edges.iter().map(|e| e.index()).collect(), function.edges.len());
+    let blocks =
+        |blocks: &mut dyn Iterator<Item = Block>| rising(blocks.map(Block::index).collect(), function.blocks.len());
+    let cuts = &plan.cuts;
+    if !edges(&cuts.edges) || !edges(&cuts.loops) || !blocks(&mut cuts.blocks.iter().copied()) {
+        return Err("its paths are cut where nothing is");
+    }
+    if !blocks(&mut plan.calls.iter().map(|call| call.0)) {
+        return Err("a path register is known where no call is");
+    }
+    if plan.paths > MOST_PATHS {
+        return Err("it has more paths than there are numbers");
     }
     Ok(())
 }

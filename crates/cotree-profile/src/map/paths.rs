@@ -1,0 +1,179 @@
+//! Path plans: where paths are cut, how many there are, and what the path register says at calls.
+//!
+//! The numbering follows from the cuts, and recovery asks for nothing else; so the probes that keep the register and count
+//! paths are left out, only those of self-loops are there, written as those of any other method. At return points the
+//! runtime is expected to find the registers of all activations under way that recovery needs.
+
+use super::MapError;
+use super::streams::{Reader, Stream, Writer};
+use crate::binary::ReturnPoint;
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::method::path::{AtCalls, Cuts, PathPlan};
+use cotree_core::plan::{FunctionPlan, UnitPlan};
+use cotree_core::probe::Probe;
+
+/// The part of a path plan that counts self-loops.
+pub(super) fn counters(plan: &PathPlan) -> FunctionPlan {
+    let counts = |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..));
+    FunctionPlan {
+        probes: plan.plan.probes.iter().filter(|placed| counts(&placed.probe)).copied().collect(),
+        measures: plan.plan.measures.clone(),
+    }
+}
+
+/// A function's flags.
+mod flag {
+    /// It has paths.
+    pub(super) const PATHS: u64 = 1;
+    /// With context.
+    pub(super) const CONTEXT: u64 = 2;
+}
+
+/// Kinds of [`AtCalls`].
+mod kind {
+    pub(super) const COUNTED: u64 = 0;
+    pub(super) const KNOWN: u64 = 1;
+    pub(super) const QUERY: u64 = 2;
+}
+
+pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
+    w.put(Stream::Unit, unit.path_array);
+    for plan in &unit.paths {
+        let Cuts { edges, blocks, loops } = &plan.cuts;
+        let lists = [
+            edges.iter().map(|e| e.0).collect::<Vec<_>>(),
+            blocks.iter().map(|b| b.0).collect(),
+            loops.iter().map(|e| e.0).collect(),
+        ];
+        if plan.paths == 0 && lists.iter().all(Vec::is_empty) && plan.calls.is_empty() {
+            w.put(Stream::Path, 0);
+            continue;
+        }
+        w.put(Stream::Path, flag::PATHS | if plan.context { flag::CONTEXT } else { 0 });
+        w.put(Stream::Path, plan.paths);
+        for list in lists {
+            w.put(Stream::Cut, list.len() as u64);
+            let mut last = 0;
+            for id in list {
+                w.put_step(Stream::Cut, last, id);
+                last = id;
+            }
+        }
+        w.put(Stream::AtCalls, plan.calls.len() as u64);
+        let mut last = 0;
+        for &(block, at_calls) in &plan.calls {
+            w.put_step(Stream::AtCalls, last, block.0);
+            last = block.0;
+            match at_calls {
+                AtCalls::Counted => w.put(Stream::AtCalls, kind::COUNTED),
+                AtCalls::Known(prefix) => {
+                    w.put(Stream::AtCalls, kind::KNOWN);
+                    w.put(Stream::Prefix, prefix);
+                }
+                AtCalls::Query(plus) => {
+                    w.put(Stream::AtCalls, kind::QUERY);
+                    w.put_signed(Stream::Prefix, plus);
+                }
+            }
+        }
+    }
+}
+
+/// Puts paths around the plans of self-loops; besides them the most paths of an array.
+pub(super) fn read(counters: Vec<FunctionPlan>, r: &mut Reader<'_>) -> Result<(Vec<PathPlan>, u64), MapError> {
+    let array = r.get(Stream::Unit)?;
+    let plans = counters.into_iter().map(|plan| read_plan(plan, r)).collect::<Result<_, _>>()?;
+    Ok((plans, array))
+}
+
+fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapError> {
+    let flags = r.get(Stream::Path)?;
+    if flags == 0 {
+        return Ok(PathPlan { plan, ..PathPlan::default() });
+    }
+    if flags & flag::PATHS == 0 || flags > flag::PATHS | flag::CONTEXT {
+        return Err(MapError::Invalid("no such flags of a path plan"));
+    }
+    let paths = r.get(Stream::Path)?;
+    let mut list = || {
+        let count = r.get_count(Stream::Cut, Stream::Cut)?;
+        let mut last = 0;
+        let mut ids = Vec::with_capacity(count);
+        for _ in 0..count {
+            last = r.get_step(Stream::Cut, last)?;
+            ids.push(last);
+        }
+        Ok::<Vec<u32>, MapError>(ids)
+    };
+    let (edges, blocks, loops) = (list()?, list()?, list()?);
+    let cuts = Cuts {
+        edges: edges.into_iter().map(Edge).collect(),
+        blocks: blocks.into_iter().map(Block).collect(),
+        loops: loops.into_iter().map(Edge).collect(),
+    };
+    let count = r.get_count(Stream::AtCalls, Stream::AtCalls)?;
+    let mut calls = Vec::with_capacity(count);
+    let mut last = 0;
+    for _ in 0..count {
+        last = r.get_step(Stream::AtCalls, last)?;
+        let at_calls = match r.get(Stream::AtCalls)? {
+            kind::COUNTED => AtCalls::Counted,
+            kind::KNOWN => AtCalls::Known(r.get(Stream::Prefix)?),
+            kind::QUERY => AtCalls::Query(r.get_signed(Stream::Prefix)?),
+            _ => return Err(MapError::Invalid("no such state of a path register")),
+        };
+        calls.push((Block(last), at_calls));
+    }
+    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context: flags & flag::CONTEXT != 0 })
+}
+
+/// Foresees whose registers are found at return points.
+pub(super) struct Registers<'a> {
+    /// Empty unless paths are counted.
+    functions: Vec<(&'a Function, &'a PathPlan)>,
+    counts_paths: bool,
+}
+
+impl<'a> Registers<'a> {
+    pub(super) fn new(plan: &'a UnitPlan, program: &'a ProgramMap) -> Self {
+        let functions = program.functions().map(|(_, f)| f).zip(&plan.paths).collect();
+        Self { functions, counts_paths: plan.method.counts_paths() }
+    }
+
+    /// Those of all links at which recovery needs them.
+    pub(super) fn expected(&self, chain: &[(u32, Site)]) -> Vec<(u32, Site)> {
+        let needed = |&(function, site): &(u32, Site)| {
+            let Some((function, plan)) = self.functions.get(function as usize) else { return false };
+            let block = function.sites.get(site.index()).map(|s| s.block);
+            matches!(block.and_then(|b| plan.at_calls(b)), Some(AtCalls::Query(_)))
+        };
+        chain.iter().rev().copied().filter(needed).collect()
+    }
+
+    pub(super) fn write(&self, point: &ReturnPoint, w: &mut Writer) {
+        if !self.counts_paths {
+            return;
+        }
+        if point.registers == self.expected(&point.chain) {
+            w.put(Stream::Register, 0);
+            return;
+        }
+        w.put(Stream::Register, 1 + point.registers.len() as u64);
+        for &(function, site) in &point.registers {
+            w.put(Stream::Register, function.into());
+            w.put(Stream::Register, site.0.into());
+        }
+    }
+
+    pub(super) fn read(&self, chain: &[(u32, Site)], r: &mut Reader<'_>) -> Result<Vec<(u32, Site)>, MapError> {
+        if !self.counts_paths {
+            return Ok(Vec::new());
+        }
+        let Some(count) = r.get(Stream::Register)?.checked_sub(1) else { return Ok(self.expected(chain)) };
+        if count > r.left(Stream::Register) as u64 {
+            return Err(MapError::Invalid("a count is larger than its stream"));
+        }
+        (0..count).map(|_| Ok((r.get_u32(Stream::Register)?, Site(r.get_u32(Stream::Register)?)))).collect()
+    }
+}
