@@ -4,7 +4,7 @@ use crate::apply::{COUNTERS, SLAB};
 use crate::error::Error;
 use cotree_core::plan::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
-use cotree_rt::layout::{ABI, PAGE, UnitDescriptor};
+use cotree_rt::layout::{ABI, PAGE, UnitDescriptor, slab_stride};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags,
@@ -18,8 +18,9 @@ struct Unit<'a> {
     name: &'a str,
     /// Counters that recovery reads.
     counters: u64,
-    /// Words of the slab behind them: the caches of path tables, and one that nobody reads.
-    more_words: u64,
+    /// Words of the slab behind them: the caches of path tables.
+    caches: u64,
+    counts_paths: bool,
     /// Call sites, for the size of the table of early exits.
     sites: u64,
     threaded: bool,
@@ -46,8 +47,9 @@ pub(crate) fn of_map(
         id
     });
     let name = &map.program.name;
-    let (counters, more_words) = (layout.counter_count, layout.cache_count + 1);
-    write(&Unit { id, name, counters, more_words, sites, threaded: map.threaded, executable, map: &encoded })
+    let (counters, caches) = (layout.counter_count, layout.cache_count);
+    let (threaded, counts_paths) = (map.threaded, map.plan.method.counts_paths());
+    write(&Unit { id, name, counters, caches, counts_paths, sites, threaded, executable, map: &encoded })
 }
 
 /// The ELF file.
@@ -64,7 +66,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
         flags: SymbolFlags::None,
     };
 
-    let bytes = ((unit.counters + unit.more_words) * 8).next_multiple_of(PAGE);
+    let bytes = slab_stride(unit.counters, unit.caches);
     let bss = object.add_section(Vec::new(), b".bss.cotree".to_vec(), SectionKind::UninitializedData);
     object.append_section_bss(bss, bytes, PAGE);
     let counters = object.add_symbol(hidden(COUNTERS, 0, bytes, SymbolKind::Data, bss));
@@ -102,6 +104,8 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let capacity = (unit.sites * 2).clamp(1024, 65536).next_power_of_two();
     put(offset_of!(UnitDescriptor, early_capacity), &capacity.to_le_bytes());
     put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
+    put(offset_of!(UnitDescriptor, counts_paths), &u32::from(unit.counts_paths).to_le_bytes());
+    put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());
     let at = object.append_section_data(relro, &descriptor, 8);
     object
         .add_relocation(relro, pointer_to(counters, at + offset_of!(UnitDescriptor, counters) as u64, 0))

@@ -29,7 +29,7 @@ pub const VERSION: u32 = 2;
 /// The oldest version that readers still understand: without path segments.
 pub const OLDEST_VERSION: u32 = 1;
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// Page size that offsets and strides are multiples of.
 pub const PAGE: u64 = 4096;
 
@@ -78,6 +78,9 @@ impl Flags {
     /// A shared library in a program that is not profiled: jumps, exceptions, threads and `_exit` went unseen. Or an
     /// executable with an unwinder of its own, linked without the hooks: exceptions went unseen.
     pub const UNHOOKED: u64 = 1 << 12;
+    /// No room for a table of paths: counts of paths in hash tables are missing, and path registers of abandoned
+    /// activations.
+    pub const PATHS_MISSING: u64 = 1 << 13;
 }
 
 /// The header page.
@@ -167,12 +170,15 @@ pub struct PathSegmentHeader {
     pub capacity: u64,
     /// File offset of the next older segment; 0: this is the oldest.
     pub next: u64,
+    /// Buckets in use, about.
+    pub used: u64,
     /// Zeros.
-    pub reserved: [u64; 5],
+    pub reserved: [u64; 4],
 }
 const _: () = assert!(core::mem::size_of::<PathSegmentHeader>() == 64);
 
-/// A slot of the hash table of paths. A key, once there, never changes or moves; it may be there several times.
+/// A slot of the hash table of paths. A key, once there, never changes or moves; it may be there several times. A bucket
+/// with count 0 means nothing, whatever its key: a process that was killed may have left it half written.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathBucket {
@@ -221,8 +227,101 @@ pub struct UnitDescriptor {
     pub name: *const core::ffi::c_char,
     /// 1 for an executable, 0 for a shared library.
     pub executable: u32,
+    /// 1: generated code counts paths.
+    pub counts_paths: u32,
+    /// Words of a slab behind the counters that hold addresses of buckets. Two more follow: one that nobody reads, and the
+    /// runtime's own.
+    pub cache_count: u64,
+    /// How many machine functions `register_index` knows.
+    pub register_functions: u64,
+    /// Per machine function by its number, and one more: where its part of `register_returns` begins.
+    pub register_index: *const u32,
+    /// By offset in each function; one more at the end.
+    pub register_returns: *const RegisterReturn,
+    /// See [`RegisterValue`]; long constants are among them.
+    pub register_values: *const u64,
+}
+
+/// Words of a slab behind counters and caches.
+pub const MORE_WORDS: u64 = 2;
+
+/// Bytes of a slab: counters, caches, a word that nobody reads, and the address of the table of paths in use.
+#[must_use]
+pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {
+    ((counter_count + cache_count + MORE_WORDS) * 8).next_multiple_of(PAGE)
+}
+
+/// What stands before the first instruction of a machine function whose calls have values in [`RegisterReturn`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionPrefix {
+    /// [`FUNCTION_MAGIC`].
+    pub magic: u64,
+    /// Its number in the code map.
+    pub number: u32,
     /// Zero.
     pub reserved: u32,
+}
+
+/// First bytes of a [`FunctionPrefix`].
+pub const FUNCTION_MAGIC: u64 = 0xC07E_1EA7_0F9A_7495;
+
+/// A call at which path registers can be found.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegisterReturn {
+    /// The return address, relative to the function.
+    pub offset: u32,
+    /// Its first value; the next one's ends them.
+    pub value: u32,
+}
+
+/// Where a value is while a call is under way, as one word: the kind in bits 0–7, a register (by its DWARF number) in bits
+/// 8–15, a signed number in bits 32–63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterValue {
+    /// It is always this.
+    Constant(i32),
+    /// It is always this element of the table.
+    LongConstant(u32),
+    /// In a register that callees preserve.
+    Register(u8),
+    /// In memory, so far from the register's value (the stack pointer's is that after the return).
+    Memory(u8, i32),
+}
+
+impl RegisterValue {
+    /// As a word.
+    #[must_use]
+    pub const fn pack(self) -> u64 {
+        let (kind, register, number) = match self {
+            Self::Constant(number) => (1, 0, number),
+            Self::LongConstant(index) => (2, 0, index.cast_signed()),
+            Self::Register(register) => (3, register, 0),
+            Self::Memory(register, offset) => (4, register, offset),
+        };
+        kind | (register as u64) << 8 | (number.cast_unsigned() as u64) << 32
+    }
+
+    /// From a word.
+    #[must_use]
+    pub const fn unpack(word: u64) -> Option<Self> {
+        let (register, number) = ((word >> 8) as u8, (word >> 32) as i32);
+        Some(match word & 0xFF {
+            1 => Self::Constant(number),
+            2 => Self::LongConstant(number.cast_unsigned()),
+            3 => Self::Register(register),
+            4 => Self::Memory(register, number),
+            _ => return None,
+        })
+    }
+}
+
+/// First bucket to try for a key in a path table of `capacity` (a power of two) buckets.
+#[must_use]
+pub const fn path_slot(function: u64, path: u64, capacity: u64) -> u64 {
+    let mixed = path.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ function.wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+    (mixed >> 32 ^ mixed) & (capacity - 1)
 }
 
 /// A 64-bit checksum of bytes, eight at a time (the last ones padded with zeros), for damage, not for enemies.

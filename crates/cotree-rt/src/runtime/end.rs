@@ -60,6 +60,7 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
     }
     if is_unloading(caller) {
         complete(State::FINISHED, 0);
+        super::paths::close();
         slabs::let_go();
     } else {
         finish(caller, State::FINISHED);

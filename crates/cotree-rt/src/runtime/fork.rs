@@ -42,7 +42,8 @@ unsafe extern "C" fn in_child(caller: &Caller) {
     set_sentinel();
     end::after_fork();
     let own = thread::after_fork();
-    process::child(own.unwrap_or(0));
+    let interrupted = walk::Walk::new(caller).any(|frame| frame.interrupted);
+    process::child(own.unwrap_or(0), interrupted);
     walk::count_all(caller, -1);
 }
 

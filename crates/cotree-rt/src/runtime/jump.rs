@@ -74,7 +74,8 @@ pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
         return false;
     }
     frames.count(caller, times);
-    process::count(pc, 0, -times);
+    // No path register: a path begins with the block of a `setjmp` call.
+    process::count(pc, 0, -times, None);
     true
 }
 

@@ -51,7 +51,7 @@ fn account(sp: Option<u64>, pc: u64, caller: &Caller) {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {
                 below.count(caller, 1);
-                process::count(pc, LANDED, 1);
+                process::count(pc, LANDED, 1, Some(&frame.registers));
             }
             return;
         }

@@ -1,23 +1,25 @@
 //! All the profiled link units of the process.
 //!
 //! The executable's runtime has the interposers and the list of threads; it tells every unit what they see, through the
-//! one symbol that it exports: `cotree_process_v1`. Each unit keeps only the addresses that lie in its own image.
+//! one symbol that it exports: `cotree_process_v2`. Each unit keeps only the addresses that lie in its own image.
 
-use super::{early, profile, slabs, unit};
-use crate::layout::{Flags, INTERRUPTED};
+use super::registers::{self, Registers};
+use super::{early, paths, profile, slabs, unit};
+use crate::layout::{ABANDONED, Flags, INTERRUPTED, VALUE_SHIFT};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// What a unit lets the executable do with it.
 #[repr(C)]
 pub struct Unit {
     next: AtomicPtr<Unit>,
-    count: extern "C" fn(pc: u64, tag: u64, delta: i64),
+    count: extern "C" fn(pc: u64, tag: u64, delta: i64, registers: *const Registers),
+    is_counting: extern "C" fn(pc: u64) -> bool,
     flag: extern "C" fn(bits: u64),
     flags: extern "C" fn(replacement: *const u64) -> u64,
     publish: extern "C" fn(state: u32, threads_alive: u32),
     unpublish: extern "C" fn(),
     detach: extern "C" fn(),
-    child: extern "C" fn(thread: usize),
+    child: extern "C" fn(thread: usize, interrupted: bool),
     slab: extern "C" fn(thread: usize, thread_pointer: u64),
     clear: extern "C" fn(),
 }
@@ -34,6 +36,7 @@ pub struct Process {
 static SELF: Unit = Unit {
     next: AtomicPtr::new(core::ptr::null_mut()),
     count: own_count,
+    is_counting: own_is_counting,
     flag: own_flag,
     flags: own_flags,
     publish: own_publish,
@@ -44,13 +47,21 @@ static SELF: Unit = Unit {
     clear: own_clear,
 };
 
-extern "C" fn own_count(pc: u64, tag: u64, delta: i64) {
-    if let Some(address) = unit::link_address(pc) {
-        early::count(address | tag, delta);
-        if tag == INTERRUPTED {
-            profile::flag(Flags::INTERRUPTED_FRAME);
-        }
+extern "C" fn own_count(pc: u64, tag: u64, delta: i64, registers: *const Registers) {
+    let Some(address) = unit::link_address(pc) else { return };
+    early::count(address | tag, delta);
+    if tag == INTERRUPTED {
+        profile::flag(Flags::INTERRUPTED_FRAME);
+    // SAFETY: null or the frame's registers.
+    } else if let Some(registers) = unsafe { registers.as_ref() } {
+        registers::for_each(pc, registers, |number, value| {
+            paths::count(ABANDONED | tag | number << VALUE_SHIFT | address, value, delta);
+        });
     }
+}
+
+extern "C" fn own_is_counting(pc: u64) -> bool {
+    paths::is_counting(pc)
 }
 
 extern "C" fn own_flag(bits: u64) {
@@ -77,10 +88,10 @@ extern "C" fn own_detach() {
     profile::detach();
 }
 
-extern "C" fn own_child(thread: usize) {
+extern "C" fn own_child(thread: usize, interrupted: bool) {
     super::modules::after_fork();
     if profile::active() {
-        profile::start_child(Some(thread));
+        profile::start_child(Some(thread), interrupted);
         slabs::claim(thread);
     }
 }
@@ -96,6 +107,7 @@ extern "C" fn own_slab(thread: usize, thread_pointer: u64) {
 
 extern "C" fn own_clear() {
     slabs::clear();
+    paths::clear();
     early::clear();
     profile::flag(Flags::RESET);
 }
@@ -112,8 +124,14 @@ fn units() -> impl Iterator<Item = &'static Unit> {
 }
 
 /// Counts an activation at a code address, in the unit that it belongs to.
-pub fn count(pc: u64, tag: u64, delta: i64) {
-    units().for_each(|unit| (unit.count)(pc, tag, delta));
+pub fn count(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
+    let registers = registers.map_or(core::ptr::null(), core::ptr::from_ref);
+    units().for_each(|unit| (unit.count)(pc, tag, delta, registers));
+}
+
+/// Whether the code address is where generated code of some unit has a path counted.
+pub fn is_counting(pc: u64) -> bool {
+    units().any(|unit| (unit.is_counting)(pc))
 }
 
 /// Flags all profiles.
@@ -137,8 +155,10 @@ pub fn detach() {
 }
 
 /// New profiles for a forked child.
-pub fn child(thread: usize) {
-    units().for_each(|unit| (unit.child)(thread));
+///
+/// `interrupted`: a signal handler has forked.
+pub fn child(thread: usize, interrupted: bool) {
+    units().for_each(|unit| (unit.child)(thread, interrupted));
 }
 
 /// Gives this thread its slabs.
@@ -187,16 +207,16 @@ mod host {
     }
 
     #[unsafe(no_mangle)]
-    static cotree_process_v1: Process = Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave };
+    static cotree_process_v2: Process = Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave };
 
     pub fn units() -> *mut Unit {
-        cotree_process_v1.units.load(Ordering::Acquire)
+        cotree_process_v2.units.load(Ordering::Acquire)
     }
 
     extern "C" fn join(unit: &'static Unit) {
         let _held = thread::lock();
         unit.next.store(units(), Ordering::Release);
-        cotree_process_v1.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
+        cotree_process_v2.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
         for (index, record) in thread::all() {
             if record.state.load(Ordering::Relaxed) >= thread::LIVE {
                 let pointer = record.pointer.load(Ordering::Relaxed);
@@ -211,7 +231,7 @@ mod host {
             return false;
         }
         let _held = thread::lock();
-        let mut link = &cotree_process_v1.units;
+        let mut link = &cotree_process_v2.units;
         loop {
             let at = link.load(Ordering::Acquire);
             // SAFETY: a unit on the list.
@@ -232,7 +252,7 @@ mod host {
     use super::{Process, Unit};
     use crate::runtime::linkage::weak;
 
-    weak!(process = "cotree_process_v1");
+    weak!(process = "cotree_process_v2");
 
     /// A library knows only itself.
     pub fn units() -> *mut Unit {

@@ -2,7 +2,7 @@
 
 use super::naming::{Facts, Path, Place};
 use super::sys::{self, Errno};
-use super::{early, say, slabs, unit};
+use super::{early, paths, say, slabs, unit};
 use crate::layout::{ABI, Checksum, Flags, MAGIC, PAGE, RawHeader, State, VERSION, checksum};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -81,7 +81,6 @@ pub fn flag(bits: u64) {
 }
 
 /// Records what holds for the profiles of forked children too.
-#[cfg(any(feature = "shared-library", not(feature = "static-executable")))]
 pub fn flag_always(bits: u64) {
     STANDING.fetch_or(bits, Relaxed);
     flag(bits);
@@ -106,6 +105,18 @@ pub fn set_slab_count(count: u64) {
     }
 }
 
+/// File offset of the newest table of paths.
+pub fn path_head() -> u64 {
+    header().map_or(0, |header| word(header, offset_of!(RawHeader, path_head)).load(Relaxed))
+}
+
+/// There is a newer one.
+pub fn set_path_head(offset: u64) {
+    if let Some(header) = header() {
+        word(header, offset_of!(RawHeader, path_head)).store(offset, core::sync::atomic::Ordering::Release);
+    }
+}
+
 /// Chooses where profiles go and starts this process's.
 pub fn start(pattern: &[u8]) {
     if unit::descriptor().abi != ABI {
@@ -123,13 +134,14 @@ pub fn start(pattern: &[u8]) {
 
 /// Starts the profile of a forked child: a file of its own, all counters zero.
 ///
-/// The thread is the one, by its index, that called `fork`.
-pub fn start_child(this_thread: Option<usize>) {
+/// The thread is the one, by its index, that called `fork`; `interrupted` if it did so in a signal handler.
+pub fn start_child(this_thread: Option<usize>, interrupted: bool) {
     HEADER.store(core::ptr::null_mut(), Relaxed);
     // The table is the parent's file; if ours can't be created, nothing of ours may go there.
     // SAFETY: an empty table is a valid one, and the child has one thread.
     unsafe { early::set_table(core::ptr::null_mut(), 0) };
-    slabs::detach(this_thread);
+    paths::detach();
+    slabs::detach(this_thread, interrupted);
     begin(true);
 }
 
@@ -145,6 +157,9 @@ fn begin(child: bool) {
             say::trouble("no profile: COTREE_FILE names", names().name.bytes(), error, REMEDY_FOLDER);
         }
         Err(error) => say::trouble("no profile: can't create", names().live.bytes(), error, REMEDY),
+    }
+    if !active() {
+        paths::close();
     }
 }
 
@@ -210,7 +225,8 @@ fn map_file(fd: c_int) -> sys::Result<()> {
         return Err(error);
     }
     MAPPED.store(true, Relaxed);
-    adopt(front, slab_count, 0);
+    paths::make_first_room(fd);
+    adopt(front, slabs::count(), 0);
     Ok(())
 }
 
@@ -218,7 +234,7 @@ fn keep_in_memory() -> sys::Result<()> {
     let front = sys::map_anonymous(slabs_offset() as usize)?;
     MAPPED.store(false, Relaxed);
     slabs::keep_in_memory()?;
-    adopt(front, slabs::initial_count(), Flags::NOT_MAPPED);
+    adopt(front, slabs::count(), Flags::NOT_MAPPED);
     Ok(())
 }
 
@@ -247,6 +263,7 @@ fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
         early::set_table(front.add(PAGE as usize).cast(), early_capacity());
     }
     HEADER.store(header, Relaxed);
+    paths::open();
 }
 
 /// Opens the file again to let it grow; None if the name no longer leads there.
@@ -263,6 +280,7 @@ pub fn reopen() -> Option<c_int> {
 pub fn publish(state: u32, threads_alive: u32) {
     let Some(header) = header() else { return };
     slabs::fold_orphans();
+    paths::fold_orphans();
     seal(header, state, threads_alive, early::table(), slabs::for_each);
     if mapped() {
         if let (Some(live), Some(name)) = (names().live.c_str(), names().name.c_str())
@@ -279,6 +297,7 @@ pub fn publish(state: u32, threads_alive: u32) {
 /// The profile is complete; what threads and late handlers still count must not reach it.
 pub fn detach() {
     if active() {
+        paths::close();
         HEADER.store(core::ptr::null_mut(), Relaxed);
         slabs::lead_nowhere();
         // SAFETY: an empty table.

@@ -1,8 +1,9 @@
 //! `__cotree_resuming`: the generated code calls it before each `resume`.
 
-use super::early;
 use super::linkage::{Caller, entry};
-use super::unit;
+use super::registers::{self, Registers};
+use super::{early, paths, unit};
+use crate::layout::{ABANDONED, VALUE_SHIFT};
 
 entry!("__cotree_resuming", resuming, "rdi");
 
@@ -11,5 +12,8 @@ entry!("__cotree_resuming", resuming, "rdi");
 unsafe extern "C" fn resuming(caller: &Caller) {
     if let Some(address) = unit::link_address(caller.pc) {
         early::count(address, 1);
+        registers::for_each(caller.pc, &Registers::of(caller), |number, value| {
+            paths::count(ABANDONED | number << VALUE_SHIFT | address, value, 1);
+        });
     }
 }

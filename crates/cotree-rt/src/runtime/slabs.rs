@@ -2,52 +2,109 @@
 //! first thread too, so that what stands in slab 0 was counted by threads that nobody told us of.
 //!
 //! Slabs come in chunks, each a range of the file mapped on its own, for mappings never move: functions on the stacks
-//! hold the addresses. When the file can't grow, a chunk is an orphan in plain memory, added to slab 0 at the end.
+//! hold the addresses. When the file can't grow, a chunk is an orphan in plain memory, added to slab 0 at the end. The
+//! tables of paths ([`super::paths`]) get their room in the same way, between the slabs.
 
-use super::lock::Lock;
+use super::lock::{Held, Lock};
 use super::segments::Segments;
 use super::sys::{self, Errno};
 use super::{profile, unit};
-use crate::layout::Flags;
+use crate::layout::{Flags, PAGE};
 use core::ffi::c_int;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 struct Chunk {
     base: AtomicPtr<u8>,
+    /// Its size in places of slabs.
     slabs: AtomicUsize,
+    /// Bytes from its start that have an owner.
+    used: AtomicUsize,
+    /// For tables of paths.
+    paths: AtomicBool,
     orphan: AtomicBool,
+    /// Where it is in the file, unless it is an orphan.
+    offset: AtomicU64,
 }
 
-const CHUNKS: usize = 128;
-static TABLE: [Chunk; CHUNKS] = [const {
-    Chunk { base: AtomicPtr::new(ptr::null_mut()), slabs: AtomicUsize::new(0), orphan: AtomicBool::new(false) }
-}; CHUNKS];
+impl Chunk {
+    fn len(&self) -> usize {
+        self.slabs.load(Relaxed) * unit::stride()
+    }
+
+    /// The next so many bytes that have no owner, with their place in the file (0 if it is an orphan).
+    fn take(&self, bytes: usize) -> Option<(*mut u8, u64)> {
+        let used = self.used.load(Relaxed);
+        if self.len() - used < bytes {
+            return None;
+        }
+        self.used.store(used + bytes, Relaxed);
+        let offset = self.offset.load(Relaxed);
+        // SAFETY: within the chunk.
+        let base = unsafe { self.base.load(Relaxed).add(used) };
+        Some((base, if self.is_orphan() { 0 } else { offset + used as u64 }))
+    }
+
+    fn is_orphan(&self) -> bool {
+        self.orphan.load(Relaxed)
+    }
+
+    fn is_for_paths(&self) -> bool {
+        self.paths.load(Relaxed)
+    }
+
+    /// Its slabs.
+    fn each(&self) -> impl Iterator<Item = *mut u64> {
+        let base = self.base.load(Relaxed);
+        let slabs = if self.is_for_paths() { 0 } else { self.slabs.load(Relaxed) };
+        // SAFETY: within the chunk.
+        (0..slabs).map(move |slab| unsafe { base.add(slab * unit::stride()) }.cast())
+    }
+}
+
+// In file order. SAFETY: zeros are valid atomics.
+static TABLE: Segments<Chunk> = unsafe { Segments::new() };
 static CHUNK_COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Slabs of the last chunk that have an owner.
-static USED_OF_LAST: AtomicUsize = AtomicUsize::new(0);
 // SAFETY: a null pointer is valid.
 static OF_THREAD: Segments<AtomicPtr<u64>> = unsafe { Segments::new() };
 static LOCK: Lock = Lock::new();
 
 const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 
-fn chunks() -> &'static [Chunk] {
-    &TABLE[..CHUNK_COUNT.load(Relaxed).min(CHUNKS)]
+fn chunks() -> impl DoubleEndedIterator<Item = &'static Chunk> {
+    (0..CHUNK_COUNT.load(Relaxed)).filter_map(|index| TABLE.get(index))
+}
+
+/// Adds a chunk at the end. The lock is held, or there is one thread.
+fn push(base: *mut u8, slabs: usize, used: usize, paths: bool, orphan: bool) -> sys::Result<&'static Chunk> {
+    let chunk = TABLE.make(CHUNK_COUNT.load(Relaxed)).ok_or(Errno(libc::ENOMEM))?;
+    chunk.offset.store(end_of_file(), Relaxed);
+    chunk.base.store(base, Relaxed);
+    chunk.slabs.store(slabs, Relaxed);
+    chunk.used.store(used, Relaxed);
+    chunk.paths.store(paths, Relaxed);
+    chunk.orphan.store(orphan, Relaxed);
+    CHUNK_COUNT.fetch_add(1, Relaxed);
+    Ok(chunk)
+}
+
+/// File offset behind the last slab.
+fn end_of_file() -> u64 {
+    profile::slabs_offset() + count() * unit::stride() as u64
 }
 
 fn counters() -> *mut u64 {
     unit::descriptor().counters
 }
 
-/// Slabs in the file when it is created.
+/// Slabs in the file when it is created, besides those that tables of paths take.
 pub fn initial_count() -> u64 {
     if unit::threaded() { 2 } else { 1 }
 }
 
-/// Slabs in the file now.
+/// Slabs in the file now, the places that tables of paths take among them.
 pub fn count() -> u64 {
-    1 + chunks().iter().filter(|c| !c.orphan.load(Relaxed)).map(|c| c.slabs.load(Relaxed) as u64).sum::<u64>()
+    1 + chunks().filter(|c| !c.is_orphan()).map(|c| c.slabs.load(Relaxed) as u64).sum::<u64>()
 }
 
 /// Maps the first slabs of a new file: slab 0 over the counters, and this thread's.
@@ -102,11 +159,7 @@ fn own_place() -> (*mut u8, c_int) {
 }
 
 fn adopt_own(own: *mut u8) {
-    TABLE[0].base.store(own, Relaxed);
-    TABLE[0].slabs.store(1, Relaxed);
-    TABLE[0].orphan.store(false, Relaxed);
-    CHUNK_COUNT.store(1, Relaxed);
-    USED_OF_LAST.store(1, Relaxed);
+    let _ = push(own, 1, unit::stride(), false, false);
     // SAFETY: this thread; callers up the stack that hold slab 0 may go on to use it.
     unsafe { unit::set_slab(unit::thread_pointer(), own.cast()) };
 }
@@ -126,21 +179,24 @@ fn move_counts(from: *mut u64, to: *mut u64) {
 }
 
 /// In a forked child: lets go of the parent's file. Slab 0 and this thread's slab become empty memory where they are,
-/// the slabs of threads that are not here go away.
-pub fn detach(this_thread: Option<usize>) {
+/// the slabs of threads that are not here go away, and so do tables of paths. Unless a signal handler has forked: it may
+/// have interrupted an increment in one.
+pub fn detach(this_thread: Option<usize>, interrupted: bool) {
     LOCK.break_open();
     let stride = unit::stride();
     let own = unit::slab().cast::<u8>();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
     for chunk in chunks() {
-        let base = chunk.base.load(Relaxed);
-        for slab in 0..chunk.slabs.load(Relaxed) {
-            // SAFETY: slabs of this unit; only this thread is here, and it uses only its own.
-            unsafe {
-                let at = base.add(slab * stride);
-                if at != own {
-                    sys::unmap(at, stride);
-                }
+        // SAFETY: slabs and tables of this unit; only this thread is here, and it uses only its own slab.
+        unsafe {
+            if chunk.is_for_paths() && interrupted {
+                let flags = flags | libc::MAP_NORESERVE;
+                let _ = sys::map(chunk.base.load(Relaxed), chunk.len(), READ_WRITE, flags, -1, 0);
+            } else if chunk.is_for_paths() {
+                sys::unmap(chunk.base.load(Relaxed), chunk.len());
+            }
+            for slab in chunk.each().filter(|slab| slab.cast() != own) {
+                sys::unmap(slab.cast(), stride);
             }
         }
     }
@@ -159,13 +215,13 @@ pub fn detach(this_thread: Option<usize>) {
     }
 }
 
-/// Puts plain memory in the place of every slab.
+/// Puts plain memory in the place of every slab and table.
 pub fn lead_nowhere() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    let bases = chunks().iter().map(|chunk| (chunk.base.load(Relaxed), chunk.slabs.load(Relaxed)));
-    for (base, slabs) in bases.chain([(counters().cast(), 1)]) {
+    let places = chunks().map(|chunk| (chunk.base.load(Relaxed), chunk.len()));
+    for (base, len) in places.chain([(counters().cast(), unit::stride())]) {
         // SAFETY: whole pages that belong to the slabs; the addresses stay valid throughout.
-        let _ = unsafe { sys::map(base, slabs * unit::stride(), READ_WRITE, flags, -1, 0) };
+        let _ = unsafe { sys::map(base, len, READ_WRITE, flags, -1, 0) };
     }
 }
 
@@ -201,42 +257,61 @@ fn share() -> *mut u64 {
 }
 
 fn take_unused() -> sys::Result<*mut u64> {
-    let unused = |chunk: &Chunk| USED_OF_LAST.load(Relaxed) < chunk.slabs.load(Relaxed);
-    if !chunks().last().is_some_and(unused) {
-        grow()?;
+    let stride = unit::stride();
+    if let Some((slab, _)) = chunks().filter(|c| !c.is_for_paths()).find_map(|c| c.take(stride)) {
+        return Ok(slab.cast());
     }
-    let chunk = chunks().last().ok_or(Errno(libc::ENOMEM))?;
-    let place = USED_OF_LAST.fetch_add(1, Relaxed);
-    // SAFETY: within the chunk.
-    Ok(unsafe { chunk.base.load(Relaxed).add(place * unit::stride()) }.cast())
+    let (slab, _) = grow(stride, false)?.take(stride).ok_or(Errno(libc::ENOMEM))?;
+    Ok(slab.cast())
 }
 
-/// Another chunk, a quarter of what there is: few mappings, little waste.
-fn grow() -> sys::Result<()> {
-    let total: usize = chunks().iter().map(|c| c.slabs.load(Relaxed)).sum();
-    let slabs = (total / 4).max(1);
-    let chunk = TABLE.get(CHUNK_COUNT.load(Relaxed)).ok_or(Errno(libc::ENOMEM))?;
+/// The lock of slabs and tables.
+pub fn lock() -> Held<'static> {
+    LOCK.take()
+}
+
+/// Zeroed room for a table of paths, with its place in the file (0: not in the file). The caller holds the lock.
+pub fn take_room(bytes: usize) -> sys::Result<(*mut u8, u64)> {
+    let bytes = bytes.next_multiple_of(PAGE as usize);
+    if let Some(room) = chunks().filter(|c| c.is_for_paths()).find_map(|c| c.take(bytes)) {
+        return Ok(room);
+    }
+    grow(bytes, true)?.take(bytes).ok_or(Errno(libc::ENOMEM))
+}
+
+/// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
+fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
+    let total: usize = chunks().filter(|c| c.is_for_paths() == paths).map(|c| c.slabs.load(Relaxed)).sum();
+    let slabs = (total / 4).max(bytes.div_ceil(unit::stride()));
     let len = slabs * unit::stride();
     let in_file = if profile::mapped() { grow_file(len) } else { Err(Errno(libc::ENODEV)) };
-    let orphan = in_file.is_err() && profile::mapped();
+    let orphan = in_file.is_err() && (profile::mapped() || !profile::active());
     let base = in_file.or_else(|_| sys::map_anonymous(len))?;
-    chunk.base.store(base, Relaxed);
-    chunk.slabs.store(slabs, Relaxed);
-    chunk.orphan.store(orphan, Relaxed);
-    USED_OF_LAST.store(0, Relaxed);
-    CHUNK_COUNT.fetch_add(1, Relaxed);
+    let chunk = push(base, slabs, 0, paths, orphan)?;
     profile::set_slab_count(count());
+    Ok(chunk)
+}
+
+/// Room for the first table of paths, in a new file that is still open.
+pub fn make_first_room(fd: c_int, bytes: usize) -> sys::Result<()> {
+    let slabs = bytes.next_multiple_of(PAGE as usize).div_ceil(unit::stride());
+    let base = map_behind(fd, slabs * unit::stride())?;
+    push(base, slabs, 0, true, false)?;
     Ok(())
 }
 
 fn grow_file(len: usize) -> sys::Result<*mut u8> {
     let fd = profile::reopen().ok_or(Errno(libc::ENOENT))?;
-    let offset = profile::slabs_offset() + count() * unit::stride() as u64;
-    let result = sys::allocate(fd, offset, len as u64)
-        // SAFETY: a new range.
-        .and_then(|()| unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) });
+    let result = map_behind(fd, len);
     sys::close(fd);
     result
+}
+
+fn map_behind(fd: c_int, len: usize) -> sys::Result<*mut u8> {
+    let offset = end_of_file();
+    sys::allocate(fd, offset, len as u64)?;
+    // SAFETY: a new range.
+    unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }
 }
 
 /// Moves what is in slabs that are not in the file to slab 0, which is.
@@ -254,12 +329,29 @@ pub fn add_orphans(to: *mut u64) {
     });
 }
 
-fn for_each_orphan(mut act: impl FnMut(*mut u64)) {
-    for chunk in chunks().iter().filter(|chunk| chunk.orphan.load(Relaxed)) {
-        for slab in 0..chunk.slabs.load(Relaxed) {
-            // SAFETY: within the chunk.
-            act(unsafe { chunk.base.load(Relaxed).add(slab * unit::stride()) }.cast());
-        }
+fn for_each_orphan(act: impl FnMut(*mut u64)) {
+    chunks().filter(|chunk| chunk.is_orphan()).flat_map(Chunk::each).for_each(act);
+}
+
+/// The memory of tables of paths, chunk by chunk, as far as it has been given away.
+pub fn for_each_room(act: &mut dyn FnMut(&[u8])) {
+    each_room(|_| true, act);
+}
+
+/// Of it, what is in the file.
+pub fn for_each_room_in_file(act: &mut dyn FnMut(&[u8])) {
+    each_room(|chunk| !chunk.is_orphan(), act);
+}
+
+/// Of it, what is not in the file.
+pub fn for_each_orphan_room(act: &mut dyn FnMut(&[u8])) {
+    each_room(Chunk::is_orphan, act);
+}
+
+fn each_room(which: impl Fn(&Chunk) -> bool, act: &mut dyn FnMut(&[u8])) {
+    for chunk in chunks().filter(|chunk| chunk.is_for_paths() && which(chunk)) {
+        // SAFETY: the chunk's own memory.
+        act(unsafe { core::slice::from_raw_parts(chunk.base.load(Relaxed), chunk.used.load(Relaxed)) });
     }
 }
 
@@ -271,32 +363,22 @@ pub fn slab_zero_in_use() -> bool {
             .any(|index| unsafe { counters().add(index).read_volatile() } != 0)
 }
 
-/// Every slab in file order.
+/// Every slab, and what takes the places of slabs, in file order.
 pub fn for_each(act: &mut dyn FnMut(&[u8])) {
-    let stride = unit::stride();
     // SAFETY: slab 0 is padded to its stride.
-    act(unsafe { core::slice::from_raw_parts(counters().cast(), stride) });
-    for chunk in chunks().iter().filter(|chunk| !chunk.orphan.load(Relaxed)) {
-        for slab in 0..chunk.slabs.load(Relaxed) {
-            // SAFETY: within the chunk.
-            act(unsafe { core::slice::from_raw_parts(chunk.base.load(Relaxed).add(slab * stride), stride) });
-        }
+    act(unsafe { core::slice::from_raw_parts(counters().cast(), unit::stride()) });
+    for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
+        // SAFETY: the chunk's own memory.
+        act(unsafe { core::slice::from_raw_parts(chunk.base.load(Relaxed), chunk.len()) });
     }
 }
 
 /// All counters zero.
 pub fn clear() {
-    let zero = |base: *mut u64| {
+    for slab in chunks().flat_map(Chunk::each).chain([counters()]) {
         for index in 0..unit::descriptor().counter_count as usize {
             // SAFETY: a slab.
-            unsafe { base.add(index).write_volatile(0) };
-        }
-    };
-    zero(counters());
-    for chunk in chunks() {
-        for slab in 0..chunk.slabs.load(Relaxed) {
-            // SAFETY: within the chunk.
-            zero(unsafe { chunk.base.load(Relaxed).add(slab * unit::stride()) }.cast());
+            unsafe { slab.add(index).write_volatile(0) };
         }
     }
 }
@@ -308,9 +390,15 @@ pub fn let_go() {
         // SAFETY: this thread.
         unsafe { unit::set_slab(unit::thread_pointer(), counters()) };
     }
+    if unit::counts_paths() {
+        // Slab 0 must not lead to a table that goes away.
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: whole pages that belong to slab 0; they go away with the image.
+        let _ = unsafe { sys::map(counters().cast(), unit::stride(), READ_WRITE, flags, -1, 0) };
+    }
     for chunk in chunks() {
         // SAFETY: no other thread runs code of a unit that is being unloaded.
-        unsafe { sys::unmap(chunk.base.load(Relaxed), chunk.slabs.load(Relaxed) * unit::stride()) };
+        unsafe { sys::unmap(chunk.base.load(Relaxed), chunk.len()) };
     }
     CHUNK_COUNT.store(0, Relaxed);
 }

@@ -6,8 +6,8 @@ use super::naming::Path;
 use super::say::decimal;
 use super::sys::{self, Errno};
 use super::walk::{self, Walk};
-use super::{process, profile, slabs, thread, unit};
-use crate::layout::{Flags, PAGE, RawHeader, State};
+use super::{paths, process, profile, registers, slabs, thread, unit};
+use crate::layout::{ABANDONED, Flags, PAGE, RawHeader, State, VALUE_SHIFT};
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -78,7 +78,14 @@ fn write_named(name: sys::Result<&CStr>, temporary: sys::Result<&CStr>, caller: 
 fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     let front = profile::slabs_offset() as usize;
     let stride = unit::stride();
-    let slab_count = slabs::count();
+    let (slabs_end, path_head) = {
+        let _held = slabs::lock();
+        (front + slabs::count() as usize * stride, profile::path_head())
+    };
+    // One more table of paths for what is not in the file, and for the registers of frames.
+    let keys = if unit::counts_paths() { paths::orphans() + registers_on_stack(caller) } else { 0 };
+    let (table_bytes, capacity) = if keys == 0 { (0, 0) } else { paths::room_for(keys) };
+    let slab_count = ((slabs_end - front) / stride + table_bytes.div_ceil(stride)) as u64;
     let total = front + slab_count as usize * stride;
     sys::allocate(fd, 0, total as u64)?;
     // SAFETY: a new range.
@@ -92,23 +99,37 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
         (&mut *copy.cast::<RawHeader>(), core::slice::from_raw_parts(table, early::table().len()))
     };
     copied.slab_count = slab_count;
+    copied.path_head = path_head;
     let mut at = front;
-    slabs::for_each(&mut |slab| {
-        if at < total {
-            // SAFETY: `at` stays below `total` by whole slabs.
-            unsafe { core::ptr::copy_nonoverlapping(slab.as_ptr(), copy.add(at), stride) };
-            at += stride;
-        }
+    slabs::for_each(&mut |slabs| {
+        let length = slabs.len().min(slabs_end - at);
+        // SAFETY: `at` stays within the copy.
+        unsafe { core::ptr::copy_nonoverlapping(slabs.as_ptr(), copy.add(at), length) };
+        at += length;
     });
     // SAFETY: slab 0 of the copy.
     slabs::add_orphans(unsafe { copy.add(front) }.cast());
+    // SAFETY: behind the slabs, as large as asked for.
+    let paths_of_copy = (keys > 0).then(|| unsafe {
+        let base = copy.add(slabs_end);
+        paths::fill_segment(base, capacity, copied.path_head);
+        copied.path_head = slabs_end as u64;
+        base
+    });
     let mut walk = Walk::new(caller);
     for frame in walk.by_ref() {
         let (pc, tag) = frame.key();
-        if let Some(address) = unit::link_address(pc)
-            && !early::count_in(table, address | tag, 1)
-        {
+        let Some(address) = unit::link_address(pc) else { continue };
+        if !early::count_in(table, address | tag, 1) {
             copied.flags |= Flags::EARLY_TABLE_FULL;
+        }
+        if let Some(base) = paths_of_copy.filter(|_| !frame.interrupted) {
+            registers::for_each(pc, &frame.registers, |number, value| {
+                // SAFETY: made above.
+                if !unsafe { paths::count_in(base, ABANDONED | number << VALUE_SHIFT | address, value, 1) } {
+                    copied.flags |= Flags::PATHS_MISSING;
+                }
+            });
         }
     }
     if !walk.is_complete() {
@@ -128,6 +149,15 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     // SAFETY: mapped above, used no more.
     unsafe { sys::unmap(copy, total) };
     Ok(())
+}
+
+/// How many path registers the frames of this stack have.
+fn registers_on_stack(caller: &Caller) -> u64 {
+    let mut count = 0;
+    for frame in Walk::new(caller).filter(|frame| unit::link_address(frame.pc).is_some()) {
+        registers::for_each(frame.pc, &frame.registers, |_, _| count += 1);
+    }
+    count
 }
 
 /// The counts begin here: the frames of this stack come to life without a call.

@@ -1,6 +1,6 @@
 //! Start-up: before any code of the program runs.
 
-use super::{end, fork, modules, profile, slabs, thread, unit};
+use super::{end, fork, modules, paths, profile, slabs, thread, unit};
 #[cfg(not(feature = "shared-library"))]
 use core::ffi::c_int;
 use core::ffi::{CStr, c_char};
@@ -48,6 +48,7 @@ unsafe fn start(environment: Environment) {
     // SAFETY: the caller vouches.
     let pattern = unsafe { pattern(environment) };
     if pattern.is_empty() || pattern == b"/dev/null" {
+        paths::close();
         return;
     }
     thread::start(environment as u64);

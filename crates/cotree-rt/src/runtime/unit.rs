@@ -1,6 +1,6 @@
 //! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, its TLS word.
 
-use crate::layout::UnitDescriptor;
+use crate::layout::{UnitDescriptor, slab_stride};
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,7 +23,24 @@ pub fn threaded() -> bool {
 
 /// Bytes from one slab to the next.
 pub fn stride() -> usize {
-    (descriptor().counter_count as usize * 8).next_multiple_of(4096).max(4096)
+    slab_stride(descriptor().counter_count, descriptor().cache_count) as usize
+}
+
+/// Whether generated code counts paths.
+pub fn counts_paths() -> bool {
+    descriptor().counts_paths != 0
+}
+
+/// The slab that this thread counts in.
+pub fn own_slab() -> *mut u64 {
+    if threaded() { slab() } else { descriptor().counters }
+}
+
+/// The runtime's own word of a slab: the address of the table of paths in use.
+pub fn table_word(slab: *mut u64) -> &'static AtomicU64 {
+    let index = descriptor().counter_count + descriptor().cache_count + 1;
+    // SAFETY: the last of a slab's words; slabs stay mapped.
+    unsafe { &*slab.add(index as usize).cast() }
 }
 
 static BIAS: AtomicU64 = AtomicU64::new(0);

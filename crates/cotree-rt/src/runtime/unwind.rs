@@ -17,7 +17,7 @@ type Reader = EndianSlice<'static, LittleEndian>;
 pub type Registers = [u64; 16];
 const RBX: usize = 3;
 const RBP: usize = 6;
-const RSP: usize = 7;
+pub const RSP: usize = 7;
 /// What a callee preserves, in the order of [`Rule`]'s fields.
 pub const PRESERVED: [usize; 6] = [RBX, RBP, 12, 13, 14, 15];
 
@@ -84,6 +84,11 @@ impl Cursor {
     /// The frame's stack pointer: the CFA of what it called.
     pub fn sp(&self) -> u64 {
         self.registers[RSP]
+    }
+
+    /// The frame's registers, as far as callees preserve them.
+    pub fn registers(&self) -> super::registers::Registers {
+        super::registers::Registers { sp: self.sp(), preserved: PRESERVED.map(|register| self.registers[register]) }
     }
 
     /// Goes on to the caller.

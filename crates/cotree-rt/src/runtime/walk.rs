@@ -1,6 +1,7 @@
 //! Walks over stacks, and what they count: every activation that dies without returning, by its return address.
 
 use super::linkage::Caller;
+use super::registers::Registers;
 use super::unwind::{Cursor, Step};
 use super::{detour, process};
 use crate::layout::{Flags, INTERRUPTED};
@@ -20,6 +21,8 @@ pub struct Frame {
     pub interrupted: bool,
     /// Its stack pointer during that call.
     pub sp: u64,
+    /// What it has in registers.
+    pub registers: Registers,
     /// Its CFA: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
     pub cfa: u64,
 }
@@ -33,7 +36,7 @@ impl Frame {
     /// Counts the activation as abandoned (+1) or revived (−1).
     pub fn count(&self, delta: i64) {
         let (pc, tag) = self.key();
-        process::count(pc, tag, delta);
+        process::count(pc, tag, delta, Some(&self.registers));
     }
 }
 
@@ -44,6 +47,10 @@ pub struct Walk {
     complete: bool,
     frames: u64,
     switches: u32,
+    /// A signal handler was passed.
+    handler: bool,
+    /// The last frame was the runtime's, counting a path.
+    counting: bool,
 }
 
 impl Walk {
@@ -57,7 +64,7 @@ impl Walk {
     }
 
     fn from(cursor: Cursor) -> Self {
-        Self { cursor, ended: false, complete: false, frames: 0, switches: 0 }
+        Self { cursor, ended: false, complete: false, frames: 0, switches: 0, handler: false, counting: false }
     }
 
     /// After the last frame: whether that was the bottom.
@@ -78,7 +85,11 @@ impl Iterator for Walk {
             self.complete = true;
             return None;
         }
-        let (pc, interrupted, sp) = (self.cursor.pc, self.cursor.interrupted, self.cursor.sp());
+        let (pc, sp, registers) = (self.cursor.pc, self.cursor.sp(), self.cursor.registers());
+        // A path is counted as if it took one instruction of the function: interrupted in there is interrupted here.
+        let interrupted = self.cursor.interrupted || self.counting;
+        self.handler |= interrupted;
+        self.counting = self.handler && process::is_counting(pc);
         let step = self.cursor.step();
         let mut cfa = self.cursor.sp();
         if step == Step::Lost
@@ -97,7 +108,7 @@ impl Iterator for Walk {
         if self.switches > MOST_SWITCHES || self.frames > MOST_FRAMES {
             self.ended = true;
         }
-        Some(Frame { pc, interrupted, sp, cfa })
+        Some(Frame { pc, interrupted, sp, registers, cfa })
     }
 }
 
@@ -115,13 +126,13 @@ pub fn count_all(caller: &Caller, delta: i64) {
 /// The frames that a search for some frame has passed: counted once it has been found. The first ones are kept, so that
 /// the usual short search walks the stack once.
 pub struct Passed {
-    kept: [MaybeUninit<Frame>; 24],
+    kept: [MaybeUninit<Frame>; 12],
     count: usize,
 }
 
 impl Passed {
     pub fn new() -> Self {
-        Self { kept: [const { MaybeUninit::uninit() }; 24], count: 0 }
+        Self { kept: [const { MaybeUninit::uninit() }; 12], count: 0 }
     }
 
     pub fn push(&mut self, frame: Frame) {

@@ -1,7 +1,10 @@
 // The unit object; compiled with -DTHREADED=0 or 1, -DEXECUTABLE=0 or 1, -DNAME="…".
 #include <stdint.h>
 #define COUNTERS 1024
-uint64_t __cotree_counters[COUNTERS] __attribute__((aligned(4096), visibility("hidden")));
+#ifndef UNIT_CACHES
+#define UNIT_CACHES 0
+#endif
+uint64_t __cotree_counters[COUNTERS + 512] __attribute__((aligned(4096), visibility("hidden")));
 __thread uint64_t *__cotree_slab __attribute__((visibility("hidden"), tls_model("initial-exec"))) = __cotree_counters;
 const struct {
     uint32_t abi, threaded;
@@ -9,6 +12,10 @@ const struct {
     uint64_t *counters;
     uint64_t counter_count, early_capacity;
     const char *name;
-    uint32_t executable, reserved;
+    uint32_t executable, counts_paths;
+    uint64_t cache_count, register_functions;
+    const uint32_t *register_index;
+    const void *register_returns;
+    const uint64_t *register_values;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
-    1, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, 0};
+    2, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0};

@@ -3,4 +3,5 @@
 mod ends;
 mod flavours;
 mod leaves;
+mod paths;
 mod support;

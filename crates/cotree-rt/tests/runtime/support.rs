@@ -1,6 +1,8 @@
 //! Builds the runtime and small programs with gcc, runs them, and reads their raw profiles back.
 
-use cotree_rt::layout::{EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, RawHeader, State, checksum};
+use cotree_rt::layout::{
+    EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader, RawHeader, State, checksum,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -87,6 +89,7 @@ impl Place {
                 .args([&unit, &programs.join("unit.c")])
                 .arg(format!("-DUNIT_THREADED={}", i32::from(threaded)))
                 .arg(format!("-DUNIT_EXECUTABLE={}", i32::from(executable)))
+                .arg(format!("-DUNIT_CACHES={}", if source.starts_with("paths") { 4 } else { 0 }))
                 .arg(format!("-DUNIT_NAME=\"{name}\"")),
         );
         let path = self.0.join(name);
@@ -193,6 +196,8 @@ pub struct Profile {
     pub header: RawHeader,
     pub counters: Vec<u64>,
     pub early: BTreeMap<u64, i64>,
+    /// By function (from 1, or with tags) and path number.
+    pub paths: BTreeMap<(u64, u64), u64>,
 }
 
 impl Profile {
@@ -214,8 +219,30 @@ impl Profile {
             }
         }
         let word = |at: u64| u64::from_le_bytes(bytes[at as usize..][..8].try_into().unwrap());
+        let mut segments = Vec::new();
+        let mut paths = BTreeMap::new();
+        let mut at = header.path_head;
+        while at != 0 {
+            assert_eq!(bytes[at as usize..][..8], PATH_MAGIC);
+            let buckets = at + size_of::<PathSegmentHeader>() as u64;
+            let (capacity, next) = (word(at + 8), word(at + 16));
+            for bucket in (0..capacity).map(|i| buckets + i * size_of::<PathBucket>() as u64) {
+                let (function, path, count) = (word(bucket), word(bucket + 8), word(bucket + 16));
+                if count != 0 {
+                    let sum: &mut u64 = paths.entry((function, path)).or_default();
+                    *sum = sum.wrapping_add(count);
+                }
+            }
+            segments.push(at..buckets + capacity * size_of::<PathBucket>() as u64);
+            at = next;
+        }
+        let is_slab = |slab: &u64| {
+            let start = header.slabs_offset + slab * header.slab_stride;
+            !segments.iter().any(|segment| segment.start < start + header.slab_stride && start < segment.end)
+        };
+        let slabs: Vec<u64> = (0..header.slab_count).filter(is_slab).collect();
         let counter = |index: u64| {
-            (0..header.slab_count).map(|slab| word(header.slabs_offset + slab * header.slab_stride + 8 * index)).sum()
+            slabs.iter().map(|slab| word(header.slabs_offset + slab * header.slab_stride + 8 * index)).sum()
         };
         let counters = (0..header.counter_count).map(counter).collect();
         let early = (0..header.early_capacity)
@@ -223,7 +250,7 @@ impl Profile {
             .map(|at| (word(at), word(at + 8) as i64))
             .filter(|&(address, _)| address != 0)
             .collect();
-        Self { path: path.to_owned(), header, counters, early }
+        Self { path: path.to_owned(), header, counters, early, paths }
     }
 
     /// Activations abandoned at the return address.

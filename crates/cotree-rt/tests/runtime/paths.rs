@@ -1,0 +1,116 @@
+//! Tables of paths: nothing is lost or counted twice, whoever counts and however it ends.
+
+use crate::support::{Flavour, Place, Profile, Program, Run};
+use cotree_rt::layout::{Flags, State};
+
+fn build(place: &Place, flavour: Flavour, threaded: bool) -> Program {
+    place.build_as("paths.c", "prog", flavour, threaded, &["-mno-red-zone"])
+}
+
+/// What `many(from)` counts, done so many times.
+fn assert_many(profile: &Profile, from: u64, times: u64) {
+    for i in 0..10000 {
+        assert_eq!(profile.paths.get(&(1, from + i * 3)), Some(&(3 * times)), "path {i}");
+    }
+}
+
+fn assert_second(profile: &Profile, times: u64) {
+    for i in 0..2 {
+        assert_eq!(profile.paths.get(&(2, 1 << 62 | i)), Some(&(5000 * times)));
+    }
+    assert_eq!(profile.counters[1], 30000 * times);
+}
+
+#[test]
+fn many_keys() {
+    let place = Place::new("paths_many");
+    for (flavour, threaded) in [(Flavour::Dynamic, false), (Flavour::Dynamic, true), (Flavour::Static, true)] {
+        let program = build(&place, flavour, threaded);
+        for how in ["", "full", "exec"] {
+            Run::of(program.command().arg(how), 0);
+            let profile = place.profile();
+            let times = if how == "exec" { 2 } else { 1 };
+            assert_eq!(profile.state(), State::FINISHED);
+            if how == "full" {
+                // The file could not grow, nor could it in the end.
+                assert_eq!(profile.flags(), Flags::PATHS_MISSING);
+            } else {
+                assert_eq!(profile.flags(), 0, "{how}");
+                assert_many(&profile, 0, times);
+                assert_second(&profile, times);
+                assert_eq!(profile.paths.len(), 10003, "{how}");
+            }
+            assert_eq!(profile.paths.get(&(3, 77)), Some(&1), "counted before the start");
+            std::fs::remove_file(profile.path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn no_profile() {
+    let place = Place::new("paths_none");
+    Run::of(build(&place, Flavour::Dynamic, true).command().env("COTREE_FILE", ""), 0);
+    assert!(place.profiles().is_empty());
+}
+
+#[test]
+fn each_thread_has_its_own() {
+    let place = Place::new("paths_threads");
+    Run::of(build(&place, Flavour::Dynamic, true).command().arg("threads"), 0);
+    let profile = place.profile();
+    assert_eq!(profile.flags(), 0);
+    assert_many(&profile, 0, 5);
+    assert_many(&profile, 1 << 40, 4);
+    assert_second(&profile, 9);
+}
+
+#[test]
+fn a_forked_child_begins_anew() {
+    let place = Place::new("paths_fork");
+    for threaded in [false, true] {
+        Run::of(build(&place, Flavour::Dynamic, threaded).command().arg("fork"), 0);
+        let all = place.profiles();
+        assert_eq!(all.len(), 2);
+        for profile in &all {
+            let child = profile.paths.contains_key(&(4, 1));
+            assert_many(profile, if child { 7 } else { 0 }, 1);
+            assert_second(profile, 1);
+            assert_eq!(profile.flags(), 0);
+            std::fs::remove_file(&profile.path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn signal_handlers_lose_nothing() {
+    let place = Place::new("paths_signals");
+    let run = Run::of(build(&place, Flavour::Dynamic, false).command().arg("signals"), 0);
+    let numbers: Vec<u64> = run.output.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let profile = place.profile();
+    assert_many(&profile, 0, numbers[0]);
+    assert_second(&profile, numbers[0]);
+    let by_handler = |function| profile.paths.iter().filter(move |(key, _)| key.0 == function);
+    assert_eq!(by_handler(4).map(|(_, count)| count).sum::<u64>(), numbers[1]);
+    assert_eq!(by_handler(1).filter(|(key, _)| key.1 >= 1 << 30).count() as u64, numbers[1]);
+}
+
+#[test]
+fn killed() {
+    let place = Place::new("paths_killed");
+    let _ = build(&place, Flavour::Dynamic, true).command().arg("killed").status().unwrap();
+    let profile = place.profile();
+    assert_eq!(profile.state(), State::RUNNING);
+    assert_many(&profile, 0, 1);
+    assert_second(&profile, 1);
+}
+
+#[test]
+fn reset_and_snapshot() {
+    let place = Place::new("paths_reset");
+    Run::of(build(&place, Flavour::Dynamic, true).command().arg("reset"), 0);
+    let mut all = place.profiles();
+    let last = all.iter().position(|profile| profile.state() == State::FINISHED).unwrap();
+    let last = all.remove(last);
+    assert_eq!(last.paths.iter().map(|(key, count)| (*key, *count)).collect::<Vec<_>>(), [((1, 5), 2)]);
+    assert_eq!(all[0].paths.iter().map(|(key, count)| (*key, *count)).collect::<Vec<_>>(), [((1, 5), 1)]);
+}
