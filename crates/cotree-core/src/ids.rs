@@ -75,3 +75,8 @@ id!(
     Loop,
     "l"
 );
+id!(
+    /// An affine variable, in the order of the list that a function was planned with.
+    Variable,
+    "v"
+);

@@ -7,11 +7,14 @@
 //! counts the same walks directly, without any probe. For every method and all walks,
 //! `recover(plan, run(plan, walks)) == observe(walks)`.
 
+use crate::affine::{AffineVariable, Quotient, mask};
 use crate::cfg::Cfg;
+use crate::dfs::Dfs;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Reg, Site, Table};
+use crate::loops::LoopForest;
 use crate::plan::FunctionPlan;
-use crate::probe::{Place, PlacedCopy, Probe};
+use crate::probe::{Closing, Place, PlacedCopy, Probe};
 use crate::profile::{EarlyExits, FunctionProfile};
 use std::collections::BTreeMap;
 
@@ -159,6 +162,38 @@ impl Registers {
     }
 }
 
+/// Affine variables with what they are now, and what they were when their loops were entered.
+#[derive(Clone, Debug)]
+struct Variables<'a> {
+    facts: &'a [AffineVariable],
+    loops: LoopForest,
+    values: Vec<(u64, u64)>,
+}
+
+impl Variables<'_> {
+    /// The program moves its variables.
+    fn take(&mut self, cfg: &Cfg, edge: Edge, initial: &mut impl FnMut() -> u64) {
+        let (src, dst) = (cfg.src(edge), cfg.dst(edge));
+        for (facts, (value, entry)) in self.facts.iter().zip(&mut self.values) {
+            let Some(l) = self.loops.headed_by(facts.header) else { continue };
+            if dst == facts.header && !self.loops.contains(l, src) {
+                *value = initial() & mask(facts.bits);
+                *entry = *value;
+            } else if let Ok(found) = facts.steps.binary_search_by_key(&edge, |s| s.0) {
+                *value = value.wrapping_add(facts.steps[found].1.cast_unsigned()) & mask(facts.bits);
+            }
+        }
+    }
+
+    /// What a closing adds to its counter.
+    fn counted(&self, closing: Closing) -> u64 {
+        let (value, entry) = self.values[closing.variable.index()];
+        let bits = self.facts[closing.variable.index()].bits;
+        let moved = value.wrapping_sub(entry).wrapping_sub(closing.offset.cast_unsigned());
+        Quotient::new(closing.step, bits).of(moved, bits).wrapping_add(closing.plus.cast_unsigned())
+    }
+}
+
 /// Everything that probes write to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
@@ -188,6 +223,7 @@ pub struct Machine<'a> {
     probes: Vec<Vec<Probe>>,
     /// By place, as the probes; empty if there are none.
     copies: Vec<Vec<PlacedCopy>>,
+    variables: Option<Variables<'a>>,
     effects: Effects,
 }
 
@@ -203,7 +239,15 @@ impl<'a> Machine<'a> {
             probes[place_number(cfg, placed.place)].push(placed.probe);
         }
         let effects = Effects { counters: vec![0; plan.measures.len()], ..Effects::default() };
-        Self { function, cfg, probes, copies: Vec::new(), effects }
+        Self { function, cfg, probes, copies: Vec::new(), variables: None, effects }
+    }
+
+    /// A machine whose program has affine variables. They enter their loops with all kinds of values.
+    #[must_use]
+    pub fn with_variables(mut self, variables: &'a [AffineVariable]) -> Self {
+        let loops = LoopForest::new(self.cfg, &Dfs::new(self.cfg));
+        self.variables = Some(Variables { facts: variables, loops, values: vec![(0, 0); variables.len()] });
+        self
     }
 
     /// A machine that copies registers, too.
@@ -235,8 +279,18 @@ impl<'a> Machine<'a> {
     /// # Panics
     /// If the plan uses counters that it does not have.
     pub fn run_with(&mut self, walk: &Walk, mut registers: Registers) -> Result<Registers, WalkError> {
-        let Self { function, cfg, probes, copies, effects } = self;
+        let Self { function, cfg, probes, copies, variables, effects } = self;
+        let mut drawn = walk.edges.len() as u64;
+        let mut initial = || {
+            drawn = drawn.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x7F4A_7C15_F39C_C060);
+            drawn ^ drawn >> 29
+        };
         steps(function, cfg, walk, |step| {
+            match (step, &mut *variables) {
+                (Step::Begin, Some(variables)) => variables.take(cfg, cfg.exit_edge(), &mut initial),
+                (Step::Take(edge), Some(variables)) => variables.take(cfg, edge, &mut initial),
+                _ => {}
+            }
             let (place, next) = match step {
                 Step::Enter(block) => (Place::Start(block), None),
                 Step::End(block, next) => (Place::End(block), next),
@@ -245,6 +299,9 @@ impl<'a> Machine<'a> {
             };
             let place = place_number(cfg, place);
             for &probe in &probes[place] {
+                if let (Probe::Close(counter, closing), Some(variables)) = (probe, &*variables) {
+                    effects.bump(counter.index(), variables.counted(closing));
+                }
                 effects.apply(probe, next, &mut registers.0);
             }
             for copy in copies.get(place).into_iter().flatten() {
@@ -274,7 +331,8 @@ impl Effects {
         match probe {
             Probe::Count(counter) => self.bump(counter.index(), 1),
             Probe::CountIfTaken(counter, edge) if next == Some(edge) => self.bump(counter.index(), 1),
-            Probe::CountIfTaken(..) => {}
+            // Variables are not registers: the machine that has them sees to closings.
+            Probe::CountIfTaken(..) | Probe::Close(..) => {}
             Probe::Set(reg, constant) => {
                 registers.insert(reg, constant);
             }

@@ -12,6 +12,7 @@
 //! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`likelihood`] guess from them how often
 //!   edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
 //! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.
+//!   [`affine`] finds counts that the program itself keeps in loop variables.
 //! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
 //!   [`method::path`] is a world of its own: it counts paths, from which blocks and edges follow.
 //! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs plans over walks of the graph.
@@ -52,6 +53,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod affine;
 pub mod cfg;
 pub mod dfs;
 pub mod dominators;

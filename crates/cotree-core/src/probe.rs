@@ -3,7 +3,7 @@
 //! A probe is a tiny operation at a [`Place`] of a function. Every method of the papers is expressed in it, the LLVM
 //! back end lowers it, and the interpreter (test support) runs it over walks of the graph.
 
-use crate::ids::{Block, Counter, Edge, Reg, Table};
+use crate::ids::{Block, Counter, Edge, Reg, Table, Variable};
 use serde::{Deserialize, Serialize};
 
 /// Where a probe runs.
@@ -46,6 +46,25 @@ pub enum Probe {
     },
     /// Adds a constant to the thread's event counter.
     Events(i64),
+    /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
+    Close(Counter, Closing),
+}
+
+/// Where a loop is left, `(value − value at entry − offset) / step + plus` is how often the loop has done what its
+/// affine variable counts (Frenot & Pereira 2024, §3.1; [`crate::affine`]). The division leaves no remainder; up to it
+/// all is reckoned in the variable's own width, after it in 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Closing {
+    /// The variable.
+    pub variable: Variable,
+    /// The block of the loop from which it is left: the value is the one that the variable has there.
+    pub from: Block,
+    /// What each count moves the variable by.
+    pub step: i64,
+    /// By how much it has moved beyond the counts.
+    pub offset: i64,
+    /// What it has missed.
+    pub plus: i64,
 }
 
 /// `to = from + plus`, where registers are kept and taken up again (Melski & Reps 1998, §7). At one place copies run after

@@ -6,6 +6,7 @@
 
 use super::readings::Readings;
 use super::{RecoverError, finish};
+use crate::affine::{AffineVariable, Trades};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::flow;
@@ -28,6 +29,33 @@ pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extre
     let placer = Placer::new(function, cfg);
     let tree = spanning_tree(&placer, cfg, weighting, extreme);
     plan_counters(&placer, tree.chords())
+}
+
+/// The same with affine variables in place of counters wherever that is cheaper (Frenot & Pereira 2024). `recover` does
+/// not care who counts.
+#[must_use]
+pub fn plan_affine(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    variables: &[AffineVariable],
+) -> FunctionPlan {
+    plan_trades(function, cfg, weighting, &Trades::new(function, cfg, weighting, variables))
+}
+
+/// The same for variables that have been judged.
+#[must_use]
+pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
+    let placer = Placer::new(function, cfg);
+    let tree = spanning_tree(&placer, cfg, &trades.prices(cfg, weighting), Extreme::Maximum);
+    let mut plan = FunctionPlan::default();
+    for edge in tree.chords() {
+        match trades.of(edge) {
+            Some((_, trade)) => trade.add(&mut plan),
+            None => add_counter(&mut plan, placer.edge(edge)),
+        }
+    }
+    plan
 }
 
 /// The spanning tree in which edges that can't carry a counter of their own come first.

@@ -132,6 +132,7 @@ fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static s
         let probe = match placed.probe {
             Probe::Count(c) | Probe::AddTo(c, ..) => counter(c),
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
+            Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::Set(..) | Probe::Add(..) | Probe::CountPath(..) | Probe::Witness { .. } | Probe::Events(_) => true,
         };
         if !place || !probe {

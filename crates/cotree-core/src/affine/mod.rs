@@ -1,0 +1,119 @@
+//! Affine variables: loop variables that count for us (Frenot & Pereira 2024, whose tool is Nisse).
+//!
+//! A variable that only moves by constant steps while a loop runs says, when the loop is left, how often it was moved.
+//! If every way around the loop moves it by the same step for each traversal of some edge, and never otherwise, it
+//! counts that edge, and `(value − value at entry) / step` outside of the loop replaces a counter inside.
+//!
+//! **The definition.** The paper (Def. 3.5) asks that every circuit of the variable's data dependences consist of phis
+//! and increments, and that any two increments be control-equivalent. As printed it admits `if (x) sum = 0; else
+//! sum++`. Here a variable is given by how far it moves on each edge of its loop ([`AffineVariable::steps`]), which
+//! leaves no room for assignments; and it counts an edge *e* if its movement around every cycle of the loop equals
+//! *step* times the passages of *e*. In other words, movements less *step* × \[*e*\] are differences of a *potential* on
+//! the loop's blocks ([`region`]). That takes in what the paper takes in, and several backedges with an increment each,
+//! exits in the middle of the loop, and increments of which the constants only add up; the potential of the block from
+//! which the loop is left tells what a circuit that was begun and not ended has contributed.
+//!
+//! **Overflow.** Differences are taken modulo 2<sup>*w*</sup> for a variable of *w* bits, and so division by a step of
+//! *t* trailing zero bits is exact if the quotient is below 2<sup>*w*−*t*</sup>. No loop runs 2⁵⁸ times, so variables
+//! of 64 bits are safe with steps up to 64 (or any multiple of them that is odd but for six bits); of others something
+//! must be *proven* ([`AffineVariable::never_wraps`], [`AffineVariable::circuits`]), or they are not used.
+//!
+//! **Early termination.** A value that is pending in a variable dies with its activation, so loops in which one may be
+//! abandoned at a call are left alone. What interrupts anywhere (a kill, a jump out of a signal handler) is flagged as
+//! it is for counters.
+
+pub mod region;
+pub mod trade;
+
+use crate::ids::{Block, Edge};
+pub use trade::{Refusal, Trade, Trades};
+
+/// A variable of a loop that moves by constant steps, as the extractor finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AffineVariable {
+    /// For people.
+    pub name: String,
+    /// The header of its loop. At the header the variable is what came in, or what the last circuit left.
+    pub header: Block,
+    /// Its width, up to 64.
+    pub bits: u32,
+    /// It is an address.
+    pub pointer: bool,
+    /// How far it moves on the edges within the loop, modulo 2^bits; 0 on those that are not listed. In edge order.
+    pub steps: Vec<(Edge, i64)>,
+    /// A program in which the value at any exit of the loop has wrapped around since the loop was entered has no meaning:
+    /// it would have been undefined behaviour before.
+    pub never_wraps: bool,
+    /// The loop never goes around more often than this in one activation.
+    pub circuits: Option<u64>,
+    /// Each time that the loop is entered it goes around so often, unless it is left early.
+    pub trips: Option<u64>,
+}
+
+/// How many circuits no loop can make, as a power of two: at one per nanosecond this takes nine years.
+pub const LONGEST_RUN: u32 = 58;
+
+/// Division by a constant, modulo a power of two, of what is known to be a multiple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// Negate first.
+    pub negate: bool,
+    /// Then shift right by so many bits (zeros come in).
+    pub shift: u32,
+    /// Then multiply by this: the inverse of the divisor's odd part, modulo 2^64.
+    pub inverse: u64,
+    /// Then keep these bits.
+    pub mask: u64,
+}
+
+impl Quotient {
+    /// Division by `step`, which is not 0 modulo 2^bits.
+    #[must_use]
+    pub fn new(step: i64, bits: u32) -> Self {
+        let magnitude = step.unsigned_abs();
+        let shift = magnitude.trailing_zeros();
+        let odd = magnitude >> shift.min(63);
+        // Newton's iteration: an odd number is its own inverse in its lowest three bits, and each turn doubles them.
+        let mut inverse = odd;
+        for _ in 0..5 {
+            inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        }
+        Self { negate: step < 0, shift, inverse, mask: mask(bits.saturating_sub(shift)) }
+    }
+
+    /// The quotient of a value of `bits` bits.
+    #[must_use]
+    pub fn of(&self, value: u64, bits: u32) -> u64 {
+        let value = if self.negate { value.wrapping_neg() } else { value };
+        ((value & mask(bits)) >> self.shift.min(63)).wrapping_mul(self.inverse) & self.mask
+    }
+}
+
+/// The lowest `bits` bits.
+#[must_use]
+pub const fn mask(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quotient, mask};
+
+    #[test]
+    fn quotients_are_exact_up_to_the_width() {
+        for bits in [3, 8, 16, 32, 33, 64] {
+            for step in [1i64, -1, 2, 3, -3, 4, 5, 6, 12, -24, 7, 40] {
+                let shift = step.unsigned_abs().trailing_zeros();
+                if shift >= bits {
+                    continue;
+                }
+                let quotient = Quotient::new(step, bits);
+                let most = mask(bits - shift);
+                for count in [0, 1, 2, 3, 5, 100, 12345, most / 2, most - 1, most].map(|c: u64| c & most) {
+                    let moved = count.wrapping_mul(step.cast_unsigned()) & mask(bits);
+                    assert_eq!(quotient.of(moved, bits), count, "{count} × {step} in {bits} bits");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Which counters an affine variable can replace, and at what price.
+//!
+//! The trade: no counter on an edge inside a loop, and an addition on every way out of it instead. Each edge that some
+//! variable counts thereby has a second price beside its own frequency, and the spanning tree that is extreme under the
+//! lower of the two is the cheapest plan (the edges off a tree of greatest weight are those of least total weight).
+//! Of the edges that a variable counts, which all run about equally often, the dearest is offered.
+
+use super::region::{Counted, LoopRegion};
+use super::{AffineVariable, LONGEST_RUN, Quotient};
+use crate::cfg::Cfg;
+use crate::dfs::Dfs;
+use crate::facts::{EdgeKind, Function};
+use crate::ids::{Block, Counter, Edge, Loop, Site, Variable};
+use crate::loops::LoopForest;
+use crate::plan::{FunctionPlan, Measure};
+use crate::probe::{Closing, Place, PlacedProbe, Probe};
+use crate::weighting::Weighting;
+use std::collections::BTreeMap;
+
+/// What an addition on the way out of a loop costs, in increments: two more instructions, and a value that has to be
+/// kept through the loop.
+const CLOSING_COST: f64 = 3.0;
+
+/// Blocks and edges that may be looked at for all variables of a function, per block and edge of the function: loops in
+/// loops in loops have their limits.
+const EFFORT: usize = 100;
+
+/// Why a variable can't be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Its block is no loop header.
+    #[error("its block is the header of no loop")]
+    NoLoop,
+    /// The loop has several entries.
+    #[error("its loop is irreducible")]
+    Irreducible,
+    /// No edge is passed once for each step that it makes (Def. 3.5 is not met).
+    #[error("its steps count no single edge of the loop")]
+    NoEdge,
+    /// The loop is never left.
+    #[error("its loop has no exit")]
+    NoExit,
+    /// An activation may be abandoned within the loop.
+    #[error("its loop may be abandoned at the call {0}")]
+    Abandoned(Site),
+    /// No code can be put on this exit.
+    #[error("no code can be put on the exit {0} of its loop")]
+    Exit(Edge),
+    /// It may wrap around more than the count can bear.
+    #[error("it is not proven that it does not wrap around")]
+    Wraps,
+    /// The function is too large.
+    #[error("the function is too large to look at all loops")]
+    TooLarge,
+}
+
+/// A counter's replacement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trade {
+    /// The edge that is counted.
+    pub edge: Edge,
+    /// What a counter there would cost: how often it is expected to be bumped.
+    pub counter_cost: f64,
+    /// What the variable costs instead, in increments.
+    pub cost: f64,
+    /// Where the loop is left: the additions.
+    pub closings: Vec<(Place, Closing)>,
+}
+
+/// What the variables of one function can do.
+#[derive(Clone, Debug, Default)]
+pub struct Trades {
+    /// Per variable, the trade that it offers.
+    pub verdicts: Vec<Result<Trade, Refusal>>,
+    /// The cheapest variable for each edge, if it is cheaper than a counter there.
+    best: BTreeMap<Edge, Variable>,
+}
+
+impl Trades {
+    /// Looks at all variables of a function.
+    #[must_use]
+    pub fn new(function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) -> Self {
+        if variables.is_empty() {
+            return Self::default();
+        }
+        let dfs = Dfs::new(cfg);
+        let loops = LoopForest::new(cfg, &dfs);
+        let mut judge = Judge {
+            function,
+            cfg,
+            loops: &loops,
+            weighting,
+            numbers: LoopRegion::numbers(cfg),
+            regions: BTreeMap::new(),
+            effort: EFFORT.saturating_mul(cfg.block_count() + cfg.edge_count()),
+        };
+        let verdicts: Vec<_> = (0..).map(Variable).zip(variables).map(|(n, v)| judge.trade(n, v)).collect();
+        let mut best: BTreeMap<Edge, Variable> = BTreeMap::new();
+        for (variable, verdict) in (0..).map(Variable).zip(&verdicts) {
+            let Ok(trade) = verdict else { continue };
+            let cheaper = |other: &Variable| verdicts[other.index()].as_ref().is_ok_and(|o| o.cost <= trade.cost);
+            if trade.cost < trade.counter_cost && !best.get(&trade.edge).is_some_and(cheaper) {
+                best.insert(trade.edge, variable);
+            }
+        }
+        Self { verdicts, best }
+    }
+
+    /// The trade that replaces a counter on this edge, if one pays.
+    #[must_use]
+    pub fn of(&self, edge: Edge) -> Option<(Variable, &Trade)> {
+        let variable = *self.best.get(&edge)?;
+        Some((variable, self.verdicts[variable.index()].as_ref().ok()?))
+    }
+
+    /// The weighting in which every edge weighs what measuring it costs.
+    #[must_use]
+    pub fn prices(&self, cfg: &Cfg, weighting: &Weighting) -> Weighting {
+        let price = |e: Edge| self.of(e).map_or(weighting.edge(e), |(_, trade)| trade.cost);
+        Weighting::new(cfg, cfg.edges().map(price).collect())
+    }
+}
+
+impl Trade {
+    /// Adds the counter to a plan.
+    pub fn add(&self, plan: &mut FunctionPlan) {
+        let counter = Counter::new(plan.measures.len());
+        plan.measures.push(Measure::Edge(self.edge));
+        let probe = |&(place, closing)| PlacedProbe { place, probe: Probe::Close(counter, closing) };
+        plan.probes.extend(self.closings.iter().map(probe));
+    }
+}
+
+struct Judge<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    loops: &'a LoopForest,
+    weighting: &'a Weighting,
+    numbers: Vec<usize>,
+    /// Loops that have been looked at: their regions with the places of their exits, or why they are of no use.
+    regions: BTreeMap<Loop, Result<(LoopRegion, Vec<Place>), Refusal>>,
+    effort: usize,
+}
+
+impl Judge<'_> {
+    fn trade(&mut self, number: Variable, variable: &AffineVariable) -> Result<Trade, Refusal> {
+        let l = self.loops.headed_by(variable.header).ok_or(Refusal::NoLoop)?;
+        if !self.regions.contains_key(&l) {
+            let region = self.region(l);
+            self.regions.insert(l, region);
+        }
+        let (region, places) = self.regions[&l].as_ref().map_err(|&refusal| refusal)?;
+        self.effort = self.effort.checked_sub(region.size()).ok_or(Refusal::TooLarge)?;
+
+        let steps: BTreeMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
+        let movement = |edge: Edge| steps.get(&edge).copied().unwrap_or(0);
+        let edges = region.counted(movement);
+        let dearest = edges.into_iter().max_by(|&a, &b| {
+            self.weighting.edge(a).total_cmp(&self.weighting.edge(b)).then(b.cmp(&a)) // the first of equals
+        });
+        let counted = dearest.and_then(|edge| region.count(edge, movement)).ok_or(Refusal::NoEdge)?;
+        let closings = region.exits.iter().zip(places).map(|(&(exit, at), &place)| {
+            let closing = self.closing(number, variable, &counted, self.cfg.src(exit), counted.potential[at])?;
+            Ok((place, closing))
+        });
+        let closings = closings.collect::<Result<_, Refusal>>()?;
+        let weight = |edges: &mut dyn Iterator<Item = Edge>| edges.map(|e| self.weighting.edge(e)).sum::<f64>();
+        let cost = CLOSING_COST * weight(&mut region.exits.iter().map(|exit| exit.0));
+        let mut counter_cost = self.weighting.edge(counted.edge);
+        if let Some(trips) = variable.trips
+            && self.once_per_circuit(variable.header, counted.edge)
+        {
+            #[allow(clippy::cast_precision_loss, reason = "weights are estimates")]
+            let most = weight(&mut region.entries.iter().copied()) * trips as f64;
+            counter_cost = counter_cost.min(most);
+        }
+        Ok(Trade { edge: counted.edge, counter_cost, cost, closings })
+    }
+
+    fn region(&mut self, l: Loop) -> Result<(LoopRegion, Vec<Place>), Refusal> {
+        if self.loops.is_irreducible(l) {
+            return Err(Refusal::Irreducible);
+        }
+        if self.loops.exit_count(l) == 0 {
+            return Err(Refusal::NoExit);
+        }
+        let region = LoopRegion::new(self.cfg, self.loops, l, &mut self.numbers);
+        self.effort = self.effort.checked_sub(region.size()).ok_or(Refusal::TooLarge)?;
+        for &block in &region.blocks {
+            if let Some((site, _)) = self.function.sites_of(block).next() {
+                return Err(Refusal::Abandoned(site));
+            }
+        }
+        let places = region.exits.iter().map(|&(exit, _)| self.place(exit).ok_or(Refusal::Exit(exit)));
+        let places = places.collect::<Result<_, _>>()?;
+        Ok((region, places))
+    }
+
+    /// Where code runs whenever, and only when, the exit is taken.
+    fn place(&self, exit: Edge) -> Option<Place> {
+        let dst = self.cfg.dst(exit);
+        if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
+            return Some(Place::Start(dst));
+        }
+        let kind = self.function.edges.get(exit.index())?.kind;
+        let splittable = kind.splittable() && !kind.exceptional() && kind != EdgeKind::CallBrIndirect;
+        splittable.then_some(Place::Edge(exit))
+    }
+
+    /// What is added where the loop is left from this block.
+    fn closing(
+        &self,
+        number: Variable,
+        variable: &AffineVariable,
+        counted: &Counted,
+        from: Block,
+        potential: i128,
+    ) -> Result<Closing, Refusal> {
+        let step = i64::try_from(counted.step).map_err(|_| Refusal::Wraps)?;
+        let potential = i64::try_from(potential).map_err(|_| Refusal::Wraps)?;
+        let shift = step.unsigned_abs().trailing_zeros();
+        if shift >= variable.bits || variable.bits > 64 {
+            return Err(Refusal::Wraps);
+        }
+        let closing = Closing { variable: number, from, step, offset: 0, plus: 0 };
+        let divides = potential % step == 0;
+        // Movements all go one way, so what has been moved is never less than nothing.
+        let one_way = variable.steps.iter().all(|&(_, by)| by == 0 || (by < 0) == (step < 0));
+        if variable.bits - shift >= LONGEST_RUN {
+            // After the division it is cheaper, but then the quotient must be right by itself.
+            let after = divides && (one_way || (shift == 0 && variable.bits == 64));
+            return Ok(match after.then(|| (potential / step).checked_neg()).flatten() {
+                Some(plus) => Closing { plus, ..closing },
+                None => Closing { offset: potential, ..closing },
+            });
+        }
+        // Nor may it be too much: below 2^bits.
+        if !one_way || !divides {
+            return Err(Refusal::Wraps);
+        }
+        let missed = i128::from(potential / step);
+        let room = i128::from(Quotient::new(step, variable.bits).mask);
+        let fits = variable.never_wraps
+            || variable.circuits.is_some_and(|circuits| {
+                let once = self.once_per_circuit(variable.header, counted.edge);
+                let begun = i128::from(from != variable.header);
+                once && i128::from(circuits) + begun + missed <= room
+            });
+        if !fits {
+            return Err(Refusal::Wraps);
+        }
+        Ok(Closing { plus: i64::try_from(-missed).map_err(|_| Refusal::Wraps)?, ..closing })
+    }
+
+    /// Is the edge passed at most once between two visits of the header?
+    fn once_per_circuit(&self, header: Block, edge: Edge) -> bool {
+        let headed = |b: Block| self.loops.innermost(b).map(|l| self.loops.header(l)) == Some(header);
+        headed(self.cfg.src(edge)) || headed(self.cfg.dst(edge))
+    }
+}
