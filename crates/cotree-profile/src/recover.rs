@@ -9,6 +9,7 @@ use crate::counts::{Runs, UnitCounts};
 use crate::file::ProfileFile;
 use cotree_core::facts::{Doubt, Function};
 use cotree_core::ids::Block;
+use cotree_core::method::path::PathProfile;
 use cotree_core::method::{self, RecoverError};
 use cotree_core::plan::{FunctionPlan, Measure, Method};
 use cotree_core::probe::{Place, Probe};
@@ -162,6 +163,8 @@ pub struct UnitProfile {
     /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
     /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
     pub functions: Vec<Option<FunctionProfile>>,
+    /// In the same order, the paths that the method counted, if it counts any.
+    pub paths: Vec<Option<PathProfile>>,
     /// Functions whose counts contradict their plan.
     pub failures: Vec<(u32, RecoverError)>,
     /// The runs.
@@ -284,6 +287,7 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
         command: counts.command.clone(),
         method: map.plan.method,
         functions,
+        paths: Vec::new(),
         failures,
         runs: counts.runs,
         weight: counts.weight,

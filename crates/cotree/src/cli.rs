@@ -44,6 +44,8 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Show source lines with their counts and the outcomes of their branches
     Annotate(commands::annotate::AnnotateArgs),
+    /// Show the paths through functions that ran (build with --profile path)
+    Paths(commands::paths::PathsArgs),
     /// Add up profiles of many runs
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles
@@ -106,6 +108,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
+        Command::Paths(args) => done(commands::paths::run(&args))?,
         Command::Merge(args) => done(commands::merge::run(&args))?,
         Command::Diff(args) => done(commands::diff::run(&args))?,
         Command::Export(args) => done(commands::export::run(&args))?,

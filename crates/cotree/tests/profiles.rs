@@ -154,6 +154,22 @@ fn functions_are_drawn_and_differences_found() {
 }
 
 #[test]
+fn a_profile_without_paths_says_how_to_get_them() {
+    let folder = Folder::new();
+    for arguments in [
+        &["paths"][..],
+        &["paths", "prog.cotree", "--json"],
+        &["paths", "prog.cotree", "--against", "prog.cotree"],
+        &["diff", "--paths", "prog.cotree", "prog.cotree"],
+    ] {
+        let message = folder.bad(arguments);
+        assert!(message.contains("has no paths (edge profile): build with `cotree --profile path`"), "{message}");
+    }
+    assert!(folder.bad(&["paths", "--covering", "101"]).contains("a number from 0 to 100"));
+    assert!(folder.bad(&["diff", "-f", "main", "prog.cotree", "prog.cotree"]).contains("--paths"));
+}
+
+#[test]
 fn a_binary_that_moved_is_named_and_another_build_refused() {
     let folder = Folder::new();
     fs::rename(folder.path("prog"), folder.path("moved")).unwrap();

@@ -48,14 +48,16 @@ pub struct PathFunction<'a> {
 }
 
 impl<'a> PathUnit<'a> {
-    /// Puts a unit and the paths of its functions side by side. `paths` has one entry per function of the unit;
-    /// functions without a profile are left out.
-    pub fn new(unit: &'a Unit<'a>, paths: impl Iterator<Item = Option<(&'a PathPlan, &'a PathProfile)>>) -> Self {
-        let functions = unit.functions().zip(paths).filter_map(|(function, paths)| {
-            let (plan, profile) = paths?;
-            function.profile.is_some().then_some(PathFunction { function, plan, profile })
-        });
-        Self { unit, functions: functions.collect() }
+    /// The paths of a unit; `None` if none were counted.
+    #[must_use]
+    pub fn new(unit: &'a Unit<'a>) -> Option<Self> {
+        let plans = &unit.map.plan.paths;
+        let functions =
+            unit.functions().zip(plans).zip(&unit.profile.paths).filter_map(|((function, plan), profile)| {
+                let profile = profile.as_ref()?;
+                function.profile.is_some().then_some(PathFunction { function, plan, profile })
+            });
+        unit.profile.method.counts_paths().then(|| Self { unit, functions: functions.collect() })
     }
 
     /// Its functions.

@@ -7,6 +7,7 @@ use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Machine, Until, Walk};
 use cotree_core::method::path::{self, Abandoned, AtCalls, PATH_REGISTER, PathOptions, PathPlan, PathProfile};
+use cotree_core::plan::{Method, UnitPlan};
 use cotree_core::weighting::Weighting;
 use cotree_report::names::Names;
 use cotree_report::paths::{PathUnit, cover, json, predict, spectrum, text, totals};
@@ -16,19 +17,12 @@ use cotree_report::unit::Unit;
 /// What a function did: blocks, and the call in which the activation ended.
 type Activation = (Vec<u32>, Option<u32>);
 
-struct PathSample {
-    sample: Sample,
-    paths: Vec<Option<(PathPlan, PathProfile)>>,
+fn unit(sample: &Sample) -> Unit<'_> {
+    Unit::new(&sample.map, &sample.profile)
 }
 
-impl PathSample {
-    fn unit(&self) -> Unit<'_> {
-        Unit::new(&self.sample.map, &self.sample.profile)
-    }
-}
-
-fn paths<'a>(unit: &'a Unit<'a>, sample: &'a PathSample) -> PathUnit<'a> {
-    PathUnit::new(unit, sample.paths.iter().map(|p| p.as_ref().map(|(plan, profile)| (plan, profile))))
+fn paths<'a>(unit: &'a Unit<'a>) -> PathUnit<'a> {
+    PathUnit::new(unit).unwrap()
 }
 
 fn walk(function: &Function, cfg: &Cfg, (blocks, ended): &Activation) -> Walk {
@@ -111,7 +105,7 @@ fn turns(turns: &[char]) -> Activation {
     (blocks, None)
 }
 
-fn path_sample(context: bool, scan_activations: &[(u64, Activation)]) -> PathSample {
+fn path_sample(context: bool, scan_activations: &[(u64, Activation)]) -> Sample {
     let mut sample = sample();
     sample.map.program.modules[1].functions.truncate(1);
     sample.map.program.modules[1].functions.push(scan());
@@ -125,16 +119,21 @@ fn path_sample(context: bool, scan_activations: &[(u64, Activation)]) -> PathSam
         scan_activations.to_vec(),
     ];
     let functions: Vec<_> = sample.map.program.functions().map(|(_, f)| f).collect();
-    let paths: Vec<_> = functions.iter().zip(&activations).map(|(f, a)| Some(profile(f, context, a))).collect();
-    sample.profile.functions = paths.iter().flatten().map(|p| Some(p.1.counts.clone())).collect();
-    PathSample { sample, paths }
+    let recovered = functions.iter().zip(&activations).map(|(f, a)| profile(f, context, a));
+    let (plans, profiles): (Vec<PathPlan>, Vec<PathProfile>) = recovered.unzip();
+    let method = if context { Method::PathContext } else { Method::Path };
+    sample.map.plan = UnitPlan { paths: plans, ..UnitPlan::of_counters(method, vec![], None) };
+    sample.profile.method = method;
+    sample.profile.functions = profiles.iter().map(|p| Some(p.counts.clone())).collect();
+    sample.profile.paths = profiles.into_iter().map(Some).collect();
+    sample
 }
 
-fn before() -> PathSample {
+fn before() -> Sample {
     path_sample(false, &[(3, turns(&['a', 'b', 'a', 'b', 'a', '-'])), (1, turns(&['a', 'b', 'b']))])
 }
 
-fn after() -> PathSample {
+fn after() -> Sample {
     path_sample(false, &[(2, turns(&['a', '2', 'b'])), (1, (vec![0, 1, 2, 3, 4, 5], Some(0)))])
 }
 
@@ -151,8 +150,8 @@ fn narrow() -> text::Options {
 #[test]
 fn hottest_paths() {
     let sample = before();
-    let unit = sample.unit();
-    let text = written(|out| text::write(&paths(&unit, &sample), &narrow(), out));
+    let unit = unit(&sample);
+    let text = written(|out| text::write(&paths(&unit), &narrow(), out));
     assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
 }
@@ -160,24 +159,24 @@ fn hottest_paths() {
 #[test]
 fn paths_that_ended_early() {
     let sample = after();
-    let unit = sample.unit();
+    let unit = unit(&sample);
     let options = text::Options { function: Some("scan".into()), covering: Some(50.0), ..text::Options::default() };
-    insta::assert_snapshot!(written(|out| text::write(&paths(&unit, &sample), &options, out)));
+    insta::assert_snapshot!(written(|out| text::write(&paths(&unit), &options, out)));
 }
 
 #[test]
 fn paths_with_context_say_how_the_loop_was_reached() {
     let sample = path_sample(true, &[(3, turns(&['a', 'b', 'a', 'b']))]);
-    let unit = sample.unit();
+    let unit = unit(&sample);
     let options = text::Options { function: Some("scan".into()), ..text::Options::default() };
-    insta::assert_snapshot!(written(|out| text::write(&paths(&unit, &sample), &options, out)));
+    insta::assert_snapshot!(written(|out| text::write(&paths(&unit), &options, out)));
 }
 
 #[test]
 fn sums_are_those_of_blocks() {
     for sample in [before(), after()] {
-        let unit = sample.unit();
-        let (_, totals) = totals::gather(&paths(&unit, &sample), |_| true);
+        let unit = unit(&sample);
+        let (_, totals) = totals::gather(&paths(&unit), |_| true);
         for sums in totals.into_iter().flatten() {
             let all = sums.along_paths().cast_signed() + sums.in_self_loops.cast_signed() + sums.in_pending;
             assert_eq!(all, sums.instructions.cast_signed(), "{sums:?}");
@@ -188,8 +187,8 @@ fn sums_are_those_of_blocks() {
 #[test]
 fn edge_counts_predict_a_path_that_never_ran() {
     let sample = before();
-    let unit = sample.unit();
-    let unit = paths(&unit, &sample);
+    let whole = unit(&sample);
+    let unit = paths(&whole);
     let of = unit.functions().iter().find(|f| f.function.facts.symbol == "scan").unwrap();
     let prediction = predict::predict(&of.numbered().unwrap());
     // After 10 of 20 backedges `if (a)` was true, after 8 `if (b)`: neither is predicted.
@@ -198,8 +197,8 @@ fn edge_counts_predict_a_path_that_never_ran() {
     assert_eq!((turn.predicted_count, turn.hottest_count), (3, 8));
     // Where each is true as often as not, the edges that are taken make up a path that never ran.
     let sample = path_sample(false, &[(3, turns(&['a', 'b', 'a', 'b', 'b', 'a']))]);
-    let unit = sample.unit();
-    let unit = paths(&unit, &sample);
+    let whole = self::unit(&sample);
+    let unit = paths(&whole);
     let of = unit.functions().iter().find(|f| f.function.facts.symbol == "scan").unwrap();
     let prediction = predict::predict(&of.numbered().unwrap());
     let turn = prediction.beginnings.iter().find(|b| b.start != path::PathStart::Entry).unwrap();
@@ -212,8 +211,8 @@ fn edge_counts_predict_a_path_that_never_ran() {
 #[test]
 fn one_run_covers_another() {
     let (run, other) = (before(), after());
-    let (a, b) = (run.unit(), other.unit());
-    let (a, b) = (paths(&a, &run), paths(&b, &other));
+    let (a, b) = (unit(&run), unit(&other));
+    let (a, b) = (paths(&a), paths(&b));
     insta::assert_snapshot!(written(|out| text::write_cover(&b, &a, &narrow(), out)));
     for (x, y) in [(&a, &b), (&b, &a)] {
         for covered in cover::compare(x, y, |_| true) {
@@ -228,8 +227,8 @@ fn one_run_covers_another() {
 #[test]
 fn spectra_differ() {
     let (before, after) = (before(), after());
-    let (a, b) = (before.unit(), after.unit());
-    let (a, b) = (paths(&a, &before), paths(&b, &after));
+    let (a, b) = (unit(&before), unit(&after));
+    let (a, b) = (paths(&a), paths(&b));
     insta::assert_snapshot!(written(|out| text::write_spectrum(&a, &b, &narrow(), out)));
     assert_eq!(written(|out| text::write_spectrum(&a, &a, &narrow(), out)), "Both runs took the same paths.\n");
     // The neighbour by number is the nearest by brute force.
@@ -252,15 +251,15 @@ fn spectra_differ() {
 #[test]
 fn json() {
     let (before, after) = (before(), after());
-    let (a, b) = (before.unit(), after.unit());
-    let (a, b) = (paths(&a, &before), paths(&b, &after));
+    let (a, b) = (unit(&before), unit(&after));
+    let (a, b) = (paths(&a), paths(&b));
     let scan = |symbol: &str| symbol == "scan";
     let text = written(|out| json::write(std::slice::from_ref(&b), scan, out));
     let value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     assert_eq!(value["schema"], json::SCHEMA);
     assert_eq!(
         value["units"][0]["functions"][0]["paths"].as_array().unwrap().len(),
-        after.paths[4].as_ref().unwrap().1.paths.len()
+        after.profile.paths[4].as_ref().unwrap().paths.len()
     );
     insta::assert_snapshot!(text);
     let pairs = [(b, a)];
@@ -271,8 +270,8 @@ fn json() {
 #[test]
 fn a_function_that_never_ran_has_paths_all_the_same() {
     let sample = path_sample(false, &[]);
-    let unit = sample.unit();
-    let unit = paths(&unit, &sample);
+    let whole = unit(&sample);
+    let unit = paths(&whole);
     let (_, sums) = totals::gather(&unit, |symbol| symbol == "scan");
     let sums = sums.into_iter().flatten().next().unwrap();
     assert_eq!((sums.run, sums.executed), (0, 0));

@@ -169,6 +169,7 @@ pub fn sample() -> Sample {
         command: vec!["./prog".into(), "-x".into()],
         method: Method::Edge,
         functions: c_profiles.into_iter().chain([Some(throws.profile), None]).collect(),
+        paths: vec![],
         failures: vec![],
         runs: Runs { finished: 1, ..Runs::default() },
         weight: 1,

@@ -2,11 +2,12 @@
 
 use super::input::{Binaries, SourceArgs, load};
 use super::output::{Looks, Output};
-use super::told;
+use super::{paths, told};
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_report::diff;
 use cotree_report::names::Names;
+use cotree_report::paths::text;
 use miette::Result;
 use std::path::PathBuf;
 
@@ -23,12 +24,21 @@ pub struct DiffArgs {
     /// The binary of the profile after, if it is no longer where it was
     #[arg(long, value_name = "FILE")]
     binary_after: Vec<PathBuf>,
+    /// Compare paths: which did only one of the two runs take? (Both of one build with --profile path)
+    #[arg(long)]
+    paths: bool,
+    /// Only paths of functions whose symbol or name contains this (`=NAME`: is this)
+    #[arg(short, long, value_name = "PATTERN", requires = "paths")]
+    function: Option<String>,
     /// Write JSON
     #[arg(long)]
     json: bool,
     /// Rows per list; 0 shows all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     top: usize,
+    /// Long paths whole
+    #[arg(short, long, requires = "paths")]
+    verbose: bool,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -42,20 +52,27 @@ pub struct DiffArgs {
 
 /// Runs `cotree diff`.
 pub fn run(args: &DiffArgs) -> Result<()> {
-    let open = |path: &PathBuf, binaries: &[PathBuf]| {
-        let file = ProfileFile::open(path).map_err(told)?;
-        load(&file, &Binaries { binaries: binaries.to_vec() })
-    };
-    let before = open(&args.before, &args.binary_before)?;
-    let after = open(&args.after, &args.binary_after)?;
+    let open = |path: &PathBuf| ProfileFile::open(path).map_err(told);
+    let (before_file, after_file) = (open(&args.before)?, open(&args.after)?);
+    let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() })?;
+    let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() })?;
+    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+    let style = args.looks.style(&args.output);
+    if args.paths {
+        let options = text::Options {
+            top: args.top,
+            function: args.function.clone(),
+            verbose: args.verbose,
+            names,
+            style,
+            ..text::Options::default()
+        };
+        return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
+    }
     let difference = diff::compare(&before.units(), &after.units(), &args.sources.sources());
     if args.json {
         return args.output.write(|out| diff::write_json(&difference, out));
     }
-    let options = diff::Options {
-        top: args.top,
-        names: if args.no_demangle { Names::Raw } else { Names::Demangled },
-        style: args.looks.style(&args.output),
-    };
+    let options = diff::Options { top: args.top, names, style };
     args.output.write(|out| diff::write_text(&difference, &options, out))
 }

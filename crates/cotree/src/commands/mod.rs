@@ -10,6 +10,7 @@ mod input;
 pub mod instrument;
 pub mod merge;
 mod output;
+pub mod paths;
 pub mod plan;
 pub mod report;
 pub mod verify;

@@ -5,17 +5,22 @@ use crate::terminal::counted;
 use crate::unit::flaw_reason;
 use cotree_core::method::path::classes::EdgeClasses;
 use cotree_core::method::path::cuts;
+use cotree_core::plan::Method;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let style = view.options.style;
-    let mut cut = Vec::new();
+    let context = view.unit.unit.profile.method == Method::PathContext;
+    let (mut cut, mut plain) = (Vec::new(), Vec::new());
     let mut by_flaw: BTreeMap<Flaw, Vec<String>> = BTreeMap::new();
     for of in view.wanted().filter(|of| of.ran()) {
         for &flaw in of.function.flaws() {
             by_flaw.entry(flaw).or_default().push(view.name(of));
+        }
+        if context && !of.plan.context {
+            plain.push(view.name(of));
         }
         let Ok(cfg) = of.function.facts.cfg() else { continue };
         let needed = cuts::necessary(of.function.facts, &cfg, &EdgeClasses::new(of.function.facts, &cfg)).edges;
@@ -28,6 +33,14 @@ pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         let more = if shown < names.len() { format!(", and {} more (-v)", names.len() - shown) } else { String::new() };
         format!("{}{more}", names[..shown].join(", "))
     };
+    if !plain.is_empty() {
+        let text = format!(
+            "{} with loops that are also entered beside their header, whose paths do not tell how the loop was reached: {}",
+            counted(plain.len() as u128, "function"),
+            list(&plain)
+        );
+        writeln!(out, "{}\n", style.wrap(&text, 0))?;
+    }
     if !cut.is_empty() {
         let text = format!(
             "{} with so many paths that some also end in the middle, where few go: {}",

@@ -1,0 +1,166 @@
+//! `cotree paths`: the ways that a program took through its functions.
+
+use super::input::{Input, Loaded, load};
+use super::output::{Looks, Output};
+use super::told;
+use clap::Args;
+use cotree_profile::file::ProfileFile;
+use cotree_report::names::{Names, matches};
+use cotree_report::paths::{PathUnit, json, text};
+use cotree_report::report::method_name;
+use cotree_report::unit::Unit;
+use miette::{Result, bail, miette};
+use std::path::{Path, PathBuf};
+
+/// Arguments of `cotree paths`.
+#[derive(Args, Debug)]
+pub struct PathsArgs {
+    #[command(flatten)]
+    input: Input,
+    /// Rows per list; 0 shows all
+    #[arg(short = 'n', long, default_value_t = 10, value_name = "N")]
+    top: usize,
+    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    #[arg(short, long, value_name = "PATTERN")]
+    function: Option<String>,
+    /// As many paths as make up so many per cent of the instructions executed
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with_all = ["top", "against"])]
+    covering: Option<f64>,
+    /// Also compare with the paths that edge counts would have predicted
+    #[arg(long, conflicts_with = "against")]
+    predicted: bool,
+    /// How much of this profile's paths did another run take, too? (Give its profile, of the same build)
+    #[arg(long, value_name = "PROFILE")]
+    against: Option<PathBuf>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    /// Also list what is otherwise only counted, and long ways whole
+    #[arg(short, long)]
+    verbose: bool,
+    /// Show linker symbols as they are
+    #[arg(long)]
+    no_demangle: bool,
+    #[command(flatten)]
+    looks: Looks,
+    #[command(flatten)]
+    output: Output,
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse().ok().filter(|n| (0.0..=100.0).contains(n));
+    number.ok_or_else(|| "it must be a number from 0 to 100".into())
+}
+
+/// Runs `cotree paths`.
+pub fn run(args: &PathsArgs) -> Result<()> {
+    let file = args.input.open()?;
+    let loaded = load(&file, &args.input.binaries)?;
+    let units = loaded.units();
+    let paths = with_paths(&file.path, &units)?;
+    let options = text::Options {
+        top: args.top,
+        function: args.function.clone(),
+        covering: args.covering,
+        predicted: args.predicted,
+        verbose: args.verbose,
+        names: if args.no_demangle { Names::Raw } else { Names::Demangled },
+        style: args.looks.style(&args.output),
+    };
+    known(&[&units], args.function.as_deref())?;
+    let Some(against) = &args.against else {
+        return args.output.write(|out| {
+            if args.json {
+                return json::write(&paths, |symbol| options.wanted(symbol), out);
+            }
+            paths.iter().try_for_each(|unit| text::write(unit, &options, out))
+        });
+    };
+    let other = ProfileFile::open(against).map_err(told)?;
+    let other_loaded = load_same(&file, &loaded, &other)?;
+    let other_units = other_loaded.units();
+    let pairs = pairs(paths, with_paths(&other.path, &other_units)?);
+    args.output.write(|out| {
+        if args.json {
+            return json::write_cover(&pairs, |symbol| options.wanted(symbol), out);
+        }
+        pairs.iter().try_for_each(|(run, other)| text::write_cover(run, other, &options, out))
+    })
+}
+
+/// `cotree diff --paths`: the paths that only one of two runs took.
+pub fn diff(
+    before: (&ProfileFile, &Loaded),
+    after: (&ProfileFile, &Loaded),
+    options: &text::Options,
+    as_json: bool,
+    output: &Output,
+) -> Result<()> {
+    same_builds(before.0, after.0)?;
+    same_builds(after.0, before.0)?;
+    let units = [before.1.units(), after.1.units()];
+    let [of_before, of_after] = [with_paths(&before.0.path, &units[0])?, with_paths(&after.0.path, &units[1])?];
+    known(&[&units[0], &units[1]], options.function.as_deref())?;
+    let pairs = pairs(of_before, of_after);
+    output.write(|out| {
+        if as_json {
+            return json::write_spectrum(&pairs, |symbol| options.wanted(symbol), out);
+        }
+        pairs.iter().try_for_each(|(before, after)| text::write_spectrum(before, after, options, out))
+    })
+}
+
+/// The units whose paths were counted; there must be one.
+fn with_paths<'a>(profile: &Path, units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
+    let paths: Vec<_> = units.iter().filter_map(PathUnit::new).collect();
+    if paths.is_empty() {
+        let method = units.first().map_or("profile without units", |unit| method_name(unit.profile.method));
+        bail!(
+            "{} has no paths ({method}): build with `cotree --profile path` in front of the compiler, and run the program again",
+            profile.display()
+        );
+    }
+    Ok(paths)
+}
+
+/// A pattern must mean some function.
+fn known(units: &[&[Unit<'_>]], pattern: Option<&str>) -> Result<()> {
+    let Some(pattern) = pattern else { return Ok(()) };
+    let mut functions = units.iter().copied().flatten().flat_map(Unit::functions);
+    if functions.any(|f| matches(pattern, &f.facts.symbol)) {
+        return Ok(());
+    }
+    Err(miette!("no function matches {pattern}: `cotree report -v` lists functions"))
+}
+
+fn same_builds(a: &ProfileFile, b: &ProfileFile) -> Result<()> {
+    for counts in &a.units {
+        if !b.units.iter().any(|other| other.unit == counts.unit) {
+            let found = b.units.first().map_or_else(|| "none".into(), |other| other.unit.to_string());
+            bail!(
+                "{} is of build {}, but {} is of build {found}: paths are numbered anew in each build; run the same binary for both",
+                a.path.display(),
+                counts.unit,
+                b.path.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Recovers a second profile of the same build, whose binaries have been found.
+fn load_same(file: &ProfileFile, loaded: &Loaded, other: &ProfileFile) -> Result<Loaded> {
+    same_builds(file, other)?;
+    same_builds(other, file)?;
+    let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
+    load(other, &super::input::Binaries { binaries })
+}
+
+/// Units of the same build.
+fn pairs<'a>(these: Vec<PathUnit<'a>>, those: Vec<PathUnit<'a>>) -> Vec<(PathUnit<'a>, PathUnit<'a>)> {
+    let partner = |unit: &PathUnit<'a>| {
+        let same = |other: &&PathUnit<'a>| other.unit.profile.unit == unit.unit.profile.unit;
+        those.iter().find(same).cloned()
+    };
+    these.into_iter().filter_map(|unit| partner(&unit).map(|other| (unit, other))).collect()
+}
