@@ -87,7 +87,7 @@ pub enum Doubt {
     UnmappedCallSites,
     /// It uses the builtin form of `setjmp`/`longjmp`, which cannot be observed.
     BuiltinSetjmp,
-    /// The program switches stacks (`makecontext`, `swapcontext`): activations that are suspended at the end are not seen.
+    /// The program switches stacks (`makecontext`, `swapcontext`, assembly of its own): activations that are suspended at the end are not seen.
     SwitchesStacks,
 }
 

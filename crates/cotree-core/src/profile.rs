@@ -21,6 +21,8 @@ pub enum Flaw {
     /// The run was cut off (a signal, a crash) or observed while it went on: live activations were not seen, so
     /// derived counts may be off by one per live activation. Counted values are right.
     LiveFrames,
+    /// The program changes stacks by itself (coroutines, fibers): activations on suspended stacks were not seen.
+    SuspendedStacks,
     /// An activation was abandoned at an address that is no known call site.
     UnknownExit,
     /// The walk of a dying stack did not reach its bottom.

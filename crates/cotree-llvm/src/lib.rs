@@ -10,12 +10,14 @@ pub mod error;
 mod ffi;
 mod module;
 mod signals;
+mod stacks;
 pub mod standalone;
 mod unit_object;
 
 pub use error::Error;
 pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit};
 pub use module::Module;
+pub use stacks::NativeObject;
 pub mod apply;
 mod code_map;
 pub mod codegen;

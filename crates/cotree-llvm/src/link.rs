@@ -8,6 +8,7 @@ use crate::extract::{self, Extracted};
 use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::{Options, Threads};
+use crate::stacks::{self, NativeObject};
 use crate::{apply, signals, unit_object};
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
@@ -88,6 +89,8 @@ pub struct LinkJob<'a> {
     pub modules: Vec<JobModule>,
     /// Names of interest that native objects refer to.
     pub native_references: Vec<String>,
+    /// Native objects of the link whose code nobody vouches for.
+    pub natives: Vec<NativeObject>,
     /// Where objects go.
     pub work_dir: PathBuf,
     /// The runtime, as a relocatable object.
@@ -122,7 +125,8 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
 
     let none = job.options.method == Method::None;
     let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut program = program_map(name, job.options.method, &mut prepared);
+    let switching = !none && natives_switch_stacks(job);
+    let mut program = program_map(name, job.options.method, &mut prepared, switching);
     let plan = plan_unit(&program, &job.options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
@@ -252,12 +256,17 @@ pub(crate) fn read(input: &JobModule) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Joins the modules' facts; source files are numbered over the unit.
-pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared]) -> ProgramMap {
+/// Joins the modules' facts; source files are numbered over the unit, and what changes stacks anywhere concerns all of it.
+pub(crate) fn program_map(
+    name: String,
+    method: Method,
+    prepared: &mut [Prepared],
+    natives_switch_stacks: bool,
+) -> ProgramMap {
     let mut files: Vec<String> = Vec::new();
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut modules = Vec::new();
-    let switches_stacks = prepared.iter().any(|p| p.extracted.switches_stacks);
+    let switches_stacks = natives_switch_stacks || prepared.iter().any(|p| p.extracted.switches_stacks);
     for Prepared { extracted, .. } in prepared.iter_mut() {
         let renumber: Vec<u32> = extracted
             .files
@@ -271,7 +280,7 @@ pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared
             .collect();
         for function in &mut extracted.facts.functions {
             renumber_files(function, &renumber);
-            if switches_stacks {
+            if switches_stacks && !function.doubts.contains(&Doubt::SwitchesStacks) {
                 function.doubts.push(Doubt::SwitchesStacks);
             }
             if method == Method::None && function.untouched.is_none() {
@@ -281,6 +290,12 @@ pub(crate) fn program_map(name: String, method: Method, prepared: &mut [Prepared
         modules.push(extracted.facts.clone());
     }
     ProgramMap { name, target: prepared.first().map(|p| p.module.triple()).unwrap_or_default(), files, modules }
+}
+
+/// Does some native code of the link change stacks by itself?
+fn natives_switch_stacks(job: &LinkJob<'_>) -> bool {
+    job.native_references.iter().any(|name| stacks::switches(name))
+        || job.natives.par_iter().any(NativeObject::switches_stacks)
 }
 
 fn renumber_files(function: &mut Function, renumber: &[u32]) {

@@ -30,7 +30,7 @@ pub fn map_of_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<ProgramMap, Er
         })
         .collect::<Result<_, Error>>()?;
     let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
-    Ok(program_map(name, Method::Edge, &mut prepared))
+    Ok(program_map(name, Method::Edge, &mut prepared, false))
 }
 
 /// A module with its probes, and what has to be linked with it.
@@ -55,7 +55,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let extracted = extract::extract(&module, &options.selection);
     let mut prepared = [Prepared { module, extracted }];
     let base = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut program = program_map(base, options.method, &mut prepared);
+    let mut program = program_map(base, options.method, &mut prepared, false);
     for function in program.modules.iter_mut().flat_map(|m| &mut m.functions) {
         if !function.sites.is_empty() {
             function.doubts.push(Doubt::UnmappedCallSites);

@@ -6,6 +6,7 @@ use object::elf::{ET_REL, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader, SectionHeader};
 use object::{Object, ObjectSymbol};
 use std::ops::Range;
+use std::path::Path;
 
 /// The section in which `clang -ffat-lto-objects` puts bitcode beside native code.
 const FAT_LTO_SECTION: &[u8] = b".llvm.lto";
@@ -77,7 +78,7 @@ fn elf_kind(data: &[u8]) -> ElfKind {
 /// Names that decide how counters must be kept: who refers to one of these may run code on a second thread or move
 /// between stacks.
 pub fn matters(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 15] = [
+    const NAMES: [&[u8]; 27] = [
         b"pthread_create",
         b"thrd_create",
         b"clone",
@@ -93,6 +94,18 @@ pub fn matters(name: &[u8]) -> bool {
         b"makecontext",
         b"swapcontext",
         b"setcontext",
+        b"jump_fcontext",
+        b"make_fcontext",
+        b"ontop_fcontext",
+        b"jump_zcontext",
+        b"co_switch",
+        b"co_swap",
+        b"acosw",
+        b"aco_resume",
+        b"mco_resume",
+        b"_mco_switch",
+        b"coro_transfer",
+        b"coro_switch",
     ];
     const PREFIXES: [&[u8]; 2] = [b"aio_", b"_ZNSt6thread15_M_start_thread"];
     // `foo@VERSION` and the 64-bit twins of POSIX functions are the same function.
@@ -140,6 +153,46 @@ fn references_of_object(data: &[u8]) -> Vec<String> {
         ElfKind::Native => references(data),
         ElfKind::Fat(_) | ElfKind::Other => Vec::new(),
     }
+}
+
+/// Is it a relocatable object without bitcode?
+#[must_use]
+pub fn is_native_object(data: &[u8]) -> bool {
+    matches!(elf_kind(data), ElfKind::Native)
+}
+
+/// Is it a file of the C library, of the compiler's runtime or of Rust's standard library? What there is to know of these is
+/// known.
+#[must_use]
+pub fn is_of_toolchain(path: &Path) -> bool {
+    const FILES: [&str; 24] = [
+        "crt1.o",
+        "crti.o",
+        "crtn.o",
+        "Scrt1.o",
+        "rcrt1.o",
+        "gcrt1.o",
+        "Mcrt1.o",
+        "crtbegin.o",
+        "crtbeginS.o",
+        "crtbeginT.o",
+        "crtend.o",
+        "crtendS.o",
+        "libc.a",
+        "libm.a",
+        "libpthread.a",
+        "libc_nonshared.a",
+        "libgcc.a",
+        "libgcc_eh.a",
+        "libstdc++.a",
+        "libsupc++.a",
+        "libmvec.a",
+        "librt.a",
+        "libdl.a",
+        "libgcov.a",
+    ];
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    FILES.contains(&name) || path.components().any(|part| part.as_os_str() == "rustlib")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use crate::api::{self, InputFile, Status, TransferValue, level, output, resolution, tag};
 use crate::input::{self, Input};
-use crate::protocol::{LinkRequest, ModuleInput, OutputKind, Resolution, SymbolInput};
+use crate::protocol::{LinkRequest, ModuleInput, NativeInput, OutputKind, Resolution, SymbolInput};
 use crate::symtab::{Kind, Symbol, Table, Unusable, Visibility};
 use crate::worker::{Driver, Failure, WorkDir};
 use memmap2::{Mmap, MmapOptions};
@@ -72,6 +72,7 @@ struct State {
     /// Claimed files whose symbols the linker may still look at.
     retired: Vec<Claimed>,
     native_references: BTreeSet<String>,
+    natives: BTreeSet<NativeInput>,
     seen_native: bool,
     rewritten: usize,
     work_dir: Option<WorkDir>,
@@ -258,6 +259,10 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
             with_state(|state| {
                 state.seen_native = true;
                 state.native_references.extend(references);
+                if !input::is_of_toolchain(&path) {
+                    let size = data.len() as u64;
+                    state.natives.insert(NativeInput { path, offset, size });
+                }
             });
             return Ok(false);
         }
@@ -392,10 +397,16 @@ fn link() -> Result<(), String> {
     if inputs.is_empty() {
         return Ok(());
     }
-    let (work_dir, mut references, seen_native) =
-        with_state(|state| (state.work_dir(), state.native_references.clone(), state.seen_native));
+    let (work_dir, mut references, mut natives, seen_native) = with_state(|state| {
+        (state.work_dir(), state.native_references.clone(), state.natives.clone(), state.seen_native)
+    });
     if !seen_native {
-        references.extend(references_of_mapped_files());
+        for (path, data) in mapped_files() {
+            references.extend(input::references_of_file(&data));
+            if input::is_native_object(&data) && !input::is_of_toolchain(&path) {
+                natives.insert(NativeInput { path, offset: 0, size: data.len() as u64 });
+            }
+        }
     }
     let kind = linker.kind.unwrap_or(OutputKind::Executable);
     let request = LinkRequest {
@@ -405,6 +416,7 @@ fn link() -> Result<(), String> {
         options: linker.options.clone(),
         modules: inputs,
         native_references: references.into_iter().collect(),
+        natives: natives.into_iter().collect(),
         work_dir: work_dir.map_err(|failure| failure.to_string())?,
     };
     let response = linker.driver().and_then(|driver| driver.link(&request)).map_err(|failure| failure.to_string())?;
@@ -523,14 +535,18 @@ fn links_statically(linker: &Linker) -> bool {
 
 /// mold shows a plugin only what looks like bitcode, but has all its inputs mapped: look at those. Archive members that
 /// are not needed count too, which errs to the safe side.
-fn references_of_mapped_files() -> Vec<String> {
+fn mapped_files() -> Vec<(PathBuf, Mmap)> {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return Vec::new() };
     // address perms offset dev inode path
     let paths: BTreeSet<_> = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5)).map(str::trim_start).collect();
-    let files = paths.into_iter().filter(|path| path.starts_with('/')).filter_map(|path| fs::File::open(path).ok());
-    // SAFETY: as for any input of the link.
-    let data = files.filter_map(|file| unsafe { Mmap::map(&file) }.ok());
-    data.flat_map(|data| input::references_of_file(&data)).collect()
+    let files = paths.into_iter().filter(|path| path.starts_with('/')).map(PathBuf::from);
+    let map = |path: PathBuf| {
+        let file = fs::File::open(&path).ok()?;
+        // SAFETY: as for any input of the link.
+        let data = unsafe { Mmap::map(&file) }.ok()?;
+        Some((path, data))
+    };
+    files.filter_map(map).collect()
 }
 
 unsafe extern "C" fn cleanup() -> Status {

@@ -33,8 +33,21 @@ pub struct LinkRequest {
     pub modules: Vec<ModuleInput>,
     /// Names of interest that native objects of the link refer to (thread creation, `dlopen`, …).
     pub native_references: Vec<String>,
+    /// Native objects of the link, but for those of the C and compiler libraries: whoever knows no source looks at the code.
+    pub natives: Vec<NativeInput>,
     /// A folder for objects; the plugin removes it in the end.
     pub work_dir: PathBuf,
+}
+
+/// One native object or archive member.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NativeInput {
+    /// The file.
+    pub path: PathBuf,
+    /// Where the object starts.
+    pub offset: u64,
+    /// How long it is.
+    pub size: u64,
 }
 
 /// One claimed bitcode file or archive member.

@@ -391,7 +391,7 @@ fn add_flaws(
         let astray = exits.unknown_total > 0 || exits.outside > 0;
         flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
         flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
-        flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::LiveFrames);
+        flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::SuspendedStacks);
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counters.iter().any(|&c| c > 0), Flaw::Damaged);

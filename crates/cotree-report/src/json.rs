@@ -268,6 +268,7 @@ pub fn flaw(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Inconsistent => "inconsistent",
         Flaw::LiveFrames => "live-frames",
+        Flaw::SuspendedStacks => "suspended-stacks",
         Flaw::UnknownExit => "unknown-exit",
         Flaw::WalkIncomplete => "walk-incomplete",
         Flaw::Threads => "threads",

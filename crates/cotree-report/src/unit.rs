@@ -105,6 +105,9 @@ pub fn flaw_reason(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Inconsistent => "its counts contradict each other",
         Flaw::LiveFrames => "activations may have been live at the end: derived counts may be off by one for each",
+        Flaw::SuspendedStacks => {
+            "the program changes stacks by itself (coroutines, fibers): activations on suspended ones were not seen"
+        }
         Flaw::UnknownExit => "it may have been left at a place that is no known call",
         Flaw::WalkIncomplete => "a dying stack was not walked to its bottom",
         Flaw::Threads => "threads may have lost counts",

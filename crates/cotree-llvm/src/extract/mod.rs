@@ -14,6 +14,7 @@ use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
 use crate::signals::INSTALLERS;
+use crate::stacks;
 use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
 use cotree_core::ids::Block;
 use lines::Lines;
@@ -32,7 +33,7 @@ pub struct Extracted {
     pub(crate) handles: Vec<Handles>,
     /// The module refers to a function that installs signal handlers.
     pub(crate) installs_handlers: bool,
-    /// The module refers to `makecontext` or `swapcontext`.
+    /// The module changes stacks, or refers to a function that does.
     pub(crate) switches_stacks: bool,
 }
 
@@ -70,12 +71,15 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
             function = LLVMGetNextFunction(function);
         }
     }
+    let switches_stacks = refers_to(module, &stacks::SWITCHES)
+        || stacks::module_assembly_switches(module)
+        || functions.iter().any(|f| f.doubts.contains(&Doubt::SwitchesStacks));
     Extracted {
         facts: facts::Module { name: module.name.clone(), functions },
         files: lines.into_files(),
         handles,
         installs_handlers: refers_to(module, &INSTALLERS),
-        switches_stacks: refers_to(module, &[c"makecontext", c"swapcontext"]),
+        switches_stacks,
     }
 }
 
@@ -134,6 +138,7 @@ unsafe fn extract_function(
                         site_handles.push(instruction);
                     }
                     sites::Kind::BuiltinJump => doubts.push(Doubt::BuiltinSetjmp),
+                    sites::Kind::StackSwitch => doubts.push(Doubt::SwitchesStacks),
                     sites::Kind::Other => {}
                 }
                 instruction = LLVMGetNextInstruction(instruction);

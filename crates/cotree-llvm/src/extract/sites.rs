@@ -2,6 +2,7 @@
 
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
+use crate::stacks;
 use cotree_core::facts::{CallSite, Callee};
 use cotree_core::ids::Block;
 use llvm_sys::prelude::*;
@@ -14,7 +15,9 @@ pub(super) enum Kind {
     Site(CallSite),
     /// The compiler's own `setjmp` or `longjmp`.
     BuiltinJump,
-    /// Neither.
+    /// Assembly that changes stacks.
+    StackSwitch,
+    /// None of these.
     Other,
 }
 
@@ -62,7 +65,7 @@ pub(super) unsafe fn classify(instruction: LLVMValueRef, opcode: LLVMOpcode) -> 
                 }
                 let called = LLVMGetCalledValue(instruction);
                 if !LLVMIsAInlineAsm(called).is_null() {
-                    return Kind::Other;
+                    return if stacks::inline_assembly_switches(called) { Kind::StackSwitch } else { Kind::Other };
                 }
                 let musttail = opcode == LLVMOpcode::LLVMCall
                     && LLVMGetTailCallKind(instruction) == LLVMTailCallKind::LLVMTailCallKindMustTail;

@@ -229,6 +229,8 @@ table! {
     fn LLVMIsNull(val: LLVMValueRef) -> LLVMBool;
     fn LLVMConstIntGetZExtValue(constant_val: LLVMValueRef) -> c_ulonglong;
     fn LLVMIsAGlobalVariable(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMGetModuleInlineAsm(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
+    fn LLVMGetInlineAsmAsmString(inline_asm_val: LLVMValueRef, len: *mut usize) -> *const c_char;
     fn LLVMGetInlineAsm(
         ty: LLVMTypeRef, text: *const c_char, text_size: usize, constraints: *const c_char, constraints_size: usize,
         has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,

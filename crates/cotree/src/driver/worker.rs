@@ -2,7 +2,7 @@
 
 use super::embedded;
 use cotree_core::plan::Method;
-use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, OutputKind, Resolution};
+use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, NativeObject, OutputKind, Resolution};
 use cotree_lto::protocol::{self, LinkRequest, LinkResponse};
 use cotree_lto::worker::reason_file;
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -48,12 +48,17 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
         options,
         modules: request.modules.iter().map(module).collect(),
         native_references: request.native_references.clone(),
+        natives: request.natives.iter().map(native).collect(),
         work_dir: request.work_dir.clone(),
         runtime: embedded::runtime(request.kind, request.is_static),
     };
     let output = cotree_llvm::link_unit(&job)?;
     warnings.extend(output.warnings);
     Ok(LinkResponse { objects: output.objects, warnings, error: None })
+}
+
+fn native(input: &protocol::NativeInput) -> NativeObject {
+    NativeObject { path: input.path.clone(), offset: input.offset, size: input.size }
 }
 
 fn module(input: &protocol::ModuleInput) -> JobModule {

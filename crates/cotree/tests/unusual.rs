@@ -1,0 +1,219 @@
+//! Programs that do what few do: changes of stacks, threads that start while the process ends, sections by name, code
+//! without unwind tables, exceptions through shared libraries of another linker, profiles written to devices.
+
+mod project;
+
+use project::{Project, succeed};
+use std::fs;
+
+/// A switch of stacks by assembly, in one of its guises; the coroutine is still suspended when the process ends.
+const COROUTINE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+extern void change(void **from, void *to);
+static void *outside, *inside;
+static int turns;
+static void body(void) { for (;;) { turns++; change(&inside, outside); } }
+int main(void) {
+  void **top = (void **)((char *)aligned_alloc(4096, 65536) + 65536 - 64);
+  *top = (void *)body;
+  inside = top;
+  for (int i = 0; i < 3; i++) change(&outside, inside);
+  printf("%d\n", turns);
+  return 0;
+}
+"#;
+
+/// Saves what a callee must preserve, but for the very first change, whose target is a bare return address.
+const CHANGE: &str = "push %rbx\npush %rbp\npush %r12\npush %r13\npush %r14\npush %r15\n\
+                      cmpq $0, seen(%rip)\nmovq %rsp, (%rdi)\nmovq %rsi, %rsp\nje 1f\n\
+                      pop %r15\npop %r14\npop %r13\npop %r12\npop %rbp\npop %rbx\nret\n\
+                      1: movq $1, seen(%rip)\nret\n";
+
+#[test]
+fn programs_that_change_stacks_are_not_vouched_for() {
+    let lines = |text: &str| text.lines().map(|line| format!("\"{line}\\n\"\n")).collect::<String>();
+    let data = ".data\nseen: .quad 0\n.text\n";
+    let of_file = format!("{data}.globl change\nchange: {CHANGE}.section .note.GNU-stack,\"\",@progbits\n");
+    let of_module = format!("__asm__({});\n", lines(&format!("{data}.globl change\nchange: {CHANGE}")));
+    let of_function = format!(
+        "__attribute__((used)) long seen;\n__attribute__((naked)) void change(void **from, void *to) {{ __asm__({}); }}\n",
+        lines(CHANGE)
+    );
+    let project = Project::new(&[
+        ("main.c", COROUTINE),
+        ("change.s", &of_file),
+        ("module.c", &of_module),
+        ("function.c", &of_function),
+    ]);
+    project.ok("cc -c change.s -o change.o");
+    succeed(project.command("ar").args(["rcs", "libchange.a", "change.o"]));
+    for parts in ["module.c", "function.c", "change.s", "change.o", "-L. -lchange", "-fuse-ld=mold change.o"] {
+        project.ok(&format!("cc -O1 -g main.c {parts} -o program"));
+        assert_eq!(succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree")), "3\n", "{parts}");
+        let report = project.ok("report p.cotree");
+        assert!(!report.contains("exact: every count"), "{parts}: {report}");
+        assert!(report.contains("changes stacks"), "{parts}: {report}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+#[test]
+fn arrays_of_variable_length_are_no_change_of_stacks() {
+    let project = Project::new(&[
+        ("main.c", "#include <stdio.h>\nint f(int n);\nint main(void) { printf(\"%d\\n\", f(5)); return 0; }\n"),
+        (
+            "native.c",
+            "int g(char *p, int n) { for (int i = 0; i < n; i++) p[i] = i; return p[n - 1]; }\n\
+             int f(int n) { int s = 0; for (int i = 1; i < n; i++) { char a[i * 100]; s += g(a, i); } return s; }\n",
+        ),
+    ]);
+    for compiler in ["gcc", "cc"] {
+        for level in ["-O0", "-O2"] {
+            succeed(project.command(compiler).args([level, "-c", "native.c", "-o", "native.o"]));
+            project.ok("cc -O1 -g main.c native.o -o program");
+            assert_eq!(succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree")), "6\n");
+            assert!(project.ok("report p.cotree").contains("exact: every count"), "{compiler} {level}");
+            fs::remove_file(project.path("p.cotree")).expect("a profile");
+        }
+    }
+}
+
+#[test]
+fn threads_that_start_while_the_process_ends() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile long work;
+static void *leaf(void *p) { for (int i = 0; i < 200; i++) work += i; return p; }
+static void *spawner(void *p) {
+  for (;;) {
+    pthread_t t;
+    if (pthread_create(&t, 0, leaf, p) == 0) pthread_detach(t);
+  }
+}
+int main(int argc, char **argv) {
+  (void)argc;
+  for (int i = 0; i < 2; i++) { pthread_t t; pthread_create(&t, 0, spawner, 0); }
+  usleep(atoi(argv[1]));
+  exit(0);
+}
+"#,
+    )]);
+    project.ok("--verify cc -O1 -g -pthread main.c -o program");
+    for round in 0..8 {
+        let file = format!("p{round}.cotree");
+        succeed(project.command(project.path("program")).arg((round * 700).to_string()).env("COTREE_FILE", &file));
+        project.ok(&format!("verify --strict {file}"));
+    }
+}
+
+#[test]
+fn functions_in_sections_of_their_authors_choice() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#include <stdio.h>
+#include <stdlib.h>
+typedef int (*task)(int);
+#define TASK(n) \
+  static int do_##n(int x) { if (x > n) exit(x - n - 3); return x + n; } \
+  __attribute__((section("tasks"), used)) static task task_##n = do_##n;
+TASK(1) TASK(2) TASK(3)
+extern task __start_tasks[], __stop_tasks[];
+__attribute__((section("shared_text"), noinline)) static int first(int x) { for (int i = 0; i < 3; i++) x += abs(i - x); return x; }
+__attribute__((section("shared_text"), noinline)) static int second(int x) { if (x > 100) exit(9); return x * 2; }
+int main(void) {
+  int x = second(first(1));
+  printf("%d\n", x);
+  fflush(stdout);
+  for (task *t = __start_tasks; t < __stop_tasks; t++) x = (*t)(x % 4);
+  return x == 77;
+}
+"#,
+    )]);
+    for linker in ["bfd", "gold", "mold"] {
+        for level in ["-O0", "-O2", "-O2 -Wl,--gc-sections"] {
+            project.ok(&format!("--verify cc {level} -g -fuse-ld={linker} main.c -o program"));
+            let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+            assert_eq!(printed, "8\n", "{linker} {level}");
+            project.ok("verify --strict p.cotree");
+            fs::remove_file(project.path("p.cotree")).expect("a profile");
+        }
+    }
+}
+
+#[test]
+fn code_that_was_told_to_have_no_unwind_tables() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <stdlib.h>\n#include <stdio.h>\n\
+         __attribute__((noinline)) static int deep(int n) { if (n == 0) { puts(\"out\"); exit(0); } return deep(n - 1) + n; }\n\
+         int main(int argc, char **argv) { (void)argv; return deep(argc + 5); }\n",
+    )]);
+    for level in ["-O0", "-O2"] {
+        let flags = "-fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer";
+        project.ok(&format!("--verify cc {level} -g {flags} main.c -o program"));
+        assert_eq!(succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree")), "out\n");
+        project.ok("verify --strict p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+#[test]
+fn exceptions_through_shared_libraries_of_every_linker() {
+    let project = Project::new(&[
+        (
+            "library.cpp",
+            "#include <stdexcept>\nstruct Guard { int &n; ~Guard() { n++; } };\n\
+             int called;\n\
+             int through(int x, int (*f)(int)) { Guard g{called}; return f(x) + 1; }\n",
+        ),
+        (
+            "main.cpp",
+            r#"#include <cstdio>
+#include <stdexcept>
+extern int called;
+int through(int x, int (*f)(int));
+static int thrower(int x) { if (x % 3 == 0) throw std::runtime_error("three"); return x; }
+int main() {
+  int sum = 0;
+  for (int i = 0; i < 10; i++) {
+    try { sum += through(i, thrower); } catch (const std::exception &) { sum -= 1; }
+  }
+  std::printf("%d %d\n", sum, called);
+}
+"#,
+        ),
+    ]);
+    for linker in ["bfd", "gold", "mold"] {
+        for level in ["-O0", "-O2"] {
+            let flags = format!("{level} -g -fuse-ld={linker}");
+            project.ok(&format!("--verify c++ {flags} -shared -fPIC library.cpp -o libthrough.so"));
+            project.ok(&format!("--verify c++ {flags} main.cpp -L. -lthrough -Wl,-rpath,$ORIGIN -o program"));
+            let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "%n.cotree"));
+            assert_eq!(printed, "29 10\n", "{linker} {level}");
+            for unit in ["program", "libthrough.so"] {
+                project.ok(&format!("verify --strict {unit}.cotree"));
+                fs::remove_file(project.path(&format!("{unit}.cotree"))).expect("a profile");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_is_never_replaced_by_a_profile() {
+    let project = Project::new(&[("main.c", "int main(void) { return 0; }\n")]);
+    project.ok("cc -O1 main.c -o program");
+    let say = |name: &str| {
+        let output = project.command(project.path("program")).env("COTREE_FILE", name).output().expect("a program");
+        assert!(output.status.success() && output.stdout.is_empty(), "{name}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(say("/dev/null"), "");
+    let said = say("/dev/full");
+    assert!(said.lines().count() == 1 && said.contains("no profile") && said.contains("/dev/full"), "{said}");
+    let kind = fs::metadata("/dev/null").expect("a device").file_type();
+    assert!(!kind.is_file() && !kind.is_dir());
+}
