@@ -227,6 +227,38 @@ pub fn recover_file(file: &ProfileFile, binaries: &[PathBuf]) -> Result<Vec<(Bin
         .collect()
 }
 
+/// The same where some binaries may be gone, as those of documentation tests are: what is left of the units, and an
+/// error for each that is not.
+///
+/// # Errors
+/// See [`UnitError`]; [`UnitError::BinaryGone`] only if all are gone.
+pub fn recover_remaining(
+    file: &ProfileFile,
+    binaries: &[PathBuf],
+) -> Result<(Vec<Recovery>, Vec<UnitError>), UnitError> {
+    let (mut recovered, mut gone) = (Vec::new(), Vec::new());
+    for counts in &file.units {
+        match open_binary(&file.path, counts, binaries) {
+            Ok(binary) => {
+                let profile = recover(&binary, counts)?;
+                recovered.push((binary, profile));
+            }
+            Err(error @ UnitError::BinaryGone { .. }) => gone.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match gone.pop() {
+        Some(error) if recovered.is_empty() => Err(error),
+        last => {
+            gone.extend(last);
+            Ok((recovered, gone))
+        }
+    }
+}
+
+/// A binary and the profile of its runs.
+pub type Recovery = (BinaryFile, UnitProfile);
+
 /// Early exits of every function, with the functions in which an activation was left at an unknown place.
 pub(crate) struct UnitExits {
     by_function: HashMap<u32, EarlyExits>,

@@ -1,18 +1,22 @@
 //! Source texts with the count of every line and the outcomes of its branches.
+//!
+//! Files of the project come before those of the system and of libraries that were compiled with it.
 
-use crate::branches::{Branch, way_name};
 use crate::coverage::{FileCoverage, FileIndex, LineCoverage};
+use crate::files::{FilePattern, is_foreign};
 use crate::names::matches;
-use crate::source::Sources;
+use crate::selection::Selection;
+use crate::source::{SourceText, Sources};
 use crate::terminal::{Style, grouped};
 use crate::unit::Unit;
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
 /// What to show.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only files whose path contains this.
-    pub file: Option<String>,
+    /// Only these files.
+    pub file: Option<FilePattern>,
     /// Only the lines of functions that match (see [`crate::names::matches`]).
     pub function: Option<String>,
     /// Show the outcomes of branches.
@@ -34,14 +38,25 @@ impl Default for Options {
 /// # Errors
 /// Those of the output.
 pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: &mut dyn Write) -> io::Result<usize> {
-    let index = FileIndex::new(units, |symbol| options.function.as_ref().is_none_or(|p| matches(p, symbol)));
+    let wanted = |symbol: &str| options.function.as_ref().is_none_or(|p| matches(p, symbol));
+    let index = FileIndex::new(units, wanted);
+    let selection = options.function.as_ref().map(|_| Selection::new(units, wanted));
+    let mut paths: Vec<&str> =
+        index.paths().filter(|path| options.file.as_ref().is_none_or(|pattern| pattern.matches(path))).collect();
+    paths.sort_by_key(|path| is_foreign(path));
     let mut files = 0;
-    for path in index.paths().filter(|p| options.file.as_ref().is_none_or(|f| p.contains(f.as_str()))) {
+    for path in paths {
+        let lines = match &selection {
+            None => None,
+            Some(selection) => match selection.of_file(path) {
+                Some(lines) => Some(lines),
+                None => continue,
+            },
+        };
         let text = sources.text(path);
-        let coverage = index.count(units, path, text.as_deref());
-        if coverage.lines.is_empty() {
-            continue;
-        }
+        let mut coverage = index.count(units, path, text.as_deref());
+        coverage.lines.retain(|&line, _| lines.is_none_or(|lines| lines.contains(line)));
+        let Some(last) = coverage.lines.keys().next_back().copied() else { continue };
         files += 1;
         let style = options.style;
         writeln!(out, "{}", style.heading(path))?;
@@ -51,27 +66,43 @@ pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: 
             writeln!(out, "{}", style.warning("its source is not there: only lines that have code are shown"))?;
         }
         let width = coverage.lines.values().map(|l| count_text(l).chars().count()).max().unwrap_or(0).max(5);
-        let last = *coverage.lines.keys().next_back().expect("not empty");
-        let (from, to) = match (&text, &options.function) {
-            (Some(text), None) => (1, text.len().max(last)),
-            _ => (*coverage.lines.keys().next().expect("not empty"), last),
-        };
-        write_lines(&coverage, text.as_deref(), from..=to, width, options, out)?;
+        let page = Page { coverage: &coverage, text: text.as_deref(), width, options };
+        match lines {
+            Some(lines) => {
+                for (number, range) in lines.ranges().enumerate() {
+                    if number > 0 {
+                        writeln!(out, "{:>width$} {}", "", style.faint("  …"))?;
+                    }
+                    page.write(range, out)?;
+                }
+            }
+            None => page.write(1..=page.text.map_or(0, SourceText::len).max(last), out)?,
+        }
         writeln!(out)?;
     }
     Ok(files)
 }
 
-fn write_lines(
-    coverage: &FileCoverage,
-    text: Option<&crate::source::SourceText>,
-    range: std::ops::RangeInclusive<u32>,
+/// What is to be written of one file.
+struct Page<'a> {
+    coverage: &'a FileCoverage,
+    text: Option<&'a SourceText>,
     width: usize,
-    options: &Options,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let style = options.style;
-    let mut write_line = |number: u32, line: Option<&LineCoverage>| {
+    options: &'a Options,
+}
+
+impl Page<'_> {
+    fn write(&self, range: RangeInclusive<u32>, out: &mut dyn Write) -> io::Result<()> {
+        if self.text.is_none() {
+            // Without a source there is nothing to say about lines that have no code.
+            let mut lines = self.coverage.lines.range(range);
+            return lines.try_for_each(|(&number, line)| self.write_line(number, Some(line), out));
+        }
+        range.into_iter().try_for_each(|number| self.write_line(number, self.coverage.lines.get(&number), out))
+    }
+
+    fn write_line(&self, number: u32, line: Option<&LineCoverage>, out: &mut dyn Write) -> io::Result<()> {
+        let (style, width) = (self.options.style, self.width);
         let count = line.map_or_else(String::new, count_text);
         let padded = format!("{count:>width$}");
         let shown = match line {
@@ -79,33 +110,28 @@ fn write_lines(
             Some(line) if line.doubtful => style.warning(&padded),
             _ => padded,
         };
-        let source = text.and_then(|t| t.line(number)).unwrap_or("");
+        let source = self.text.and_then(|t| t.line(number)).unwrap_or("");
         writeln!(out, "{}", format!("{shown} {} {source}", style.faint(&format!("{number:>5}:"))).trim_end())?;
-        let Some(line) = line.filter(|_| options.branches) else { return Ok(()) };
-        for branch in line.branches.clone().sorted().iter().filter(|b| options.exceptions || !b.exceptional()) {
-            writeln!(out, "{:width$}        {}", "", style.faint(&branch_text(branch)))?;
+        let Some(line) = line.filter(|_| self.options.branches) else { return Ok(()) };
+        let branches = line.branches.clone().sorted();
+        let mut rest = branches.iter().filter(|b| self.options.exceptions || !b.exceptional()).peekable();
+        while let Some(branch) = rest.next() {
+            // Several at one place that say the same are one row.
+            let text = branch.text();
+            let mut times = 1;
+            while !branch.reached && rest.next_if(|next| next.text() == text).is_some() {
+                times += 1;
+            }
+            let times = if times > 1 { format!(" ({times} of them)") } else { String::new() };
+            let indent = width + 8;
+            for row in style.wrap(&format!("{text}{times}"), indent).lines() {
+                writeln!(out, "{:indent$}{}", "", style.faint(row.trim_start()))?;
+            }
         }
         Ok(())
-    };
-    if text.is_none() {
-        // Without a source there is nothing to say about lines that have no code.
-        return coverage.lines.range(range).try_for_each(|(&number, line)| write_line(number, Some(line)));
     }
-    range.into_iter().try_for_each(|number| write_line(number, coverage.lines.get(&number)))
 }
 
 fn count_text(line: &LineCoverage) -> String {
     format!("{}{}", if line.doubtful { "~" } else { "" }, grouped(u128::from(line.count)))
-}
-
-fn branch_text(branch: &Branch) -> String {
-    let column = if branch.column > 0 { format!(" at column {}", branch.column) } else { String::new() };
-    if !branch.reached {
-        return format!("branch{column}: never reached");
-    }
-    let ways = branch.ways.iter().map(|(kind, count)| {
-        let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));
-        format!("{} {count}", way_name(*kind))
-    });
-    format!("branch{column}: {}", ways.collect::<Vec<_>>().join(", "))
 }

@@ -1,6 +1,7 @@
 //! Outcomes of branches: how often each way out of a block was taken.
 
 use crate::flow::Flow;
+use crate::terminal::grouped;
 use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
 use std::collections::HashMap;
@@ -21,6 +22,22 @@ pub struct Branch {
 }
 
 impl Branch {
+    /// Its outcomes, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let column = if self.column > 0 { format!(" at column {}", self.column) } else { String::new() };
+        if !self.reached {
+            return format!("branch{column}: never reached");
+        }
+        let ways = self.ways.iter().map(|(kind, count)| {
+            let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));
+            // `case 7 12` would be two numbers and a riddle.
+            let colon = if matches!(kind, EdgeKind::Case(_) | EdgeKind::Cases(..)) { ":" } else { "" };
+            format!("{}{colon} {count}", way_name(*kind))
+        });
+        format!("branch{column}: {}", ways.collect::<Vec<_>>().join(", "))
+    }
+
     /// Does it only tell an exception from its absence?
     #[must_use]
     pub fn exceptional(&self) -> bool {
@@ -92,7 +109,7 @@ pub fn way_name(kind: EdgeKind) -> String {
         EdgeKind::True => "taken".into(),
         EdgeKind::False => "not taken".into(),
         EdgeKind::Case(value) => format!("case {value}"),
-        EdgeKind::Cases(count, first) => format!("{count} cases from {first}"),
+        EdgeKind::Cases(count, first) => format!("case {first} and {} more", count.saturating_sub(1)),
         EdgeKind::Default => "default".into(),
         EdgeKind::InvokeNormal => "returned".into(),
         EdgeKind::InvokeUnwind => "threw".into(),

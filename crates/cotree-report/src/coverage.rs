@@ -5,6 +5,7 @@
 use crate::branches::{self, LineBranches};
 use crate::functions::summarize;
 use crate::lines;
+use crate::selection::concerns;
 use crate::source::SourceText;
 use crate::unit::Unit;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +20,13 @@ pub struct FileIndex {
 }
 
 impl FileIndex {
-    /// Looks through all functions that `wanted` admits (by symbol).
+    /// Looks through all functions that `wanted` admits (by symbol), and those that copies of such are inlined in.
     #[must_use]
     pub fn new(units: &[Unit<'_>], wanted: impl Fn(&str) -> bool) -> Self {
         let mut files: BTreeMap<String, Vec<(usize, u32, Vec<u32>)>> = BTreeMap::new();
         for (number, unit) in units.iter().enumerate() {
             let mut functions_of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-            for function in unit.functions().filter(|f| wanted(&f.facts.symbol)) {
+            for function in unit.functions().filter(|f| concerns(f.facts, &wanted)) {
                 let spans = function.facts.blocks.iter().flat_map(|b| &b.lines).map(|s| s.at.file);
                 let touched: BTreeSet<u32> = spans.chain(function.facts.position.map(|p| p.file)).collect();
                 for file in touched {

@@ -1,11 +1,12 @@
 //! What changed between two profiles: functions, lines, and blocks where both are of one build.
 //!
-//! Functions are matched by symbol and source file, lines by file and number, so that profiles of two builds can be
+//! Functions are matched by name and, where there are several of a name, by source file: Rust's symbols hold a hash that is
+//! another in each build, and copies that were inlined do not always tell their file. Lines are matched by file and number, so that profiles of two builds can be
 //! compared as long as the sources did not move.
 
 use crate::coverage::FileIndex;
 use crate::functions::summarize;
-use crate::names::Names;
+use crate::names::{Names, across_builds};
 use crate::source::Sources;
 use crate::terminal::{Style, grouped, number, text};
 use crate::unit::Unit;
@@ -113,39 +114,70 @@ pub fn compare(before: &[Unit<'_>], after: &[Unit<'_>], sources: &dyn Sources) -
     }
 }
 
-type Totals = BTreeMap<(String, Option<String>), (u64, u128)>;
+/// A function's name for comparisons, and its file.
+type Key = (String, Option<String>);
+
+/// Entries and instructions of one function, and a symbol of it.
+#[derive(Clone, Default)]
+struct Total {
+    symbol: String,
+    entries: u64,
+    instructions: u128,
+}
+
+type Totals = BTreeMap<Key, Total>;
 
 fn function_totals(units: &[Unit<'_>]) -> Totals {
     let mut totals = Totals::new();
     for unit in units {
         for function in summarize(unit) {
             let file = function.position.map(|p| unit.file(p.file).to_owned());
-            let sum = totals.entry((function.symbol.clone(), file)).or_default();
-            sum.0 = sum.0.saturating_add(function.entries());
-            sum.1 += function.instructions.total;
+            let sum = totals.entry((across_builds(&function.symbol), file)).or_default();
+            sum.entries = sum.entries.saturating_add(function.entries());
+            sum.instructions += function.instructions.total;
+            sum.symbol = function.symbol;
         }
     }
     totals
 }
 
+/// Leaves the file out where no two functions of a name are told apart by it.
+fn without_needless_files(totals: Totals, files: &BTreeMap<String, BTreeSet<String>>) -> Totals {
+    let mut result = Totals::new();
+    for ((name, file), total) in totals {
+        let only = files.get(&name).filter(|known| known.len() == 1).and_then(|known| known.first().cloned());
+        let sum = result.entry((name, only.or(file))).or_default();
+        sum.entries = sum.entries.saturating_add(total.entries);
+        sum.instructions += total.instructions;
+        sum.symbol = total.symbol;
+    }
+    result
+}
+
 fn compare_functions(before: &[Unit<'_>], after: &[Unit<'_>]) -> Vec<FunctionChange> {
     let (before, after) = (function_totals(before), function_totals(after));
-    let whole = |totals: &Totals| totals.values().map(|t| t.1).sum::<u128>();
+    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, file) in before.keys().chain(after.keys()) {
+        files.entry(name.clone()).or_default().extend(file.clone());
+    }
+    let [before, after] = [before, after].map(|totals| without_needless_files(totals, &files));
+    let whole = |totals: &Totals| totals.values().map(|t| t.instructions).sum::<u128>();
     let wholes = [whole(&before), whole(&after)];
     let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let mut changes: Vec<FunctionChange> = keys
         .into_iter()
         .filter_map(|key| {
-            let [a, b] = [&before, &after].map(|t| t.get(key).copied().unwrap_or_default());
+            let [a, b] = [&before, &after].map(|t| t.get(key).cloned().unwrap_or_default());
             let share = |n: u128, whole: u128| if whole == 0 { 0.0 } else { n as f64 / whole as f64 };
-            let change = Change::of(a.0, b.0).or((a.1 != b.1).then_some(Change::Changed))?;
+            let differ = a.instructions != b.instructions;
+            let change = Change::of(a.entries, b.entries).or(differ.then_some(Change::Changed))?;
             Some(FunctionChange {
-                symbol: key.0.clone(),
+                symbol: if b.symbol.is_empty() { a.symbol } else { b.symbol },
                 file: key.1.clone(),
                 change,
-                entries: [a.0, b.0],
-                instructions: [a.1, b.1],
-                share: [share(a.1, wholes[0]), share(b.1, wholes[1])],
+                entries: [a.entries, b.entries],
+                instructions: [a.instructions, b.instructions],
+                share: [share(a.instructions, wholes[0]), share(b.instructions, wholes[1])],
             })
         })
         .collect();

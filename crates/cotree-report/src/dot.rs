@@ -1,7 +1,8 @@
 //! One function's control-flow graph for Graphviz: counts on blocks and edges, hot paths shaded, probes marked.
 //!
 //! Edges with a counter of their own (the chords of the spanning tree) are blue and bold; those whose counts were
-//! derived are grey. A block with a counter of its own has a double border.
+//! derived are grey. The virtual edge from EXIT to the first block, which stands for the function's entries, is drawn as
+//! an arrow from ENTRY: it would cross all of a large graph. A block with a counter of its own has a double border.
 
 use crate::branches::way_name;
 use crate::terminal::grouped;
@@ -76,9 +77,11 @@ pub fn write(unit: &Unit<'_>, function: &UnitFunction<'_>, name: &str, out: &mut
                 writeln!(out, "  {} -> exit [label=\"{}\", color=red, style=dashed];", site.block, escape(&label))?;
             }
         }
-        let chord = if measured_edges.contains(&flow.cfg.exit_edge()) { "color=blue" } else { "color=gray80" };
+        let chord =
+            if measured_edges.contains(&flow.cfg.exit_edge()) { "color=blue, style=bold" } else { "color=gray50" };
         let entries = count(flow.entries());
-        writeln!(out, "  exit -> b0 [label=\"{entries}\", style=dotted, constraint=false, {chord}];")?;
+        writeln!(out, "  entry [label=\"ENTRY\", shape=oval];")?;
+        writeln!(out, "  entry -> b0 [label=\"{entries}\", {chord}];")?;
     }
     writeln!(out, "}}")
 }

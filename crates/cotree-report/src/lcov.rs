@@ -4,7 +4,8 @@
 //! up. The outcome of a branch that only an exception takes is marked `e`, as lcov 2 does, or left out.
 
 use crate::branches::Branch;
-use crate::coverage::FileIndex;
+use crate::coverage::{FileCoverage, FileIndex};
+use crate::files::FilePattern;
 use crate::functions::summarize;
 use crate::names::Names;
 use crate::source::Sources;
@@ -18,8 +19,10 @@ use std::io::{self, Write};
 pub struct Options {
     /// The test name of the tracefile; may be empty.
     pub test_name: String,
-    /// Only files whose path contains this.
-    pub file: Option<String>,
+    /// Only these files.
+    pub file: Option<FilePattern>,
+    /// Also files whose sources are not there. `genhtml` stops at such a file.
+    pub absent: bool,
     /// Also the ways that only an exception takes.
     pub exceptions: bool,
     /// How to write function names.
@@ -28,7 +31,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { test_name: String::new(), file: None, exceptions: true, names: Names::Raw }
+        Self { test_name: String::new(), file: None, absent: true, exceptions: true, names: Names::Raw }
     }
 }
 
@@ -39,45 +42,86 @@ struct FunctionRecord {
     entries: u64,
 }
 
-/// Writes the tracefile.
-///
-/// # Errors
-/// Those of the output.
-pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let index = FileIndex::new(units, |_| true);
-    let mut functions = function_records(units, options.names);
-    writeln!(out, "TN:{}", test_name(&options.test_name))?;
-    for path in index.paths().filter(|p| options.file.as_ref().is_none_or(|f| p.contains(f.as_str()))) {
-        let text = sources.text(path);
-        let coverage = index.count(units, path, text.as_deref());
-        if coverage.lines.is_empty() {
-            continue;
-        }
-        writeln!(out, "SF:{path}")?;
-        let records = functions.remove(path).unwrap_or_default();
-        for record in &records {
-            writeln!(out, "FN:{},{}", record.line, record.name)?;
-        }
-        for record in &records {
-            writeln!(out, "FNDA:{},{}", record.entries, record.name)?;
-        }
-        writeln!(out, "FNF:{}\nFNH:{}", records.len(), records.iter().filter(|r| r.entries > 0).count())?;
-        let (mut found, mut hit) = (0, 0);
-        for (&line, facts) in &coverage.lines {
-            let mut block = 0;
-            for branch in facts.branches.clone().sorted() {
-                if write_branch(line, block, &branch, options, &mut found, &mut hit, out)? {
-                    block += 1;
-                }
+/// A tracefile to be written.
+pub struct Tracefile<'a> {
+    units: &'a [Unit<'a>],
+    sources: &'a dyn Sources,
+    options: &'a Options,
+    index: FileIndex,
+    paths: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl<'a> Tracefile<'a> {
+    /// Finds out which source files it will be about.
+    #[must_use]
+    pub fn new(units: &'a [Unit<'a>], sources: &'a dyn Sources, options: &'a Options) -> Self {
+        let index = FileIndex::new(units, |_| true);
+        let wanted = |path: &&str| options.file.as_ref().is_none_or(|pattern| pattern.matches(path));
+        let all = index.paths().filter(wanted).map(str::to_owned);
+        let (paths, left_out) = all.partition(|path| options.absent || sources.exists(path));
+        Self { units, sources, options, index, paths, left_out }
+    }
+
+    /// The source files that it is about.
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// Those that were left out because they are not there.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut functions = function_records(self.units, self.options.names);
+        writeln!(out, "TN:{}", test_name(&self.options.test_name))?;
+        for path in &self.paths {
+            let text = self.sources.text(path);
+            let coverage = self.index.count(self.units, path, text.as_deref());
+            if !coverage.lines.is_empty() {
+                write_file(path, &coverage, &functions.remove(path).unwrap_or_default(), self.options, out)?;
             }
         }
-        writeln!(out, "BRF:{found}\nBRH:{hit}")?;
-        for (line, facts) in &coverage.lines {
-            writeln!(out, "DA:{line},{}", facts.count)?;
-        }
-        writeln!(out, "LF:{}\nLH:{}\nend_of_record", coverage.lines.len(), coverage.run())?;
+        Ok(())
     }
-    Ok(())
+}
+
+fn write_file(
+    path: &str,
+    coverage: &FileCoverage,
+    records: &[FunctionRecord],
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "SF:{path}")?;
+    for record in records {
+        writeln!(out, "FN:{},{}", record.line, record.name)?;
+    }
+    for record in records {
+        writeln!(out, "FNDA:{},{}", record.entries, record.name)?;
+    }
+    writeln!(out, "FNF:{}\nFNH:{}", records.len(), records.iter().filter(|r| r.entries > 0).count())?;
+    let (mut found, mut hit) = (0, 0);
+    for (&line, facts) in &coverage.lines {
+        let mut block = 0;
+        for branch in facts.branches.clone().sorted() {
+            if write_branch(line, block, &branch, options, &mut found, &mut hit, out)? {
+                block += 1;
+            }
+        }
+    }
+    writeln!(out, "BRF:{found}\nBRH:{hit}")?;
+    for (line, facts) in &coverage.lines {
+        writeln!(out, "DA:{line},{}", facts.count)?;
+    }
+    writeln!(out, "LF:{}\nLH:{}\nend_of_record", coverage.lines.len(), coverage.run())
 }
 
 /// Writes the ways of a branch; `false` if there is none to write.

@@ -12,6 +12,7 @@
 //! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
 //! | trip counts of loops | [`loops`] | [`report`] |
 //! | executed paths, and what they tell | [`paths`] | [`paths::text`], [`paths::json`] |
+//! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
 
@@ -22,6 +23,7 @@ pub mod branches;
 pub mod coverage;
 pub mod diff;
 pub mod dot;
+pub mod files;
 pub mod flow;
 pub mod functions;
 pub mod json;
@@ -31,6 +33,7 @@ pub mod loops;
 pub mod names;
 pub mod paths;
 pub mod report;
+pub mod selection;
 pub mod source;
 pub mod terminal;
 pub mod unit;

@@ -5,7 +5,7 @@
 
 use crate::flow::Flow;
 use cotree_core::dfs::Dfs;
-use cotree_core::facts::Position;
+use cotree_core::facts::{Inlined, Position};
 use cotree_core::ids::Block;
 use cotree_core::loops::LoopForest;
 
@@ -14,8 +14,11 @@ use cotree_core::loops::LoopForest;
 pub struct Loop {
     /// Its header.
     pub header: Block,
-    /// Where the header is in the source.
+    /// Where the loop is in the source: the first line of its header, and if other functions were inlined there, the
+    /// line of the call.
     pub position: Option<Position>,
+    /// The inlined copy that all of it belongs to, if it is not the function's own.
+    pub inlined: Option<u32>,
     /// Loops around it.
     pub depth: u32,
     /// Times it was entered from outside.
@@ -50,6 +53,7 @@ pub fn of_function(flow: &Flow<'_>) -> Vec<Loop> {
             at = forest.parent(inside);
         }
     }
+    let lines = lines_of_loops(flow, &forest);
     let mut loops = Vec::new();
     for number in forest.loops().filter(|&l| !forest.is_irreducible(l)) {
         let header = forest.header(number);
@@ -63,9 +67,11 @@ pub fn of_function(flow: &Flow<'_>) -> Vec<Loop> {
             }
         }
         let (Some(entries), Some(trips)) = (entries, trips) else { continue };
+        let lines = lines[number.index()];
         loops.push(Loop {
             header,
-            position: position(flow, &forest, number),
+            position: position(flow, header, lines),
+            inlined: lines.copy,
             depth: forest.depth(number),
             entries,
             trips,
@@ -75,10 +81,63 @@ pub fn of_function(flow: &Flow<'_>) -> Vec<Loop> {
     loops
 }
 
-/// The header's first line, or that of the first block of the loop that has one.
-fn position(flow: &Flow<'_>, forest: &LoopForest, number: cotree_core::ids::Loop) -> Option<Position> {
-    let header = forest.header(number);
-    let blocks = std::iter::once(header).chain(flow.cfg.blocks().filter(|&b| forest.contains(number, b)));
-    let mut lines = blocks.filter_map(|b| flow.function.blocks.get(b.index())?.lines.first());
-    lines.next().map(|span| span.at)
+/// Where loops are in the source.
+#[derive(Clone, Copy, Default)]
+struct Lines {
+    /// The first of its blocks that has a line.
+    block: Option<Block>,
+    /// The innermost inlined copy that holds all of its lines; `None` for the function itself.
+    copy: Option<u32>,
+}
+
+impl Lines {
+    /// Of two parts of a loop.
+    fn join(self, other: Self, copies: &[Inlined]) -> Self {
+        match (self.block, other.block) {
+            (None, _) => other,
+            (_, None) => self,
+            (Some(a), Some(b)) => Self { block: Some(a.min(b)), copy: common(self.copy, other.copy, copies) },
+        }
+    }
+}
+
+/// The innermost copy that holds both. A copy comes after the one around it.
+fn common(mut a: Option<u32>, mut b: Option<u32>, copies: &[Inlined]) -> Option<u32> {
+    while a != b {
+        let inner = if a > b { &mut a } else { &mut b };
+        *inner = inner.and_then(|copy| copies.get(copy as usize)?.parent);
+    }
+    a
+}
+
+/// For every loop, by its number.
+fn lines_of_loops(flow: &Flow<'_>, forest: &LoopForest) -> Vec<Lines> {
+    let copies = &flow.function.inlined;
+    let mut lines = vec![Lines::default(); forest.len()];
+    for (index, facts) in flow.function.blocks.iter().enumerate() {
+        let block = Block::new(index);
+        let mut spans = facts.lines.iter().map(|span| span.inlined);
+        let Some(first) = spans.next() else { continue };
+        let copy = spans.fold(first, |copy, other| common(copy, other, copies));
+        let own = Lines { block: Some(block), copy };
+        let mut at = forest.innermost(block);
+        while let Some(inside) = at {
+            let sum = &mut lines[inside.index()];
+            *sum = sum.join(own, copies);
+            at = forest.parent(inside);
+        }
+    }
+    lines
+}
+
+/// The line of the header, or of the first block of the loop that has one. In `while ((c = getchar()) != EOF)` the header
+/// may be all `getchar`'s, but not all of the loop is: then it is the line of the call.
+fn position(flow: &Flow<'_>, header: Block, lines: Lines) -> Option<Position> {
+    let copies = &flow.function.inlined;
+    let first = |block: Block| flow.function.blocks.get(block.index())?.lines.first();
+    let first = first(header).or_else(|| first(lines.block?))?;
+    // The outermost copy of those that the first line is in and the loop is not.
+    let chain = std::iter::successors(first.inlined, |&copy| copies.get(copy as usize)?.parent);
+    let called = chain.take_while(|&copy| Some(copy) != lines.copy).last();
+    called.and_then(|copy| copies.get(copy as usize)?.call).or(Some(first.at))
 }

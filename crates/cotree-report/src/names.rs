@@ -38,6 +38,12 @@ pub fn demangle(symbol: &str) -> String {
     symbol.to_owned()
 }
 
+/// The name by which a function is the same in another build: of Rust's symbols without the hash.
+#[must_use]
+pub fn across_builds(symbol: &str) -> String {
+    rustc_demangle::try_demangle(symbol).map_or_else(|_| symbol.to_owned(), |name| format!("{name:#}"))
+}
+
 /// Does a pattern mean this function? A pattern is part of the symbol or of the source name; `=name` is all of it.
 #[must_use]
 pub fn matches(pattern: &str, symbol: &str) -> bool {
@@ -45,6 +51,29 @@ pub fn matches(pattern: &str, symbol: &str) -> bool {
         Some(whole) => whole == symbol || whole == demangle(symbol),
         None => symbol.contains(pattern) || demangle(symbol).contains(pattern),
     }
+}
+
+/// The names that a pattern without a match may have been meant for, the likeliest first.
+#[must_use]
+pub fn near<'a>(pattern: &str, symbols: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let pattern = pattern.strip_prefix('=').unwrap_or(pattern).to_lowercase();
+    let parts = pattern.split("::").count();
+    let mut found: Vec<(f64, String)> = symbols
+        .filter_map(|symbol| {
+            let name = demangle(symbol);
+            let path = name.split(['(', '<']).next().unwrap_or_default().to_lowercase();
+            // As much of the path as the pattern has.
+            let start = path.rmatch_indices("::").nth(parts - 1).map_or(0, |(at, _)| at + 2);
+            let contains = path.contains(&*pattern);
+            let likeness = strsim::normalized_damerau_levenshtein(&pattern, &path[start..]);
+            let likeness = if contains { likeness.max(0.9) } else { likeness };
+            (likeness >= 0.6).then_some((likeness, name))
+        })
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.dedup_by(|a, b| a.1 == b.1);
+    found.truncate(3);
+    found.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -60,6 +89,18 @@ mod tests {
         assert_eq!(demangle("_ZN3foo3barEi.cold"), "foo::bar(int) [.cold]");
         assert_eq!(demangle("_Znonsense"), "_Znonsense");
         assert_eq!(demangle("\u{1}__plain"), "__plain");
+    }
+
+    #[test]
+    fn what_was_meant_is_near() {
+        let symbols =
+            ["main", "parse_value", "parse_values", "_ZN3foo3barEi", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"];
+        let near = |pattern| near(pattern, symbols.into_iter());
+        assert_eq!(near("parse_vlaue"), ["parse_value", "parse_values"]);
+        assert_eq!(near("Main"), ["main"]);
+        assert_eq!(near("=bar"), ["foo::bar(int)"]);
+        assert_eq!(near("Formatter::padd"), ["core::fmt::Formatter::pad"]);
+        assert!(near("nosuch").is_empty());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
 use crate::names::{Names, matches};
-use crate::terminal::{Style, counted, grouped, number, percent, text};
-use crate::unit::{Unit, flaw_reason, untouched_reason};
+use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
+use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::plan::Method;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
@@ -224,11 +224,7 @@ impl Report<'_> {
             let Some(flow) = function.flow() else { continue };
             let doubt = !function.flaws().is_empty();
             let found = loops::of_function(&flow).into_iter().filter(|l| l.trips > 0);
-            rows.extend(found.map(|found| Row {
-                function: self.options.names.show(&function.facts.symbol),
-                doubt,
-                found,
-            }));
+            rows.extend(found.map(|found| Row { function: self.loop_in(&function, found.inlined), doubt, found }));
         }
         if rows.is_empty() {
             return Ok(());
@@ -246,7 +242,7 @@ impl Report<'_> {
                 grouped(l.instructions),
                 format!("{}{}", if row.doubt { "~" } else { "" }, grouped(u128::from(l.entries))),
                 grouped(u128::from(l.trips)),
-                l.average().map_or_else(|| "-".into(), |a| format!("{a:.1}")),
+                l.average().map_or_else(|| "-".into(), mean),
                 row.function.clone(),
                 self.unit.brief(l.position),
             ]
@@ -260,6 +256,15 @@ impl Report<'_> {
             text("where"),
         ];
         writeln!(out, "{}", self.style.table(&columns, rows.collect()))
+    }
+
+    /// The function that a loop is in; of one that was inlined, also the function that the copy is in.
+    fn loop_in(&self, function: &UnitFunction<'_>, inlined: Option<u32>) -> String {
+        let body = self.options.names.show(&function.facts.symbol);
+        match inlined.and_then(|copy| function.facts.inlined.get(copy as usize)) {
+            Some(copy) => format!("{} in {body}", self.options.names.show(&copy.symbol)),
+            None => body,
+        }
     }
 
     fn unreached(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {

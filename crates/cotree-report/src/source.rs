@@ -7,6 +7,11 @@ use std::rc::Rc;
 pub trait Sources {
     /// The text of a source file, if it can be had.
     fn text(&self, path: &str) -> Option<Rc<SourceText>>;
+
+    /// Is it there?
+    fn exists(&self, path: &str) -> bool {
+        self.text(path).is_some()
+    }
 }
 
 /// A source file, cut into lines.

@@ -3,19 +3,16 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 /// How to write for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Columns.
-    pub width: u16,
+    /// Columns of the terminal. Where there is none, tables are as wide as they are, and nothing is cut.
+    pub width: Option<u16>,
     /// Use colours.
     pub colour: bool,
 }
 
-impl Default for Style {
-    fn default() -> Self {
-        Self { width: 100, colour: false }
-    }
-}
+/// Columns of running text where there is no terminal.
+const PAGE: u16 = 100;
 
 impl Style {
     fn paint(self, code: &str, text: &str) -> String {
@@ -55,7 +52,7 @@ impl Style {
     /// Breaks a text into lines that fit.
     #[must_use]
     pub fn wrap(self, text: &str, indent: usize) -> String {
-        let room = usize::from(self.width).saturating_sub(indent).max(20);
+        let room = usize::from(self.width.unwrap_or(PAGE)).saturating_sub(indent).max(20);
         let mut lines = vec![String::new()];
         for word in text.split_whitespace() {
             let last = lines.last_mut().expect("never empty");
@@ -71,13 +68,15 @@ impl Style {
         lines.join(&format!("\n{}", " ".repeat(indent)))
     }
 
-    /// A table that fits the width: numbers to the right, texts cut where they must be.
+    /// A table that fits the terminal: numbers to the right, texts cut where they must be.
     #[must_use]
     pub fn table(self, columns: &[Column], rows: Vec<Vec<String>>) -> String {
         let mut table = Table::new();
         table.load_preset(comfy_table::presets::NOTHING);
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(self.width);
+        if let Some(width) = self.width {
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+            table.set_width(width);
+        }
         table.set_truncation_indicator("…");
         table.set_header(columns.iter().map(|c| c.title));
         for row in rows {
@@ -138,6 +137,14 @@ pub fn grouped(value: u128) -> String {
     text
 }
 
+/// A mean with one decimal and commas between thousands.
+#[must_use]
+pub fn mean(value: f64) -> String {
+    // No mean of counts is negative, and one beyond 128 bits stays the largest.
+    let tenths = (value * 10.0).round() as u128;
+    format!("{}.{}", grouped(tenths / 10), tenths % 10)
+}
+
 /// So many of something: `1 function`, `2,000 functions`.
 #[must_use]
 pub fn counted(value: u128, thing: &str) -> String {
@@ -160,14 +167,19 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(mean(0.0), "0.0");
+        assert_eq!(mean(3.46), "3.5");
+        assert_eq!(mean(1965.96), "1,966.0");
     }
 
     #[test]
     fn tables_fit_the_width() {
-        let style = Style { width: 40, colour: false };
-        let rows = vec![vec!["1,000".into(), "a_function_with_a_name_that_is_much_too_long_for_the_terminal".into()]];
-        let table = style.table(&[number("entries"), text("function")], rows);
-        assert!(table.lines().all(|l| l.chars().count() <= 40), "{table}");
-        assert!(table.contains('…'), "{table}");
+        let name = "a_function_with_a_name_that_is_much_too_long_for_the_terminal";
+        let table =
+            |style: Style| style.table(&[number("entries"), text("function")], vec![vec!["1,000".into(), name.into()]]);
+        let cut = table(Style { width: Some(40), colour: false });
+        assert!(cut.lines().all(|l| l.chars().count() <= 40) && cut.contains('…'), "{cut}");
+        let whole = table(Style::default());
+        assert!(whole.contains(name), "{whole}");
     }
 }

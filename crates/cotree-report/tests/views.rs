@@ -5,13 +5,15 @@ mod sample;
 
 use cotree_core::ids::Edge;
 use cotree_core::profile::FunctionProfile;
+use cotree_report::files::FilePattern;
 use cotree_report::flow::Flow;
 use cotree_report::names::Names;
-use cotree_report::source::NoSources;
+use cotree_report::source::{NoSources, Sources};
 use cotree_report::terminal::Style;
 use cotree_report::unit::Unit;
 use cotree_report::{annotate, coverage::FileIndex, diff, dot, json, lcov, report};
 use sample::{Sample, cut_off, sample};
+use std::path::Path;
 
 fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
@@ -37,7 +39,8 @@ fn report() {
 #[test]
 fn report_of_a_killed_run() {
     let sample = cut_off();
-    let options = report::Options { verbose: true, style: Style { width: 72, colour: false }, ..Default::default() };
+    let options =
+        report::Options { verbose: true, style: Style { width: Some(72), colour: false }, ..Default::default() };
     insta::assert_snapshot!(text(|out| report::write(&unit(&sample), &options, out)));
 }
 
@@ -60,16 +63,26 @@ fn annotate() {
 #[test]
 fn annotate_without_sources_with_exceptions_in_colour() {
     let sample = cut_off();
-    let style = Style { width: 80, colour: true };
+    let style = Style { width: Some(80), colour: true };
     let options = annotate::Options { exceptions: true, style, ..Default::default() };
     insta::assert_snapshot!(text(|out| annotate::write(&[unit(&sample)], &NoSources, &options, out).map(drop)));
+}
+
+fn tracefile(sample: &Sample, sources: &dyn Sources, options: &lcov::Options) -> String {
+    let units = [unit(sample)];
+    text(|out| lcov::Tracefile::new(&units, sources, options).write(out))
 }
 
 #[test]
 fn lcov() {
     let sample = sample();
     let sources = sample.sources();
-    insta::assert_snapshot!(text(|out| lcov::write(&[unit(&sample)], &sources, &lcov::Options::default(), out)));
+    insta::assert_snapshot!(tracefile(&sample, &sources, &lcov::Options::default()));
+    let options = lcov::Options { absent: false, ..Default::default() };
+    let there = tracefile(&sample, &sources, &options);
+    assert!(there.contains("SF:/src/main.c") && !there.contains("foo.cpp"), "{there}");
+    let units = [unit(&sample)];
+    assert_eq!(lcov::Tracefile::new(&units, &sources, &options).left_out(), ["/src/foo.cpp"]);
 }
 
 #[test]
@@ -77,11 +90,11 @@ fn lcov_without_exceptions() {
     let sample = sample();
     let options = lcov::Options {
         exceptions: false,
-        file: Some("foo.cpp".into()),
+        file: Some(FilePattern::new("foo.cpp", Path::new("/")).unwrap()),
         names: Names::Demangled,
         ..Default::default()
     };
-    insta::assert_snapshot!(text(|out| lcov::write(&[unit(&sample)], &NoSources, &options, out)));
+    insta::assert_snapshot!(tracefile(&sample, &NoSources, &options));
 }
 
 #[test]
@@ -166,4 +179,95 @@ fn a_jump_at_a_closing_brace_does_not_run_the_line() {
     // A statement there is an execution of the line.
     let statement = "void chain() {\n  if (a) {\n    x();\n  z(); } if (b) {\n    y();\n  }\n}\n";
     assert_eq!(count(Some(statement))[3], (4, 10));
+}
+
+/// `while ((c = get()) > 0) …` with `get` inlined in the header, and a loop of `find` that was inlined as a whole.
+fn loops_with_copies() -> Sample {
+    use cotree_core::facts::{EdgeKind as K, Inlined, Position};
+    let mut sample = sample();
+    let at = |line| Some(Position { file: 0, line, column: 1 });
+    let mut function = sample::Builder::new("reads", 0, 14, 1)
+        .block(1, 1, &[(15, 3, None, 0)])
+        .edge(K::Jump, 1, 1)
+        .block(2, 4, &[(3, 12, Some(0), 0)])
+        .edge(K::True, 2, 3)
+        .edge(K::False, 3, 1)
+        .block(2, 3, &[(17, 5, None, 0)])
+        .edge(K::Jump, 1, 3)
+        .block(2, 9, &[(6, 9, Some(1), 0), (3, 12, Some(2), 0)])
+        .edge(K::True, 3, 8)
+        .edge(K::False, 4, 1)
+        .block(1, 1, &[(19, 3, None, 0)])
+        .edge(K::Return, 5, 1);
+    for (symbol, line, parent) in [("get", 16, None), ("find", 18, None), ("get", 7, Some(1))] {
+        function.facts.inlined.push(Inlined { symbol: symbol.into(), call: at(line), parent });
+    }
+    sample.map.program.modules[0].functions = vec![function.facts];
+    sample.map.program.modules[1].functions.clear();
+    sample.map.plan.functions.truncate(1);
+    sample.profile.functions = vec![Some(function.profile)];
+    sample
+}
+
+#[test]
+fn loops_stand_where_they_were_written() {
+    let sample = loops_with_copies();
+    let report = text(|out| report::write(&unit(&sample), &report::Options::default(), out));
+    let row = |instructions: &str| {
+        let loops = &report[report.find("Hottest loops").unwrap()..];
+        let row = loops.lines().find(|l| l.trim_start().starts_with(instructions)).unwrap();
+        row.split_whitespace().skip(4).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("14 "), "reads main.c:16", "the line of the call, not of what was inlined: {report}");
+    assert_eq!(row("18 "), "find in reads main.c:6", "{report}");
+}
+
+#[test]
+fn annotate_of_a_function_shows_its_own_lines() {
+    let sample = loops_with_copies();
+    let sources = sample.sources();
+    let shown = |pattern: &str| {
+        let options = annotate::Options { function: Some(pattern.into()), ..Default::default() };
+        text(|out| annotate::write(&[unit(&sample)], &sources, &options, out).map(drop))
+    };
+    insta::assert_snapshot!(shown("=find"));
+    insta::assert_snapshot!(shown("=reads"));
+    // Two functions with others between them.
+    assert!(shown("e").contains("…"), "{}", shown("e"));
+}
+
+#[test]
+fn branches_that_say_the_same_are_one_row() {
+    use cotree_core::facts::EdgeKind as K;
+    let mut sample = sample();
+    let function = sample::Builder::new("twice", 0, 1, 0)
+        .block(2, 0, &[(2, 7, None, 0)])
+        .edge(K::True, 1, 0)
+        .edge(K::False, 2, 0)
+        .block(2, 0, &[(2, 7, None, 0)])
+        .edge(K::Default, 2, 0)
+        .edge(K::Cases(3, 7), 3, 0)
+        .block(1, 0, &[(3, 1, None, 0)])
+        .edge(K::Jump, 3, 0)
+        .block(1, 0, &[(4, 1, None, 0)])
+        .edge(K::Return, 4, 0);
+    sample.map.program.modules[0].functions = vec![function.facts];
+    sample.map.program.modules[1].functions.clear();
+    sample.profile.functions = vec![Some(function.profile)];
+    let text = text(|out| annotate::write(&[unit(&sample)], &NoSources, &annotate::Options::default(), out).map(drop));
+    assert_eq!(text.matches("branch at column 7: never reached (2 of them)").count(), 1, "{text}");
+    assert_eq!(text.matches("branch").count(), 1, "{text}");
+    assert_eq!(cotree_report::branches::way_name(K::Cases(3, 7)), "case 7 and 2 more");
+}
+
+#[test]
+fn rust_functions_are_the_same_in_another_build() {
+    let mut before = sample();
+    let mut after = sample();
+    before.map.program.modules[0].functions[0].symbol = "_ZN4demo6square17h0123456789abcdefE".into();
+    after.map.program.modules[0].functions[0].symbol = "_ZN4demo6square17hfedcba9876543210E".into();
+    // A copy that was inlined does not know its file.
+    after.map.program.modules[0].functions[2].position = None;
+    let difference = diff::compare(&[unit(&before)], &[unit(&after)], &NoSources);
+    assert!(difference.functions.is_empty(), "{:?}", difference.functions);
 }

@@ -16,7 +16,8 @@
 //! leaves the `.live` file: its counters are right, the frames that were alive are unknown. (A finished file keeps its
 //! `.live` name if the program took away the right to rename it: the state counts, not the name.)
 //!
-//! `NAME` is the pattern in the environment variable `COTREE_FILE`, or `%n.%p.cotree`, where `%n` is the unit's name,
+//! `NAME` is the pattern in the environment variable `COTREE_FILE`, or `%n.%p.cotree`, where `%n` is the unit's name
+//! (without the hash that cargo links it with, where the program runs by a name without it),
 //! `%p` the process, `%m` the unit id in hexadecimal, `%h` the host and `%%` a percent sign. A name that is taken by an
 //! earlier process of the same number gets `%p` = `PID-2` and so on. Where a pattern can't tell apart the files of one
 //! run, what is missing is put before the final `.cotree`, or at the end: `.NAME` of a shared library if there is neither

@@ -77,7 +77,7 @@ fn report_takes_the_newest_profile() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = Folder::new();
-    for arguments in [&["report", "-v"][..], &["export"], &["cfg", "main"], &["export", "--format", "lcov"]] {
+    for arguments in [&["report", "-v"][..], &["export"], &["cfg", "main"]] {
         let mut child = folder.cotree(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let mut stderr = String::new();
@@ -180,4 +180,53 @@ fn a_binary_that_moved_is_named_and_another_build_refused() {
     assert!(folder.bad(&["report"]).contains("built anew"));
     assert!(folder.bad(&["report", "prog"]).contains("it is a program or library"));
     assert!(folder.bad(&["dump", "4294967295"]).contains("cannot look at process"));
+}
+
+#[test]
+fn one_binary_that_is_gone_does_not_take_the_others_with_it() {
+    let folder = Folder::new();
+    let id = cotree_profile::binary::UnitId([3; 16]);
+    let (map, truth) = map(Method::Edge, true);
+    fs::write(folder.path("doctest"), executable(&map, id)).unwrap();
+    let raw = Raw { binary: folder.path("doctest").into(), unit: id, ..Raw::new(counters(&map, &truth)) };
+    raw.write(Path::new(&folder.path("doctest.cotree")));
+    folder.good(&["merge", "--several-units", "-o", "all", "prog.cotree", "doctest.cotree"]);
+    fs::remove_file(folder.path("doctest")).unwrap();
+    let (success, stdout, stderr) = folder.run(&["report", "all"]);
+    assert!(success && stdout.contains("exact") && stdout.matches("Hottest functions").count() == 1, "{stdout}");
+    assert!(stderr.contains("warning: left out: the binary") && stderr.contains("doctest of the profile"), "{stderr}");
+    // Of the profiles in a folder, the newest that has a binary is shown.
+    let old = fs::File::options().write(true).open(folder.path("prog.cotree")).unwrap();
+    old.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let (success, stdout, stderr) = folder.run(&["report"]);
+    assert!(success && stdout.contains("exact"), "{stderr}");
+    assert!(stderr.contains("this is prog.cotree: the binaries of newer profiles are gone"), "{stderr}");
+    assert!(folder.bad(&["report", "doctest.cotree"]).contains("is no longer there"));
+    fs::remove_file(folder.path("prog")).unwrap();
+    assert!(folder.bad(&["report"]).contains("is no longer there"));
+}
+
+#[test]
+fn what_nothing_matches_is_said() {
+    let folder = Folder::new();
+    for command in [&["report"][..], &["annotate"]] {
+        let stderr = folder.bad(&[command, &["-f", "mian"]].concat());
+        assert!(stderr.contains("there is no function mian: did you mean main?"), "{stderr}");
+    }
+    let stderr = folder.bad(&["report", "-f", "=no::such(thing)"]);
+    assert!(stderr.contains("there is no function =no::such(thing): `cotree report -n 0`"), "{stderr}");
+    assert!(
+        folder.bad(&["export", "--format", "lcov"]).contains("has no source lines: build it with debug information")
+    );
+    assert!(folder.bad(&["export", "--format", "lcov", "--file", ""]).contains("it is empty"));
+}
+
+#[test]
+fn names_are_whole_where_there_is_no_terminal() {
+    let folder = Folder::new();
+    let table = |arguments: &[&str]| folder.cotree(arguments).env("COLUMNS", "40").output().unwrap().stdout;
+    let whole = String::from_utf8(table(&["report"])).unwrap();
+    assert!(!whole.contains('…') && whole.lines().any(|line| line.chars().count() > 40), "{whole}");
+    let cut = String::from_utf8(table(&["report", "--width", "40"])).unwrap();
+    assert!(cut.contains('…'), "{cut}");
 }

@@ -144,7 +144,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
 }
 
 fn narrow() -> text::Options {
-    text::Options { style: Style { width: 80, colour: false }, predicted: true, ..text::Options::default() }
+    text::Options { style: Style { width: Some(80), colour: false }, predicted: true, ..text::Options::default() }
 }
 
 #[test]

@@ -182,8 +182,24 @@ fn push_unit_id(name: &mut Path) {
 
 fn push_unit_name(name: &mut Path) {
     // SAFETY: the descriptor's name is NUL-terminated.
-    let text = unsafe { CStr::from_ptr(unit::descriptor().name) };
-    for &byte in text.to_bytes() {
+    let text = unsafe { CStr::from_ptr(unit::descriptor().name) }.to_bytes();
+    for &byte in without_hash(text) {
         name.push(&[if byte == b'/' { b'_' } else { byte }]);
     }
+}
+
+/// Cargo links `deps/NAME-HASH` and then gives the file the name NAME too. What runs by that name is called so; tests, which
+/// have no other name, keep their hash, since it tells those of one name apart.
+fn without_hash(linked: &[u8]) -> &[u8] {
+    const HASH: usize = 16;
+    let Some(end) = linked.len().checked_sub(HASH + 1) else { return linked };
+    let (name, hash) = linked.split_at(end);
+    let is_hash = hash[0] == b'-' && hash[1..].iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if !is_hash || unit::descriptor().executable == 0 {
+        return linked;
+    }
+    let mut path = [0; 1024];
+    let length = sys::read_link(c"/proc/self/exe", &mut path).unwrap_or(0);
+    let runs_as = path[..length].rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    if runs_as == name { name } else { linked }
 }

@@ -1,19 +1,20 @@
 //! `cotree annotate`: source lines with their counts.
 
-use super::input::{Input, SourceArgs};
+use super::input::{Input, SourceArgs, file_pattern, means_a_function, no_lines, no_such_function};
 use super::output::{Looks, Output};
 use clap::Args;
 use cotree_report::annotate;
-use miette::{Result, miette};
+use cotree_report::files::FilePattern;
+use miette::Result;
 
 /// Arguments of `cotree annotate`.
 #[derive(Args, Debug)]
 pub struct AnnotateArgs {
     #[command(flatten)]
     input: Input,
-    /// Only source files whose path contains this
-    #[arg(long, value_name = "PART")]
-    file: Option<String>,
+    /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    #[arg(long, value_name = "FILE", value_parser = file_pattern)]
+    file: Option<FilePattern>,
     /// Only lines of functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
@@ -43,20 +44,13 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
     };
     let sources = args.sources.sources();
     let units = loaded.units();
+    if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
+        return Err(no_such_function(&units, pattern));
+    }
     let mut files = 0;
     args.output.write(|out| {
         files = annotate::write(&units, &sources, &options, out)?;
         Ok(())
     })?;
-    if files > 0 {
-        Ok(())
-    } else if args.file.is_some() || args.function.is_some() {
-        Err(miette!(
-            "no source line matches: `cotree report -v` lists functions, and `cotree annotate` without patterns all files"
-        ))
-    } else {
-        Err(miette!(
-            "the binary has no source lines: build it with debug information (-g, or debug = \"line-tables-only\")"
-        ))
-    }
+    if files > 0 { Ok(()) } else { Err(no_lines(&units, args.file.as_ref())) }
 }

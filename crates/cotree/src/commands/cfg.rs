@@ -1,6 +1,6 @@
 //! `cotree cfg`: one function's control-flow graph.
 
-use super::input::Input;
+use super::input::{Input, no_such_function};
 use super::output::Output;
 use clap::{Args, ValueEnum};
 use cotree_report::dot;
@@ -63,7 +63,7 @@ fn find<'a, 'b>(units: &'b [Unit<'a>], pattern: &str, names: Names) -> Result<(&
     // Copies of one function: the one that ran most.
     found.sort_by_key(|(_, f)| std::cmp::Reverse(f.profile.map_or(0, |p| p.entries)));
     let Some(&(unit, first)) = found.first() else {
-        return Err(miette!("there is no function {pattern}: `cotree report -n 0` lists those that ran"));
+        return Err(no_such_function(units, pattern));
     };
     let others: Vec<String> = found
         .iter()

@@ -1,12 +1,13 @@
 //! `cotree export`: profiles for other programs.
 
-use super::input::{Input, SourceArgs};
+use super::input::{Input, SourceArgs, file_pattern, no_lines};
 use super::output::Output;
 use clap::{Args, ValueEnum};
 use cotree_profile::weights;
 use cotree_report::names::Names;
-use cotree_report::{json, lcov};
-use miette::Result;
+use cotree_report::terminal::counted;
+use cotree_report::{files::FilePattern, json, lcov, lcov::Tracefile};
+use miette::{Result, miette};
 
 /// Arguments of `cotree export`.
 #[derive(Args, Debug)]
@@ -16,9 +17,12 @@ pub struct ExportArgs {
     /// The format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// lcov: only source files whose path contains this
-    #[arg(long, value_name = "PART")]
-    file: Option<String>,
+    /// lcov: only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    #[arg(long, value_name = "FILE", value_parser = file_pattern)]
+    file: Option<FilePattern>,
+    /// lcov: also source files that are not on this machine, at which genhtml stops
+    #[arg(long)]
+    absent_sources: bool,
     /// lcov: leave out the ways that only an exception takes
     #[arg(long)]
     no_exceptions: bool,
@@ -56,11 +60,26 @@ pub fn run(args: &ExportArgs) -> Result<()> {
             let options = lcov::Options {
                 test_name: args.test_name.clone(),
                 file: args.file.clone(),
+                absent: args.absent_sources,
                 exceptions: !args.no_exceptions,
                 names: if args.demangle { Names::Demangled } else { Names::Raw },
             };
             let sources = args.sources.sources();
-            args.output.write(|out| lcov::write(&units, &sources, &options, out))
+            let tracefile = Tracefile::new(&units, &sources, &options);
+            let left_out = tracefile.left_out();
+            let note = || {
+                let files = counted(left_out.len() as u128, "source file");
+                let say = "--source-prefix OLD=NEW says where they are, --absent-sources keeps them";
+                format!("left out {files} not on this machine, such as {}: {say}", left_out[0])
+            };
+            if tracefile.paths().is_empty() {
+                return Err(if left_out.is_empty() { no_lines(&units, args.file.as_ref()) } else { miette!(note()) });
+            }
+            args.output.write(|out| tracefile.write(out))?;
+            if !left_out.is_empty() {
+                eprintln!("note: {}", note());
+            }
+            Ok(())
         }
     }
 }

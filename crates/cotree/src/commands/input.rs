@@ -4,7 +4,9 @@ use super::told;
 use clap::Args;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
-use cotree_profile::recover::{UnitProfile, recover_file};
+use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
+use cotree_report::files::FilePattern;
+use cotree_report::names::{matches, near};
 use cotree_report::source::{SourceText, Sources};
 use cotree_report::unit::Unit;
 use miette::{Result, miette};
@@ -53,25 +55,103 @@ impl Input {
     pub fn open(&self) -> Result<ProfileFile> {
         let path = match &self.profile {
             Some(path) => path.clone(),
-            None => newest(Path::new("."))?,
+            None => by_age(Path::new("."))?.into_iter().next().ok_or_else(no_profile)?,
         };
         ProfileFile::open(&path).map_err(told)
     }
 
     /// Opens and recovers the profile.
     pub fn load(&self) -> Result<Loaded> {
-        load(&self.open()?, &self.binaries)
+        if self.profile.is_some() || !self.binaries.binaries.is_empty() {
+            return load(&self.open()?, &self.binaries);
+        }
+        // Of those that nobody named, take the newest whose binary is there.
+        let mut first_error = None;
+        for path in by_age(Path::new("."))? {
+            let file = ProfileFile::open(&path).map_err(told)?;
+            match recover_remaining(&file, &[]) {
+                Ok((recovered, gone)) => {
+                    if first_error.is_some() {
+                        eprintln!("note: this is {}: the binaries of newer profiles are gone", path.display());
+                    }
+                    warn_of_gone(&gone, file.units.len());
+                    return Ok(Loaded { recovered });
+                }
+                Err(error @ UnitError::BinaryGone { .. }) => {
+                    first_error.get_or_insert(error);
+                }
+                Err(error) => return Err(told(error)),
+            }
+        }
+        Err(first_error.map_or_else(no_profile, told))
     }
 }
 
-/// Recovers a profile.
+/// Recovers a profile. Link units whose binaries are gone are left out with a warning, if there are others.
 pub fn load(file: &ProfileFile, binaries: &Binaries) -> Result<Loaded> {
-    recover_file(file, &binaries.binaries).map(|recovered| Loaded { recovered }).map_err(told)
+    let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(told)?;
+    warn_of_gone(&gone, file.units.len());
+    Ok(Loaded { recovered })
 }
 
-/// The newest profile of a folder; those of runs that were cut off only if there is no other.
-fn newest(folder: &Path) -> Result<PathBuf> {
-    let mut best: Option<(bool, std::time::SystemTime, PathBuf)> = None;
+fn warn_of_gone(gone: &[UnitError], all: usize) {
+    /// More than these are documentation tests.
+    const NAMED: usize = 5;
+    for error in gone.iter().take(NAMED) {
+        eprintln!("warning: left out: {error}");
+    }
+    if gone.len() > NAMED {
+        eprintln!("warning: left out: {} of {all} binaries in all", gone.len());
+    }
+}
+
+/// What to say where a pattern means no function of any unit.
+pub fn no_such_function(units: &[Unit<'_>], pattern: &str) -> miette::Report {
+    let symbols = units.iter().flat_map(|unit| unit.functions()).flat_map(|function| {
+        let inlined = function.facts.inlined.iter().map(|copy| copy.symbol.as_str());
+        std::iter::once(function.facts.symbol.as_str()).chain(inlined)
+    });
+    let all = "`cotree report -n 0` lists those that ran, `-v` the others too";
+    match near(pattern, symbols).as_slice() {
+        [] => miette!("there is no function {pattern}: {all}"),
+        names => miette!("there is no function {pattern}: did you mean {}? ({all})", names.join(" or ")),
+    }
+}
+
+/// Does a pattern mean any function, or inlined copy of one?
+pub fn means_a_function(units: &[Unit<'_>], pattern: &str) -> bool {
+    units.iter().flat_map(|unit| unit.functions()).any(|function| {
+        matches(pattern, &function.facts.symbol)
+            || function.facts.inlined.iter().any(|copy| matches(pattern, &copy.symbol))
+    })
+}
+
+/// What to say where no source line is meant.
+pub fn no_lines(units: &[Unit<'_>], pattern: Option<&FilePattern>) -> miette::Report {
+    let mut functions = units.iter().flat_map(|unit| unit.functions());
+    let has_lines = functions.any(|function| function.facts.blocks.iter().any(|block| !block.lines.is_empty()));
+    match pattern.filter(|_| has_lines) {
+        Some(pattern) => miette!(
+            "no source line is of {0}: that is a file or folder with the whole of its name, or a pattern such as '*{0}*'; `cotree annotate` without it shows all files",
+            pattern.text()
+        ),
+        None if has_lines => {
+            miette!("the functions that are meant have no source lines: all of their code is the compiler's")
+        }
+        None => miette!(
+            "the binary has no source lines: build it with debug information (-g, or debug = \"line-tables-only\")"
+        ),
+    }
+}
+
+/// Reads a pattern for source files.
+pub fn file_pattern(text: &str) -> Result<FilePattern, String> {
+    FilePattern::new(text, &std::env::current_dir().unwrap_or_default())
+}
+
+/// The profiles of a folder, the newest first; those of runs that were cut off behind all others.
+fn by_age(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found: Vec<(bool, std::time::SystemTime, PathBuf)> = Vec::new();
     let entries =
         fs::read_dir(folder).map_err(|e| miette!("cannot look for profiles in the current directory: {e}"))?;
     for entry in entries.flatten() {
@@ -82,15 +162,16 @@ fn newest(folder: &Path) -> Result<PathBuf> {
             _ => continue,
         };
         let Ok(modified) = entry.metadata().and_then(|m| m.modified()) else { continue };
-        let candidate = (finished, modified, path);
-        if best.as_ref().is_none_or(|b| *b < candidate) {
-            best = Some(candidate);
-        }
+        found.push((finished, modified, path));
     }
-    let best = best.map(|(_, _, path)| path.strip_prefix(".").map(Path::to_owned).unwrap_or(path));
-    best.ok_or_else(|| {
-        miette!("there is no profile (*.cotree) in the current directory: run a program built with cotree first, or name its profile")
-    })
+    found.sort_by(|a, b| b.cmp(a));
+    Ok(found.into_iter().map(|(_, _, path)| path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)).collect())
+}
+
+fn no_profile() -> miette::Report {
+    miette!(
+        "there is no profile (*.cotree) in the current directory: run a program built with cotree first, or name its profile"
+    )
 }
 
 /// Source files on this machine.
@@ -123,14 +204,24 @@ impl SourceArgs {
 /// What is larger is no source.
 const LARGEST_SOURCE: u64 = 256 << 20;
 
+impl FileSources {
+    /// Where a file is now.
+    fn place(&self, path: &str) -> String {
+        let moved = |(old, new): &(String, String)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}"));
+        self.moved.iter().find_map(moved).unwrap_or_else(|| path.to_owned())
+    }
+}
+
 impl Sources for FileSources {
+    fn exists(&self, path: &str) -> bool {
+        fs::metadata(self.place(path)).is_ok_and(|data| data.is_file())
+    }
+
     fn text(&self, path: &str) -> Option<Rc<SourceText>> {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
-        let moved =
-            self.moved.iter().find_map(|(old, new)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}")));
-        let place = moved.unwrap_or_else(|| path.to_owned());
+        let place = self.place(path);
         let regular = fs::metadata(&place).ok().filter(|m| m.is_file() && m.len() <= LARGEST_SOURCE);
         let text = regular.and_then(|_| fs::read(&place).ok()).map(|bytes| Rc::new(SourceText::new(&bytes)));
         // Views go through the files in order: the last one is enough.

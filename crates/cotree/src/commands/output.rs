@@ -34,7 +34,7 @@ pub struct Looks {
     /// When to use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour")]
     color: Colour,
-    /// Columns; by default those of the terminal
+    /// Columns; by default those of the terminal, or as many as it takes where there is none
     #[arg(long, value_name = "N")]
     width: Option<u16>,
 }
@@ -51,8 +51,8 @@ impl Looks {
         };
         let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
         let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| width.0);
-        let width = self.width.or_else(measured).or_else(columns).unwrap_or(Style::default().width);
-        Style { width: width.max(40), colour }
+        let width = self.width.or_else(measured).or_else(|| columns().filter(|_| terminal));
+        Style { width: width.map(|width| width.max(40)), colour }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cotree report`: the profile at a glance.
 
-use super::input::Input;
+use super::input::{Input, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::{Args, ValueEnum};
 use cotree_report::names::Names;
@@ -62,5 +62,9 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         names: if args.no_demangle { Names::Raw } else { Names::Demangled },
         style: args.looks.style(&args.output),
     };
-    args.output.write(|out| loaded.units().iter().try_for_each(|unit| report::write(unit, &options, out)))
+    let units = loaded.units();
+    if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
+        return Err(no_such_function(&units, pattern));
+    }
+    args.output.write(|out| units.iter().try_for_each(|unit| report::write(unit, &options, out)))
 }

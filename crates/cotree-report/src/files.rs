@@ -1,0 +1,127 @@
+//! Which source files are meant, and in what order they come.
+
+use globset::{Glob, GlobMatcher};
+use std::path::{Component, Path, PathBuf};
+
+/// A file, a folder, or a shell pattern.
+///
+/// Without wildcards it is whole components of a path: `parser.c` and `src/parser.c` are files of such names wherever they
+/// are, `src` is everything below folders of that name, `/home/me/src` is one folder. With `*`, `?` or `[` it is a
+/// pattern of the whole path, in which `*` stands for slashes too.
+#[derive(Clone, Debug)]
+pub struct FilePattern {
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Parts(PathBuf),
+    Glob(GlobMatcher),
+}
+
+impl FilePattern {
+    /// Reads a pattern. What begins with `./` or `../` is below `folder`.
+    ///
+    /// # Errors
+    /// It is no pattern; says why.
+    pub fn new(text: &str, folder: &Path) -> Result<Self, String> {
+        let kind = if text.contains(['*', '?', '[']) {
+            // As the patterns of `--exclude-file`.
+            Kind::Glob(Glob::new(text).map_err(|error| error.to_string())?.compile_matcher())
+        } else {
+            let path = Path::new(text);
+            let here = matches!(path.components().next(), Some(Component::CurDir | Component::ParentDir));
+            let path = if here { plain(&folder.join(path)) } else { plain(path) };
+            if path.as_os_str().is_empty() {
+                return Err("it is empty".into());
+            }
+            Kind::Parts(path)
+        };
+        Ok(Self { text: text.to_owned(), kind })
+    }
+
+    /// As it was given.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Is this file meant?
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
+        match &self.kind {
+            Kind::Glob(glob) => glob.is_match(path),
+            Kind::Parts(wanted) => {
+                let path = plain(Path::new(path));
+                if wanted.is_absolute() {
+                    return path.starts_with(wanted);
+                }
+                let wanted: Vec<Component> = wanted.components().collect();
+                let parts: Vec<Component> = path.components().collect();
+                parts.windows(wanted.len()).any(|some| some == wanted)
+            }
+        }
+    }
+}
+
+/// A path without `.` and, as far as names alone tell, without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
+                result.pop();
+            }
+            _ => result.push(part),
+        }
+    }
+    result
+}
+
+/// Is this a file of the system, of the Rust library or of a package from a registry, and not of the project itself?
+#[must_use]
+pub fn is_foreign(path: &str) -> bool {
+    let roots = ["/usr/", "/lib/", "/opt/", "/rustc/", "/nix/store/"];
+    let folders = ["/.cargo/registry/", "/.cargo/git/", "/lib/rustlib/src/"];
+    roots.iter().any(|root| path.starts_with(root)) || folders.iter().any(|folder| path.contains(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        FilePattern::new(pattern, Path::new("/home/me/project")).unwrap().matches(path)
+    }
+
+    #[test]
+    fn components_are_whole() {
+        assert!(matches("parser.c", "/home/me/src/parser.c"));
+        assert!(!matches("parser.c", "/home/me/src/xparser.c"));
+        assert!(matches("src/parser.c", "/home/me/./src/parser.c"));
+        assert!(matches("src", "/home/me/src/a/b.c"));
+        assert!(matches("src/", "src/b.c"));
+        assert!(!matches("src", "/home/me/src2/b.c"));
+        assert!(!matches("parser", "/home/me/src/parser.c"));
+    }
+
+    #[test]
+    fn absolute_paths_are_anchored() {
+        assert!(matches("/home/me", "/home/me/src/../lib/a.c"));
+        assert!(!matches("/me", "/home/me/a.c"));
+        assert!(matches("./src", "/home/me/project/src/a.c"));
+        assert!(matches("../lib/a.c", "/home/me/lib/a.c"));
+        assert!(!matches("./src", "/elsewhere/src/a.c"));
+    }
+
+    #[test]
+    fn wildcards_mean_the_whole_path() {
+        assert!(matches("*/third_party/*", "/x/third_party/y/a.c"));
+        assert!(matches("*.h", "/usr/include/stdio.h"));
+        assert!(!matches("a?.h", "/usr/ab.h"));
+        assert!(FilePattern::new("[", Path::new("/")).is_err());
+        assert!(FilePattern::new("", Path::new("/")).is_err());
+    }
+}
