@@ -234,7 +234,7 @@ fn cargo_builds_runs_and_tests() {
     assert!(project.is_profiled(program));
     // Cargo links `deps/demo-HASH`; the profile has the name of what was run.
     let is_named = |name: &str| name.strip_prefix("demo.").is_some_and(|rest| rest.ends_with(".cotree"));
-    let names = fs::read_dir(project.dir.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let names = fs::read_dir(project.path("")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
     assert_eq!(names.filter(|name| is_named(&name.to_string_lossy())).count(), 1);
     let tests = project.ok("cargo test");
     assert_eq!(tests.matches("1 passed").count(), 2, "{tests}");
