@@ -1,6 +1,7 @@
 //! The counts of one link unit, from one run or from many.
 
 use crate::binary::UnitId;
+use crate::path_counts::{Amount, PathCounts, RegisterCounts};
 use cotree_rt::layout::{Flags, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,8 +73,13 @@ pub struct UnitCounts {
     pub saturated: bool,
     /// The counters.
     pub counters: Vec<u64>,
-    /// Activations abandoned less those revived, by the address of the early-exit table (tags included).
+    /// Activations abandoned less those revived, by the address of the early-exit table (tags included). An address with 0
+    /// has seen as many of both.
     pub early: BTreeMap<u64, i64>,
+    /// Paths counted in hash tables.
+    pub paths: PathCounts,
+    /// Activations of `early` of which the path registers are known.
+    pub registers: RegisterCounts,
 }
 
 /// Bits of [`Flags`] that this version knows.
@@ -89,7 +95,8 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::RESET
     | Flags::SLAB_SHARED
     | Flags::FOREIGN_PROCESS
-    | Flags::UNHOOKED;
+    | Flags::UNHOOKED
+    | Flags::PATHS_MISSING;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.
@@ -104,22 +111,18 @@ impl UnitCounts {
         }
         let mut cut = other.saturated;
         for (sum, &count) in self.counters.iter_mut().zip(&other.counters) {
-            let (scaled, over) = match count.checked_mul(weight) {
-                Some(scaled) => sum.overflowing_add(scaled),
-                None => (0, true),
-            };
-            *sum = if over { u64::MAX } else { scaled };
+            let (total, over) = sum.plus(count, weight);
+            *sum = total;
             cut |= over;
         }
         for (&address, &count) in &other.early {
             let sum = self.early.entry(address).or_default();
-            let exact = i128::from(*sum) + i128::from(count) * i128::from(weight);
-            *sum = i64::try_from(exact).unwrap_or_else(|_| {
-                cut = true;
-                if exact < 0 { i64::MIN } else { i64::MAX }
-            });
+            let (total, over) = sum.plus(count, weight);
+            *sum = total;
+            cut |= over;
         }
-        self.early.retain(|_, count| *count != 0);
+        cut |= self.paths.add(&other.paths, weight);
+        cut |= self.registers.add(&other.registers, weight);
         self.saturated |= cut;
         self.runs.add(&other.runs);
         self.weight = self.weight.saturating_add(other.weight.saturating_mul(weight));

@@ -3,7 +3,7 @@
 //! Only the sections that matter are read, through a cache and not through a mapping: a binary that is rebuilt or cut
 //! off while we look at it is an error and not a SIGBUS.
 
-use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, UnitId};
+use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
 use cotree_core::facts::{Callee, Function};
 use cotree_core::ids::Site;
@@ -217,6 +217,14 @@ impl BinaryFile {
         let placed = &self.functions[self.functions.partition_point(|p| p.start <= address).checked_sub(1)?];
         let offset = u32::try_from(address - placed.start).ok()?;
         (offset < self.map.code.functions[placed.code as usize].size).then_some((placed, offset))
+    }
+
+    /// What is under way at a return address (perhaps with [`layout::LANDED`]), if it is that of a known call.
+    pub(crate) fn return_point(&self, address: u64) -> Option<&ReturnPoint> {
+        let (placed, before) = self.placed_at((address & !layout::LANDED).checked_sub(1)?)?;
+        let returns = &self.map.code.functions[placed.code as usize].returns;
+        let found = returns.binary_search_by_key(&(before + 1), |r| r.offset).ok()?;
+        (!placed.ambiguous).then(|| &returns[found])
     }
 
     /// What an address of the table of early exits means (see [`layout::EarlyEntry::address`]).

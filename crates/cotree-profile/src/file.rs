@@ -5,7 +5,7 @@ use crate::counts::UnitCounts;
 use crate::{merged, raw};
 use cotree_rt::layout;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Why a profile cannot be used.
@@ -123,15 +123,14 @@ impl ProfileFile {
         }
         let mut magic = Vec::with_capacity(8);
         file.by_ref().take(8).read_to_end(&mut magic).map_err(io)?;
-        let whole = magic.clone();
-        let file = BufReader::with_capacity(1 << 16, whole.as_slice().chain(file));
+        file.rewind().map_err(io)?;
         match magic.first_chunk::<8>() {
             Some(&layout::MAGIC) => {
                 let counts = raw::read(file, metadata.len(), path)?;
                 Ok(Self { path: path.to_owned(), kind: Kind::Raw, units: vec![counts] })
             }
             Some(&merged::MAGIC) => {
-                let units = merged::read(file, metadata.len(), path)?;
+                let units = merged::read(BufReader::with_capacity(1 << 16, file), metadata.len(), path)?;
                 Ok(Self { path: path.to_owned(), kind: Kind::Merged, units })
             }
             _ if magic.is_empty() => Err(ProfileError::Empty { path: path.to_owned() }),

@@ -16,6 +16,8 @@ mod elf;
 pub mod file;
 pub mod map;
 pub mod merged;
+pub mod path_counts;
+mod path_recovery;
 pub mod raw;
 pub mod recover;
 pub mod snapshot;

@@ -8,6 +8,7 @@ use crate::atomic::{self, WriteError};
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::{DifferentBinaries, ProfileError, ProfileFile};
+use crate::path_counts::{PathCounts, PathKey, RegisterCounts, RegisterKey, Sums};
 use cotree_rt::layout::Checksum;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +19,9 @@ use std::path::{Path, PathBuf};
 /// First bytes of a merged profile.
 pub const MAGIC: [u8; 8] = *b"COTREEMG";
 /// Version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The oldest version that is still read: without paths.
+pub const OLDEST_VERSION: u32 = 1;
 
 const HEADER: usize = 40;
 /// What a file may unpack to: so many bytes per packed byte, and a basis. The writer pads where that is not enough.
@@ -122,9 +125,10 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
         let mut last = 0;
         for (&address, &count) in &unit.early {
             put(&mut body, address - last);
-            put(&mut body, ((count << 1) ^ (count >> 63)).cast_unsigned());
+            put(&mut body, zigzag(count));
             last = address;
         }
+        put_paths(&mut body, unit);
     }
     let mut payload = zstd::bulk::compress(&body, 9)?;
     let needed = (body.len() as u64).saturating_sub(BASIS).div_ceil(MAX_RATIO);
@@ -141,6 +145,32 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
     bytes.extend_from_slice(&sum.to_le_bytes());
     bytes.append(&mut payload);
     Ok(bytes)
+}
+
+fn put_paths(body: &mut Vec<u8>, unit: &UnitCounts) {
+    let paths = unit.paths.entries();
+    put(body, paths.len() as u64);
+    let mut last = PathKey { function: 0, path: 0 };
+    for &(key, count) in paths {
+        put(body, u64::from(key.function - last.function));
+        put(body, if key.function == last.function { key.path - last.path } else { key.path });
+        put(body, count);
+        last = key;
+    }
+    let registers = unit.registers.entries();
+    put(body, registers.len() as u64);
+    let mut last = 0;
+    for &(key, count) in registers {
+        put(body, key.address - last);
+        put(body, key.value.into());
+        put(body, zigzag(key.register));
+        put(body, zigzag(count));
+        last = key.address;
+    }
+}
+
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
 fn checksum(head: &[u8], payload: &[u8]) -> u64 {
@@ -177,7 +207,7 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCou
     file.read_exact(&mut head).map_err(io)?;
     let word = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
     let version = u32::from_le_bytes(head[8..12].try_into().expect("four bytes"));
-    if version != VERSION {
+    if !(OLDEST_VERSION..=VERSION).contains(&version) {
         return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
     }
     let (unpacked, packed) = (word(16), word(24));
@@ -196,7 +226,7 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCou
     let decoder =
         zstd::stream::read::Decoder::with_buffer(payload.as_slice()).map_err(|_| damaged("it does not unpack"))?;
     // One frame: what stands after it is padding.
-    let mut body = Body { bytes: io::BufReader::new(decoder.single_frame().take(unpacked)), left: unpacked };
+    let mut body = Body { version, bytes: io::BufReader::new(decoder.single_frame().take(unpacked)), left: unpacked };
     let units = body.units().map_err(damaged)?;
     if body.left != 0 {
         return Err(damaged("bytes are left over"));
@@ -206,6 +236,7 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCou
 
 /// The unpacked body, read once from front to back.
 struct Body<R> {
+    version: u32,
     bytes: R,
     left: u64,
 }
@@ -254,9 +285,9 @@ impl<R: Read> Body<R> {
                 return Err("its early exits are not in order");
             }
             address = address.checked_add(step).ok_or("its early exits are not in order")?;
-            let count = self.number()?;
-            early.insert(address, (count >> 1).cast_signed() ^ -(count & 1).cast_signed());
+            early.insert(address, self.signed()?);
         }
+        let (paths, registers) = if self.version >= 2 { self.paths()? } else { Default::default() };
         let unit = UnitId(id);
         Ok(UnitCounts {
             unit,
@@ -271,7 +302,34 @@ impl<R: Read> Body<R> {
             saturated,
             counters,
             early,
+            paths,
+            registers,
         })
+    }
+
+    fn paths(&mut self) -> Result<(PathCounts, RegisterCounts), &'static str> {
+        let mut paths: Vec<(PathKey, u64)> = Vec::new();
+        for _ in 0..self.count()? {
+            let last = paths.last().map_or(PathKey { function: 0, path: 0 }, |entry| entry.0);
+            let step = u32::try_from(self.number()?).map_err(|_| "a path belongs to no function")?;
+            let function = last.function.checked_add(step).ok_or("a path belongs to no function")?;
+            let base = if step == 0 { last.path } else { 0 };
+            let path = base.checked_add(self.number()?).ok_or("its paths are not in order")?;
+            paths.push((PathKey { function, path }, self.number()?));
+        }
+        let mut registers: Vec<(RegisterKey, i64)> = Vec::new();
+        for _ in 0..self.count()? {
+            let last = registers.last().map_or(0, |entry| entry.0.address);
+            let address = last.checked_add(self.number()?).ok_or("its path registers are not in order")?;
+            let value = u8::try_from(self.number()?).map_err(|_| "a path register has no place")?;
+            registers.push((RegisterKey { address, value, register: self.signed()? }, self.signed()?));
+        }
+        let read = (paths.len(), registers.len());
+        let ((paths, cut), (registers, registers_cut)) = (Sums::new(paths), Sums::new(registers));
+        if cut || registers_cut || read != (paths.entries().len(), registers.entries().len()) {
+            return Err("a path is in it twice, or without a count");
+        }
+        Ok((paths, registers))
     }
 
     fn exact(&mut self, bytes: &mut [u8]) -> Result<(), &'static str> {
@@ -294,6 +352,10 @@ impl<R: Read> Body<R> {
             }
         }
         Err("a number has more than 64 bits")
+    }
+
+    fn signed(&mut self) -> Result<i64, &'static str> {
+        self.number().map(|n| (n >> 1).cast_signed() ^ -(n & 1).cast_signed())
     }
 
     /// A number of things of which each takes at least a byte.

@@ -1,16 +1,22 @@
 //! Reading raw profiles: what the runtime leaves behind (see [`cotree_rt::layout`]).
 //!
-//! The file is streamed: memory is one counter array and a buffer, however many slabs there are. Nothing in the header
+//! The file is streamed: memory is one counter array, the paths that were taken and a buffer, however many slabs there are. Nothing in the header
 //! is believed before it fits the file.
 
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
+use crate::path_counts::Buckets;
 use cotree_rt::layout::{Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+mod segments;
+
+use segments::Segment;
+pub(crate) use segments::Segments;
 
 /// Byte offsets in the header page; the layout's own order and sizes.
 mod at {
@@ -38,6 +44,7 @@ mod at {
     pub(super) const BINARY: usize = offset_of!(RawHeader, binary);
     pub(super) const COMMAND: usize = offset_of!(RawHeader, command);
     pub(super) const PATH_HEAD: usize = offset_of!(RawHeader, path_head);
+    pub(super) const PATH_METRIC: usize = offset_of!(RawHeader, path_metric);
 }
 
 pub(crate) const HEADER_SIZE: usize = PAGE as usize;
@@ -63,8 +70,8 @@ impl Header {
         if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
         }
-        if version >= 2 && header.u64(at::PATH_HEAD) != 0 {
-            return Err(damaged("it counts paths, which this cotree does not read yet"));
+        if version >= 2 && header.u32(at::PATH_METRIC) != 0 {
+            return Err(damaged("its paths are measured in a way that this cotree does not know"));
         }
         if Runs::one(header.state()).is_none() {
             return Err(damaged("its state is unknown"));
@@ -189,6 +196,16 @@ impl Header {
         self.u64(at::EARLY_CAPACITY)
     }
 
+    /// File offset of the newest path segment; 0: there is none.
+    fn path_head(&self) -> u64 {
+        if self.u32(at::VERSION) >= 2 { self.u64(at::PATH_HEAD) } else { 0 }
+    }
+
+    /// Bytes of one slab that are counters.
+    fn slab_bytes(&self) -> u64 {
+        self.counter_count() * 8
+    }
+
     /// The end of the last slab.
     pub(crate) fn end(&self) -> u64 {
         self.slabs_offset() + self.slab_stride() * self.slab_count()
@@ -211,11 +228,11 @@ impl Header {
 /// More counters than this are refused: no program has them, and a sparse file could claim them for free.
 const MAX_COUNTERS: u64 = 1 << 30;
 
-/// Reads a raw profile whose first bytes are [`MAGIC`].
+/// Reads a raw profile whose first bytes are [`MAGIC`]. The file is at its start.
 ///
 /// # Errors
 /// See [`ProfileError`].
-pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<UnitCounts, ProfileError> {
+pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<UnitCounts, ProfileError> {
     let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
     let mut page = Box::new([0; HEADER_SIZE]);
     if length < PAGE {
@@ -241,6 +258,8 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<UnitCounts,
         ended_ns: header.u64(at::ENDED),
         ..UnitCounts::default()
     };
+    let segments = Segments::find(&mut file, &header, length, path)?;
+    file.seek(SeekFrom::Start(PAGE)).map_err(io)?;
     let mut body = Body { file, position: PAGE, sum: Checksum::new(length - PAGE), buffer: vec![0; 1 << 18] };
 
     body.skip_to(header.early_offset()).map_err(io)?;
@@ -258,10 +277,21 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<UnitCounts,
         }
     })
     .map_err(io)?;
-    early.retain(|_, count| *count != 0);
 
-    for slab in 0..header.slab_count() {
-        body.skip_to(header.slabs_offset() + slab * header.slab_stride()).map_err(io)?;
+    let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
+    let mut buckets = Buckets::default();
+    let mut tables = segments.iter().peekable();
+    // Without counters all slabs are empty, and as many as a damaged header likes.
+    let slabs = if header.counter_count() == 0 { 0 } else { header.slab_count() };
+    for slab in 0..slabs {
+        let offset = header.slabs_offset() + slab * header.slab_stride();
+        while let Some(table) = tables.next_if(|table| table.offset < offset) {
+            body.buckets(table, &mut buckets).map_err(io)?.map_err(damaged)?;
+        }
+        if segments.overlap(offset, offset + header.slab_stride()) {
+            continue;
+        }
+        body.skip_to(offset).map_err(io)?;
         if slab == 0 {
             body.words(header.counter_count(), |word| counts.counters.push(word)).map_err(io)?;
             continue;
@@ -276,7 +306,12 @@ pub fn read(mut file: impl Read, length: u64, path: &Path) -> Result<UnitCounts,
         })
         .map_err(io)?;
     }
-    counts.saturated = saturated;
+    for table in tables {
+        body.buckets(table, &mut buckets).map_err(io)?.map_err(damaged)?;
+    }
+    let (paths, registers, cut) = buckets.finish();
+    (counts.paths, counts.registers) = (paths, registers);
+    counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;
     let vouched = header.state() != State::RUNNING && header.flags() & Flags::THREADS_ALIVE == 0;
     if vouched && body.sum.finish() != header.u64(at::BODY_CHECKSUM) {
@@ -307,6 +342,21 @@ impl<R: Read> Body<R> {
             self.piece(position - self.position)?;
         }
         Ok(())
+    }
+
+    /// A table of paths; what is wrong with it comes inside.
+    fn buckets(&mut self, table: &Segment, into: &mut Buckets) -> io::Result<Result<(), &'static str>> {
+        self.skip_to(table.buckets())?;
+        let (mut bucket, mut filled, mut outcome) = ([0; 4], 0, Ok(()));
+        self.words(table.capacity * 4, |word| {
+            bucket[filled] = word;
+            filled = (filled + 1) % 4;
+            if filled == 0 && outcome.is_ok() {
+                let [function, path, count, _] = bucket;
+                outcome = into.add(function, path, count);
+            }
+        })?;
+        Ok(outcome)
     }
 
     fn words(&mut self, count: u64, mut each: impl FnMut(u64)) -> io::Result<()> {

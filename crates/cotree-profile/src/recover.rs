@@ -7,11 +7,13 @@
 use crate::binary::{BinaryError, BinaryFile, BinaryMap, Resolved, UnitId};
 use crate::counts::{Runs, UnitCounts};
 use crate::file::ProfileFile;
+use crate::path_counts::PathKey;
+use crate::path_recovery::recover_paths;
 use cotree_core::facts::{Doubt, Function};
 use cotree_core::ids::Block;
 use cotree_core::method::path::PathProfile;
 use cotree_core::method::{self, RecoverError};
-use cotree_core::plan::{FunctionPlan, Measure, Method};
+use cotree_core::plan::{FunctionPlan, Layout, Measure, Method, PathTable};
 use cotree_core::probe::{Place, Probe};
 use cotree_core::profile::{EarlyExits, Flaw, FunctionProfile};
 use cotree_rt::layout::Flags;
@@ -57,6 +59,14 @@ pub enum UnitError {
         expected: u64,
         /// Counters of the profile.
         found: u64,
+    },
+    /// The profile has paths of a function that has no table for them.
+    #[error("the profile has a path table for function {function}, but {binary} has none: the profile is damaged; run the program again", binary = .binary.display())]
+    ForeignPaths {
+        /// The binary.
+        binary: PathBuf,
+        /// The function's number.
+        function: u32,
     },
     /// The binary carries no reference counters.
     #[error("{binary} carries no reference counters: build it with --verify", binary = .binary.display())]
@@ -108,6 +118,10 @@ pub enum Note {
         /// Runs.
         runs: u64,
     },
+    /// Path tables had no room left: paths are missing.
+    PathsMissing,
+    /// So many functions have loops that are entered in several places: their paths have no context.
+    WithoutContext(u64),
     /// Functions whose counts could not be recovered at all.
     Failed(u64),
 }
@@ -116,7 +130,10 @@ impl Note {
     /// Does it put counts in doubt? (Else it is only worth knowing.)
     #[must_use]
     pub fn doubtful(&self) -> bool {
-        !matches!(self, Self::Reset | Self::NotMapped | Self::Weighted { .. } | Self::Snapshots(_))
+        !matches!(
+            self,
+            Self::Reset | Self::NotMapped | Self::Weighted { .. } | Self::Snapshots(_) | Self::WithoutContext(_)
+        )
     }
 }
 
@@ -144,6 +161,13 @@ impl fmt::Display for Note {
             Self::NotMapped => f.write_str("the counters were not in a file mapping: a kill would have lost them"),
             Self::Saturated => f.write_str("sums of counts were too large for 64 bits and were cut"),
             Self::Weighted { weight, runs } => write!(f, "a weighted sum: {runs} run{} with a total weight of {weight}", s(runs)),
+            Self::PathsMissing => f.write_str("there was no room for more paths: some are missing"),
+            Self::WithoutContext(1) => {
+                f.write_str("one function has a loop that is entered in several places: its paths have no context")
+            }
+            Self::WithoutContext(n) => {
+                write!(f, "{n} functions have loops that are entered in several places: their paths have no context")
+            }
             Self::Failed(n) => write!(f, "{n} function{} could not be recovered: the map and the counts contradict each other", s(n)),
         }
     }
@@ -163,7 +187,8 @@ pub struct UnitProfile {
     /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
     /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
     pub functions: Vec<Option<FunctionProfile>>,
-    /// In the same order, the paths that the method counted, if it counts any.
+    /// Likewise the paths, if the method counts them, else empty. What follows from them for blocks and edges, flaws
+    /// included, is in `functions` alone: their own `counts` are empty.
     pub paths: Vec<Option<PathProfile>>,
     /// Functions whose counts contradict their plan.
     pub failures: Vec<(u32, RecoverError)>,
@@ -272,7 +297,7 @@ impl UnitExits {
     pub(crate) fn new(binary: &BinaryFile, counts: &UnitCounts) -> (Self, bool) {
         let mut exits = Self { by_function: HashMap::new(), unknown: HashMap::new(), unknown_total: 0, outside: 0 };
         let mut saturated = false;
-        for (&address, &count) in &counts.early {
+        for (&address, &count) in counts.early.iter().filter(|(_, count)| **count != 0) {
             match binary.resolve(address) {
                 Resolved::Sites(chain) => {
                     for (function, site) in chain {
@@ -311,23 +336,32 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
     check_counts(binary, counts)?;
     let map = binary.map();
     let (exits, exits_saturated) = UnitExits::new(binary, counts);
-    let bases = map.plan.layout().main;
-    let (functions, failures) = recover_plans(binary, counts, map.plan.method, map.plan.plans(), &bases, &exits);
+    let layout = map.plan.layout();
+    let bases = &layout.main;
+    let mut paths = Vec::new();
+    let (functions, failures) = if map.plan.method.counts_paths() {
+        let (recovered, failures) = recover_paths(binary, counts, &layout);
+        paths = recovered;
+        let derived = paths.iter_mut().map(|path| path.as_mut().map(|path| std::mem::take(&mut path.counts)));
+        (derived.collect(), failures)
+    } else {
+        recover_plans(binary, counts, map.plan.method, &map.plan.functions, bases, &exits)
+    };
     let mut profile = UnitProfile {
         unit: counts.unit,
         binary: binary.path().to_owned(),
         command: counts.command.clone(),
         method: map.plan.method,
         functions,
-        paths: Vec::new(),
+        paths,
         failures,
         runs: counts.runs,
         weight: counts.weight,
         flags: counts.flags,
         notes: Vec::new(),
     };
-    add_flaws(&mut profile, map, counts, &bases, &exits, exits_saturated);
-    profile.notes = notes(&profile, counts, &exits, exits_saturated);
+    add_flaws(&mut profile, map, counts, &layout, &exits, exits_saturated);
+    profile.notes = notes(&profile, map, counts, &exits, exits_saturated);
     Ok(profile)
 }
 
@@ -340,12 +374,15 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
             found: binary.unit(),
         });
     }
-    let expected = binary.map().plan.layout().counter_count;
-    let found = counts.counters.len() as u64;
-    if expected == found {
-        Ok(())
-    } else {
-        Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found })
+    let layout = binary.map().plan.layout();
+    let (expected, found) = (layout.counter_count, counts.counters.len() as u64);
+    if expected != found {
+        return Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found });
+    }
+    let hashed = |key: &PathKey| matches!(layout.tables.get(key.function as usize), Some(PathTable::Hashed { .. }));
+    match counts.paths.entries().iter().find(|(key, _)| !hashed(key)) {
+        Some((key, _)) => Err(UnitError::ForeignPaths { binary: binary.path().to_owned(), function: key.function }),
+        None => Ok(()),
     }
 }
 
@@ -390,7 +427,7 @@ fn add_flaws(
     profile: &mut UnitProfile,
     map: &BinaryMap,
     counts: &UnitCounts,
-    bases: &[u64],
+    layout: &Layout,
     exits: &UnitExits,
     saturated: bool,
 ) {
@@ -403,7 +440,7 @@ fn add_flaws(
     let saturated = saturated || counts.saturated;
     let functions = map.program.functions().map(|(_, f)| f);
     for ((((function, plan), &base), recovered), index) in
-        functions.zip(map.plan.plans()).zip(bases).zip(&mut profile.functions).zip(0u32..)
+        functions.zip(map.plan.plans()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
     {
         let Some(recovered) = recovered else { continue };
         let base = usize::try_from(base).expect("within the counter array");
@@ -411,6 +448,7 @@ fn add_flaws(
         let never_began = proves_never_entered(plan, counters);
         // Where every block and edge has its own counter, live activations only blur the lines after calls.
         let flow_matters = map.plan.method != Method::Block || !function.sites.is_empty();
+        let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
         let mut flaw = |holds: bool, flaw: Flaw| {
             if holds && !recovered.flaws.contains(&flaw) {
                 recovered.flaws.push(flaw);
@@ -426,7 +464,9 @@ fn add_flaws(
         flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::SuspendedStacks);
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
-        flaw(saturated && counters.iter().any(|&c| c > 0), Flaw::Damaged);
+        flaw(saturated && counted, Flaw::Damaged);
+        // Registers of abandoned activations are in the same tables as paths.
+        flaw(has(Flags::PATHS_MISSING) && map.plan.method.counts_paths(), Flaw::Damaged);
     }
 }
 
@@ -441,7 +481,13 @@ fn proves_never_entered(plan: &FunctionPlan, counters: &[u64]) -> bool {
     })
 }
 
-fn notes(profile: &UnitProfile, counts: &UnitCounts, exits: &UnitExits, exits_saturated: bool) -> Vec<Note> {
+fn notes(
+    profile: &UnitProfile,
+    map: &BinaryMap,
+    counts: &UnitCounts,
+    exits: &UnitExits,
+    exits_saturated: bool,
+) -> Vec<Note> {
     let flag = |bit: u64| counts.flags & bit != 0;
     let mut notes = Vec::new();
     let mut note = |holds: bool, note: Note| {
@@ -466,6 +512,9 @@ fn notes(profile: &UnitProfile, counts: &UnitCounts, exits: &UnitExits, exits_sa
     note(counts.saturated || exits_saturated, Note::Saturated);
     note(flag(Flags::RESET), Note::Reset);
     note(flag(Flags::NOT_MAPPED) && counts.runs.cut_off > 0, Note::NotMapped);
+    note(flag(Flags::PATHS_MISSING), Note::PathsMissing);
+    let without = map.plan.paths.iter().filter(|plan| plan.paths > 0 && !plan.context).count() as u64;
+    note(map.plan.method == Method::PathContext && without > 0, Note::WithoutContext(without));
     let runs = counts.runs.total();
     note(counts.weight != runs, Note::Weighted { weight: counts.weight, runs });
     notes

@@ -6,7 +6,7 @@
 
 use crate::atomic::{self, WriteError};
 use crate::file::ProfileError;
-use crate::raw::{HEADER_SIZE, Header};
+use crate::raw::{HEADER_SIZE, Header, Segments};
 use cotree_rt::layout::{self, PAGE, State};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
@@ -146,7 +146,8 @@ fn finish(mut bytes: Vec<u8>, pid: u32, live: &Path) -> Result<Vec<u8>, ProfileE
     if header.state() != State::RUNNING {
         return Ok(bytes); // It ended while we looked.
     }
-    let end = usize::try_from(header.end()).expect("checked against the length");
+    let segments = Segments::find(io::Cursor::new(&bytes), &header, length, live)?;
+    let end = usize::try_from(header.end().max(segments.end()).min(length)).expect("checked against the length");
     bytes.truncate(end);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
     let body = layout::checksum(&bytes[HEADER_SIZE..]);

@@ -176,6 +176,8 @@ pub struct Raw {
     pub threads_alive: u32,
     pub slabs: Vec<Vec<u64>>,
     pub early: Vec<(u64, i64)>,
+    /// The buckets of the path segments, behind the slabs, the newest segment last.
+    pub segments: Vec<Vec<[u64; 4]>>,
     pub binary: PathBuf,
 }
 
@@ -188,15 +190,16 @@ impl Raw {
             threads_alive: 0,
             slabs: vec![counters],
             early: early(),
+            segments: vec![],
             binary: "/build/prog".into(),
         }
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let capacity = 16u64;
+        let capacity = (2 * self.early.len() as u64).next_power_of_two().max(16);
         let count = self.slabs[0].len() as u64;
         let early_offset = layout::PAGE;
-        let slabs_offset = layout::PAGE * 2;
+        let slabs_offset = early_offset + (capacity * 16).next_multiple_of(layout::PAGE);
         let stride = (count * 8).next_multiple_of(layout::PAGE);
         let mut bytes = vec![0u8; (slabs_offset + stride * self.slabs.len() as u64) as usize];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -235,6 +238,18 @@ impl Raw {
                 bytes[at + index * 8..at + index * 8 + 8].copy_from_slice(&counter.to_le_bytes());
             }
         }
+        let mut head = 0u64;
+        for buckets in &self.segments {
+            let next = head;
+            head = bytes.len() as u64;
+            let capacity = buckets.len().next_power_of_two();
+            bytes.extend_from_slice(&layout::PATH_MAGIC);
+            for word in [capacity as u64, next, 0, 0, 0, 0, 0].iter().chain(buckets.iter().flatten()) {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            bytes.resize((head as usize + 64 + 32 * capacity).next_multiple_of(layout::PAGE as usize), 0);
+        }
+        bytes[PATH_HEAD..PATH_HEAD + 8].copy_from_slice(&head.to_le_bytes());
         seal(&mut bytes);
         bytes
     }
@@ -243,6 +258,9 @@ impl Raw {
         std::fs::write(path, self.bytes()).unwrap();
     }
 }
+
+/// Where the header says where the newest path segment is.
+pub const PATH_HEAD: usize = 3208;
 
 fn bytes_at(bytes: &[u8], at: u64) -> u64 {
     u64::from_le_bytes(bytes[at as usize..at as usize + 8].try_into().unwrap())

@@ -1,0 +1,131 @@
+//! Recovery of path profiles: counts of tables, registers at return addresses, and what of these belongs to which function.
+
+use crate::binary::{BinaryFile, Resolved, ReturnPoint};
+use crate::counts::UnitCounts;
+use crate::path_counts::{PathKey, RegisterKey};
+use cotree_core::ids::Site;
+use cotree_core::method::RecoverError;
+use cotree_core::method::path::{self, Abandoned, AtCalls, PathError, PathPlan, PathProfile};
+use cotree_core::plan::{Layout, PathTable};
+use std::collections::HashMap;
+
+/// Recovers the paths of all functions of a unit that counts them.
+pub(crate) fn recover_paths(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    layout: &Layout,
+) -> (Vec<Option<PathProfile>>, Vec<(u32, RecoverError)>) {
+    let plans = &binary.map().plan.paths;
+    let abandoned = abandoned(binary, counts, plans);
+    let mut failures = Vec::new();
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(0u32..);
+    let profiles = functions
+        .map(|((function, plan), index)| {
+            if function.untouched.is_some() || function.blocks.is_empty() {
+                return None;
+            }
+            let place = usize::try_from(layout.main[index as usize]).expect("within the counter array");
+            let counters = &counts.counters[place..place + plan.plan.measures.len()];
+            let table = table(counts, plan, layout.tables[index as usize], index);
+            let cfg = function.cfg().expect("validated with the map");
+            let early = abandoned.get(&index).map_or(&[][..], Vec::as_slice);
+            match path::recover(function, &cfg, plan, counters, &table, early) {
+                Ok(profile) => Some(profile),
+                Err(PathError::NothingMeasured) => None,
+                Err(error) => {
+                    failures.push((index, error.into()));
+                    None
+                }
+            }
+        })
+        .collect();
+    (profiles, failures)
+}
+
+/// The paths of one function that were counted.
+fn table(counts: &UnitCounts, plan: &PathPlan, table: PathTable, function: u32) -> Vec<(u64, u64)> {
+    match table {
+        PathTable::None => Vec::new(),
+        PathTable::Array { base } => {
+            let base = usize::try_from(base).expect("within the counter array");
+            let paths = usize::try_from(plan.paths).expect("fits an array");
+            let counted = (0..).zip(&counts.counters[base..base + paths]);
+            counted.filter(|(_, count)| **count > 0).map(|(path, &count)| (path, count)).collect()
+        }
+        PathTable::Hashed { .. } => {
+            let key = |path| PathKey { function, path };
+            counts.paths.between(key(0), key(u64::MAX)).iter().map(|(key, count)| (key.path, *count)).collect()
+        }
+    }
+}
+
+/// The activations that left, or came to life, per function, with their registers where these are known.
+fn abandoned(binary: &BinaryFile, counts: &UnitCounts, plans: &[PathPlan]) -> HashMap<u32, Vec<Abandoned>> {
+    let mut found: HashMap<u32, Vec<Abandoned>> = HashMap::new();
+    for (&address, &count) in &counts.early {
+        let (Some(point), Resolved::Sites(left)) = (binary.return_point(address), binary.resolve(address)) else {
+            continue;
+        };
+        let values = values(point);
+        // What was left is the chain less its resume markers, up to some link.
+        let mut left = left.into_iter().peekable();
+        for (&link, value) in point.chain.iter().zip(values) {
+            if left.next_if_eq(&link).is_none() {
+                continue;
+            }
+            let (function, site) = link;
+            let block = binary.function(function).sites[site.index()].block;
+            let needed = matches!(plans[function as usize].at_calls(block), Some(AtCalls::Query(_)));
+            let entries = found.entry(function).or_default();
+            if !needed {
+                entries.extend((count != 0).then_some(Abandoned { site, register: None, count }));
+                continue;
+            }
+            let known = value.map_or(&[][..], |value| {
+                let key = |register| RegisterKey { address, value, register };
+                counts.registers.between(key(i64::MIN), key(i64::MAX))
+            });
+            let mut rest = i128::from(count);
+            for (key, count) in known {
+                rest -= i128::from(*count);
+                entries.push(Abandoned { site, register: Some(key.register), count: *count });
+            }
+            // Where nothing is known of any, those that came to life may hide others that were abandoned.
+            if rest != 0 || value.is_none() {
+                let count = i64::try_from(rest).unwrap_or(if rest < 0 { i64::MIN } else { i64::MAX });
+                entries.push(Abandoned { site, register: None, count });
+            }
+        }
+    }
+    found
+}
+
+/// Per link of the chain, which value of its return point is its register.
+fn values(point: &ReturnPoint) -> Vec<Option<u8>> {
+    let mut values = vec![None; point.chain.len()];
+    let mut registers = (0u8..=u8::MAX).zip(&point.registers).peekable();
+    for (link, place) in point.chain.iter().zip(&mut values).rev() {
+        *place = registers.next_if(|(_, register): &(u8, &(u32, Site))| *register == link).map(|(value, _)| value);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_those_of_links_outermost_first() {
+        let link = |f| (f, Site(f));
+        let point = |chain: &[u32], registers: &[u32]| ReturnPoint {
+            offset: 1,
+            chain: chain.iter().copied().map(link).collect(),
+            registers: registers.iter().copied().map(link).collect(),
+        };
+        assert_eq!(values(&point(&[1, 2, 3], &[3, 2, 1])), [Some(2), Some(1), Some(0)]);
+        assert_eq!(values(&point(&[1, 2, 3], &[3, 1])), [Some(1), None, Some(0)]);
+        assert_eq!(values(&point(&[1, 2, 1], &[1, 1])), [Some(1), None, Some(0)]);
+        assert_eq!(values(&point(&[1], &[7, 1])), [None], "what makes no sense is unknown");
+        assert_eq!(values(&point(&[], &[])), []);
+    }
+}
