@@ -115,7 +115,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Cfg(args) => done(commands::cfg::run(&args))?,
         Command::Dump(args) => done(commands::dump::run(&args))?,
         Command::Verify(args) => done(commands::verify::run(&args))?,
-        Command::Plan(args) => done(commands::plan::run(&args))?,
+        Command::Plan(args) => done(commands::plan::run(&args, &options))?,
         Command::Instrument(args) => done(commands::instrument::run(&args, &options))?,
         Command::Demo(args) => done(commands::demo::run(&args))?,
         Command::LtoLink { request } => worker::link(&request)?,

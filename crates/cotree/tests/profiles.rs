@@ -148,7 +148,10 @@ fn functions_are_drawn_and_differences_found() {
     assert!(folder.bad(&["cfg", "nothing"]).contains("there is no function nothing"));
     assert!(folder.bad(&["cfg", "o"]).contains("functions match o"));
     assert_eq!(folder.good(&["diff", "prog.cotree", "prog.cotree"]), "No count differs.\n");
-    assert!(folder.good(&["plan", "prog"]).contains("edge, worst tree"));
+    let plan = folder.good(&["plan", "prog"]);
+    assert!(plan.contains("edge, worst tree") && plan.contains("path-context"), "{plan}");
+    let row = |table: &str| table.lines().find(|line| line.trim_start().starts_with("path ")).map(str::to_owned);
+    assert_ne!(row(&plan), row(&folder.good(&["--path-array", "0", "plan", "prog"])));
     assert!(folder.good(&["plan", "prog", "--judge", "prog.cotree", "--exact"]).contains("increments"));
     assert!(folder.bad(&["annotate"]).contains("debug information"));
 }

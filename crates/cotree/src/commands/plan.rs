@@ -3,15 +3,18 @@
 use super::input::{Binaries, load};
 use super::output::{Looks, Output};
 use super::told;
+use crate::driver::options::InstrumentOptions;
 use clap::Args;
 use cotree_core::facts::ProgramMap;
+use cotree_core::method::path::{self, PathCost, PathOptions};
+use cotree_core::plan::{Method, PATH_ARRAY};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
 use cotree_report::names::matches;
-use cotree_report::terminal::{grouped, number, text};
+use cotree_report::terminal::{Column, grouped, number, text};
 use miette::{Result, miette};
 use std::path::{Path, PathBuf};
 
@@ -37,20 +40,25 @@ pub struct PlanArgs {
 }
 
 /// Runs `cotree plan`.
-pub fn run(args: &PlanArgs) -> Result<()> {
-    let statistics = match (&args.judge, args.files.as_slice()) {
+pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
+    let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
             let file = ProfileFile::open(profile).map_err(told)?;
             let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
-            let mut sum = PlanStatistics::default();
+            let mut sum = Costs::default();
             for unit in loaded.units() {
-                sum += statistics(args, &unit.map.program, Some(&unit.profile.functions));
+                sum.add(args, options, &unit.map.program, Some(&unit.profile.functions))?;
             }
             sum
         }
         (Some(_), _) => return Err(miette!("--judge needs exactly one file: the binary that the profile is of")),
-        (None, files) => statistics(args, &map_of(files)?, None),
+        (None, files) => {
+            let mut sum = Costs::default();
+            sum.add(args, options, &map_of(files)?, None)?;
+            sum
+        }
     };
+    let statistics = &costs.counters;
     if statistics.blocks == 0 {
         return Err(miette!("no function of the given files can be instrumented, or none matches"));
     }
@@ -88,6 +96,7 @@ pub fn run(args: &PlanArgs) -> Result<()> {
         row("vertex-edge", &statistics.vertex_edge),
         row("block (blocks and edges)", &statistics.block),
     ];
+    let (path_columns, path_rows) = costs.path_table(judged);
     args.output.write(|out| {
         writeln!(
             out,
@@ -95,31 +104,81 @@ pub fn run(args: &PlanArgs) -> Result<()> {
             grouped(u128::from(statistics.blocks)),
             grouped(u128::from(statistics.edges))
         )?;
-        write!(out, "{}", style.table(&columns, rows))
+        writeln!(out, "{}", style.table(&columns, rows))?;
+        write!(out, "{}", style.table(&path_columns, path_rows))
     })
 }
 
-fn statistics(
-    args: &PlanArgs,
-    program: &ProgramMap,
-    profiles: Option<&Vec<Option<FunctionProfile>>>,
-) -> PlanStatistics {
-    let mut sum = PlanStatistics::default();
-    for (index, (_, function)) in program.functions().enumerate() {
-        let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));
-        let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
-        let expected = Weighting::expected(function, &cfg);
-        let profile = profiles.and_then(|p| p.get(index)).and_then(Option::as_ref);
-        let judge = match (profiles, profile.and_then(|p| Weighting::from_profile(&cfg, p))) {
-            (None, _) => expected.clone(),
-            (Some(_), Some(exact)) => exact,
-            // It never ran: no counter in it would count.
-            (Some(_), None) => Weighting::new(&cfg, Vec::new()),
-        };
-        let guide = if args.exact { &judge } else { &expected };
-        sum += PlanStatistics::new(function, &cfg, guide, &judge);
+/// The costs of all methods.
+#[derive(Default)]
+struct Costs {
+    counters: PlanStatistics,
+    paths: PathCost,
+    context: PathCost,
+}
+
+impl Costs {
+    fn add(
+        &mut self,
+        args: &PlanArgs,
+        options: &InstrumentOptions,
+        program: &ProgramMap,
+        profiles: Option<&Vec<Option<FunctionProfile>>>,
+    ) -> Result<()> {
+        let limit = options.path_limit.map_or_else(PathOptions::default, |limit| PathOptions { limit });
+        for (index, (_, function)) in program.functions().enumerate() {
+            let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));
+            let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
+            let expected = Weighting::expected(function, &cfg);
+            let profile = profiles.and_then(|p| p.get(index)).and_then(Option::as_ref);
+            let judge = match (profiles, profile.and_then(|p| Weighting::from_profile(&cfg, p))) {
+                (None, _) => expected.clone(),
+                (Some(_), Some(exact)) => exact,
+                // It never ran: no counter in it would count.
+                (Some(_), None) => Weighting::new(&cfg, Vec::new()),
+            };
+            let guide = if args.exact { &judge } else { &expected };
+            self.counters += PlanStatistics::new(function, &cfg, guide, &judge);
+            for (method, sum) in [(Method::Path, &mut self.paths), (Method::PathContext, &mut self.context)] {
+                let plan = path::plan_as(method, function, &cfg, guide, limit)
+                    .map_err(|error| miette!("{}: {error}", function.symbol))?;
+                *sum += PathCost::of(&plan, function, &cfg, &judge, options.path_array.unwrap_or(PATH_ARRAY));
+            }
+        }
+        Ok(())
     }
-    sum
+
+    fn path_table(&self, judged: &'static str) -> (Vec<Column>, Vec<Vec<String>>) {
+        let columns = vec![
+            text("paths"),
+            number("most"),
+            number("in arrays"),
+            number("hashed functions"),
+            number("cut for number"),
+            number("probes"),
+            number("calls noted"),
+            number("register updates"),
+            number(judged),
+            number("hashed"),
+        ];
+        let counted = |number: u64| grouped(u128::from(number));
+        let executed = |number: f64| grouped(number.round() as u128);
+        let row = |name: &str, cost: &PathCost| {
+            vec![
+                name.to_owned(),
+                counted(cost.most_paths),
+                counted(cost.array_entries),
+                counted(cost.hashed_functions),
+                counted(cost.limited_functions),
+                counted(cost.probes),
+                counted(cost.sites_with_register),
+                executed(cost.register_updates),
+                executed(cost.path_increments + cost.self_loop_increments),
+                executed(cost.hashed_increments),
+            ]
+        };
+        (columns, vec![row("path", &self.paths), row("path-context", &self.context)])
+    }
 }
 
 /// The map of a binary built with cotree, else of bitcode.

@@ -1,7 +1,9 @@
 //! What a path plan would cost: how often each kind of probe runs (Ball & Larus 1996, §7, Table 1).
 
-use super::PathPlan;
+use super::classes::EdgeClasses;
+use super::{Cuts, PathPlan, context, cuts};
 use crate::cfg::Cfg;
+use crate::facts::Function;
 use crate::probe::{Place, Probe};
 use crate::weighting::Weighting;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,14 @@ pub struct PathCost {
     pub functions: u64,
     /// How many of them have more paths than an array of `array` entries would hold.
     pub hashed_functions: u64,
+    /// The most paths of one function.
+    pub most_paths: u64,
+    /// Entries of all arrays.
+    pub array_entries: u64,
+    /// Functions whose paths are cut where nothing but their number asks for it.
+    pub limited_functions: u64,
+    /// Functions whose paths have context.
+    pub functions_with_context: u64,
     /// Probes.
     pub probes: u64,
     /// Updates of path registers, copies between registers among them.
@@ -26,12 +36,17 @@ pub struct PathCost {
     pub self_loop_increments: f64,
     /// Call sites at which the register has to be found when an activation dies.
     pub sites_with_register: u64,
+    /// Calls from these.
+    pub calls_with_register: f64,
 }
 
 impl PathCost {
     /// Judges one plan, where path tables of at most `array` entries are arrays.
     #[must_use]
-    pub fn of(plan: &PathPlan, cfg: &Cfg, judge: &Weighting, sites_with_register: usize, array: u64) -> Self {
+    pub fn of(plan: &PathPlan, function: &Function, cfg: &Cfg, judge: &Weighting, array: u64) -> Self {
+        if plan.paths == 0 {
+            return Self::default();
+        }
         let executed = |place| match place {
             Place::Start(block) => judge.block(block),
             Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
@@ -39,12 +54,19 @@ impl PathCost {
         };
         let hashed = plan.paths > array;
         let mut cost = Self {
-            functions: u64::from(plan.paths > 0),
+            functions: 1,
             hashed_functions: u64::from(hashed),
+            most_paths: plan.paths,
+            array_entries: if hashed { 0 } else { plan.paths },
+            limited_functions: u64::from(limited(plan, function, cfg)),
+            functions_with_context: u64::from(plan.context),
             probes: (plan.plan.probes.len() + plan.copies.len()) as u64,
-            sites_with_register: sites_with_register as u64,
             ..Self::default()
         };
+        for site in plan.sites_with_register(function) {
+            cost.sites_with_register += 1;
+            cost.calls_with_register += judge.block(function.sites[site.index()].block);
+        }
         for placed in &plan.plan.probes {
             let times: f64 = executed(placed.place);
             match placed.probe {
@@ -61,15 +83,31 @@ impl PathCost {
     }
 }
 
+/// Are there more cuts than any number of paths would need?
+fn limited(plan: &PathPlan, function: &Function, cfg: &Cfg) -> bool {
+    let classes = EdgeClasses::new(function, cfg);
+    let necessary = match plan.context {
+        true => context::necessary(function, cfg, &classes),
+        false => Ok(cuts::necessary(function, cfg, &classes)),
+    };
+    let count = |cuts: &Cuts| cuts.edges.len() + cuts.blocks.len() + cuts.loops.len();
+    necessary.is_ok_and(|necessary| count(&plan.cuts) > count(&necessary))
+}
+
 impl AddAssign for PathCost {
     fn add_assign(&mut self, other: Self) {
         self.functions += other.functions;
         self.hashed_functions += other.hashed_functions;
+        self.most_paths = self.most_paths.max(other.most_paths);
+        self.array_entries += other.array_entries;
+        self.limited_functions += other.limited_functions;
+        self.functions_with_context += other.functions_with_context;
         self.probes += other.probes;
         self.register_updates += other.register_updates;
         self.path_increments += other.path_increments;
         self.hashed_increments += other.hashed_increments;
         self.self_loop_increments += other.self_loop_increments;
         self.sites_with_register += other.sites_with_register;
+        self.calls_with_register += other.calls_with_register;
     }
 }
