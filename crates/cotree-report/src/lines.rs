@@ -7,6 +7,7 @@
 //!   into this set of blocks from outside of it, plus as often as it went round a loop within it
 //!   (`for (…) x++;` in one line).
 //! - If none does (the line is passed in the middle of longer blocks), the line ran as often as those blocks did.
+//! - In any case it ran at least as often as each of its blocks.
 //!
 //! Where an activation was abandoned during a call, the block is two: what follows the call ran less often. A function's
 //! first line is a block of its own before all others. Inlined copies and other instances of a function are counted each by itself
@@ -17,8 +18,8 @@
 //!
 //! Compilers give some jumps positions at which nothing runs, and such jumps do not count: clang has the jump out of
 //! `{ … }` at the closing brace, which in `} else if (x) {` is the line of another statement, and the branch of
-//! `a && b` at the operator, which may stand on the line of `b`. A block that is nothing but a jump counts only for a
-//! line on which nothing else is (`break;`).
+//! `a && b` at the operator, which may stand on the line of `b`. A block that is nothing but a jump begins a round only on
+//! a line on which nothing else is (`break;`), and where it goes to the head of the line's loop (`while (1)`).
 
 use crate::flow::Flow;
 use crate::source::SourceText;
@@ -38,6 +39,9 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         for at in graph.positions(piece).filter(wanted) {
             let line = lines.entry(at).or_default();
             line.own |= !piece.jump;
+            if !piece.astray {
+                line.most = line.most.max(piece.count);
+            }
             if line.last_seen != Some(index) {
                 line.last_seen = Some(index);
                 line.passed = line.passed.saturating_add(piece.count);
@@ -58,6 +62,9 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             }
         }
     }
+    for (at, count) in graph.operators.iter().filter(|(at, _)| wanted(at) && !lines.contains_key(at)) {
+        each(at.0, at.1, *count);
+    }
     let mut member = vec![false; graph.pieces.len()];
     for ((file, line, _), mut on) in lines {
         if on.last_seen.is_none() {
@@ -69,7 +76,7 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             on.anchored &= !on.ending.is_empty();
         }
         let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member) };
-        each(file, line, if on.anchored { rounds } else { rounds.max(on.passed) });
+        each(file, line, if on.anchored { rounds.max(on.most) } else { rounds.max(on.passed) });
     }
 }
 
@@ -82,6 +89,8 @@ struct OnLine {
     /// The sum over the pieces that pass the line.
     passed: u64,
     last_seen: Option<usize>,
+    /// The count of the busiest piece that passes the line: the line ran at least that often.
+    most: u64,
     /// Something other than a mere jump is there.
     own: bool,
     /// Some of the pieces that end on the line, or in what was inlined there, have a part of the line itself.
@@ -95,8 +104,10 @@ struct Piece {
     block: Block,
     /// It is the function's beginning, the line of its declaration.
     declaration: bool,
-    /// It is nothing but a jump.
+    /// It is nothing but a jump, and not to the head of the line's loop.
     jump: bool,
+    /// It is nothing but a jump, at a place that says nothing about it.
+    astray: bool,
     /// Spans of the block.
     spans: std::ops::Range<usize>,
     count: u64,
@@ -108,29 +119,40 @@ struct Pieces<'a> {
     pieces: Vec<Piece>,
     /// The first piece of each block; that of the next one ends the list.
     first: Vec<usize>,
+    /// The lines of operators that the branches of conditions stand at, with the count of the busiest branch.
+    operators: BTreeMap<LineKey, u64>,
 }
 
 impl<'a> Pieces<'a> {
     fn new(flow: &'a Flow<'a>, text: Option<&SourceText>) -> Self {
         let mut pieces = Vec::new();
         let mut first = Vec::with_capacity(flow.function.blocks.len() + 1);
+        let mut operators: BTreeMap<LineKey, u64> = BTreeMap::new();
+        let heads = loop_heads(flow);
         for (index, facts) in flow.function.blocks.iter().enumerate() {
             let block = Block::new(index);
             first.push(pieces.len());
             let mut last = facts.lines.len();
             if ends_in_a_mere_jump(flow, block, text) {
                 last -= 1;
+                if kind_of_exit(flow, block) == Some(EdgeKind::True) {
+                    let at = &facts.lines[last];
+                    let ran = operators.entry((at.at.file, at.at.line, at.inlined)).or_default();
+                    *ran = flow.block(block).max(*ran);
+                }
             }
-            let jump = facts.instructions.total == 1 && kind_of_exit(flow, block) == Some(EdgeKind::Jump);
+            let jump = facts.instructions.total == 1
+                && jump_of(flow, block).is_some_and(|(to, at)| !heads.contains(&(to, at)));
+            let astray = jump && is_astray(flow, block, text);
             let mut start = 0;
             let mut count = flow.block(block);
             if index == 0 && flow.function.position.is_some() {
-                pieces.push(Piece { block, declaration: true, jump: false, spans: 0..0, count });
+                pieces.push(Piece { block, declaration: true, jump: false, astray: false, spans: 0..0, count });
             }
             // A piece without lines would only stand between those that have some; but the block must begin somewhere.
             let mut add = |spans: std::ops::Range<usize>, count: u64| {
                 if !spans.is_empty() || pieces.last().is_none_or(|p: &Piece| p.block != block) {
-                    pieces.push(Piece { block, declaration: false, jump, spans, count });
+                    pieces.push(Piece { block, declaration: false, jump, astray, spans, count });
                 }
             };
             for site in 0..flow.site_count(block) {
@@ -144,7 +166,7 @@ impl<'a> Pieces<'a> {
             add(start..last, count);
         }
         first.push(pieces.len());
-        Self { flow, pieces, first }
+        Self { flow, pieces, first, operators }
     }
 
     /// The lines that a piece runs through, in order.
@@ -297,13 +319,13 @@ fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>)
         EdgeKind::True => &["&&", "||"],
         _ => return false,
     };
+    let same_line = |s: &LineSpan| s.at.file == last.at.file && s.at.line == last.at.line && s.inlined == last.inlined;
     if let Some(source) = text.and_then(|t| t.line(last.at.line)) {
         let column = (last.at.column as usize).saturating_sub(1);
         let rest = source.as_bytes().get(column..).unwrap_or_default();
         return last.at.column > 0 && marks.iter().any(|m| rest.starts_with(m.as_bytes()));
     }
     // Without the source. Both are the first thing on their lines, and the block has done something on a line before.
-    let same_line = |s: &LineSpan| s.at.file == last.at.file && s.at.line == last.at.line && s.inlined == last.inlined;
     let block_on_line =
         |b: Block| flow.function.blocks.get(b.index()).and_then(|b| b.lines.first()).is_some_and(same_line);
     let others = || {
@@ -318,6 +340,44 @@ fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>)
     let goes_there = flow.cfg.succs(block).iter().any(|&e| block_on_line(flow.cfg.dst(e)));
     // What follows `}` on its line is not where the jump goes; what follows `&&` is where the branch may go.
     first_on_line && goes_there == (exit == EdgeKind::True)
+}
+
+/// The heads of loops: where jumps go back to, and the line that they are on. (`while (1)` and `for (;;)` are nothing but
+/// such jumps.)
+fn loop_heads(flow: &Flow<'_>) -> HashSet<(Block, Option<LineKey>)> {
+    let blocks = (0..flow.function.blocks.len()).map(Block::new);
+    blocks.filter_map(|b| jump_of(flow, b).filter(|(to, _)| to.index() <= b.index())).collect()
+}
+
+/// Where a block jumps to, and from which line.
+fn jump_of(flow: &Flow<'_>, block: Block) -> Option<(Block, Option<LineKey>)> {
+    if kind_of_exit(flow, block) != Some(EdgeKind::Jump) {
+        return None;
+    }
+    let to = flow.cfg.dst(*flow.cfg.succs(block).first()?);
+    let at = flow.function.blocks[block.index()].lines.last().map(|s| (s.at.file, s.at.line, s.inlined));
+    Some((to, at))
+}
+
+/// Is the position of a block that is nothing but a jump that of something else? Where control falls from one label to
+/// the next with no statement between, clang leaves the jump at the position that it wrote last.
+fn is_astray(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
+    let is_label = |e: &Edge| {
+        let edge = flow.function.edges.get(e.index());
+        edge.is_some_and(|e| matches!(e.kind, EdgeKind::Case(_) | EdgeKind::Cases(..) | EdgeKind::Default))
+    };
+    if flow.cfg.succs(block).iter().any(|&e| flow.cfg.preds(flow.cfg.dst(e)).iter().any(is_label)) {
+        return true;
+    }
+    let Some(last) = flow.function.blocks[block.index()].lines.last() else { return true };
+    if let Some(source) = text.and_then(|t| t.line(last.at.line)) {
+        // Statements begin with a word.
+        let start = source.as_bytes().get((last.at.column as usize).saturating_sub(1));
+        return !start.is_some_and(|&c| c == b'_' || c.is_ascii_alphabetic() || !c.is_ascii());
+    }
+    // Without the source: a macro, all of which is at one place, has more there than jumps.
+    let same = |s: &LineSpan| s.at == last.at && s.inlined == last.inlined;
+    !flow.function.blocks.iter().any(|b| b.instructions.total > 1 && b.lines.iter().any(same))
 }
 
 /// The kind of the first way out of a block.

@@ -2,8 +2,9 @@
 //! of `--verify`, and a tally that the program keeps of its own lines.
 //!
 //! `T(k);` alone on a line of a program in `tests/programs` counts that line in `tally.PID.bin`; the line's count in the
-//! exported profile must be the same number. Lines are compared where the profile speaks of the source as written: at
-//! `-O0`, and at any level with `--at early`. Otherwise the compiler has unrolled and merged lines before us.
+//! exported profile must be the same number, and so must that of a line that ends with `/* as T(k) */`. Lines are
+//! compared where the profile speaks of the source as written: at `-O0`, and at any level with `--at early`. Otherwise
+//! the compiler has unrolled and merged lines before us.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ const fn case(program: &'static str) -> Case {
 
 const CASES: &[Case] = &[
     case("return_main.c"),
+    case("lines.c"),
     Case { ends: 7, ..case("exit_deep.c") },
     case("longjmp.c"),
     case("throw.cpp"),
@@ -122,7 +124,9 @@ fn compare(case: &Case, folder: &Path, source: &Path, pid: u32, profile: &Path) 
     let mut problems = Vec::new();
     let mut checked = 0;
     for (number, line) in fs::read_to_string(source)?.lines().enumerate() {
-        let Some(slot) = line.trim().strip_prefix("T(").and_then(|l| l.strip_suffix(");")) else { continue };
+        let alone = line.trim().strip_prefix("T(").and_then(|l| l.strip_suffix(");"));
+        let marked = || Some(line.trim().strip_suffix(") */")?.rsplit_once("/* as T(")?.1);
+        let Some(slot) = alone.or_else(marked) else { continue };
         let slot: usize = slot.parse()?;
         let expected = u64::from_ne_bytes(tally[slot * 8..slot * 8 + 8].try_into()?);
         let found = lines.get(&(number + 1)).copied();
