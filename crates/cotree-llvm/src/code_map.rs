@@ -10,13 +10,16 @@
 //! relative to the function, unless a sentinel probe with the function's absolute address stands before it.
 
 use crate::error::Error;
+use crate::stack_maps::{self, Point};
 use cotree_core::ids::Site;
 use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
+use cotree_rt::layout::{FUNCTION_MAGIC, FunctionPrefix};
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SymbolKind};
 use std::collections::HashMap;
+use std::mem::{offset_of, size_of};
 
 /// Probe number → (function of the unit, site).
 pub(crate) type Sites = HashMap<u16, (u32, Site)>;
@@ -30,6 +33,8 @@ const HAS_DISCRIMINATOR: u8 = 4;
 pub(crate) struct CallSites {
     /// In the order of the machine functions.
     pub(crate) functions: Vec<CodeFunction>,
+    /// Where path registers are, in the same order.
+    pub(crate) registers: Vec<Vec<Point>>,
     /// Machine functions that share a section which their author named: their call addresses can't be told apart.
     pub(crate) unmapped: Vec<usize>,
 }
@@ -93,10 +98,18 @@ pub(crate) fn read<'a>(
         }
     }
     resumes(&file, &in_section, &mut result);
-    for function in &mut result {
+    let number_at = |section: usize, address: u64| {
+        in_section.get(&section)?.iter().find(|owner| owner.0 == address).map(|owner| owner.2)
+    };
+    let registers = stack_maps::read(module, &file, number_at, result.len())?;
+    for (function, points) in result.iter_mut().zip(&registers) {
         function.returns.sort_by_key(|r| r.offset);
+        for point in points {
+            let Ok(at) = function.returns.binary_search_by_key(&point.offset, |r| r.offset) else { continue };
+            function.returns[at].registers = point.registers.iter().map(|register| register.link).collect();
+        }
     }
-    Ok(CallSites { functions: result, unmapped })
+    Ok(CallSites { functions: result, registers, unmapped })
 }
 
 /// The calls that `resume` was compiled to: known, and under way in no call site (their marker has spoken for them).
@@ -231,6 +244,7 @@ pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Er
     let broken = |reason: String| Error::Internal { module: module.into(), reason };
     let mut flags: Vec<(usize, u64)> = Vec::new();
     let mut records: Vec<(usize, u32)> = Vec::new();
+    let number_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     {
         let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(&*bytes).map_err(|e| broken(e.to_string()))?;
         let headers = usize::try_from(file.elf_header().e_shoff(LittleEndian)).map_err(|e| broken(e.to_string()))?;
@@ -238,19 +252,31 @@ pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Er
             let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
             let header = headers + section.index().0 * 64;
             match section.name() {
-                Ok(INDIRECT_PROBES | DESCRIPTIONS) => flags.push((header + 8, sh_flags | u64::from(elf::SHF_EXCLUDE))),
+                Ok(INDIRECT_PROBES | DESCRIPTIONS | stack_maps::SECTION) => {
+                    flags.push((header + 8, sh_flags | u64::from(elf::SHF_EXCLUDE)))
+                }
                 Ok(FUNCS_SECTION) => {
                     flags.push((header + 8, sh_flags & !u64::from(elf::SHF_ALLOC | elf::SHF_WRITE)));
                     let (start, size) = section.file_range().unwrap_or_default();
                     for at in (start..start + size).step_by(16) {
                         let at = usize::try_from(at).map_err(|e| broken(e.to_string()))? + 8;
-                        let number = u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-                        records.push((at, number + base));
+                        records.push((at, number_at(at) + base));
                     }
                 }
                 _ => {}
             }
         }
+        for symbol in file.symbols().filter(|s| s.kind() == SymbolKind::Text) {
+            let place = symbol.section_index().and_then(|s| file.section_by_index(s).ok()?.file_range());
+            let Some(prefix) = symbol.address().checked_sub(size_of::<FunctionPrefix>() as u64) else { continue };
+            let Some(at) = place.and_then(|(start, _)| usize::try_from(start + prefix).ok()) else { continue };
+            if bytes.get(at..at + 8) == Some(&FUNCTION_MAGIC.to_le_bytes()) {
+                let at = at + offset_of!(FunctionPrefix, number);
+                records.push((at, number_at(at) + base));
+            }
+        }
+        records.sort_unstable();
+        records.dedup();
     }
     for (at, value) in flags {
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());

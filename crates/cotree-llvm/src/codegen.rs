@@ -1,11 +1,13 @@
 //! The post-link pipeline, and objects.
 
+use crate::apply;
 use crate::constructors;
 use crate::error::Error;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::{Module, buffer_bytes, owned_message};
 use cotree_profile::binary::FUNCS_SECTION;
+use cotree_rt::layout::FUNCTION_MAGIC;
 use llvm_sys::LLVMLinkage;
 use llvm_sys::prelude::*;
 use llvm_sys::target_machine::{
@@ -205,6 +207,9 @@ unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
                 let name = value_name(function);
                 own_section(function, &name);
                 let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
+                if apply::drop_empty_bundles(module, function) {
+                    number_in_front(module, function, number);
+                }
                 // By a local name: a symbol that others may preempt would lead to its PLT entry in a shared library.
                 let here = LLVMAddAlias2(module.raw, LLVMGlobalGetValueType(function), 0, function, c"".as_ptr());
                 LLVMSetLinkage(here, LLVMLinkage::LLVMPrivateLinkage);
@@ -228,6 +233,25 @@ unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
         }
     }
     names
+}
+
+/// Puts the function's number before its first instruction, where the runtime finds it by the unwind tables. A function
+/// whose author has put something there goes without: its path registers are not known.
+///
+/// # Safety
+/// `function` must be a definition of the module.
+unsafe fn number_in_front(module: &Module, function: LLVMValueRef, number: u64) {
+    // SAFETY: as the caller promises; constants of the module's context.
+    unsafe {
+        if LLVMHasPrefixData(function) != 0 {
+            return;
+        }
+        let int32 = LLVMInt32TypeInContext(module.context);
+        let magic = LLVMConstInt(LLVMInt64TypeInContext(module.context), FUNCTION_MAGIC, 0);
+        let mut fields = [magic, LLVMConstInt(int32, number, 0), LLVMConstInt(int32, 0, 0)];
+        let prefix = LLVMConstStructInContext(module.context, fields.as_mut_ptr(), 3, 0);
+        LLVMSetPrefixData(function, prefix);
+    }
 }
 
 /// # Safety

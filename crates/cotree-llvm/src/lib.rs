@@ -10,6 +10,7 @@ pub mod error;
 mod ffi;
 mod module;
 mod signals;
+mod stack_maps;
 mod stacks;
 pub mod standalone;
 mod unit_object;

@@ -1,6 +1,6 @@
 //! One link unit from bitcode to objects.
 
-use crate::apply::{Access, Layer};
+use crate::apply::{Access, Layer, Paths};
 use crate::code_map::{self, Sites};
 use crate::codegen::{self, Target};
 use crate::error::Error;
@@ -8,6 +8,7 @@ use crate::extract::{self, Extracted};
 use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::{Options, Threads};
+use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
 use crate::{apply, signals, unit_object};
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
@@ -134,6 +135,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         access: access(job),
         spare: layout.counter_count + layout.cache_count,
         interruptible: &interruptible,
+        registers_at_calls: job.options.method.counts_paths(),
     };
 
     // Per module, its functions' plans.
@@ -161,6 +163,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let mut output = LinkOutput::default();
     let mut code = CodeMap::default();
     let mut objects = Vec::new();
+    let mut registers = Vec::new();
     for (number, mut built) in built.into_iter().enumerate() {
         let base = u32::try_from(code.functions.len()).unwrap_or(u32::MAX);
         code_map::finish(&built.name, &mut built.object, base)?;
@@ -168,6 +171,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
             doubt(&mut program.modules[number].functions, symbol);
         }
         code.functions.append(&mut built.code);
+        registers.append(&mut built.registers);
         output.objects.push(write(job, &format!("{number}.o"), &built.object)?);
         objects.push(built.object);
     }
@@ -177,7 +181,8 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code, threaded: unit.access != Access::Direct };
     let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
-    let unit = unit_object::of_map(&map, &contents, &layout, sites, job.kind != OutputKind::Shared)?;
+    let registers = RegisterTable::new(&registers);
+    let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, job.kind != OutputKind::Shared)?;
     output.objects.push(write(job, "unit.o", &unit)?);
     output.objects.push(write(job, "runtime.o", job.runtime)?);
     Ok(output)
@@ -187,10 +192,15 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
 pub(crate) fn layers<'a>(plan: &'a UnitPlan, layout: &Layout, functions: Range<usize>) -> Vec<Vec<Layer<'a>>> {
     functions
         .map(|f| {
-            let plans = plan.plan(f).map(|own| Layer { plan: own, base: layout.main[f] });
+            let paths = plan.paths.get(f).map(|own| Paths {
+                plan: own,
+                table: layout.tables[f],
+                function: u32::try_from(f).unwrap_or(u32::MAX),
+            });
+            let plans = plan.plan(f).map(|own| Layer { plan: own, base: layout.main[f], paths });
             let mut layers: Vec<Layer<'a>> = plans.into_iter().collect();
             if let Some(plans) = &plan.check {
-                layers.push(Layer { plan: &plans[f], base: layout.check[f] });
+                layers.push(Layer { plan: &plans[f], base: layout.check[f], paths: None });
             }
             layers
         })
@@ -393,6 +403,8 @@ struct Built {
     name: String,
     object: Vec<u8>,
     code: Vec<CodeFunction>,
+    /// Where path registers are.
+    registers: Vec<Vec<Point>>,
     /// Symbols of machine functions whose call addresses are not known.
     unmapped: Vec<String>,
 }
@@ -432,7 +444,7 @@ fn build(
         // The process ends soon: taking a large module apart piece by piece would cost a tenth of the link.
         std::mem::forget(module);
     }
-    Ok(Built { name, object: object.bytes, code: calls.functions, unmapped })
+    Ok(Built { name, object: object.bytes, code: calls.functions, registers: calls.registers, unmapped })
 }
 
 fn numbered_sites(extracted: &Extracted, first: usize) -> Sites {

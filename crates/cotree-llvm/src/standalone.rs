@@ -6,6 +6,7 @@ use crate::extract::{self, Selection};
 use crate::link::{Prepared, layers, plan_unit, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
+use crate::stack_maps::RegisterTable;
 use crate::{signals, unit_object};
 use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::plan::Method;
@@ -76,7 +77,12 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
             &module,
             &extracted,
             &layers,
-            &apply::Unit { access, spare: layout.counter_count + layout.cache_count, interruptible: &interruptible },
+            &apply::Unit {
+                access,
+                spare: layout.counter_count + layout.cache_count,
+                interruptible: &interruptible,
+                registers_at_calls: false,
+            },
             0,
         )?;
         module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
@@ -84,7 +90,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let bitcode = module.to_bitcode();
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
-    let unit = unit_object::of_map(&map, &[&bitcode], &layout, sites, executable)?;
+    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &RegisterTable::default(), sites, executable)?;
     Ok(Instrumented { bitcode, unit })
 }
 

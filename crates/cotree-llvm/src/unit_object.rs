@@ -2,6 +2,7 @@
 
 use crate::apply::{COUNTERS, SLAB};
 use crate::error::Error;
+use crate::stack_maps::RegisterTable;
 use cotree_core::plan::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{ABI, PAGE, UnitDescriptor, slab_stride};
@@ -25,6 +26,8 @@ struct Unit<'a> {
     sites: u64,
     threaded: bool,
     executable: bool,
+    /// Where path registers are at calls.
+    registers: &'a RegisterTable,
     /// The encoded map.
     map: &'a [u8],
 }
@@ -34,6 +37,7 @@ pub(crate) fn of_map(
     map: &BinaryMap,
     contents: &[&[u8]],
     layout: &Layout,
+    registers: &RegisterTable,
     sites: u64,
     executable: bool,
 ) -> Result<Vec<u8>, Error> {
@@ -49,7 +53,7 @@ pub(crate) fn of_map(
     let name = &map.program.name;
     let (counters, caches) = (layout.counter_count, layout.cache_count);
     let (threaded, counts_paths) = (map.threaded, map.plan.method.counts_paths());
-    write(&Unit { id, name, counters, caches, counts_paths, sites, threaded, executable, map: &encoded })
+    write(&Unit { id, name, counters, caches, counts_paths, registers, sites, threaded, executable, map: &encoded })
 }
 
 /// The ELF file.
@@ -92,6 +96,19 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let mut name: Vec<u8> = unit.name.bytes().filter(|&b| b != 0).collect();
     name.push(0);
     let name_at = object.append_section_data(rodata, &name, 1);
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let pairs = |pairs: &[(u32, u32)]| pairs.iter().flat_map(|p| [p.0, p.1]).flat_map(u32::to_le_bytes).collect();
+    let index: Vec<u8> = unit.registers.index.iter().flat_map(|n| n.to_le_bytes()).collect();
+    let returns: Vec<u8> = pairs(&unit.registers.returns);
+    let tables = [
+        (offset_of!(UnitDescriptor, name), name_at),
+        (offset_of!(UnitDescriptor, register_index), object.append_section_data(rodata, &index, 8)),
+        (offset_of!(UnitDescriptor, register_returns), object.append_section_data(rodata, &returns, 8)),
+        (
+            offset_of!(UnitDescriptor, register_values),
+            object.append_section_data(rodata, &words(&unit.registers.values), 8),
+        ),
+    ];
     let rodata_symbol = object.section_symbol(rodata);
 
     let relro = object.section_id(StandardSection::ReadOnlyDataWithRel);
@@ -106,16 +123,16 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
     put(offset_of!(UnitDescriptor, counts_paths), &u32::from(unit.counts_paths).to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());
+    let functions = unit.registers.index.len().saturating_sub(1) as u64;
+    put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());
     let at = object.append_section_data(relro, &descriptor, 8);
     object
         .add_relocation(relro, pointer_to(counters, at + offset_of!(UnitDescriptor, counters) as u64, 0))
         .map_err(failed)?;
-    object
-        .add_relocation(
-            relro,
-            pointer_to(rodata_symbol, at + offset_of!(UnitDescriptor, name) as u64, name_at.cast_signed()),
-        )
-        .map_err(failed)?;
+    for (field, place) in tables {
+        let relocation = pointer_to(rodata_symbol, at + field as u64, place.cast_signed());
+        object.add_relocation(relro, relocation).map_err(failed)?;
+    }
     object.add_symbol(hidden("__cotree_unit", at, descriptor.len() as u64, SymbolKind::Data, relro));
 
     let map = object.add_section(Vec::new(), MAP_SECTION.as_bytes().to_vec(), SectionKind::Other);

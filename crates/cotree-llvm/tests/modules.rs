@@ -40,7 +40,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         .iter()
         .map(|plans| {
             let mut layer = |plan| {
-                let layer = Layer { plan, base };
+                let layer = Layer { plan, base, paths: None };
                 base += plan.measures.len() as u64;
                 layer
             };
@@ -48,7 +48,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         })
         .collect();
     let interruptible = vec![false; plans.len()];
-    let unit = Unit { access, spare: base, interruptible: &interruptible };
+    let unit = Unit { access, spare: base, interruptible: &interruptible, registers_at_calls: false };
     apply(&module, &extracted, &layers, &unit, 0).expect("every probe has code");
     let text = module.to_text();
     // The verifier runs when the text is read again.

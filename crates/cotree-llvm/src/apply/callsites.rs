@@ -28,12 +28,15 @@ fn discriminator(number: u16, kind: u32) -> u32 {
     7 | u32::from(number) << 3 | 100 << 19 | kind << 26
 }
 
-/// Numbers the call sites of a module, and puts a marker call before each `resume`.
-pub(super) fn number(module: &Module, extracted: &Extracted) {
+/// Numbers the call sites of a module, and puts a marker call before each `resume`. Gives the calls of each function's
+/// sites.
+pub(super) fn number(module: &Module, extracted: &Extracted) -> Vec<Vec<LLVMValueRef>> {
     // SAFETY: the builder belongs to the module and is finalised before it is disposed of.
     unsafe {
         let debug = Debug::new(module);
-        for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
+        let mut calls = vec![Vec::new(); extracted.handles.len()];
+        let functions = extracted.facts.functions.iter().zip(&extracted.handles);
+        for ((function, handles), calls) in functions.zip(&mut calls) {
             // Dying stacks are walked by unwind tables, whatever the compiler was told about them.
             let tables = LLVMCreateEnumAttribute(module.context, attribute_kind("uwtable"), ASYNCHRONOUS);
             LLVMAddAttributeAtIndex(handles.function, FUNCTION_INDEX, tables);
@@ -47,8 +50,10 @@ pub(super) fn number(module: &Module, extracted: &Extracted) {
                 let call = if site.resume_marker { marker(module, instruction) } else { instruction };
                 LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, enum_attribute(module, "nomerge"));
                 debug.number(call, site, subprogram);
+                calls.push(call);
             }
         }
+        calls
     }
 }
 

@@ -92,14 +92,9 @@ impl Counters {
     /// # Safety
     /// The builder must be positioned where both values are available.
     pub(super) unsafe fn add(&self, index: LLVMValueRef, amount: LLVMValueRef) {
-        // SAFETY: as the caller promises; a counter index is within the array.
+        // SAFETY: as the caller promises.
         unsafe {
-            let mut indices = [index];
-            let at = if self.constant && !LLVMIsAConstantInt(index).is_null() {
-                LLVMConstInBoundsGEP2(self.int64, self.slab, indices.as_mut_ptr(), 1)
-            } else {
-                LLVMBuildInBoundsGEP2(self.builder, self.int64, self.slab, indices.as_mut_ptr(), 1, c"".as_ptr())
-            };
+            let at = self.address(index);
             if self.interruptible {
                 self.add_at_once(at, amount);
                 return;
@@ -107,6 +102,29 @@ impl Counters {
             let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
             let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
             LLVMBuildStore(self.builder, new, at);
+        }
+    }
+
+    /// The word of the slab with this index, as a value of some type.
+    ///
+    /// # Safety
+    /// The builder must be positioned where the index is available.
+    pub(super) unsafe fn load(&self, index: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
+        // SAFETY: as the caller promises; the word is within the slab.
+        unsafe { LLVMBuildLoad2(self.builder, ty, self.address(index), c"".as_ptr()) }
+    }
+
+    /// # Safety
+    /// The builder must be positioned where the index is available.
+    unsafe fn address(&self, index: LLVMValueRef) -> LLVMValueRef {
+        let mut indices = [index];
+        // SAFETY: as the caller promises; an index is within the slab.
+        unsafe {
+            if self.constant && !LLVMIsAConstantInt(index).is_null() {
+                LLVMConstInBoundsGEP2(self.int64, self.slab, indices.as_mut_ptr(), 1)
+            } else {
+                LLVMBuildInBoundsGEP2(self.builder, self.int64, self.slab, indices.as_mut_ptr(), 1, c"".as_ptr())
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! Probes on edges: the edge gets a block of its own, except into landing pads, which tell their predecessors apart
 //! with a phi.
 
-use super::Lowering;
-use super::counters::Counters;
+use super::paths::Effect;
 use super::phis::{self, Move};
+use super::{Emitter, Lowering, Step};
 use crate::error::Error;
 use crate::ffi::*;
 use cotree_core::facts::EdgeKind;
@@ -13,13 +13,13 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::*;
 use std::collections::BTreeMap;
 
-type OnEdge = (Edge, Vec<(u64, Probe)>);
+type OnEdge = (Edge, Vec<Step>);
 
 /// Lowers the probes of edges that have no better place.
 ///
 /// # Safety
 /// The handles must match the IR.
-pub(super) unsafe fn lower(lowering: &Lowering<'_>, counters: &Counters, on_edges: &[OnEdge]) -> Result<(), Error> {
+pub(super) unsafe fn lower(lowering: &Lowering<'_>, emitter: &Emitter<'_>, on_edges: &[OnEdge]) -> Result<(), Error> {
     let mut into: BTreeMap<Block, Vec<&OnEdge>> = BTreeMap::new();
     for probed in on_edges {
         into.entry(lowering.function.edges[probed.0.index()].dst).or_default().push(probed);
@@ -29,9 +29,9 @@ pub(super) unsafe fn lower(lowering: &Lowering<'_>, counters: &Counters, on_edge
         // SAFETY: as the caller promises. All edges into a landing pad are unwind edges and no others are.
         unsafe {
             if unwinding {
-                count_at_landing_pad(lowering, counters, target, &probed)?;
+                at_landing_pad(lowering, emitter, target, &probed)?;
             } else {
-                split(lowering, counters, target, &probed)?;
+                split(lowering, emitter, target, &probed)?;
             }
         }
     }
@@ -42,7 +42,13 @@ pub(super) unsafe fn lower(lowering: &Lowering<'_>, counters: &Counters, on_edge
 ///
 /// # Safety
 /// The handles must match the IR.
-unsafe fn split(lowering: &Lowering<'_>, counters: &Counters, target: Block, probed: &[&OnEdge]) -> Result<(), Error> {
+unsafe fn split(
+    lowering: &Lowering<'_>,
+    emitter: &Emitter<'_>,
+    target: Block,
+    probed: &[&OnEdge],
+) -> Result<(), Error> {
+    let counters = &emitter.counters;
     let target_block = lowering.handles.blocks[target.index()];
     let mut moves = Vec::with_capacity(probed.len());
     for (edge, probes) in probed {
@@ -59,7 +65,7 @@ unsafe fn split(lowering: &Lowering<'_>, counters: &Counters, target: Block, pro
             LLVMSetCurrentDebugLocation2(counters.builder, std::ptr::null_mut());
             let jump = LLVMBuildBr(counters.builder, target_block);
             counters.position_before(jump);
-            lowering.emit(counters, probes)?;
+            lowering.emit(emitter, probes)?;
             let terminator = LLVMGetBasicBlockTerminator(source_block);
             if whole_group {
                 for i in 0..LLVMGetNumSuccessors(terminator) {
@@ -78,26 +84,47 @@ unsafe fn split(lowering: &Lowering<'_>, counters: &Counters, target: Block, pro
     Ok(())
 }
 
-/// Counts unwind edges behind the landing pad: `counters[phi of counter numbers] += 1`. Exceptions are rare, and the
-/// control flow stays as it was. Edges without a probe count into the spare counter.
+/// What unwind edges ask for is done behind the landing pad: `counters[phi of counter numbers] += 1`, and the like for
+/// path registers. Exceptions are rare, and the control flow stays as it was. Edges without a probe count into the spare
+/// counter.
 ///
 /// # Safety
 /// The handles must match the IR and `target` must be a landing pad.
-unsafe fn count_at_landing_pad(
+unsafe fn at_landing_pad(
     lowering: &Lowering<'_>,
-    counters: &Counters,
+    emitter: &Emitter<'_>,
     target: Block,
     probed: &[&OnEdge],
 ) -> Result<(), Error> {
+    let counters = &emitter.counters;
     let pad = lowering.handles.blocks[target.index()];
     let mut numbers: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    for (edge, probes) in probed {
-        let source = lowering.function.edges[edge.index()].src;
-        for &(base, probe) in probes {
-            let Probe::Count(counter) = probe else {
-                return Err(lowering.unsupported(&format!("{probe:?} on an unwind edge")));
-            };
-            numbers.entry(source.index()).or_default().push(base + u64::from(counter.0));
+    let mut effects: BTreeMap<usize, Effect> = BTreeMap::new();
+    for (edge, steps) in probed {
+        let source = lowering.function.edges[edge.index()].src.index();
+        for &step in steps {
+            match step {
+                Step::Probe(base, Probe::Count(counter)) => {
+                    numbers.entry(source).or_default().push(base + u64::from(counter.0));
+                }
+                Step::Copy(copy) => effects.entry(source).or_default().copy(copy),
+                Step::Probe(_, probe) => {
+                    if !effects.entry(source).or_default().probe(probe) {
+                        return Err(lowering.unsupported(&format!("{probe:?} on an unwind edge")));
+                    }
+                }
+            }
+        }
+    }
+    if let (Some(registers), false) = (&emitter.registers, effects.is_empty()) {
+        // SAFETY: the landing pad's predecessors, and the place behind it.
+        unsafe {
+            let of_predecessor: Vec<_> = predecessors(lowering, pad)
+                .into_iter()
+                .map(|(block, number)| (block, number.and_then(|n| effects.get(&n))))
+                .collect();
+            let (first, behind) = (LLVMGetFirstInstruction(pad), lowering.first_position(target));
+            registers.join(counters, &of_predecessor, first, behind, lowering.unit.spare);
         }
     }
     let depth = numbers.values().map(Vec::len).max().unwrap_or(0);
@@ -110,8 +137,11 @@ unsafe fn count_at_landing_pad(
             counters.position_before(first);
             let phi = LLVMBuildPhi(counters.builder, counters.int64, c"".as_ptr());
             for &(predecessor, number) in &predecessors {
-                let counter =
-                    number.and_then(|n| numbers.get(&n)).and_then(|c| c.get(layer)).copied().unwrap_or(lowering.spare);
+                let counter = number
+                    .and_then(|n| numbers.get(&n))
+                    .and_then(|c| c.get(layer))
+                    .copied()
+                    .unwrap_or(lowering.unit.spare);
                 let mut value = LLVMConstInt(counters.int64, counter, 0);
                 let mut block = predecessor;
                 LLVMAddIncoming(phi, &raw mut value, &raw mut block, 1);

@@ -1,13 +1,17 @@
 //! Plans become IR: call sites get their numbers, edges their blocks, and probes their instructions.
 
 mod attributes;
+mod bundles;
 mod callsites;
 mod counters;
 mod edges;
+mod paths;
 mod phis;
 
 pub(crate) use attributes::strip as strip_attributes;
+pub(crate) use bundles::drop_empty as drop_empty_bundles;
 pub(crate) use counters::{COUNTERS, SLAB};
+pub use paths::Paths;
 
 use crate::error::Error;
 use crate::extract::{Extracted, Handles};
@@ -16,10 +20,11 @@ use crate::module::Module;
 use cotree_core::facts::Function;
 use cotree_core::ids::Block;
 use cotree_core::plan::FunctionPlan;
-use cotree_core::probe::{Place, Probe};
+use cotree_core::probe::{Place, PlacedCopy, Probe};
 use counters::Counters;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
+use paths::PathRegisters;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
@@ -40,6 +45,16 @@ pub struct Layer<'a> {
     pub plan: &'a FunctionPlan,
     /// Where its counters begin.
     pub base: u64,
+    /// If it counts paths: how.
+    pub paths: Option<Paths<'a>>,
+}
+
+/// What is done at a place.
+#[derive(Clone, Copy)]
+enum Step {
+    /// A probe of a plan whose counters begin there.
+    Probe(u64, Probe),
+    Copy(PlacedCopy),
 }
 
 /// What holds for the whole link unit.
@@ -50,6 +65,8 @@ pub struct Unit<'a> {
     pub spare: u64,
     /// Functions that signal handlers may run, by number in the unit.
     pub interruptible: &'a [bool],
+    /// Calls tell where path registers are.
+    pub registers_at_calls: bool,
 }
 
 /// Applies plans to a module whose first function has number `first` in the unit. `layers[i]` are the plans of function
@@ -64,30 +81,45 @@ pub fn apply(
     unit: &Unit<'_>,
     first: usize,
 ) -> Result<(), Error> {
-    callsites::number(module, extracted);
+    let calls = callsites::number(module, extracted);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
-    for (number, ((function, handles), layers)) in functions.enumerate() {
-        if function.untouched.is_some() || layers.iter().all(|l| l.plan.probes.is_empty()) {
+    for (number, (((function, handles), layers), calls)) in functions.zip(calls).enumerate() {
+        let bare = function.untouched.is_some() || layers.iter().all(|l| l.plan.probes.is_empty());
+        if bare && unit.registers_at_calls {
+            // SAFETY: a function of this module.
+            unsafe { bundles::add_empty(module, handles.function) };
+        }
+        if bare {
             continue;
         }
-        let mut at: BTreeMap<Place, Vec<(u64, Probe)>> = BTreeMap::new();
+        let mut at: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
         for layer in layers {
             for placed in &layer.plan.probes {
-                at.entry(placed.place).or_default().push((layer.base, placed.probe));
+                at.entry(placed.place).or_default().push(Step::Probe(layer.base, placed.probe));
             }
         }
-        let lowering = Lowering { module, function, handles, spare: unit.spare, numbers: OnceCell::new() };
+        let paths = layers.iter().find_map(|layer| layer.paths);
+        for copy in paths.iter().flat_map(|paths| &paths.plan.copies) {
+            at.entry(copy.place).or_default().push(Step::Copy(*copy));
+        }
+        let lowering = Lowering { module, function, handles, unit, numbers: OnceCell::new() };
         // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
-        unsafe { lowering.run(at, unit.access, unit.interruptible[first + number])? };
+        unsafe { lowering.run(at, unit.interruptible[first + number], paths, &calls)? };
     }
     Ok(())
+}
+
+/// Emits probes of one function.
+struct Emitter<'a> {
+    counters: Counters,
+    registers: Option<PathRegisters<'a>>,
 }
 
 struct Lowering<'a> {
     module: &'a Module,
     function: &'a Function,
     handles: &'a Handles,
-    spare: u64,
+    unit: &'a Unit<'a>,
     numbers: OnceCell<HashMap<LLVMBasicBlockRef, usize>>,
 }
 
@@ -96,15 +128,22 @@ impl Lowering<'_> {
     /// The handles must match the module's IR.
     unsafe fn run(
         &self,
-        at: BTreeMap<Place, Vec<(u64, Probe)>>,
-        access: Access,
+        at: BTreeMap<Place, Vec<Step>>,
         interruptible: bool,
+        paths: Option<Paths<'_>>,
+        calls: &[LLVMValueRef],
     ) -> Result<(), Error> {
         // SAFETY: as the caller promises. Positions inside blocks are taken before any edge is split, and splitting an
         // edge moves no instruction of an existing block.
         unsafe {
             let entry = self.first_position(Block(0));
-            let counters = Counters::new(self.module, access, interruptible, entry);
+            let counters = Counters::new(self.module, self.unit.access, interruptible, entry);
+            let registers = paths.map(|paths| {
+                let first = LLVMGetFirstInstruction(self.handles.blocks[0]);
+                PathRegisters::new(self.module, &counters, paths, interruptible, first, entry)
+            });
+            let emitter = Emitter { counters, registers };
+            let counters = &emitter.counters;
             let mut on_edges = Vec::new();
             for (place, probes) in at {
                 let position = match place {
@@ -123,20 +162,64 @@ impl Lowering<'_> {
                     }
                 };
                 counters.position_before(position);
-                self.emit(&counters, &probes)?;
+                self.emit(&emitter, &probes)?;
+                if let Place::Start(block) = place {
+                    self.set_again(&emitter, block, &probes, calls)?;
+                }
             }
-            edges::lower(self, &counters, &on_edges)
+            edges::lower(self, &emitter, &on_edges)?;
+            if let Some(registers) = &emitter.registers
+                && self.unit.registers_at_calls
+                && bundles::can_carry(self.handles.function)
+            {
+                registers.at_calls(counters, self.function, calls);
+            }
+            Ok(())
         }
+    }
+
+    /// A path begins with the block of a `setjmp` call: when that returns once more, what is in the register's place is
+    /// what was there last.
+    ///
+    /// # Safety
+    /// The handles must match the IR.
+    unsafe fn set_again(
+        &self,
+        emitter: &Emitter<'_>,
+        block: Block,
+        steps: &[Step],
+        calls: &[LLVMValueRef],
+    ) -> Result<(), Error> {
+        let sets: Vec<Step> = steps.iter().copied().filter(|s| matches!(s, Step::Probe(_, Probe::Set(..)))).collect();
+        for (site, &call) in self.function.sites.iter().zip(calls) {
+            if site.block == block && site.returns_twice && !site.terminator && !sets.is_empty() {
+                // SAFETY: as the caller promises; a terminator follows the call.
+                unsafe {
+                    emitter.counters.position_before(LLVMGetNextInstruction(call));
+                    self.emit(emitter, &sets)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Emits probes at the builder's position.
     ///
     /// # Safety
     /// The builder must be positioned in this function.
-    unsafe fn emit(&self, counters: &Counters, probes: &[(u64, Probe)]) -> Result<(), Error> {
-        for &(base, probe) in probes {
+    unsafe fn emit(&self, emitter: &Emitter<'_>, steps: &[Step]) -> Result<(), Error> {
+        let counters = &emitter.counters;
+        for &step in steps {
             // SAFETY: as the caller promises; the branch of `CountIfTaken` ends the block that the builder is in.
             unsafe {
+                let (base, probe) = match (step, &emitter.registers) {
+                    (Step::Probe(base, probe), _) => (base, probe),
+                    (Step::Copy(copy), Some(registers)) => {
+                        registers.copy(counters, copy);
+                        continue;
+                    }
+                    (Step::Copy(copy), None) => return Err(self.unsupported(&format!("{copy:?}"))),
+                };
                 match probe {
                     Probe::Count(counter) => counters.increment(base + u64::from(counter.0)),
                     Probe::CountIfTaken(counter, edge) => {
@@ -150,7 +233,11 @@ impl Lowering<'_> {
                             target,
                         );
                     }
-                    other => return Err(self.unsupported(&format!("{other:?}"))),
+                    other => {
+                        if !emitter.registers.as_ref().is_some_and(|registers| registers.probe(counters, other)) {
+                            return Err(self.unsupported(&format!("{other:?}")));
+                        }
+                    }
                 }
             }
         }

@@ -236,5 +236,38 @@ table! {
         has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,
     ) -> LLVMValueRef;
     fn LLVMCreateTypeAttribute(c: LLVMContextRef, kind_id: c_uint, type_ref: LLVMTypeRef) -> LLVMAttributeRef;
+    fn LLVMCreateOperandBundle(tag: *const c_char, tag_len: usize, args: *mut LLVMValueRef, num_args: c_uint) -> LLVMOperandBundleRef;
+    fn LLVMDisposeOperandBundle(bundle: LLVMOperandBundleRef);
+    fn LLVMGetOperandBundleTag(bundle: LLVMOperandBundleRef, len: *mut usize) -> *const c_char;
+    fn LLVMGetNumOperandBundleArgs(bundle: LLVMOperandBundleRef) -> c_uint;
+    fn LLVMGetNumOperandBundles(c: LLVMValueRef) -> c_uint;
+    fn LLVMGetOperandBundleAtIndex(c: LLVMValueRef, index: c_uint) -> LLVMOperandBundleRef;
+    fn LLVMBuildCallWithOperandBundles(b: LLVMBuilderRef, ty: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, bundles: *mut LLVMOperandBundleRef, num_bundles: c_uint, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildInvokeWithOperandBundles(b: LLVMBuilderRef, ty: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, then: LLVMBasicBlockRef, catch: LLVMBasicBlockRef, bundles: *mut LLVMOperandBundleRef, num_bundles: c_uint, name: *const c_char) -> LLVMValueRef;
+    fn LLVMGetNormalDest(invoke: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn LLVMGetUnwindDest(invoke: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn LLVMGetNumArgOperands(instr: LLVMValueRef) -> c_uint;
+    fn LLVMGetCalledFunctionType(c: LLVMValueRef) -> LLVMTypeRef;
+    fn LLVMGetInstructionCallConv(instr: LLVMValueRef) -> c_uint;
+    fn LLVMSetInstructionCallConv(instr: LLVMValueRef, cc: c_uint);
+    fn LLVMSetFunctionCallConv(function: LLVMValueRef, cc: c_uint);
+    fn LLVMSetTailCallKind(call_inst: LLVMValueRef, kind: LLVMTailCallKind);
+    fn LLVMGetCallSiteAttributeCount(c: LLVMValueRef, idx: LLVMAttributeIndex) -> c_uint;
+    fn LLVMGetCallSiteAttributes(c: LLVMValueRef, idx: LLVMAttributeIndex, attrs: *mut LLVMAttributeRef);
+    fn LLVMInstructionGetAllMetadataOtherThanDebugLoc(instr: LLVMValueRef, num_entries: *mut usize) -> *mut LLVMValueMetadataEntry;
+    fn LLVMValueMetadataEntriesGetKind(entries: *mut LLVMValueMetadataEntry, index: c_uint) -> c_uint;
+    fn LLVMValueMetadataEntriesGetMetadata(entries: *mut LLVMValueMetadataEntry, index: c_uint) -> LLVMMetadataRef;
+    fn LLVMDisposeValueMetadataEntries(entries: *mut LLVMValueMetadataEntry);
+    fn LLVMGetStringAttributeAtIndex(f: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint) -> LLVMAttributeRef;
+    fn LLVMGetStringAttributeValue(a: LLVMAttributeRef, length: *mut c_uint) -> *const c_char;
+    fn LLVMHasPrefixData(function: LLVMValueRef) -> LLVMBool;
+    fn LLVMSetPrefixData(function: LLVMValueRef, prefix_data: LLVMValueRef);
+    fn LLVMBuildAlloca(b: LLVMBuilderRef, ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildAnd(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildCondBr(b: LLVMBuilderRef, condition: LLVMValueRef, then: LLVMBasicBlockRef, otherwise: LLVMBasicBlockRef) -> LLVMValueRef;
+    fn LLVMBuildRetVoid(b: LLVMBuilderRef) -> LLVMValueRef;
+    fn LLVMAppendBasicBlockInContext(c: LLVMContextRef, function: LLVMValueRef, name: *const c_char) -> LLVMBasicBlockRef;
+    fn LLVMGetParam(function: LLVMValueRef, index: c_uint) -> LLVMValueRef;
+    fn LLVMConstNull(ty: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMAddAlias2(m: LLVMModuleRef, value_ty: LLVMTypeRef, addr_space: c_uint, aliasee: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
 }

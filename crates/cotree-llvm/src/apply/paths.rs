@@ -1,0 +1,428 @@
+//! Path registers and path tables (Ball & Larus 1996, §3.4 and §5).
+//!
+//! A register is a variable on the stack until the optimiser promotes it. Array entries are counters like any other. For a
+//! hash table, a word of the slab holds the bucket that was counted last; if the number is another one, the runtime finds
+//! its bucket.
+
+use super::counters::Counters;
+use crate::ffi::*;
+use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
+use crate::module::Module;
+use cotree_core::facts::Function;
+use cotree_core::ids::Reg;
+use cotree_core::method::path::{AtCalls, PathPlan};
+use cotree_core::plan::PathTable;
+use cotree_core::probe::{PlacedCopy, Probe};
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMCallConv, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
+
+/// The runtime's function that counts a path in a hash table.
+const COUNT: &str = "__cotree_path";
+/// What is inlined wherever a path is counted in a hash table; the second one for functions that signal handlers may run.
+const FAST: [&str; 2] = ["__cotree_count_path", "__cotree_count_path_at_once"];
+/// A function number by which the runtime knows that there is nothing to count.
+const NOWHERE: u64 = u64::MAX;
+
+/// The plan of one function's paths, and where they are counted.
+#[derive(Clone, Copy)]
+pub struct Paths<'a> {
+    /// The plan; its probes are those of the layer.
+    pub plan: &'a PathPlan,
+    /// The table.
+    pub table: PathTable,
+    /// The function's number in the unit.
+    pub function: u32,
+}
+
+/// What a traversal does to the path registers, as one step, for edges that have to share their instructions.
+#[derive(Clone, Default)]
+pub(super) struct Effect {
+    /// The path register begins anew.
+    set: bool,
+    /// What is added to it.
+    add: i64,
+    /// The paths counted on the way, by the register before: whether it counts, and what is added.
+    counted: Vec<(bool, i64)>,
+    copies: Vec<PlacedCopy>,
+}
+
+impl Effect {
+    /// Adds a probe; false if it has nothing to do with paths.
+    pub(super) fn probe(&mut self, probe: Probe) -> bool {
+        match probe {
+            Probe::Set(_, k) => (self.set, self.add) = (true, k),
+            Probe::Add(_, k) => self.add = self.add.wrapping_add(k),
+            Probe::CountPath(_, _, k) => self.counted.push((!self.set, self.add.wrapping_add(k))),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Adds a copy, which comes after all probes.
+    pub(super) fn copy(&mut self, copy: PlacedCopy) {
+        self.copies.push(copy);
+    }
+}
+
+/// The path registers of one function.
+pub(super) struct PathRegisters<'a> {
+    module: &'a Module,
+    paths: Paths<'a>,
+    interruptible: bool,
+    /// Where each register is; empty if the function needs none.
+    places: Vec<LLVMValueRef>,
+}
+
+impl<'a> PathRegisters<'a> {
+    /// Makes the registers, all 0: a new activation finds 0 in its path register.
+    ///
+    /// # Safety
+    /// `first` must be the entry block's first instruction, and `entry` where its code begins.
+    pub(super) unsafe fn new(
+        module: &'a Module,
+        counters: &Counters,
+        paths: Paths<'a>,
+        interruptible: bool,
+        first: LLVMValueRef,
+        entry: LLVMValueRef,
+    ) -> Self {
+        let copies = paths.plan.copies.iter().flat_map(|copy| [copy.to.0, copy.from.0]);
+        let probes = paths.plan.plan.probes.iter().filter_map(|placed| match placed.probe {
+            Probe::Set(reg, _) | Probe::Add(reg, _) | Probe::CountPath(_, reg, _) => Some(reg.0),
+            _ => None,
+        });
+        let queried = paths.plan.calls.iter().filter(|call| matches!(call.1, AtCalls::Query(_))).map(|_| 0);
+        let count = copies.chain(probes).chain(queried).max().map_or(0, |most| most as usize + 1);
+        // SAFETY: as the caller promises.
+        let places = unsafe {
+            counters.position_before(first);
+            let places: Vec<LLVMValueRef> =
+                (0..count).map(|_| LLVMBuildAlloca(counters.builder, counters.int64, c"".as_ptr())).collect();
+            counters.position_before(entry);
+            for &place in &places {
+                LLVMBuildStore(counters.builder, LLVMConstNull(counters.int64), place);
+            }
+            places
+        };
+        Self { module, paths, interruptible, places }
+    }
+
+    fn place(&self, register: Reg) -> LLVMValueRef {
+        self.places[register.0 as usize]
+    }
+
+    /// # Safety
+    /// The builder must be positioned in the function.
+    unsafe fn load(&self, counters: &Counters, register: Reg) -> LLVMValueRef {
+        // SAFETY: as the caller promises.
+        unsafe { LLVMBuildLoad2(counters.builder, counters.int64, self.place(register), c"".as_ptr()) }
+    }
+
+    /// # Safety
+    /// The builder must be positioned in the function.
+    unsafe fn plus(&self, counters: &Counters, value: LLVMValueRef, constant: i64) -> LLVMValueRef {
+        if constant == 0 {
+            return value;
+        }
+        // SAFETY: as the caller promises.
+        unsafe { LLVMBuildAdd(counters.builder, value, number(counters, constant), c"".as_ptr()) }
+    }
+
+    /// Emits a probe; false if it has nothing to do with paths.
+    ///
+    /// # Safety
+    /// The builder must be positioned in the function.
+    pub(super) unsafe fn probe(&self, counters: &Counters, probe: Probe) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match probe {
+                Probe::Set(register, k) => {
+                    LLVMBuildStore(counters.builder, number(counters, k), self.place(register));
+                }
+                Probe::Add(register, k) => {
+                    let sum = self.plus(counters, self.load(counters, register), k);
+                    LLVMBuildStore(counters.builder, sum, self.place(register));
+                }
+                Probe::CountPath(_, register, k) => {
+                    let path = self.load(counters, register);
+                    match self.paths.table {
+                        PathTable::None => return false,
+                        PathTable::Array { base } => {
+                            let index = self.plus(counters, path, k.wrapping_add(base.cast_signed()));
+                            counters.add(index, number(counters, 1));
+                        }
+                        PathTable::Hashed { function, cache } => {
+                            let path = self.plus(counters, path, k);
+                            self.count_hashed(counters, number(counters, function.cast_signed()), path, cache);
+                        }
+                    }
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// # Safety
+    /// The builder must be positioned in the function.
+    pub(super) unsafe fn copy(&self, counters: &Counters, copy: PlacedCopy) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let value = self.plus(counters, self.load(counters, copy.from), copy.plus);
+            LLVMBuildStore(counters.builder, value, self.place(copy.to));
+        }
+    }
+
+    /// # Safety
+    /// The builder must be positioned in the function.
+    unsafe fn count_hashed(&self, counters: &Counters, function: LLVMValueRef, path: LLVMValueRef, cache: u64) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let pointer = LLVMPointerTypeInContext(self.module.context, 0);
+            let cache = LLVMConstInt(counters.int64, cache, 0);
+            let bucket = counters.load(cache, pointer);
+            let (fast, ty) = fast_path(self.module, self.interruptible);
+            let mut arguments = [bucket, function, path, cache];
+            LLVMBuildCall2(counters.builder, ty, fast, arguments.as_mut_ptr(), 4, c"".as_ptr());
+        }
+    }
+
+    /// Does what each of several edges asks for at the place where they have come together: `of_predecessor` holds the
+    /// effect of each edge's source, where it has one. Without jumps: what differs comes from phis.
+    ///
+    /// # Safety
+    /// `first` must be the first instruction of a block with these predecessors, `behind` where its code begins.
+    pub(super) unsafe fn join(
+        &self,
+        counters: &Counters,
+        of_predecessor: &[(LLVMBasicBlockRef, Option<&Effect>)],
+        first: LLVMValueRef,
+        behind: LLVMValueRef,
+        spare: u64,
+    ) {
+        let effects = || of_predecessor.iter().filter_map(|(_, effect)| *effect);
+        let choose = |value: &dyn Fn(Option<&Effect>) -> i64| {
+            // SAFETY: as the caller promises; one entry per predecessor.
+            unsafe {
+                counters.position_before(first);
+                let phi = LLVMBuildPhi(counters.builder, counters.int64, c"".as_ptr());
+                for &(mut block, effect) in of_predecessor {
+                    let mut entry = number(counters, value(effect));
+                    LLVMAddIncoming(phi, &raw mut entry, &raw mut block, 1);
+                }
+                counters.position_before(behind);
+                phi
+            }
+        };
+        let mask = |keeps: bool| if keeps { -1 } else { 0 };
+        // SAFETY: as the caller promises; the builder stands before `behind` after each choice.
+        unsafe {
+            counters.position_before(behind);
+            let before = self.load(counters, Reg(0));
+            let masked = |keep: LLVMValueRef, add: LLVMValueRef| {
+                let kept = LLVMBuildAnd(counters.builder, before, keep, c"".as_ptr());
+                LLVMBuildAdd(counters.builder, kept, add, c"".as_ptr())
+            };
+            for layer in 0..effects().map(|e| e.counted.len()).max().unwrap_or(0) {
+                let counted = |e: Option<&Effect>| e.and_then(|e| e.counted.get(layer).copied());
+                let keep = choose(&|e| mask(counted(e).is_some_and(|c| c.0)));
+                match self.paths.table {
+                    PathTable::None => {}
+                    PathTable::Array { base } => {
+                        let place = |c: (bool, i64)| base.cast_signed().wrapping_add(c.1);
+                        let add = choose(&|e| counted(e).map_or(spare.cast_signed(), place));
+                        counters.add(masked(keep, add), number(counters, 1));
+                    }
+                    PathTable::Hashed { function, cache } => {
+                        let add = choose(&|e| counted(e).map_or(0, |c| c.1));
+                        let owner = choose(&|e| counted(e).map_or(NOWHERE.cast_signed(), |_| function.cast_signed()));
+                        let path = masked(keep, add);
+                        let (slow, ty) = slow_path(self.module);
+                        let mut arguments = [owner, path, LLVMConstInt(counters.int64, cache, 0)];
+                        let call = LLVMBuildCall2(counters.builder, ty, slow, arguments.as_mut_ptr(), 3, c"".as_ptr());
+                        LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
+                    }
+                }
+            }
+            if effects().any(|e| e.set || e.add != 0) {
+                let keep = choose(&|e| mask(e.is_none_or(|e| !e.set)));
+                let add = choose(&|e| e.map_or(0, |e| e.add));
+                LLVMBuildStore(counters.builder, masked(keep, add), self.place(Reg(0)));
+            }
+            let mut targets: Vec<Reg> = effects().flat_map(|e| &e.copies).map(|copy| copy.to).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            for to in targets {
+                let copy = |e: Option<&Effect>| e.and_then(|e| e.copies.iter().rfind(|copy| copy.to == to).copied());
+                let mut sources: Vec<Reg> = effects().filter_map(|e| copy(Some(e))).map(|copy| copy.from).collect();
+                sources.sort_unstable();
+                sources.dedup();
+                let keep = choose(&|e| mask(copy(e).is_none()));
+                let mut sum = choose(&|e| copy(e).map_or(0, |copy| copy.plus));
+                let kept = LLVMBuildAnd(counters.builder, self.load(counters, to), keep, c"".as_ptr());
+                sum = LLVMBuildAdd(counters.builder, sum, kept, c"".as_ptr());
+                for from in sources {
+                    let keep = choose(&|e| mask(copy(e).is_some_and(|copy| copy.from == from)));
+                    let kept = LLVMBuildAnd(counters.builder, self.load(counters, from), keep, c"".as_ptr());
+                    sum = LLVMBuildAdd(counters.builder, sum, kept, c"".as_ptr());
+                }
+                LLVMBuildStore(counters.builder, sum, self.place(to));
+            }
+        }
+    }
+
+    /// The function's calls carry their registers.
+    ///
+    /// # Safety
+    /// `calls` must be the function's call sites.
+    pub(super) unsafe fn at_calls(&self, counters: &Counters, function: &Function, calls: &[LLVMValueRef]) {
+        for (site, (facts, &call)) in function.sites.iter().zip(calls).enumerate() {
+            // SAFETY: as the caller promises.
+            unsafe {
+                let Some(AtCalls::Query(_)) = self.paths.plan.at_calls(facts.block) else {
+                    super::bundles::carry(self.module, call, &mut []);
+                    continue;
+                };
+                let int32 = LLVMInt32TypeInContext(self.module.context);
+                counters.position_before(call);
+                let mut values = [
+                    LLVMConstInt(int32, u64::from(self.paths.function), 0),
+                    LLVMConstInt(int32, site as u64, 0),
+                    self.load(counters, Reg(0)),
+                ];
+                super::bundles::carry(self.module, call, &mut values);
+            }
+        }
+    }
+}
+
+fn number(counters: &Counters, value: i64) -> LLVMValueRef {
+    // SAFETY: a constant of the module's context.
+    unsafe { LLVMConstInt(counters.int64, value.cast_unsigned(), 1) }
+}
+
+/// `void __cotree_path(function, path, cache word)`, which preserves nearly all registers.
+///
+/// # Safety
+/// The module must be valid.
+unsafe fn slow_path(module: &Module) -> (LLVMValueRef, LLVMTypeRef) {
+    let name = std::ffi::CString::new(COUNT).expect("no NUL in our own names");
+    // SAFETY: types and values of the module's context.
+    unsafe {
+        let int64 = LLVMInt64TypeInContext(module.context);
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), [int64; 3].as_mut_ptr(), 3, 0);
+        let mut function = LLVMGetNamedFunction(module.raw, name.as_ptr());
+        if function.is_null() {
+            function = LLVMAddFunction(module.raw, name.as_ptr(), ty);
+            LLVMSetVisibility(function, LLVMVisibility::LLVMHiddenVisibility);
+            LLVMSetFunctionCallConv(function, LLVMCallConv::LLVMPreserveMostCallConv as u32);
+            for attribute in ["cold", "nounwind", "willreturn", "nocallback"] {
+                LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, attribute));
+            }
+        }
+        (function, ty)
+    }
+}
+
+/// `void (bucket, function, path, cache word)`, always inlined: counts in the bucket if that is the path's, else asks the
+/// runtime.
+///
+/// # Safety
+/// The module must be valid.
+unsafe fn fast_path(module: &Module, interruptible: bool) -> (LLVMValueRef, LLVMTypeRef) {
+    let name = std::ffi::CString::new(FAST[usize::from(interruptible)]).expect("no NUL in our own names");
+    // SAFETY: a function built from nothing, with types and values of the module's context.
+    unsafe {
+        let context = module.context;
+        let (int64, pointer) = (LLVMInt64TypeInContext(context), LLVMPointerTypeInContext(context, 0));
+        let mut params = [pointer, int64, int64, int64];
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), 4, 0);
+        let known = LLVMGetNamedFunction(module.raw, name.as_ptr());
+        if !known.is_null() {
+            return (known, ty);
+        }
+        let function = LLVMAddFunction(module.raw, name.as_ptr(), ty);
+        LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
+        for attribute in ["alwaysinline", "nounwind"] {
+            LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, attribute));
+        }
+        let [bucket, owner, path, cache] = [0, 1, 2, 3].map(|i| LLVMGetParam(function, i));
+        let append = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
+        let (entry, look, bump, ask, done) = (append(), append(), append(), append(), append());
+        let builder = LLVMCreateBuilderInContext(context);
+        let field = |index: u64| {
+            let mut indices = [LLVMConstInt(int64, index, 0)];
+            LLVMBuildInBoundsGEP2(builder, int64, bucket, indices.as_mut_ptr(), 1, c"".as_ptr())
+        };
+        LLVMPositionBuilderAtEnd(builder, entry);
+        let some = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntNE, bucket, LLVMConstNull(pointer), c"".as_ptr());
+        likely(module, LLVMBuildCondBr(builder, some, look, ask));
+        LLVMPositionBuilderAtEnd(builder, look);
+        let found = LLVMBuildLoad2(builder, int64, field(1), c"".as_ptr());
+        let same = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, found, path, c"".as_ptr());
+        likely(module, LLVMBuildCondBr(builder, same, bump, ask));
+        LLVMPositionBuilderAtEnd(builder, bump);
+        let count = field(2);
+        if interruptible {
+            increment_at_once(module, builder, count);
+        } else {
+            let old = LLVMBuildLoad2(builder, int64, count, c"".as_ptr());
+            let new = LLVMBuildAdd(builder, old, LLVMConstInt(int64, 1, 0), c"".as_ptr());
+            LLVMBuildStore(builder, new, count);
+        }
+        LLVMBuildBr(builder, done);
+        LLVMPositionBuilderAtEnd(builder, ask);
+        let (slow, slow_ty) = slow_path(module);
+        let call = LLVMBuildCall2(builder, slow_ty, slow, [owner, path, cache].as_mut_ptr(), 3, c"".as_ptr());
+        LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
+        LLVMBuildBr(builder, done);
+        LLVMPositionBuilderAtEnd(builder, done);
+        LLVMBuildRetVoid(builder);
+        LLVMDisposeBuilder(builder);
+        (function, ty)
+    }
+}
+
+/// The branch usually goes the first way.
+///
+/// # Safety
+/// `branch` must be a conditional branch of the module.
+unsafe fn likely(module: &Module, branch: LLVMValueRef) {
+    let int32 = |value| {
+        // SAFETY: a constant of the module's context.
+        unsafe { LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(module.context), value, 0)) }
+    };
+    let (tag, kind) = ("branch_weights", "prof");
+    // SAFETY: as the caller promises; metadata of the module's context.
+    unsafe {
+        let tag = LLVMMDStringInContext2(module.context, tag.as_ptr().cast(), tag.len());
+        let mut operands = [tag, int32(2000), int32(1)];
+        let node = LLVMMDNodeInContext2(module.context, operands.as_mut_ptr(), 3);
+        let kind = LLVMGetMDKindIDInContext(module.context, kind.as_ptr().cast(), 4);
+        LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(module.context, node));
+    }
+}
+
+/// `*at += 1` in one instruction.
+///
+/// # Safety
+/// The builder must be positioned in a function of the module where `at` is available.
+unsafe fn increment_at_once(module: &Module, builder: LLVMBuilderRef, at: LLVMValueRef) {
+    let (text, constraints) = ("incq $0", "=*m,*m,~{dirflag},~{fpsr},~{flags}");
+    // SAFETY: as the caller promises; the memory operand is read and written, and its type is told.
+    unsafe {
+        let mut params = [LLVMTypeOf(at); 2];
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), params.as_mut_ptr(), 2, 0);
+        let (text, text_len, constraints, constraints_len) =
+            (text.as_ptr().cast(), text.len(), constraints.as_ptr().cast(), constraints.len());
+        let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;
+        let asm = LLVMGetInlineAsm(ty, text, text_len, constraints, constraints_len, 1, 0, dialect, 0);
+        let call = LLVMBuildCall2(builder, ty, asm, [at, at].as_mut_ptr(), 2, c"".as_ptr());
+        let int64 = LLVMInt64TypeInContext(module.context);
+        let element = LLVMCreateTypeAttribute(module.context, attribute_kind("elementtype"), int64);
+        for operand in [1, 2] {
+            LLVMAddCallSiteAttribute(call, operand, element);
+        }
+        LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, enum_attribute(module, "nounwind"));
+    }
+}

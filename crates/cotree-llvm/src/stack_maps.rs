@@ -1,0 +1,219 @@
+//! From an emitted object: where path registers are while a call is under way.
+//!
+//! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its first
+//! three locations are constants: flags of no interest and the number of values. The values are triples: function,
+//! site, register ([`crate::apply`]).
+//!
+//! Layout: a header (version, three zeros, then the numbers of functions, constants and records, 4 bytes each); per
+//! function its address (relocated), frame size and number of records, 8 bytes each; 8 bytes per constant; the records in
+//! the order of the functions: an id (8), the offset in the function (4), flags (2), the number of locations (2), the locations
+//! (kind, 0, size in 2 bytes, DWARF register in 2, 0 in 2, a signed number in 4), padding to 8 bytes, 2 bytes of 0, the
+//! number of live registers (2), 4 bytes each, padding to 8 bytes.
+
+use crate::error::Error;
+use cotree_core::ids::Site;
+use cotree_rt::layout::RegisterValue;
+use object::read::elf::ElfFile64;
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationTarget};
+use std::collections::HashMap;
+
+/// The section.
+pub(crate) const SECTION: &str = ".llvm_stackmaps";
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// It is always this.
+    Constant(i64),
+    /// In a register or in memory.
+    At(RegisterValue),
+}
+
+/// A register at a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Register {
+    /// Whose: number in the unit and call site.
+    pub(crate) link: (u32, Site),
+    /// Where it is.
+    pub(crate) value: Value,
+}
+
+/// The registers at a return address.
+pub(crate) struct Point {
+    /// Relative to the function.
+    pub(crate) offset: u32,
+    /// Outermost first. Those that can't be found are left out.
+    pub(crate) registers: Vec<Register>,
+}
+
+/// Reads the points of each machine function; `number_at` gives the function at an address of a section.
+pub(crate) fn read(
+    module: &str,
+    file: &ElfFile64<'_, LittleEndian>,
+    number_at: impl Fn(usize, u64) -> Option<usize>,
+    functions: usize,
+) -> Result<Vec<Vec<Point>>, Error> {
+    let mut points: Vec<Vec<Point>> = Vec::new();
+    points.resize_with(functions, Vec::new);
+    let broken = |reason: &str| Error::Internal { module: module.into(), reason: reason.into() };
+    for section in file.sections().filter(|s| s.name() == Ok(SECTION)) {
+        let data = section.data().map_err(|e| broken(&e.to_string()))?;
+        let mut addresses = HashMap::new();
+        for (at, relocation) in section.relocations() {
+            let RelocationTarget::Symbol(symbol) = relocation.target() else { continue };
+            let Ok(symbol) = file.symbol_by_index(symbol) else { continue };
+            let address = symbol.address().wrapping_add_signed(relocation.addend());
+            if let Some(section) = symbol.section_index() {
+                addresses.insert(at, (section.0, address));
+            }
+        }
+        let function_of =
+            |at: usize| addresses.get(&(at as u64)).and_then(|&(section, address)| number_at(section, address));
+        let found = parse(data, function_of).ok_or_else(|| broken("LLVM wrote a stack map that we cannot read"))?;
+        for (function, point) in found {
+            points.get_mut(function).ok_or_else(|| broken("a stack map of no function"))?.push(point);
+        }
+    }
+    for points in &mut points {
+        points.sort_by_key(|point| point.offset);
+    }
+    Ok(points)
+}
+
+/// `function_of` gives the function whose address stands at an offset of the section.
+fn parse(data: &[u8], function_of: impl Fn(usize) -> Option<usize>) -> Option<Vec<(usize, Point)>> {
+    let mut input = Input { data, at: 0 };
+    if input.bytes::<4>()? != [3, 0, 0, 0] {
+        return None;
+    }
+    let [functions, constants, _] = [input.u32()?, input.u32()?, input.u32()?];
+    let mut owners = Vec::new();
+    for _ in 0..functions {
+        let owner = function_of(input.at);
+        input.bytes::<16>()?;
+        owners.push((owner, input.u64()?));
+    }
+    let constants: Vec<u64> = (0..constants).map(|_| input.u64()).collect::<Option<_>>()?;
+    let mut points = Vec::new();
+    for (owner, records) in owners {
+        for _ in 0..records {
+            input.u64()?;
+            let offset = input.u32()?;
+            input.u16()?;
+            let locations: Vec<Option<Value>> =
+                (0..input.u16()?).map(|_| input.location(&constants)).collect::<Option<_>>()?;
+            input.align();
+            input.u16()?;
+            for _ in 0..input.u16()? {
+                input.u32()?;
+            }
+            input.align();
+            points.push((owner?, Point { offset, registers: registers(&locations)? }));
+        }
+    }
+    Some(points)
+}
+
+fn registers(locations: &[Option<Value>]) -> Option<Vec<Register>> {
+    let [_, _, Some(Value::Constant(count)), values @ ..] = locations else { return None };
+    let values = values.get(..usize::try_from(*count).ok()?)?;
+    let mut registers = Vec::new();
+    for triple in values.chunks(3) {
+        let [Some(Value::Constant(function)), Some(Value::Constant(site)), value] = *triple else { return None };
+        let link = (u32::try_from(function).ok()?, Site(u32::try_from(site).ok()?));
+        registers.extend(value.map(|value| Register { link, value }));
+    }
+    Some(registers)
+}
+
+struct Input<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+impl Input<'_> {
+    fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let bytes = self.data.get(self.at..self.at + N)?.try_into().ok()?;
+        self.at += N;
+        Some(bytes)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.bytes().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.bytes().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.bytes().map(u64::from_le_bytes)
+    }
+
+    fn align(&mut self) {
+        self.at = self.at.next_multiple_of(8);
+    }
+
+    /// `Some(None)` for a value that nobody will find: in a register that callees need not preserve.
+    fn location(&mut self, constants: &[u64]) -> Option<Option<Value>> {
+        let [kind, _] = self.bytes()?;
+        let (_, register) = (self.u16()?, self.u16()?);
+        self.u16()?;
+        let number = self.u32()?;
+        let register = u8::try_from(register).ok();
+        let preserved = |r: &u8| [3, 6, 12, 13, 14, 15].contains(r);
+        Some(match kind {
+            1 => register.filter(preserved).map(|r| Value::At(RegisterValue::Register(r))),
+            3 => register
+                .filter(|r| preserved(r) || *r == 7)
+                .map(|r| Value::At(RegisterValue::Memory(r, number.cast_signed()))),
+            4 => Some(Value::Constant(i64::from(number.cast_signed()))),
+            5 => Some(Value::Constant(constants.get(number as usize)?.cast_signed())),
+            _ => None,
+        })
+    }
+}
+
+/// The tables of the unit, as the runtime reads them.
+#[derive(Default)]
+pub(crate) struct RegisterTable {
+    /// Per machine function and one more.
+    pub(crate) index: Vec<u32>,
+    /// Offset and first value; one more at the end.
+    pub(crate) returns: Vec<(u32, u32)>,
+    /// Packed values, and behind them long constants.
+    pub(crate) values: Vec<u64>,
+}
+
+impl RegisterTable {
+    /// Of all machine functions in their order.
+    pub(crate) fn new(functions: &[Vec<Point>]) -> Self {
+        let mut table = Self::default();
+        let size = |n: usize| u32::try_from(n).expect("fewer than 2^32 return addresses");
+        let registers = functions.iter().flatten().map(|point| point.registers.len()).sum::<usize>();
+        let mut long = Vec::new();
+        for points in functions {
+            table.index.push(size(table.returns.len()));
+            for point in points {
+                table.returns.push((point.offset, size(table.values.len())));
+                table.values.extend(point.registers.iter().map(|register| {
+                    let value = match register.value {
+                        Value::At(value) => value,
+                        Value::Constant(value) => i32::try_from(value).map_or_else(
+                            |_| {
+                                long.push(value.cast_unsigned());
+                                RegisterValue::LongConstant(size(registers + long.len() - 1))
+                            },
+                            RegisterValue::Constant,
+                        ),
+                    };
+                    value.pack()
+                }));
+            }
+        }
+        table.index.push(size(table.returns.len()));
+        table.returns.push((0, size(table.values.len())));
+        table.values.extend(long);
+        table
+    }
+}
