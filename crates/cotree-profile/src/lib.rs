@@ -16,6 +16,7 @@ mod elf;
 pub mod file;
 pub mod map;
 pub mod merged;
+mod notes;
 pub mod path_counts;
 mod path_recovery;
 pub mod raw;

@@ -7,6 +7,7 @@
 use crate::binary::{BinaryError, BinaryFile, BinaryMap, Resolved, UnitId};
 use crate::counts::{Runs, UnitCounts};
 use crate::file::ProfileFile;
+use crate::notes::notes;
 use crate::path_counts::PathKey;
 use crate::path_recovery::recover_paths;
 use cotree_core::facts::{Doubt, Function};
@@ -18,8 +19,9 @@ use cotree_core::probe::{Place, Probe};
 use cotree_core::profile::{EarlyExits, Flaw, FunctionProfile};
 use cotree_rt::layout::Flags;
 use std::collections::HashMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
+
+pub use crate::notes::Note;
 
 /// Why a profile cannot be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -74,103 +76,6 @@ pub enum UnitError {
         /// The binary.
         binary: PathBuf,
     },
-}
-
-/// Something about the runs as a whole that a reader must know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// Runs were killed, crashed or still go on.
-    CutOff(u64),
-    /// Snapshots of processes.
-    Snapshots(u64),
-    /// Threads whose frames were not accounted for.
-    ThreadsAlive(u64),
-    /// A walk of a dying stack did not reach its bottom.
-    WalkIncomplete,
-    /// Early exits are missing.
-    EarlyTableFull,
-    /// A jump to a frame that was not on the walked stack.
-    ForeignJump,
-    /// So many activations were left at instructions that are no call sites of the map.
-    UnknownExits(u64),
-    /// A thread was cancelled and could not be followed.
-    ThreadCancelled,
-    /// Threads ran in a program built for one.
-    ThreadsUnexpected,
-    /// A thread shared the main thread's counters.
-    ThreadUnregistered,
-    /// Threads shared counters for want of room.
-    SlabShared,
-    /// Another process wrote into the same counters.
-    ForeignProcess,
-    /// A shared library in a program that is not profiled.
-    Unhooked,
-    /// The counts begin at a call of `cotree_reset`.
-    Reset,
-    /// The counters were not in the file while the program ran.
-    NotMapped,
-    /// Sums of counts did not fit 64 bits.
-    Saturated,
-    /// Weighted sum of runs.
-    Weighted {
-        /// Sum of weights.
-        weight: u64,
-        /// Runs.
-        runs: u64,
-    },
-    /// Path tables had no room left: paths are missing.
-    PathsMissing,
-    /// So many functions have loops that are entered in several places: their paths have no context.
-    WithoutContext(u64),
-    /// Functions whose counts could not be recovered at all.
-    Failed(u64),
-}
-
-impl Note {
-    /// Does it put counts in doubt? (Else it is only worth knowing.)
-    #[must_use]
-    pub fn doubtful(&self) -> bool {
-        !matches!(
-            self,
-            Self::Reset | Self::NotMapped | Self::Weighted { .. } | Self::Snapshots(_) | Self::WithoutContext(_)
-        )
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let s = |n: u64| if n == 1 { "" } else { "s" };
-        match *self {
-            Self::CutOff(1) => f.write_str("the run was cut off (killed, crashed, or still running): what is derived may be off by one per activation that was live"),
-            Self::CutOff(n) => write!(f, "{n} runs were cut off (killed, crashed, or still running): what is derived may be off by one per activation that was live"),
-            Self::Snapshots(n) => write!(f, "{n} snapshot{} of a running process", s(n)),
-            Self::ThreadsAlive(n) => {
-                write!(f, "{n} thread{} still alive at the end: what is derived may be off by one per activation there", s(n))
-            }
-            Self::WalkIncomplete => f.write_str("a dying stack could not be walked to its bottom"),
-            Self::EarlyTableFull => f.write_str("the table of early exits was full: some are missing"),
-            Self::ForeignJump => f.write_str("a longjmp went to a stack that could not be walked"),
-            Self::UnknownExits(n) => write!(f, "{n} activation{} left at an instruction that is no known call", s(n)),
-            Self::ThreadCancelled => f.write_str("a thread was cancelled and could not be followed"),
-            Self::ThreadsUnexpected => f.write_str("threads ran in a program that was built for one: counts may have been lost"),
-            Self::ThreadUnregistered => f.write_str("a thread shared the main thread's counters: counts may have been lost"),
-            Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),
-            Self::ForeignProcess => f.write_str("another process counted into the same profile: the counts are of both"),
-            Self::Unhooked => f.write_str("a shared library in a program that is not profiled: jumps, exceptions and threads went unseen"),
-            Self::Reset => f.write_str("the counts begin at a call of cotree_reset; what other threads were in then is not accounted for"),
-            Self::NotMapped => f.write_str("the counters were not in a file mapping: a kill would have lost them"),
-            Self::Saturated => f.write_str("sums of counts were too large for 64 bits and were cut"),
-            Self::Weighted { weight, runs } => write!(f, "a weighted sum: {runs} run{} with a total weight of {weight}", s(runs)),
-            Self::PathsMissing => f.write_str("there was no room for more paths: some are missing"),
-            Self::WithoutContext(1) => {
-                f.write_str("one function has a loop that is entered in several places: its paths have no context")
-            }
-            Self::WithoutContext(n) => {
-                write!(f, "{n} functions have loops that are entered in several places: their paths have no context")
-            }
-            Self::Failed(n) => write!(f, "{n} function{} could not be recovered: the map and the counts contradict each other", s(n)),
-        }
-    }
 }
 
 /// The recovered profile of a link unit.
@@ -288,7 +193,7 @@ pub type Recovery = (BinaryFile, UnitProfile);
 pub(crate) struct UnitExits {
     by_function: HashMap<u32, EarlyExits>,
     unknown: HashMap<u32, u64>,
-    unknown_total: u64,
+    pub(crate) unknown_total: u64,
     /// Activations left, or revived, in code that the map does not know: not ours, or ours where call sites are unmapped.
     outside: u64,
 }
@@ -479,45 +384,6 @@ fn proves_never_entered(plan: &FunctionPlan, counters: &[u64]) -> bool {
             plan.measures.get(counter.index()).is_some_and(|m| matches!(m, Measure::Block(_) | Measure::Edge(_)));
         first && measured && counters.get(counter.index()) == Some(&0)
     })
-}
-
-fn notes(
-    profile: &UnitProfile,
-    map: &BinaryMap,
-    counts: &UnitCounts,
-    exits: &UnitExits,
-    exits_saturated: bool,
-) -> Vec<Note> {
-    let flag = |bit: u64| counts.flags & bit != 0;
-    let mut notes = Vec::new();
-    let mut note = |holds: bool, note: Note| {
-        if holds {
-            notes.push(note);
-        }
-    };
-    note(!profile.failures.is_empty(), Note::Failed(profile.failures.len() as u64));
-    note(counts.runs.cut_off > 0, Note::CutOff(counts.runs.cut_off));
-    note(counts.runs.snapshots > 0, Note::Snapshots(counts.runs.snapshots));
-    note(flag(Flags::THREADS_ALIVE), Note::ThreadsAlive(counts.threads_alive));
-    note(flag(Flags::THREADS_UNEXPECTED), Note::ThreadsUnexpected);
-    note(flag(Flags::THREAD_UNREGISTERED), Note::ThreadUnregistered);
-    note(flag(Flags::SLAB_SHARED), Note::SlabShared);
-    note(flag(Flags::FOREIGN_PROCESS), Note::ForeignProcess);
-    note(flag(Flags::UNHOOKED), Note::Unhooked);
-    note(flag(Flags::WALK_INCOMPLETE), Note::WalkIncomplete);
-    note(flag(Flags::FOREIGN_JUMP), Note::ForeignJump);
-    note(flag(Flags::THREAD_CANCELLED), Note::ThreadCancelled);
-    note(flag(Flags::EARLY_TABLE_FULL), Note::EarlyTableFull);
-    note(exits.unknown_total > 0, Note::UnknownExits(exits.unknown_total));
-    note(counts.saturated || exits_saturated, Note::Saturated);
-    note(flag(Flags::RESET), Note::Reset);
-    note(flag(Flags::NOT_MAPPED) && counts.runs.cut_off > 0, Note::NotMapped);
-    note(flag(Flags::PATHS_MISSING), Note::PathsMissing);
-    let without = map.plan.paths.iter().filter(|plan| plan.paths > 0 && !plan.context).count() as u64;
-    note(map.plan.method == Method::PathContext && without > 0, Note::WithoutContext(without));
-    let runs = counts.runs.total();
-    note(counts.weight != runs, Note::Weighted { weight: counts.weight, runs });
-    notes
 }
 
 /// The functions of a map, in the order of profiles.
