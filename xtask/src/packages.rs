@@ -40,6 +40,7 @@ fn needs(all: bool) -> Vec<Need> {
         need("dot", "graphviz"),
         need("mold", "mold"),
         need("make", "make"),
+        need("cmake", "cmake"),
         need("pkg-config", "pkg-config"),
     ];
     for version in clangs(all) {

@@ -2,7 +2,7 @@
 
 use crate::commands;
 use crate::driver::options::InstrumentOptions;
-use crate::driver::{binutils, cargo, clang, linker, worker};
+use crate::driver::{binutils, cargo, clang, cmake_toolchain, linker, worker};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,8 @@ enum Command {
     Nm(Passed),
     /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
     Ranlib(Passed),
+    /// Print the path of a CMake toolchain file with all of these: -DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"
+    CmakeToolchain,
     /// Show a profile at a glance: totals, hot functions and loops, what never ran, what is not vouched for
     Report(commands::report::ReportArgs),
     /// Show source lines with their counts and the outcomes of their branches
@@ -106,6 +108,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
         Command::Nm(passed) => binutils::run("nm", passed.arguments)?,
         Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
+        Command::CmakeToolchain => cmake_toolchain()?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
         Command::Paths(args) => done(commands::paths::run(&args))?,

@@ -198,6 +198,34 @@ fn other_names_are_other_commands() {
 }
 
 #[test]
+fn cmake_builds_with_one_setting() {
+    let project = Project::new(&[
+        (
+            "CMakeLists.txt",
+            "cmake_minimum_required(VERSION 3.13)\nproject(p C CXX)\nadd_library(square STATIC square.c)\nadd_executable(program main.cpp)\ntarget_link_libraries(program square)\n",
+        ),
+        ("square.c", "int square(int x) { return x * x; }\n"),
+        (
+            "main.cpp",
+            "#include <cstdio>\nextern \"C\" int square(int);\nint main() { std::printf(\"%d\\n\", square(7)); }\n",
+        ),
+    ]);
+    let toolchain = project.ok("cmake-toolchain");
+    let mut configure = project.command("cmake");
+    succeed(
+        configure
+            .args(["-B", "build", "-DCMAKE_BUILD_TYPE=Release"])
+            .arg(format!("-DCMAKE_TOOLCHAIN_FILE={}", toolchain.trim())),
+    );
+    succeed(project.command("cmake").args(["--build", "build"]));
+    assert_eq!(project.run("build/program"), "49\n");
+    assert!(project.is_profiled("build/program"));
+    let mut homeless = project.cotree("cmake-toolchain");
+    let output = homeless.env("XDG_CACHE_HOME", project.path("square.c")).output().expect("cotree starts");
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("no cache folder"));
+}
+
+#[test]
 fn no_cache_is_needed() {
     let project = c();
     // A file where the folder should be.

@@ -36,6 +36,10 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// Nothing that is laid out would last.
+    #[error("there is no cache folder that can be written, and what other programs are told of has to stay there")]
+    #[diagnostic(help("set XDG_CACHE_HOME or HOME to a folder of yours"))]
+    NoCache,
     /// Another compiler than clang.
     #[error("{variable} names {tool}, which is not clang, and cotree needs clang's bitcode")]
     #[diagnostic(help("set {variable} to a clang (14 or newer), or unset it to take the clang in PATH"))]
@@ -103,6 +107,12 @@ impl Error {
         let path = path.into();
         move |error| Error::File { verb, path, error }
     }
+}
+
+/// `cotree cmake-toolchain`: prints where the toolchain file is.
+pub fn cmake_toolchain() -> Result<ExitCode, Error> {
+    println!("{}", unpack::Toolkit::unpack()?.cmake_toolchain()?.display());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs a tool in our place: same streams, same end.

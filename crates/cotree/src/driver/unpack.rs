@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The names under which compilers look for a linker, and build systems for the tools beside it.
-const TOOL_NAMES: [&str; 7] = ["ld", "ld.bfd", "ld.gold", "ld.mold", "ar", "nm", "ranlib"];
+const TOOL_NAMES: [&str; 9] = ["ld", "ld.bfd", "ld.gold", "ld.mold", "ar", "nm", "ranlib", COMPILERS[0], COMPILERS[1]];
+/// The compilers, for build systems that want a path.
+const COMPILERS: [&str; 2] = ["cotree-cc", "cotree-c++"];
+const CMAKE_NAME: &str = "cotree.cmake";
 const PLUGIN_NAME: &str = "libcotree_lto.so";
 const PASSTHROUGH_NAME: &str = "libcotree_passthrough.a";
 const PASSTHROUGH_THREADS_NAME: &str = "libcotree_passthrough_threads.a";
@@ -80,6 +83,31 @@ impl Toolkit {
         (TOOL_NAMES.contains(&name) && self.private.is_none()).then(|| self.tools().join(name))
     }
 
+    /// A CMake toolchain file with all of our tools, if it will still be there when this process is gone.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn cmake_toolchain(&self) -> Result<PathBuf, Error> {
+        if self.private.is_some() {
+            return Err(Error::NoCache);
+        }
+        let path = self.dir.join(CMAKE_NAME);
+        let tool = |name: &str| self.tools().join(name).display().to_string();
+        let text = format!(
+            "# Compilers and tools of cotree, for `cmake -DCMAKE_TOOLCHAIN_FILE=`.\n\
+             set(CMAKE_C_COMPILER [==[{}]==])\nset(CMAKE_CXX_COMPILER [==[{}]==])\n\
+             set(CMAKE_AR [==[{}]==] CACHE FILEPATH \"\")\nset(CMAKE_RANLIB [==[{}]==] CACHE FILEPATH \"\")\n\
+             set(CMAKE_NM [==[{}]==] CACHE FILEPATH \"\")\n",
+            tool(COMPILERS[0]),
+            tool(COMPILERS[1]),
+            tool("ar"),
+            tool("ranlib"),
+            tool("nm")
+        );
+        put(&self.dir, CMAKE_NAME, text.as_bytes()).map_err(Error::file("write", &path))?;
+        Ok(path)
+    }
+
     /// The linker that is us.
     pub fn linker(&self) -> PathBuf {
         self.tools().join("ld")
@@ -115,13 +143,7 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
         }
     }
     for (name, content) in FILES {
-        let path = dir.join(name);
-        if !fs::read(&path).is_ok_and(|found| found == content) {
-            let temporary = tempfile::NamedTempFile::new_in(dir)?;
-            fs::write(temporary.path(), content)?;
-            fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))?;
-            temporary.persist(&path).map_err(|error| error.error)?;
-        }
+        put(dir, name, content)?;
     }
     for name in TOOL_NAMES {
         let link = bin.join(name);
@@ -131,6 +153,18 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
             symlink(cotree, &made)?;
             fs::rename(made, link)?;
         }
+    }
+    Ok(())
+}
+
+/// Puts a file there, unless it is.
+fn put(dir: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    let path = dir.join(name);
+    if !fs::read(&path).is_ok_and(|found| found == content) {
+        let temporary = tempfile::NamedTempFile::new_in(dir)?;
+        fs::write(temporary.path(), content)?;
+        fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))?;
+        temporary.persist(&path).map_err(|error| error.error)?;
     }
     Ok(())
 }
