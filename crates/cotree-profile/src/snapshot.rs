@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -101,15 +102,31 @@ fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
         }
         let range = String::from_utf8_lossy(range);
         let ways = [format!("/proc/{pid}/map_files/{range}"), format!("/proc/{pid}/root{name}"), name.to_owned()];
-        let readable = ways.into_iter().map(PathBuf::from).find(|way| is_profile(way));
-        found.extend(readable.map(|way| (PathBuf::from(name), way)));
+        let readable = ways.into_iter().map(PathBuf::from).find_map(|way| Some((writer(&way)?, way)));
+        found.extend(readable.map(|(writer, way)| (writer, PathBuf::from(name), way)));
     }
-    Ok(found)
+    // A forked child still has its parent's profile mapped, but counts in one of its own.
+    let known_as = numbers_of(pid);
+    if found.iter().any(|(writer, ..)| known_as.contains(writer)) {
+        found.retain(|(writer, ..)| known_as.contains(writer));
+    }
+    Ok(found.into_iter().map(|(_, name, way)| (name, way)).collect())
 }
 
-fn is_profile(path: &Path) -> bool {
-    let mut magic = [0; 8];
-    File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && magic == layout::MAGIC
+/// The number of the process that writes a profile, in its own namespace; `None` if the file is no profile.
+fn writer(path: &Path) -> Option<u32> {
+    const PID: usize = offset_of!(layout::RawHeader, pid);
+    let mut head = [0; PID + 4];
+    File::open(path).and_then(|mut f| f.read_exact(&mut head)).ok()?;
+    let pid = head[PID..].try_into().expect("four bytes");
+    head.starts_with(&layout::MAGIC).then(|| u32::from_le_bytes(pid))
+}
+
+/// The numbers of a process in all its namespaces.
+fn numbers_of(pid: u32) -> Vec<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+    numbers.split_whitespace().filter_map(|number| number.parse().ok()).chain([pid]).collect()
 }
 
 fn copy(pid: u32, live: PathBuf, readable: &Path, pause: Pause) -> Result<Snapshot, SnapshotError> {
@@ -209,4 +226,22 @@ fn all_stopped(pid: u32) -> bool {
         stat.rsplit_once(')')
             .is_some_and(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('T' | 't' | 'Z' | 'X')))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_tell_who_writes_them() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut head = [0; HEADER_SIZE];
+        head[..8].copy_from_slice(&layout::MAGIC);
+        head[offset_of!(layout::RawHeader, pid)..][..4].copy_from_slice(&77u32.to_le_bytes());
+        fs::write(file.path(), head).expect("it can be written");
+        assert_eq!(writer(file.path()), Some(77));
+        fs::write(file.path(), &head[..20]).expect("it can be written");
+        assert_eq!(writer(file.path()), None);
+        assert!(numbers_of(std::process::id()).contains(&std::process::id()));
+    }
 }
