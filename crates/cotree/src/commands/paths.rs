@@ -1,6 +1,6 @@
 //! `cotree paths`: the ways that a program took through its functions.
 
-use super::input::{Input, Loaded, load};
+use super::input::{Binaries, Input, Loaded, load, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use super::told;
 use clap::Args;
@@ -54,10 +54,6 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 
 /// Runs `cotree paths`.
 pub fn run(args: &PathsArgs) -> Result<()> {
-    let file = args.input.open()?;
-    let loaded = load(&file, &args.input.binaries)?;
-    let units = loaded.units();
-    let paths = with_paths(&file.path, &units)?;
     let options = text::Options {
         top: args.top,
         function: args.function.clone(),
@@ -67,24 +63,38 @@ pub fn run(args: &PathsArgs) -> Result<()> {
         names: if args.no_demangle { Names::Raw } else { Names::Demangled },
         style: args.looks.style(&args.output),
     };
-    known(&[&units], args.function.as_deref())?;
-    let Some(against) = &args.against else {
-        return args.output.write(|out| {
-            if args.json {
-                return json::write(&paths, |symbol| options.wanted(symbol), out);
-            }
-            paths.iter().try_for_each(|unit| text::write(unit, &options, out))
-        });
-    };
-    let other = ProfileFile::open(against).map_err(told)?;
-    let other_loaded = load_same(&file, &loaded, &other)?;
-    let other_units = other_loaded.units();
-    let pairs = pairs(paths, with_paths(&other.path, &other_units)?);
+    if let Some(other) = &args.against {
+        return against(args, other, &options);
+    }
+    let loaded = args.input.load()?;
+    let units = loaded.units();
+    let paths = with_paths(&units)?;
+    known(&units, args.function.as_deref())?;
+    args.output.write(|out| {
+        if args.json {
+            return json::write(&paths, |symbol| options.wanted(symbol), out);
+        }
+        paths.iter().try_for_each(|unit| text::write(unit, &options, out))
+    })
+}
+
+fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()> {
+    let file = args.input.open()?;
+    let loaded = load(&file, &args.input.binaries)?;
+    let units = loaded.units();
+    let paths = with_paths(&units)?;
+    known(&units, args.function.as_deref())?;
+    let other = ProfileFile::open(other).map_err(told)?;
+    same_builds(&file, &other)?;
+    let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
+    let other = load(&other, &Binaries { binaries })?;
+    let other = other.units();
+    let pairs = pairs(paths, with_paths(&other)?);
     args.output.write(|out| {
         if args.json {
             return json::write_cover(&pairs, |symbol| options.wanted(symbol), out);
         }
-        pairs.iter().try_for_each(|(run, other)| text::write_cover(run, other, &options, out))
+        pairs.iter().try_for_each(|(run, other)| text::write_cover(run, other, options, out))
     })
 }
 
@@ -97,10 +107,9 @@ pub fn diff(
     output: &Output,
 ) -> Result<()> {
     same_builds(before.0, after.0)?;
-    same_builds(after.0, before.0)?;
     let units = [before.1.units(), after.1.units()];
-    let [of_before, of_after] = [with_paths(&before.0.path, &units[0])?, with_paths(&after.0.path, &units[1])?];
-    known(&[&units[0], &units[1]], options.function.as_deref())?;
+    let [of_before, of_after] = [with_paths(&units[0])?, with_paths(&units[1])?];
+    known(&units[0], options.function.as_deref())?;
     let pairs = pairs(of_before, of_after);
     output.write(|out| {
         if as_json {
@@ -111,49 +120,46 @@ pub fn diff(
 }
 
 /// The units whose paths were counted; there must be one.
-fn with_paths<'a>(profile: &Path, units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
+fn with_paths<'a>(units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
     let paths: Vec<_> = units.iter().filter_map(PathUnit::new).collect();
-    if paths.is_empty() {
-        let method = units.first().map_or("profile without units", |unit| method_name(unit.profile.method));
-        bail!(
-            "{} has no paths ({method}): build with `cotree --profile path` in front of the compiler, and run the program again",
-            profile.display()
-        );
+    match units.first() {
+        Some(unit) if paths.is_empty() => Err(miette!(
+            "the profile of {} has no paths ({}): build with `cotree --profile path` in front of the compiler, and run the program again",
+            unit.profile.binary.display(),
+            method_name(unit.profile.method)
+        )),
+        _ => Ok(paths),
     }
-    Ok(paths)
 }
 
-/// A pattern must mean some function.
-fn known(units: &[&[Unit<'_>]], pattern: Option<&str>) -> Result<()> {
+/// A pattern must mean some function that is more than inlined copies.
+fn known(units: &[Unit<'_>], pattern: Option<&str>) -> Result<()> {
     let Some(pattern) = pattern else { return Ok(()) };
-    let mut functions = units.iter().copied().flatten().flat_map(Unit::functions);
+    let mut functions = units.iter().flat_map(Unit::functions);
     if functions.any(|f| matches(pattern, &f.facts.symbol)) {
         return Ok(());
     }
-    Err(miette!("no function matches {pattern}: `cotree report -v` lists functions"))
+    if means_a_function(units, pattern) {
+        bail!("{pattern} was inlined wherever it is called: its lines are in the paths of the functions around it");
+    }
+    Err(no_such_function(units, pattern))
 }
 
+/// Paths are numbered anew in each build.
 fn same_builds(a: &ProfileFile, b: &ProfileFile) -> Result<()> {
-    for counts in &a.units {
-        if !b.units.iter().any(|other| other.unit == counts.unit) {
-            let found = b.units.first().map_or_else(|| "none".into(), |other| other.unit.to_string());
-            bail!(
-                "{} is of build {}, but {} is of build {found}: paths are numbered anew in each build; run the same binary for both",
-                a.path.display(),
-                counts.unit,
-                b.path.display()
-            );
-        }
+    let lacks = |of: &ProfileFile, unit| !of.units.iter().any(|other| other.unit == unit);
+    for (one, other) in [(a, b), (b, a)] {
+        let Some(unit) = one.units.iter().find(|counts| lacks(other, counts.unit)) else { continue };
+        let found: Vec<String> = other.units.iter().map(|counts| counts.unit.to_string()).collect();
+        bail!(
+            "{} is of build {}, but {} is of build {}: paths are numbered anew in each build; run the same binary for both",
+            one.path.display(),
+            unit.unit,
+            other.path.display(),
+            found.join(", ")
+        );
     }
     Ok(())
-}
-
-/// Recovers a second profile of the same build, whose binaries have been found.
-fn load_same(file: &ProfileFile, loaded: &Loaded, other: &ProfileFile) -> Result<Loaded> {
-    same_builds(file, other)?;
-    same_builds(other, file)?;
-    let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
-    load(other, &super::input::Binaries { binaries })
 }
 
 /// Units of the same build.

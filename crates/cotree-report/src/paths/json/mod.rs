@@ -170,6 +170,8 @@ struct JsonWay {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     context: Vec<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    context_lines: Vec<JsonLine>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     turns: Vec<u32>,
     instructions: u64,
     lines: Vec<JsonLine>,
@@ -181,11 +183,16 @@ impl JsonWay {
             blocks: blocks(&path.blocks),
             edges: edges(&path.edges),
             context: edges(&path.context),
+            context_lines: lines(paths, &paths.context(path), None),
             turns: blocks(&path.turns),
             instructions: paths.instructions(&path.blocks),
-            lines: along(paths.of.function.facts, &path.blocks, until).into_iter().map(JsonLine).collect(),
+            lines: lines(paths, &path.blocks, until),
         }
     }
+}
+
+fn lines(paths: &Paths<'_>, blocks: &[Block], until: Option<Site>) -> Vec<JsonLine> {
+    along(paths.of.function.facts, blocks, until).into_iter().map(JsonLine).collect()
 }
 
 fn blocks(blocks: &[Block]) -> Vec<u32> {
@@ -305,7 +312,7 @@ fn function_of<'a>(paths: &Paths<'a>, totals: &Totals, beginnings: &[Beginning])
         block: l.block.0,
         count: l.count,
         instructions: l.instructions,
-        lines: along(facts, &[l.block], None).into_iter().map(JsonLine).collect(),
+        lines: lines(paths, &[l.block], None),
     });
     let pending = of.profile.pending.iter().filter_map(|p| {
         let path = paths.pending(p)?;
