@@ -76,14 +76,14 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn block(&self, block: Block) -> String {
         let first = self.function.blocks.get(block.index()).and_then(|b| b.lines.first());
-        first.map_or_else(|| format!("b{}", block.0), |span| self.write(&[span.into()]))
+        first.map_or_else(|| format!("block {}", block.0), |span| self.write(&[span.into()]))
     }
 
     /// A block by its last line, where it branches; by its number if it has none.
     #[must_use]
     pub fn end_of(&self, block: Block) -> String {
         let last = self.function.blocks.get(block.index()).and_then(|b| b.lines.last());
-        last.map_or_else(|| format!("b{}", block.0), |span| self.write(&[span.into()]))
+        last.map_or_else(|| format!("block {}", block.0), |span| self.write(&[span.into()]))
     }
 
     /// Writes lines.
