@@ -5,6 +5,7 @@
 //! facts ([`extract`]), planned together with all others (in `cotree-core`), given its probes ([`apply`]), optimised
 //! and emitted ([`codegen`]).
 
+mod callers;
 mod constructors;
 pub mod error;
 mod ffi;

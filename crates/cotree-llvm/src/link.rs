@@ -10,7 +10,7 @@ use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
-use crate::{apply, signals, unit_object};
+use crate::{apply, callers, signals, unit_object};
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
@@ -124,6 +124,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let mut prepared: Vec<Prepared> =
         job.modules.par_iter().map(|input| prepare(job, input, &references, &defined)).collect::<Result<_, _>>()?;
 
+    callers::complete(&mut prepared, &job.modules);
     let none = job.options.method == Method::None;
     let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let switching = !none && natives_switch_stacks(job);
@@ -131,10 +132,15 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let plan = plan_unit(&program, &job.options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
+    let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
+    let spare = layout.counter_count + layout.cache_count;
+    let access = access(job, &prepared, spare);
     let unit = apply::Unit {
-        access: access(job),
-        spare: layout.counter_count + layout.cache_count,
+        access,
+        spare,
         interruptible: &interruptible,
+        foreign: &foreign,
+        resolving: &resolving,
         registers_at_calls: job.options.method.counts_paths(),
     };
 
@@ -179,10 +185,11 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         return Ok(output);
     }
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
-    let map = BinaryMap { program, plan, code, threaded: unit.access != Access::Direct };
+    let map = BinaryMap { program, plan, code, threaded: access != Access::Direct };
     let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
     let registers = RegisterTable::new(&registers);
-    let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, job.kind != OutputKind::Shared)?;
+    let executable = job.kind != OutputKind::Shared;
+    let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, access, executable)?;
     output.objects.push(write(job, "unit.o", &unit)?);
     output.objects.push(write(job, "runtime.o", job.runtime)?);
     Ok(output)
@@ -362,40 +369,62 @@ pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitP
 }
 
 /// Names whose presence means that threads may run our code.
-const THREAD_STARTERS: [&str; 16] = [
-    "pthread_create",
-    "thrd_create",
+const THREAD_STARTERS: [&str; 4] = ["pthread_create", "thrd_create", "dlopen", "_ZNSt6thread15_M_start_thread*"];
+
+/// Names whose presence means that threads may come about past `pthread_create`.
+const HIDDEN_STARTERS: [&str; 10] = [
     "clone",
+    "__clone",
+    "__clone2",
     "clone3",
     "timer_create",
     "mq_notify",
-    "aio_read",
-    "aio_write",
-    "aio_fsync",
+    "aio_*",
     "lio_listio",
     "getaddrinfo_a",
-    "dlopen",
     "dlmopen",
-    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
-    "_ZNSt6thread15_M_start_threadESt10shared_ptrINS_10_Impl_baseEE",
-    "_ZNSt6thread15_M_start_threadESt10shared_ptrINS_10_Impl_baseEEPFvvE",
 ];
 
-fn access(job: &LinkJob<'_>) -> Access {
-    let per_thread = if job.kind == OutputKind::Shared { Access::ThreadInLibrary } else { Access::ThreadInExecutable };
-    let undefined = job
-        .modules
-        .iter()
-        .flat_map(|m| &m.symbols)
-        .filter(|s| matches!(s.resolution, Resolution::Undefined | Resolution::Elsewhere))
-        .map(|s| s.name.as_str());
-    let starts_threads =
-        || undefined.chain(job.native_references.iter().map(String::as_str)).any(|n| THREAD_STARTERS.contains(&n));
+/// Names whose presence means that the segment register has other uses.
+const SEGMENT_USERS: [&str; 2] = ["arch_prctl", "modify_ldt"];
+
+/// Is it one of these names, the 64-bit twin of one, or a version of either? A `*` stands for any end.
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    let name = name.split('@').next().unwrap_or(name);
+    let name = name.strip_suffix("64").unwrap_or(name);
+    names.iter().any(|known| known.strip_suffix('*').map_or(*known == name, |start| name.starts_with(start)))
+}
+
+/// How the unit's code reaches its counters.
+fn access(job: &LinkJob<'_>, prepared: &[Prepared], counters: u64) -> Access {
+    let refers_to = |names: &[&str]| {
+        let undefined = job
+            .modules
+            .iter()
+            .flat_map(|m| &m.symbols)
+            .filter(|s| matches!(s.resolution, Resolution::Undefined | Resolution::Elsewhere))
+            .map(|s| s.name.as_str());
+        undefined.chain(job.native_references.iter().map(String::as_str)).any(|n| is_one_of(n, names))
+    };
+    let shared = job.kind == OutputKind::Shared;
     match job.options.threads {
-        Threads::On => per_thread,
-        Threads::Off => Access::Direct,
-        Threads::Auto if job.kind == OutputKind::Shared || starts_threads() => per_thread,
-        Threads::Auto => Access::Direct,
+        Threads::Off => return Access::Direct,
+        Threads::Auto if !shared && !refers_to(&THREAD_STARTERS) && !refers_to(&HIDDEN_STARTERS) => {
+            return Access::Direct;
+        }
+        _ => {}
+    }
+    // Displacements are of 32 bits, and the code has to reach them from where it is.
+    let small = counters < 1 << 26;
+    let strange = || {
+        refers_to(&HIDDEN_STARTERS) || refers_to(&SEGMENT_USERS) || prepared.iter().any(|p| p.extracted.uses_segment)
+    };
+    if shared {
+        Access::ThreadInLibrary
+    } else if job.options.threads == Threads::Word || !small || strange() {
+        Access::ThreadInExecutable
+    } else {
+        Access::Segment
     }
 }
 

@@ -17,6 +17,8 @@ pub enum Threads {
     Auto,
     /// Always.
     On,
+    /// Always, and never through the segment register, which the program uses itself.
+    Word,
     /// Never: the user knows that there is one thread.
     Off,
 }
@@ -100,8 +102,9 @@ impl Options {
                     options.threads = match argument {
                         "auto" => Threads::Auto,
                         "on" => Threads::On,
+                        "word" => Threads::Word,
                         "off" => Threads::Off,
-                        _ => return Err(bad("auto, on or off")),
+                        _ => return Err(bad("auto, on, word or off")),
                     }
                 }
                 "cotree-weights" => options.weights = Some(argument.into()),

@@ -7,7 +7,7 @@ use crate::link::{Prepared, layers, plan_unit, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::stack_maps::RegisterTable;
-use crate::{signals, unit_object};
+use crate::{callers, signals, unit_object};
 use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::plan::Method;
 use cotree_profile::binary::{BinaryMap, CodeMap};
@@ -65,6 +65,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let plan = plan_unit(&program, options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, !executable);
+    let resolving = callers::resolving(&prepared);
     let access = match options.threads {
         Threads::Off => Access::Direct,
         _ if executable => Access::ThreadInExecutable,
@@ -82,6 +83,8 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
                 spare: layout.counter_count + layout.cache_count,
                 interruptible: &interruptible,
                 registers_at_calls: false,
+                foreign: &[],
+                resolving: &resolving,
             },
             0,
         )?;
@@ -90,7 +93,8 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let bitcode = module.to_bitcode();
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
-    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &RegisterTable::default(), sites, executable)?;
+    let registers = RegisterTable::default();
+    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &registers, sites, access, executable)?;
     Ok(Instrumented { bitcode, unit })
 }
 

@@ -1,11 +1,11 @@
 //! The object that every profiled link unit gets besides its code: counters, descriptor, map.
 
-use crate::apply::{COUNTERS, SLAB};
+use crate::apply::{Access, COUNTERS, SLAB};
 use crate::error::Error;
 use crate::stack_maps::RegisterTable;
 use cotree_core::plan::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
-use cotree_rt::layout::{ABI, PAGE, UnitDescriptor, slab_stride};
+use cotree_rt::layout::{self, ABI, PAGE, UnitDescriptor, slab_stride};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags,
@@ -24,7 +24,7 @@ struct Unit<'a> {
     counts_paths: bool,
     /// Call sites, for the size of the table of early exits.
     sites: u64,
-    threaded: bool,
+    access: Access,
     executable: bool,
     /// Where path registers are at calls.
     registers: &'a RegisterTable,
@@ -39,6 +39,7 @@ pub(crate) fn of_map(
     layout: &Layout,
     registers: &RegisterTable,
     sites: u64,
+    access: Access,
     executable: bool,
 ) -> Result<Vec<u8>, Error> {
     let mut id = UnitId::default();
@@ -52,8 +53,8 @@ pub(crate) fn of_map(
     });
     let name = &map.program.name;
     let (counters, caches) = (layout.counter_count, layout.cache_count);
-    let (threaded, counts_paths) = (map.threaded, map.plan.method.counts_paths());
-    write(&Unit { id, name, counters, caches, counts_paths, registers, sites, threaded, executable, map: &encoded })
+    let counts_paths = map.plan.method.counts_paths();
+    write(&Unit { id, name, counters, caches, counts_paths, registers, sites, access, executable, map: &encoded })
 }
 
 /// The ELF file.
@@ -115,7 +116,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let mut descriptor = vec![0u8; size_of::<UnitDescriptor>()];
     let mut put = |at: usize, value: &[u8]| descriptor[at..at + value.len()].copy_from_slice(value);
     put(offset_of!(UnitDescriptor, abi), &ABI.to_le_bytes());
-    put(offset_of!(UnitDescriptor, threaded), &u32::from(unit.threaded).to_le_bytes());
+    put(offset_of!(UnitDescriptor, threaded), &number(unit.access).to_le_bytes());
     put(offset_of!(UnitDescriptor, id), &unit.id.0);
     put(offset_of!(UnitDescriptor, counter_count), &unit.counters.to_le_bytes());
     let capacity = (unit.sites * 2).clamp(1024, 65536).next_power_of_two();
@@ -140,4 +141,13 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     object.section_mut(map).flags = SectionFlags::Elf { sh_flags: 0 };
     object.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
     object.write().map_err(failed)
+}
+
+/// As the runtime knows it.
+fn number(access: Access) -> u32 {
+    match access {
+        Access::Direct => layout::Access::DIRECT,
+        Access::ThreadInExecutable | Access::ThreadInLibrary => layout::Access::WORD,
+        Access::Segment => layout::Access::SEGMENT,
+    }
 }

@@ -47,8 +47,14 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
             plans.iter().map(&mut layer).collect()
         })
         .collect();
-    let interruptible = vec![false; plans.len()];
-    let unit = Unit { access, spare: base, interruptible: &interruptible, registers_at_calls: false };
+    let unit = Unit {
+        access,
+        spare: base,
+        interruptible: &vec![false; plans.len()],
+        foreign: &vec![true; plans.len()],
+        resolving: &vec![true; plans.len()],
+        registers_at_calls: false,
+    };
     apply(&module, &extracted, &layers, &unit, 0).expect("every probe has code");
     let text = module.to_text();
     // The verifier runs when the text is read again.
@@ -59,7 +65,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
 }
 
 fn instrument_everywhere(body: &str) {
-    for access in [Access::Direct, Access::ThreadInExecutable, Access::ThreadInLibrary] {
+    for access in [Access::Direct, Access::ThreadInExecutable, Access::ThreadInLibrary, Access::Segment] {
         for level in [Level::O0, Level::O2] {
             instrument(body, access, level);
         }

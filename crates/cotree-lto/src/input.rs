@@ -75,10 +75,10 @@ fn elf_kind(data: &[u8]) -> ElfKind {
     }
 }
 
-/// Names that decide how counters must be kept: who refers to one of these may run code on a second thread or move
-/// between stacks.
+/// Names that decide how counters must be kept: who refers to one of these may run code on a second thread, move between
+/// stacks, or use the segment register.
 pub fn matters(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 27] = [
+    const NAMES: [&[u8]; 29] = [
         b"pthread_create",
         b"thrd_create",
         b"clone",
@@ -106,6 +106,8 @@ pub fn matters(name: &[u8]) -> bool {
         b"_mco_switch",
         b"coro_transfer",
         b"coro_switch",
+        b"arch_prctl",
+        b"modify_ldt",
     ];
     const PREFIXES: [&[u8]; 2] = [b"aio_", b"_ZNSt6thread15_M_start_thread"];
     // `foo@VERSION` and the 64-bit twins of POSIX functions are the same function.

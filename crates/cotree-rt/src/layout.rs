@@ -209,18 +209,30 @@ pub const fn early_slot(address: u64, capacity: u64) -> u64 {
     (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) & (capacity - 1)
 }
 
+/// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
+pub struct Access;
+impl Access {
+    /// They are the globals `__cotree_counters`.
+    pub const DIRECT: u32 = 0;
+    /// Through the thread's slab pointer, the TLS word `__cotree_slab`.
+    pub const WORD: u32 = 1;
+    /// At `__cotree_counters` plus the base of the segment register GS. Functions that others may call write to the spare
+    /// counter of the slab that the TLS word leads to: in slab 0 it tells of threads that were not given a slab.
+    pub const SEGMENT: u32 = 2;
+}
+
 /// What the linked unit tells the runtime; symbol `__cotree_unit` (hidden).
 #[repr(C)]
 pub struct UnitDescriptor {
     /// [`ABI`].
     pub abi: u32,
-    /// 1: counters are reached through the thread's slab pointer; 0: they are the globals `__cotree_counters`.
+    /// One of [`Access`].
     pub threaded: u32,
     /// The unit id.
     pub id: [u8; 16],
     /// `__cotree_counters`: page-aligned, padded to whole pages; slab 0.
     pub counters: *mut u64,
-    /// How many.
+    /// How many, without the spare one behind them, whose value means nothing.
     pub counter_count: u64,
     /// Suggested capacity of the table of early exits (a power of two).
     pub early_capacity: u64,

@@ -79,6 +79,41 @@ fn threads_start_in_every_kind_of_link() {
     }
 }
 
+/// A handler whose own file does not say that it is one, and per-thread counters of every kind.
+#[test]
+fn handlers_and_threads_across_files() {
+    let project = Project::new(&[
+        (
+            "main.c",
+            "#include <pthread.h>\n#include <signal.h>\n#include <string.h>\n#include <sys/time.h>\n\
+             void on_alarm(int); int shared(int); extern volatile int hits;\n\
+             static void *work(void *p) { while (hits < 500) shared(60); return p; }\n\
+             int main(void) { struct sigaction a; memset(&a, 0, sizeof a); a.sa_handler = on_alarm;\n\
+             sigaction(SIGALRM, &a, 0); struct itimerval e = {{0, 200}, {0, 200}}; setitimer(ITIMER_REAL, &e, 0);\n\
+             pthread_t t; pthread_create(&t, 0, work, 0); work(0); pthread_join(t, 0);\n\
+             memset(&e, 0, sizeof e); setitimer(ITIMER_REAL, &e, 0); return 0; }\n",
+        ),
+        (
+            "other.c",
+            "volatile int hits; static volatile int level;\n\
+             int shared(int n) { int s = 0; for (int i = 0; i < n; i++) if (i & level) s += i; return s; }\n\
+             void on_alarm(int s) { (void)s; hits++; level += shared(19); }\n",
+        ),
+    ]);
+    for threads in ["auto", "word"] {
+        project.ok(&format!("--verify --threads {threads} cc -O0 -pthread main.c other.c -o main"));
+        project.run("main");
+        project.ok("verify");
+        fs::remove_file(project.path("main")).expect("it was built");
+        for profile in fs::read_dir(project.path("")).expect("a folder") {
+            let path = profile.expect("an entry").path();
+            if path.extension().is_some_and(|e| e == "cotree") {
+                fs::remove_file(path).expect("a file");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_clang_does_without_linking_stays_clangs() {
     let project = c();

@@ -41,6 +41,7 @@ const CASES: &[Case] = &[
     Case { ends: -libc::SIGABRT, ..case("terminate.cpp") },
     Case { ends: -libc::SIGABRT, ..case("abort_deep.c") },
     Case { flags: &["-pthread"], ..case("threads.c") },
+    Case { flags: &["-pthread"], ..case("allocator.c") },
     Case { processes: 8, ..case("fork.c") },
     case("signals.c"),
     case("computed_goto.c"),

@@ -1,6 +1,6 @@
 //! Increments: the counters' symbols, and the instructions that bump them.
 
-use super::Access;
+use super::{Access, Unit};
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind};
 use crate::module::Module;
@@ -13,6 +13,9 @@ pub(crate) const COUNTERS: &str = "__cotree_counters";
 /// The thread's slab pointer.
 pub(crate) const SLAB: &str = "__cotree_slab";
 
+/// The address space that LLVM's x86 code generator reaches relative to GS.
+pub(crate) const GS: u32 = 256;
+
 /// Emits increments in one function.
 pub(super) struct Counters {
     context: LLVMContextRef,
@@ -21,6 +24,8 @@ pub(super) struct Counters {
     /// The array, or the slab that the function loaded when it was entered.
     slab: LLVMValueRef,
     constant: bool,
+    /// The same for assembly, and what it writes before the address.
+    in_assembly: (LLVMValueRef, &'static str),
     /// A signal handler may bump the same counters at any moment: every increment must be one instruction.
     interruptible: bool,
 }
@@ -33,38 +38,36 @@ impl Drop for Counters {
 }
 
 impl Counters {
-    /// Prepares a function; `entry` is where its slab pointer is loaded, if it needs one.
+    /// Prepares the function with that number in the unit; `entry` is where its slab pointer is loaded, if it needs one.
     ///
     /// # Safety
     /// `entry` must be an instruction of the module at which the function's code begins.
-    pub(super) unsafe fn new(module: &Module, access: Access, interruptible: bool, entry: LLVMValueRef) -> Self {
+    pub(super) unsafe fn new(module: &Module, unit: &Unit<'_>, function: usize, entry: LLVMValueRef) -> Self {
+        let (access, interruptible) = (unit.access, unit.interruptible[function]);
         // SAFETY: types and globals of the module's own context.
         unsafe {
             let int64 = LLVMInt64TypeInContext(module.context);
             let builder = LLVMCreateBuilderInContext(module.context);
+            let array = || global(module, COUNTERS, LLVMArrayType2(int64, 0));
             let (slab, constant) = match access {
-                Access::Direct => (global(module, COUNTERS, LLVMArrayType2(int64, 0)), true),
+                Access::Direct => (array(), true),
+                Access::Segment => {
+                    let pointer = LLVMPointerTypeInContext(module.context, GS);
+                    (LLVMConstAddrSpaceCast(array(), pointer), true)
+                }
                 Access::ThreadInExecutable | Access::ThreadInLibrary => {
-                    let pointer = LLVMPointerTypeInContext(module.context, 0);
-                    let word = global(module, SLAB, pointer);
+                    LLVMPositionBuilderBefore(builder, entry);
+                    LLVMSetCurrentDebugLocation2(builder, ptr::null_mut());
                     let mode = if access == Access::ThreadInExecutable {
                         LLVMThreadLocalMode::LLVMLocalExecTLSModel
                     } else {
                         LLVMThreadLocalMode::LLVMInitialExecTLSModel
                     };
-                    LLVMSetThreadLocalMode(word, mode);
-                    LLVMPositionBuilderBefore(builder, entry);
-                    LLVMSetCurrentDebugLocation2(builder, ptr::null_mut());
-                    let slab = LLVMBuildLoad2(builder, pointer, word, c"".as_ptr());
-                    // It changes only before a thread's first instrumented function runs, so the code generator may load
-                    // it again instead of keeping it in a register.
-                    let invariant = LLVMGetMDKindIDInContext(module.context, c"invariant.load".as_ptr(), 14);
-                    let empty = LLVMMDNodeInContext2(module.context, ptr::null_mut(), 0);
-                    LLVMSetMetadata(slab, invariant, LLVMMetadataAsValue(module.context, empty));
-                    (slab, false)
+                    (load_slab(module, builder, mode, unit.resolving[function]), false)
                 }
             };
-            Self { context: module.context, builder, int64, slab, constant, interruptible }
+            let in_assembly = if access == Access::Segment { (array(), "%gs:") } else { (slab, "") };
+            Self { context: module.context, builder, int64, slab, constant, in_assembly, interruptible }
         }
     }
 
@@ -94,11 +97,11 @@ impl Counters {
     pub(super) unsafe fn add(&self, index: LLVMValueRef, amount: LLVMValueRef) {
         // SAFETY: as the caller promises.
         unsafe {
-            let at = self.address(index);
             if self.interruptible {
-                self.add_at_once(at, amount);
+                self.add_at_once(self.address(self.in_assembly.0, index), amount);
                 return;
             }
+            let at = self.address(self.slab, index);
             let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
             let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
             LLVMBuildStore(self.builder, new, at);
@@ -111,19 +114,19 @@ impl Counters {
     /// The builder must be positioned where the index is available.
     pub(super) unsafe fn load(&self, index: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
         // SAFETY: as the caller promises; the word is within the slab.
-        unsafe { LLVMBuildLoad2(self.builder, ty, self.address(index), c"".as_ptr()) }
+        unsafe { LLVMBuildLoad2(self.builder, ty, self.address(self.slab, index), c"".as_ptr()) }
     }
 
     /// # Safety
     /// The builder must be positioned where the index is available.
-    unsafe fn address(&self, index: LLVMValueRef) -> LLVMValueRef {
+    unsafe fn address(&self, slab: LLVMValueRef, index: LLVMValueRef) -> LLVMValueRef {
         let mut indices = [index];
         // SAFETY: as the caller promises; an index is within the slab.
         unsafe {
             if self.constant && !LLVMIsAConstantInt(index).is_null() {
-                LLVMConstInBoundsGEP2(self.int64, self.slab, indices.as_mut_ptr(), 1)
+                LLVMConstInBoundsGEP2(self.int64, slab, indices.as_mut_ptr(), 1)
             } else {
-                LLVMBuildInBoundsGEP2(self.builder, self.int64, self.slab, indices.as_mut_ptr(), 1, c"".as_ptr())
+                LLVMBuildInBoundsGEP2(self.builder, self.int64, slab, indices.as_mut_ptr(), 1, c"".as_ptr())
             }
         }
     }
@@ -134,7 +137,8 @@ impl Counters {
     /// # Safety
     /// The builder must be positioned where both values are available.
     unsafe fn add_at_once(&self, at: LLVMValueRef, amount: LLVMValueRef) {
-        let (text, constraints) = ("addq $2, $0", "=*m,*m,re,~{dirflag},~{fpsr},~{flags}");
+        let text = format!("addq $2, {}$0", self.in_assembly.1);
+        let constraints = "=*m,*m,re,~{dirflag},~{fpsr},~{flags}";
         // SAFETY: as the caller promises; the memory operand is read and written, and its type is told.
         unsafe {
             let mut params = [LLVMTypeOf(at), LLVMTypeOf(at), self.int64];
@@ -183,6 +187,58 @@ impl Counters {
             let amount = LLVMBuildZExt(self.builder, taken, self.int64, c"".as_ptr());
             self.add(LLVMConstInt(self.int64, counter, 0), amount);
         }
+    }
+}
+
+/// At the beginning of a function that is called by who knows whom: writes to the spare counter of the slab that the TLS
+/// word leads to. In a thread that was not given a slab that is slab 0, where it tells of the thread: the segment base,
+/// inherited from the thread's creator, would let it count in the creator's slab unnoticed.
+///
+/// # Safety
+/// `entry` must be an instruction of the module at which a function's code begins.
+pub(super) unsafe fn announce(module: &Module, entry: LLVMValueRef, spare: u64, resolving: bool) {
+    // SAFETY: as the caller promises; the spare counter is within the slab.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(module.context);
+        LLVMPositionBuilderBefore(builder, entry);
+        LLVMSetCurrentDebugLocation2(builder, ptr::null_mut());
+        let slab = load_slab(module, builder, LLVMThreadLocalMode::LLVMLocalExecTLSModel, resolving);
+        let mut indices = [LLVMConstInt(LLVMInt64TypeInContext(module.context), spare, 0)];
+        let int64 = LLVMInt64TypeInContext(module.context);
+        let at = LLVMBuildInBoundsGEP2(builder, int64, slab, indices.as_mut_ptr(), 1, c"".as_ptr());
+        LLVMBuildStore(builder, LLVMConstInt(LLVMInt8TypeInContext(module.context), 1, 0), at);
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Loads the thread's slab pointer at the builder's position. In functions that may run before it has a value, null is slab
+/// 0.
+///
+/// # Safety
+/// The builder must be positioned in the module.
+unsafe fn load_slab(
+    module: &Module,
+    builder: LLVMBuilderRef,
+    mode: LLVMThreadLocalMode,
+    resolving: bool,
+) -> LLVMValueRef {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let pointer = LLVMPointerTypeInContext(module.context, 0);
+        let word = global(module, SLAB, pointer);
+        LLVMSetThreadLocalMode(word, mode);
+        let slab = LLVMBuildLoad2(builder, pointer, word, c"".as_ptr());
+        // It changes only before a thread's first instrumented function runs, so the code generator may load it again
+        // instead of keeping it in a register.
+        let invariant = LLVMGetMDKindIDInContext(module.context, c"invariant.load".as_ptr(), 14);
+        let empty = LLVMMDNodeInContext2(module.context, ptr::null_mut(), 0);
+        LLVMSetMetadata(slab, invariant, LLVMMetadataAsValue(module.context, empty));
+        if !resolving {
+            return slab;
+        }
+        let array = global(module, COUNTERS, LLVMArrayType2(LLVMInt64TypeInContext(module.context), 0));
+        let none = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, slab, LLVMConstNull(pointer), c"".as_ptr());
+        LLVMBuildSelect(builder, none, array, slab, c"".as_ptr())
     }
 }
 

@@ -10,7 +10,7 @@ mod phis;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use bundles::drop_empty as drop_empty_bundles;
-pub(crate) use counters::{COUNTERS, SLAB};
+pub(crate) use counters::{COUNTERS, GS, SLAB};
 pub use paths::Paths;
 
 use crate::error::Error;
@@ -37,6 +37,9 @@ pub enum Access {
     ThreadInExecutable,
     /// The same in a shared library.
     ThreadInLibrary,
+    /// Relative to the segment register GS, whose base the runtime sets for each thread to its slab's distance from slab
+    /// 0: one instruction, in executables that have no other use for the register.
+    Segment,
 }
 
 /// The plans of one function with the places of their counters in the unit's array.
@@ -67,6 +70,10 @@ pub struct Unit<'a> {
     pub interruptible: &'a [bool],
     /// Calls tell where path registers are.
     pub registers_at_calls: bool,
+    /// Functions that code outside the unit's profiled functions may call, by number in the unit.
+    pub foreign: &'a [bool],
+    /// Functions that may run before thread-local variables have values, by number in the unit.
+    pub resolving: &'a [bool],
 }
 
 /// Applies plans to a module whose first function has number `first` in the unit. `layers[i]` are the plans of function
@@ -84,6 +91,14 @@ pub fn apply(
     let calls = callsites::number(module, extracted);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
     for (number, (((function, handles), layers), calls)) in functions.zip(calls).enumerate() {
+        let number = first + number;
+        let lowering = Lowering { module, function, handles, unit, numbers: OnceCell::new() };
+        if unit.access == Access::Segment && unit.foreign[number] && function.untouched.is_none() {
+            // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
+            unsafe {
+                counters::announce(module, lowering.first_position(Block(0)), unit.spare, unit.resolving[number]);
+            }
+        }
         let bare = function.untouched.is_some() || layers.iter().all(|l| l.plan.probes.is_empty());
         if bare && unit.registers_at_calls {
             // SAFETY: a function of this module.
@@ -102,9 +117,8 @@ pub fn apply(
         for copy in paths.iter().flat_map(|paths| &paths.plan.copies) {
             at.entry(copy.place).or_default().push(Step::Copy(*copy));
         }
-        let lowering = Lowering { module, function, handles, unit, numbers: OnceCell::new() };
         // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
-        unsafe { lowering.run(at, unit.interruptible[first + number], paths, &calls)? };
+        unsafe { lowering.run(at, number, paths, &calls)? };
     }
     Ok(())
 }
@@ -129,7 +143,7 @@ impl Lowering<'_> {
     unsafe fn run(
         &self,
         at: BTreeMap<Place, Vec<Step>>,
-        interruptible: bool,
+        number: usize,
         paths: Option<Paths<'_>>,
         calls: &[LLVMValueRef],
     ) -> Result<(), Error> {
@@ -137,7 +151,8 @@ impl Lowering<'_> {
         // edge moves no instruction of an existing block.
         unsafe {
             let entry = self.first_position(Block(0));
-            let counters = Counters::new(self.module, self.unit.access, interruptible, entry);
+            let counters = Counters::new(self.module, self.unit, number, entry);
+            let interruptible = self.unit.interruptible[number];
             let registers = paths.map(|paths| {
                 let first = LLVMGetFirstInstruction(self.handles.blocks[0]);
                 PathRegisters::new(self.module, &counters, paths, interruptible, first, entry)

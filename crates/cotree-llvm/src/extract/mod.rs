@@ -5,6 +5,7 @@
 
 mod edges;
 mod lines;
+mod segment;
 mod selection;
 mod sites;
 
@@ -35,6 +36,10 @@ pub struct Extracted {
     pub(crate) installs_handlers: bool,
     /// The module changes stacks, or refers to a function that does.
     pub(crate) switches_stacks: bool,
+    /// The module has a use of its own for the segment register GS.
+    pub(crate) uses_segment: bool,
+    /// Functions of other modules whose address this one takes.
+    pub(crate) taken_elsewhere: HashSet<String>,
 }
 
 /// LLVM's objects behind one [`Function`].
@@ -59,6 +64,8 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     let mut functions = Vec::new();
     let mut handles = Vec::new();
     let resolvers = ifunc_resolvers(module);
+    let mut uses_segment = segment::in_module(module);
+    let mut taken_elsewhere = HashSet::new();
     // SAFETY: walking the function list of a valid module that nobody changes meanwhile.
     unsafe {
         let mut function = LLVMGetFirstFunction(module.raw);
@@ -66,7 +73,10 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
             if LLVMIsDeclaration(function) == 0 {
                 let (facts, handle) = extract_function(function, selection, &resolvers, &mut lines, &mut probes);
                 functions.push(facts);
+                uses_segment |= segment::in_blocks(&handle.blocks);
                 handles.push(handle);
+            } else if has_use_but_calls(function) {
+                taken_elsewhere.insert(value_name(function));
             }
             function = LLVMGetNextFunction(function);
         }
@@ -80,6 +90,8 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         handles,
         installs_handlers: refers_to(module, &INSTALLERS),
         switches_stacks,
+        uses_segment,
+        taken_elsewhere,
     }
 }
 
@@ -220,18 +232,25 @@ unsafe fn linkage_of(function: LLVMValueRef) -> Linkage {
     }
 }
 
-/// Is there a use other than calling it, or may code that we do not see call it?
+/// Is there a use other than calling it, or may code that we do not see call it? What other modules do with a hidden
+/// function is not known here; see `callers`.
 ///
 /// # Safety
 /// `function` must be valid.
 unsafe fn address_taken(function: LLVMValueRef) -> bool {
-    // SAFETY: walking the use list of a valid value.
+    // SAFETY: as the caller promises.
     unsafe {
         let local =
             matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
-        if !local && LLVMGetVisibility(function) != LLVMVisibility::LLVMHiddenVisibility {
-            return true;
-        }
+        (!local && LLVMGetVisibility(function) != LLVMVisibility::LLVMHiddenVisibility) || has_use_but_calls(function)
+    }
+}
+
+/// # Safety
+/// `function` must be valid.
+unsafe fn has_use_but_calls(function: LLVMValueRef) -> bool {
+    // SAFETY: walking the use list of a valid value.
+    unsafe {
         let mut usage = LLVMGetFirstUse(function);
         while !usage.is_null() {
             let user = LLVMGetUser(usage);

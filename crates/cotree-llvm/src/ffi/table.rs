@@ -154,10 +154,17 @@ table! {
     fn LLVMBuildStore(arg1: LLVMBuilderRef, val: LLVMValueRef, ptr: LLVMValueRef) -> LLVMValueRef;
     fn LLVMBuildAdd(arg1: LLVMBuilderRef, l_h_s: LLVMValueRef, r_h_s: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildICmp(arg1: LLVMBuilderRef, op: LLVMIntPredicate, l_h_s: LLVMValueRef, r_h_s: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMConstNull(ty: LLVMTypeRef) -> LLVMValueRef;
+    fn LLVMBuildSelect(arg1: LLVMBuilderRef, if_: LLVMValueRef, then: LLVMValueRef, else_: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildZExt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildCall2(arg1: LLVMBuilderRef, arg2: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildInBoundsGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMConstInt(int_ty: LLVMTypeRef, n: c_ulonglong, sign_extend: LLVMBool) -> LLVMValueRef;
+    fn LLVMConstAddrSpaceCast(constant_val: LLVMValueRef, to_type: LLVMTypeRef) -> LLVMValueRef;
+    fn LLVMGetPointerAddressSpace(pointer_ty: LLVMTypeRef) -> c_uint;
+    fn LLVMGetInlineAsmAsmString(inline_asm_val: LLVMValueRef, len: *mut usize) -> *const c_char;
+    fn LLVMGetModuleInlineAsm(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
+    fn LLVMInt8TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMConstInBoundsGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
     fn LLVMConstStructInContext(c: LLVMContextRef, constant_vals: *mut LLVMValueRef, count: c_uint, packed: LLVMBool) -> LLVMValueRef;
     fn LLVMBlockAddress(f: LLVMValueRef, bb: LLVMBasicBlockRef) -> LLVMValueRef;
@@ -229,8 +236,6 @@ table! {
     fn LLVMIsNull(val: LLVMValueRef) -> LLVMBool;
     fn LLVMConstIntGetZExtValue(constant_val: LLVMValueRef) -> c_ulonglong;
     fn LLVMIsAGlobalVariable(val: LLVMValueRef) -> LLVMValueRef;
-    fn LLVMGetModuleInlineAsm(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
-    fn LLVMGetInlineAsmAsmString(inline_asm_val: LLVMValueRef, len: *mut usize) -> *const c_char;
     fn LLVMGetInlineAsm(
         ty: LLVMTypeRef, text: *const c_char, text_size: usize, constraints: *const c_char, constraints_size: usize,
         has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,
@@ -268,6 +273,5 @@ table! {
     fn LLVMBuildRetVoid(b: LLVMBuilderRef) -> LLVMValueRef;
     fn LLVMAppendBasicBlockInContext(c: LLVMContextRef, function: LLVMValueRef, name: *const c_char) -> LLVMBasicBlockRef;
     fn LLVMGetParam(function: LLVMValueRef, index: c_uint) -> LLVMValueRef;
-    fn LLVMConstNull(ty: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMAddAlias2(m: LLVMModuleRef, value_ty: LLVMTypeRef, addr_space: c_uint, aliasee: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
 }

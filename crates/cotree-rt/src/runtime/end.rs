@@ -131,6 +131,7 @@ fn complete(state: u32, threads: u32) {
     if threads > 0 {
         process::flag(Flags::THREADS_ALIVE);
     }
+    slabs::verify_own();
     if slabs::slab_zero_in_use() {
         process::flag(Flags::THREAD_UNREGISTERED);
     }

@@ -101,8 +101,7 @@ extern "C" fn own_slab(thread: usize, thread_pointer: u64) {
         profile::flag(Flags::THREADS_UNEXPECTED);
         return;
     }
-    // SAFETY: the thread is there, and either this one or without frames of this unit.
-    unsafe { unit::set_slab(thread_pointer, slabs::of_thread(thread)) };
+    slabs::give(thread, thread_pointer);
 }
 
 extern "C" fn own_clear() {

@@ -69,6 +69,9 @@ static CHUNK_COUNT: AtomicUsize = AtomicUsize::new(0);
 static OF_THREAD: Segments<AtomicPtr<u64>> = unsafe { Segments::new() };
 static LOCK: Lock = Lock::new();
 
+/// The segment register can't be set here: every thread counts in slab 0.
+static NO_SEGMENT: AtomicBool = AtomicBool::new(false);
+
 const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 
 fn chunks() -> impl DoubleEndedIterator<Item = &'static Chunk> {
@@ -152,9 +155,35 @@ pub fn keep_in_memory() -> sys::Result<()> {
     Ok(())
 }
 
+/// Where this thread counts.
+fn own() -> *mut u64 {
+    if !unit::by_segment() {
+        return unit::slab_word();
+    }
+    let slab = unit::segment();
+    let stride = unit::stride();
+    let known = |chunk: &Chunk| {
+        let distance = (slab as usize).wrapping_sub(chunk.base.load(Relaxed) as usize);
+        distance < chunk.slabs.load(Relaxed) * stride && distance.is_multiple_of(stride)
+    };
+    if slab == counters() || chunks().any(known) {
+        return slab;
+    }
+    profile::flag(Flags::THREAD_UNREGISTERED);
+    unit::slab_word()
+}
+
+/// Flags a thread whose increments do not go where they should: nobody told us of it, or it uses the segment register
+/// itself.
+pub fn verify_own() {
+    if unit::by_segment() && !NO_SEGMENT.load(Relaxed) && unit::segment() != unit::slab_word() {
+        profile::flag(Flags::THREAD_UNREGISTERED);
+    }
+}
+
 /// Where this thread's slab must be: anywhere, or where functions on its stack expect it.
 fn own_place() -> (*mut u8, c_int) {
-    let now = unit::slab();
+    let now = own();
     if now == counters() { (ptr::null_mut(), 0) } else { (now.cast(), libc::MAP_FIXED) }
 }
 
@@ -162,11 +191,14 @@ fn adopt_own(own: *mut u8) {
     let _ = push(own, 1, unit::stride(), false, false);
     // SAFETY: this thread; callers up the stack that hold slab 0 may go on to use it.
     unsafe { unit::set_slab(unit::thread_pointer(), own.cast()) };
+    if unit::by_segment() {
+        NO_SEGMENT.store(unit::set_segment(own.cast()).is_err(), Relaxed);
+    }
 }
 
 /// Adds what is in one slab to another and clears it. Untouched pages stay so.
 fn move_counts(from: *mut u64, to: *mut u64) {
-    for index in 0..unit::descriptor().counter_count as usize {
+    for index in unit::counters() {
         // SAFETY: both are slabs.
         unsafe {
             let value = from.add(index).read_volatile();
@@ -184,7 +216,7 @@ fn move_counts(from: *mut u64, to: *mut u64) {
 pub fn detach(this_thread: Option<usize>, interrupted: bool) {
     LOCK.break_open();
     let stride = unit::stride();
-    let own = unit::slab().cast::<u8>();
+    let own = own().cast::<u8>();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
     for chunk in chunks() {
         // SAFETY: slabs and tables of this unit; only this thread is here, and it uses only its own slab.
@@ -212,6 +244,7 @@ pub fn detach(this_thread: Option<usize>, interrupted: bool) {
         if own != counters().cast() {
             let _ = sys::map(own, stride, READ_WRITE, flags, -1, 0);
         }
+        unit::set_slab(unit::thread_pointer(), own.cast());
     }
 }
 
@@ -229,12 +262,23 @@ pub fn lead_nowhere() {
 pub fn claim(thread: usize) {
     let _held = LOCK.take();
     if let Some(slot) = OF_THREAD.make(thread) {
-        slot.store(unit::slab(), Relaxed);
+        slot.store(own(), Relaxed);
+    }
+}
+
+/// Gives the thread with the index its slab: this thread, or one that runs no code of this unit yet.
+pub fn give(thread: usize, thread_pointer: u64) {
+    let slab = of_thread(thread);
+    // SAFETY: the thread is there, and either this one or without frames of this unit.
+    unsafe { unit::set_slab(thread_pointer, slab) };
+    // Libraries, which join when other threads run, do without the segment register: this is this thread.
+    if unit::by_segment() && unit::set_segment(slab).is_err() {
+        share();
     }
 }
 
 /// The slab of the thread with the index: the one it has, a fresh one, or slab 0 if there is no memory.
-pub fn of_thread(thread: usize) -> *mut u64 {
+fn of_thread(thread: usize) -> *mut u64 {
     if !unit::threaded() || !profile::active() {
         return counters();
     }
@@ -357,10 +401,10 @@ fn each_room(which: impl Fn(&Chunk) -> bool, act: &mut dyn FnMut(&[u8])) {
 
 /// Whether threads counted that have no slab of their own.
 pub fn slab_zero_in_use() -> bool {
-    unit::threaded()
-        && (0..unit::descriptor().counter_count as usize)
-            // SAFETY: slab 0 has that many counters.
-            .any(|index| unsafe { counters().add(index).read_volatile() } != 0)
+    // SAFETY: slab 0 has that many counters.
+    let counted = |index: usize| unsafe { counters().add(index).read_volatile() } != 0;
+    // Where there is no segment register for us, the first thread counts there too.
+    unit::threaded() && if NO_SEGMENT.load(Relaxed) { counted(unit::spare()) } else { unit::counters().any(counted) }
 }
 
 /// Every slab, and what takes the places of slabs, in file order.

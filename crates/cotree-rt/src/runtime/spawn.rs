@@ -142,6 +142,7 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
 
 unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     pop_cleanup(buffer);
+    super::slabs::verify_own();
     record.state.store(ENDING, Relaxed);
 }
 

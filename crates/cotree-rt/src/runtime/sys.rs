@@ -4,7 +4,7 @@
 use core::arch::asm;
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use core::ptr;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// An error number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -317,4 +317,47 @@ pub unsafe fn execve(path: *const c_char, argv: *const *const c_char, envp: *con
         Err(error) => error,
         Ok(_) => Errno(0),
     }
+}
+
+const ARCH_SET_GS: usize = 0x1001;
+const ARCH_GET_GS: usize = 0x1004;
+
+/// Whether programs may use `rdgsbase` and `wrgsbase`: 0 unknown, 1 no, 2 yes.
+static SEGMENT_INSTRUCTIONS: AtomicU32 = AtomicU32::new(0);
+
+fn segment_instructions() -> bool {
+    const FSGSBASE: u64 = 2;
+    if SEGMENT_INSTRUCTIONS.load(Relaxed) == 0 {
+        // SAFETY: reads the auxiliary vector.
+        let there = unsafe { libc::getauxval(libc::AT_HWCAP2) } & FSGSBASE != 0;
+        SEGMENT_INSTRUCTIONS.store(1 + u32::from(there), Relaxed);
+    }
+    SEGMENT_INSTRUCTIONS.load(Relaxed) == 2
+}
+
+/// Sets the base of GS.
+///
+/// # Safety
+/// The program must have no other use for the register.
+pub unsafe fn set_gs_base(base: u64) -> Result<()> {
+    if segment_instructions() {
+        // SAFETY: the kernel says that the instruction may be used; the caller vouches for the rest.
+        unsafe { asm!("wrgsbase {}", in(reg) base, options(nostack, preserves_flags)) };
+        return Ok(());
+    }
+    // SAFETY: the caller vouches.
+    unsafe { call(libc::SYS_arch_prctl, [ARCH_SET_GS, base as usize, 0, 0, 0, 0]) }.map(drop)
+}
+
+/// The base of GS.
+pub fn gs_base() -> u64 {
+    let mut base: u64 = 0;
+    if segment_instructions() {
+        // SAFETY: the kernel says that the instruction may be used.
+        unsafe { asm!("rdgsbase {}", out(reg) base, options(nostack, nomem, preserves_flags)) };
+    } else {
+        // SAFETY: writes one word of ours. Where the call is not there, no base was ever set.
+        let _ = unsafe { call(libc::SYS_arch_prctl, [ARCH_GET_GS, &raw mut base as usize, 0, 0, 0, 0]) };
+    }
+    base
 }

@@ -1,6 +1,8 @@
-//! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, its TLS word.
+//! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, its
+//! thread's slab.
 
-use crate::layout::{UnitDescriptor, slab_stride};
+use super::sys;
+use crate::layout::{Access, UnitDescriptor, slab_stride};
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,9 +18,31 @@ pub fn descriptor() -> &'static UnitDescriptor {
     unsafe { &__cotree_unit }
 }
 
-/// Whether counters are reached through the thread's slab pointer.
+/// Whether every thread has counters of its own.
 pub fn threaded() -> bool {
-    descriptor().threaded != 0
+    descriptor().threaded != Access::DIRECT
+}
+
+/// Whether they are reached through the segment register.
+#[cfg(not(feature = "shared-library"))]
+pub fn by_segment() -> bool {
+    descriptor().threaded == Access::SEGMENT
+}
+
+/// An executable's way.
+#[cfg(feature = "shared-library")]
+pub fn by_segment() -> bool {
+    false
+}
+
+/// The counters of a slab and, behind the caches, the spare one.
+pub fn counters() -> impl Iterator<Item = usize> {
+    (0..descriptor().counter_count as usize).chain([spare()])
+}
+
+/// The counter that means nothing, but in slab 0.
+pub fn spare() -> usize {
+    (descriptor().counter_count + descriptor().cache_count) as usize
 }
 
 /// Bytes from one slab to the next.
@@ -33,7 +57,7 @@ pub fn counts_paths() -> bool {
 
 /// The slab that this thread counts in.
 pub fn own_slab() -> *mut u64 {
-    if threaded() { slab() } else { descriptor().counters }
+    if threaded() { slab_word() } else { descriptor().counters }
 }
 
 /// The runtime's own word of a slab: the address of the table of paths in use.
@@ -99,11 +123,27 @@ pub fn thread_pointer() -> u64 {
 /// The thread must exist, and be this one or not run code of this unit yet.
 pub unsafe fn set_slab(thread_pointer: u64, slab: *mut u64) {
     // SAFETY: the unit's TLS word lies in every thread's static TLS block.
-    unsafe { ((thread_pointer as isize + slab_word_offset()) as *mut *mut u64).write_volatile(slab) };
+    unsafe { word_of(thread_pointer).write_volatile(slab) };
 }
 
-/// The slab of this thread.
-pub fn slab() -> *mut u64 {
+/// What this thread's TLS word says.
+pub fn slab_word() -> *mut u64 {
     // SAFETY: as above.
-    unsafe { ((thread_pointer() as isize + slab_word_offset()) as *const *mut u64).read_volatile() }
+    unsafe { word_of(thread_pointer()).read_volatile() }
+}
+
+fn word_of(thread_pointer: u64) -> *mut *mut u64 {
+    (thread_pointer as isize + slab_word_offset()) as *mut *mut u64
+}
+
+/// Leads this thread's increments to the slab: the segment base is the slab's distance from slab 0, which is therefore
+/// where they go without any base.
+pub fn set_segment(slab: *mut u64) -> sys::Result<()> {
+    // SAFETY: a program that uses the register itself is linked for the TLS word, and says so if the linker can't see it.
+    unsafe { sys::set_gs_base((slab as u64).wrapping_sub(descriptor().counters as u64)) }
+}
+
+/// Where this thread's increments go, if that is where the segment register leads.
+pub fn segment() -> *mut u64 {
+    (descriptor().counters as u64).wrapping_add(sys::gs_base()) as *mut u64
 }

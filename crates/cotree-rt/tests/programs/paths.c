@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 struct bucket { uint64_t function, path, count, metric; };
 static uint64_t *slab(void) {
-#ifdef THREADED
+#if THREADED
     return __cotree_slab;
 #else
     return __cotree_counters;

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <time.h>
 static volatile int rung = 0;
-static void ring(union sigval v) { BUMP(1); rung = 1; }
+static void ring(union sigval v) { ENTERED(); BUMP(1); rung = 1; }
 int main(void) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
     timer_t timer;

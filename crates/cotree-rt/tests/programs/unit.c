@@ -1,4 +1,4 @@
-// The unit object; compiled with -DTHREADED=0 or 1, -DEXECUTABLE=0 or 1, -DNAME="…".
+// The unit object; compiled with -DUNIT_THREADED=0, 1 or 2, -DUNIT_EXECUTABLE=0 or 1, -DUNIT_NAME="…".
 #include <stdint.h>
 #define COUNTERS 1024
 #ifndef UNIT_CACHES

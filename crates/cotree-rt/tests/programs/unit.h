@@ -9,15 +9,20 @@
 extern "C" {
 #endif
 #define COUNTERS 1024
-extern uint64_t __cotree_counters[COUNTERS] __attribute__((visibility("hidden")));
+extern uint64_t __cotree_counters[COUNTERS + 512] __attribute__((visibility("hidden")));
 extern __thread uint64_t *__cotree_slab __attribute__((visibility("hidden"), tls_model("initial-exec")));
 void __cotree_resuming(void) __attribute__((visibility("hidden")));
 #ifdef __cplusplus
 }
 #endif
 
-// An increment as generated code does it.
-#ifdef THREADED
+// An increment as generated code does it, and what stands at the beginning of functions that others may call.
+#define ENTERED() ((void)0)
+#if THREADED == 2
+#define BUMP(k) __asm__ volatile("incq %%gs:%0" : "+m"(__cotree_counters[k]))
+#undef ENTERED
+#define ENTERED() ((void)(*(volatile char *)&__cotree_slab[COUNTERS] = 1))
+#elif THREADED == 1
 #define BUMP(k) (*(volatile uint64_t *)&__cotree_slab[k])++
 #else
 #define BUMP(k) (*(volatile uint64_t *)&__cotree_counters[k])++

@@ -1,15 +1,15 @@
 //! How a process ends, and what its profile says about it.
 
 use crate::support::{Flavour, Place, Profile, Run, check};
-use cotree_rt::layout::{Flags, MAGIC, State};
+use cotree_rt::layout::{Access, Flags, MAGIC, State};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
 #[test]
 fn exit_deep_in_a_chain_abandons_every_frame() {
     let place = Place::new("exit_deep");
-    for threaded in [false, true] {
-        let program = place.build_as("exit_deep.c", "prog", Flavour::Dynamic, threaded, &[]);
+    for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
+        let program = place.build_as("exit_deep.c", "prog", Flavour::Dynamic, access, &[]);
         let run = program.run(3);
         let profile = place.profile();
         assert_eq!(profile.state(), State::FINISHED);

@@ -1,14 +1,14 @@
 //! Static executables, and shared libraries with and without a profiled executable.
 
 use crate::support::{self, Flavour, Place, Profile, Run};
-use cotree_rt::layout::{Flags, LANDED, State};
+use cotree_rt::layout::{Access, Flags, LANDED, State};
 use std::process::Command;
 
 /// In a static executable libc's own frames lie in our image and are recorded too.
 const HARMLESS: u64 = Flags::INTERRUPTED_FRAME;
 
 fn build_static(place: &Place, source: &str) -> support::Program {
-    place.build_as(source, "prog", Flavour::Static, true, &["-DNON_PIE"])
+    place.build_as(source, "prog", Flavour::Static, Access::SEGMENT, &["-DNON_PIE"])
 }
 
 #[test]
@@ -74,11 +74,17 @@ fn named(profiles: &[Profile], name: &str) -> usize {
 fn libraries_of_a_profiled_program() {
     let place = Place::new("libraries");
     for threaded in [true, false] {
-        place.build_as("library.cc", "liblinked.so", Flavour::Shared, true, &[]);
-        place.build_as("library.cc", "libloaded.so", Flavour::Shared, threaded, &[]);
+        place.build_as("library.cc", "liblinked.so", Flavour::Shared, Access::WORD, &[]);
+        place.build_as(
+            "library.cc",
+            "libloaded.so",
+            Flavour::Shared,
+            if threaded { Access::WORD } else { Access::DIRECT },
+            &[],
+        );
         let linked = place.0.join("liblinked.so");
         let options = [linked.to_str().unwrap(), "-Wl,-rpath,$ORIGIN", "-ldl"];
-        let run = place.build_as("host.cc", "prog", Flavour::Dynamic, true, &options).run(5);
+        let run = place.build_as("host.cc", "prog", Flavour::Dynamic, Access::SEGMENT, &options).run(5);
         let all = place.profiles();
         assert_eq!([named(&all, "prog"), named(&all, "liblinked"), named(&all, "libloaded")], [1, 1, 2]);
         for profile in &all {
@@ -110,7 +116,7 @@ fn libraries_of_a_profiled_program() {
 #[test]
 fn a_library_alone_says_so() {
     let place = Place::new("library_alone");
-    place.build_as("library.cc", "libloaded.so", Flavour::Shared, true, &[]);
+    place.build_as("library.cc", "libloaded.so", Flavour::Shared, Access::WORD, &[]);
     let host = place.0.join("host");
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/alone.c");
     support::check(Command::new("gcc").args(["-O2", "-o"]).args([&host, &source]).arg("-ldl"));

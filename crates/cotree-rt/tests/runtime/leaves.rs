@@ -1,13 +1,13 @@
 //! How activations are left without returning, while the process goes on.
 
 use crate::support::{Flavour, Place};
-use cotree_rt::layout::{Flags, State};
+use cotree_rt::layout::{Access, Flags, State};
 
 #[test]
 fn jumps() {
     let place = Place::new("jumps");
-    for threaded in [true, false] {
-        let run = place.build_as("jump.c", "prog", Flavour::Dynamic, threaded, &[]).run(0);
+    for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
+        let run = place.build_as("jump.c", "prog", Flavour::Dynamic, access, &[]).run(0);
         let profile = place.profile();
         assert_eq!(profile.flags(), 0);
         assert_eq!(profile.counters[..10], [0, 3, 3, 3, 1, 3, 1, 0, 0, 0]);
@@ -66,12 +66,15 @@ fn exceptions() {
 #[test]
 fn threads_come_and_go() {
     let place = Place::new("threads");
-    let run = place.build("threads.c", &[]).run(0);
-    let profile = place.profile();
-    assert_eq!(profile.flags(), 0);
-    assert_eq!(profile.counters[..10], [1, 3_200_000, 1, 1, 1, 0, 0, 0, 0, 0]);
-    assert_eq!(profile.at(run.site("leave")), 1);
-    assert!(profile.header.slab_count < 20, "slabs are reused: {}", profile.header.slab_count);
+    for access in [Access::WORD, Access::SEGMENT] {
+        let run = place.build_as("threads.c", "prog", Flavour::Dynamic, access, &[]).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.counters[..10], [1, 3_200_000, 1, 1, 1, 0, 0, 0, 0, 0]);
+        assert_eq!(profile.at(run.site("leave")), 1);
+        assert!(profile.header.slab_count < 20, "slabs are reused: {}", profile.header.slab_count);
+        std::fs::remove_file(profile.path).unwrap();
+    }
 }
 
 #[test]
@@ -90,15 +93,51 @@ fn threads_with_cleanups() {
 #[test]
 fn threads_where_none_were_expected() {
     let place = Place::new("unexpected");
-    place.build_as("threads.c", "prog", Flavour::Dynamic, false, &[]).run(0);
+    place.build_as("threads.c", "prog", Flavour::Dynamic, Access::DIRECT, &[]).run(0);
     assert_eq!(place.profile().flags(), Flags::THREADS_UNEXPECTED);
 }
 
 #[test]
 fn threads_that_nobody_told_us_of() {
     let place = Place::new("unregistered");
-    place.build("timer.c", &[]).run(0);
-    assert_eq!(place.profile().flags(), Flags::THREAD_UNREGISTERED);
+    for access in [Access::WORD, Access::SEGMENT] {
+        for source in ["timer.c", "unseen.c"] {
+            place.build_as(source, "prog", Flavour::Dynamic, access, &["-ldl"]).run(0);
+            let mut all = place.profiles();
+            all.sort_by_key(|profile| profile.header.started_ns);
+            assert_eq!(all[0].flags(), Flags::THREAD_UNREGISTERED, "{source} {access}");
+            // What the parent's threads were is of no concern to a child.
+            assert!(all[1..].iter().all(|child| child.flags() == 0 && child.counters[2] == 1));
+            for profile in all {
+                assert_eq!(profile.state(), State::FINISHED);
+                std::fs::remove_file(profile.path).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_that_use_the_segment_register_themselves() {
+    let place = Place::new("own_segment");
+    place.build("own_segment.c", &[]).run(0);
+    let mut all = place.profiles();
+    all.sort_by_key(|profile| profile.header.started_ns);
+    assert_eq!(
+        all.iter().map(|p| (p.state(), p.flags())).collect::<Vec<_>>(),
+        [(State::FINISHED, Flags::THREAD_UNREGISTERED), (State::FINISHED, 0)]
+    );
+}
+
+#[test]
+fn handlers_on_stacks_of_their_own() {
+    let place = Place::new("handlers");
+    for access in [Access::WORD, Access::SEGMENT] {
+        place.build_as("handlers.c", "prog", Flavour::Dynamic, access, &[]).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.counters[..3], [1, 80_000, 4000]);
+        std::fs::remove_file(profile.path).unwrap();
+    }
 }
 
 #[test]
@@ -115,8 +154,8 @@ fn the_last_thread_ends_the_process() {
 #[test]
 fn forks() {
     let place = Place::new("forks");
-    for threaded in [true, false] {
-        let run = place.build_as("forks.c", "prog", Flavour::Dynamic, threaded, &[]).run(0);
+    for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
+        let run = place.build_as("forks.c", "prog", Flavour::Dynamic, access, &[]).run(0);
         let mut all = place.profiles();
         all.sort_by_key(|profile| profile.header.started_ns);
         let [parent, returning, execing] = &all[..] else { panic!("{} profiles", all.len()) };

@@ -1,10 +1,10 @@
 //! Tables of paths: nothing is lost or counted twice, whoever counts and however it ends.
 
 use crate::support::{Flavour, Place, Profile, Program, Run};
-use cotree_rt::layout::{Flags, State};
+use cotree_rt::layout::{Access, Flags, State};
 
-fn build(place: &Place, flavour: Flavour, threaded: bool) -> Program {
-    place.build_as("paths.c", "prog", flavour, threaded, &["-mno-red-zone"])
+fn build(place: &Place, flavour: Flavour, access: u32) -> Program {
+    place.build_as("paths.c", "prog", flavour, access, &["-mno-red-zone"])
 }
 
 /// What `many(from)` counts, done so many times.
@@ -24,8 +24,13 @@ fn assert_second(profile: &Profile, times: u64) {
 #[test]
 fn many_keys() {
     let place = Place::new("paths_many");
-    for (flavour, threaded) in [(Flavour::Dynamic, false), (Flavour::Dynamic, true), (Flavour::Static, true)] {
-        let program = build(&place, flavour, threaded);
+    for (flavour, access) in [
+        (Flavour::Dynamic, Access::DIRECT),
+        (Flavour::Dynamic, Access::WORD),
+        (Flavour::Dynamic, Access::SEGMENT),
+        (Flavour::Static, Access::SEGMENT),
+    ] {
+        let program = build(&place, flavour, access);
         for how in ["", "full", "exec"] {
             Run::of(program.command().arg(how), 0);
             let profile = place.profile();
@@ -49,14 +54,14 @@ fn many_keys() {
 #[test]
 fn no_profile() {
     let place = Place::new("paths_none");
-    Run::of(build(&place, Flavour::Dynamic, true).command().env("COTREE_FILE", ""), 0);
+    Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().env("COTREE_FILE", ""), 0);
     assert!(place.profiles().is_empty());
 }
 
 #[test]
 fn each_thread_has_its_own() {
     let place = Place::new("paths_threads");
-    Run::of(build(&place, Flavour::Dynamic, true).command().arg("threads"), 0);
+    Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("threads"), 0);
     let profile = place.profile();
     assert_eq!(profile.flags(), 0);
     assert_many(&profile, 0, 5);
@@ -67,8 +72,8 @@ fn each_thread_has_its_own() {
 #[test]
 fn a_forked_child_begins_anew() {
     let place = Place::new("paths_fork");
-    for threaded in [false, true] {
-        Run::of(build(&place, Flavour::Dynamic, threaded).command().arg("fork"), 0);
+    for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
+        Run::of(build(&place, Flavour::Dynamic, access).command().arg("fork"), 0);
         let all = place.profiles();
         assert_eq!(all.len(), 2);
         for profile in &all {
@@ -84,7 +89,7 @@ fn a_forked_child_begins_anew() {
 #[test]
 fn signal_handlers_lose_nothing() {
     let place = Place::new("paths_signals");
-    let run = Run::of(build(&place, Flavour::Dynamic, false).command().arg("signals"), 0);
+    let run = Run::of(build(&place, Flavour::Dynamic, Access::DIRECT).command().arg("signals"), 0);
     let numbers: Vec<u64> = run.output.split_whitespace().map(|n| n.parse().unwrap()).collect();
     let profile = place.profile();
     assert_many(&profile, 0, numbers[0]);
@@ -97,7 +102,7 @@ fn signal_handlers_lose_nothing() {
 #[test]
 fn killed() {
     let place = Place::new("paths_killed");
-    let _ = build(&place, Flavour::Dynamic, true).command().arg("killed").status().unwrap();
+    let _ = build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("killed").status().unwrap();
     let profile = place.profile();
     assert_eq!(profile.state(), State::RUNNING);
     assert_many(&profile, 0, 1);
@@ -107,7 +112,7 @@ fn killed() {
 #[test]
 fn reset_and_snapshot() {
     let place = Place::new("paths_reset");
-    Run::of(build(&place, Flavour::Dynamic, true).command().arg("reset"), 0);
+    Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("reset"), 0);
     let mut all = place.profiles();
     let last = all.iter().position(|profile| profile.state() == State::FINISHED).unwrap();
     let last = all.remove(last);

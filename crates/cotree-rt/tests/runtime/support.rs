@@ -1,7 +1,8 @@
 //! Builds the runtime and small programs with gcc, runs them, and reads their raw profiles back.
 
 use cotree_rt::layout::{
-    EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader, RawHeader, State, checksum,
+    Access, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader, RawHeader, State,
+    checksum,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,10 +76,10 @@ impl Place {
 
     /// Compiles a program of `tests/programs` with a hand-made unit and the runtime.
     pub fn build(&self, source: &str, options: &[&str]) -> Program {
-        self.build_as(source, "prog", Flavour::Dynamic, true, options)
+        self.build_as(source, "prog", Flavour::Dynamic, Access::SEGMENT, options)
     }
 
-    pub fn build_as(&self, source: &str, name: &str, flavour: Flavour, threaded: bool, options: &[&str]) -> Program {
+    pub fn build_as(&self, source: &str, name: &str, flavour: Flavour, access: u32, options: &[&str]) -> Program {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
         let unit = self.0.join(format!("{name}.unit.o"));
@@ -87,7 +88,7 @@ impl Place {
             Command::new("gcc")
                 .args(["-O2", "-fPIC", "-c", "-o"])
                 .args([&unit, &programs.join("unit.c")])
-                .arg(format!("-DUNIT_THREADED={}", i32::from(threaded)))
+                .arg(format!("-DUNIT_THREADED={access}"))
                 .arg(format!("-DUNIT_EXECUTABLE={}", i32::from(executable)))
                 .arg(format!("-DUNIT_CACHES={}", if source.starts_with("paths") { 4 } else { 0 }))
                 .arg(format!("-DUNIT_NAME=\"{name}\"")),
@@ -95,9 +96,7 @@ impl Place {
         let path = self.0.join(name);
         let mut compiler = Command::new(if source.ends_with(".cc") { "g++" } else { "gcc" });
         compiler.args(["-O2", "-g", "-pthread", "-I"]).arg(include).arg("-o").arg(&path).arg(programs.join(source));
-        if threaded {
-            compiler.arg("-DTHREADED");
-        }
+        compiler.arg(format!("-DTHREADED={access}"));
         let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
         let wrap = match flavour {
             Flavour::Dynamic => {

@@ -45,7 +45,8 @@ pub struct InstrumentOptions {
     /// Leave out functions of such source files
     #[arg(long, env = "COTREE_EXCLUDE_FILE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
     pub exclude_file: Vec<String>,
-    /// Counters per thread: as the program needs (auto), always (on), or never (off, for programs of one thread)
+    /// Counters per thread: as the program needs (auto), always (on), always but not through the GS register (word, for
+    /// programs that use it themselves), or never (off, for programs of one thread)
     /// [default: auto]
     #[arg(long, value_enum, env = "COTREE_THREADS", hide_env = true)]
     pub threads: Option<Threads>,
@@ -98,6 +99,8 @@ pub enum Threads {
     Auto,
     /// Always
     On,
+    /// Always, for programs that use the GS register themselves
+    Word,
     /// Never
     Off,
 }

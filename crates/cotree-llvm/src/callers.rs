@@ -1,0 +1,67 @@
+//! Who may call a function: what its own module can't tell.
+
+use crate::link::{JobModule, Prepared, Resolution};
+use cotree_core::facts::{Function, Untouched};
+use std::collections::{HashMap, HashSet};
+
+/// Completes `address_taken` over the link unit: a function that is hidden in the linked file may have its address taken
+/// by another module, or be known to native objects.
+pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
+    let taken: HashSet<String> = prepared.iter_mut().flat_map(|p| p.extracted.taken_elsewhere.drain()).collect();
+    for (Prepared { extracted, .. }, module) in prepared.iter_mut().zip(modules) {
+        let outside: HashSet<&str> = module
+            .symbols
+            .iter()
+            .filter(|s| matches!(s.resolution, Resolution::Prevailing | Resolution::PrevailingExported))
+            .map(|s| s.ir_name.as_str())
+            .collect();
+        for function in &mut extracted.facts.functions {
+            let symbol = function.symbol.as_str();
+            function.address_taken |= taken.contains(symbol) || outside.contains(symbol);
+        }
+    }
+}
+
+/// Which functions may be the first of ours on a thread's stack, one flag per function of the unit: those that code of
+/// others may call, and those that functions without probes call.
+pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
+    let functions = || prepared.iter().flat_map(|p| p.extracted.facts.functions.iter().zip(&p.extracted.handles));
+    let called: HashSet<&str> = functions()
+        .filter(|(facts, _)| facts.untouched.is_some())
+        .flat_map(|(_, handles)| handles.calls.iter().map(String::as_str))
+        .collect();
+    functions().map(|(facts, _)| facts.address_taken || called.contains(facts.symbol.as_str())).collect()
+}
+
+/// Which functions may run while the program is still being relocated, because resolvers of ifuncs call them: thread-local
+/// variables have no values then.
+pub(crate) fn resolving(prepared: &[Prepared]) -> Vec<bool> {
+    reachable(prepared, |function| function.untouched == Some(Untouched::IfuncResolver))
+}
+
+/// The functions that the roots may reach by calls, one flag per function of the unit.
+pub(crate) fn reachable(prepared: &[Prepared], is_root: impl Fn(&Function) -> bool) -> Vec<bool> {
+    let functions: Vec<_> =
+        prepared.iter().flat_map(|p| p.extracted.facts.functions.iter().zip(&p.extracted.handles)).collect();
+    let mut marked = vec![false; functions.len()];
+    let mut work: Vec<usize> = (0..functions.len()).filter(|&n| is_root(functions[n].0)).collect();
+    if work.is_empty() {
+        return marked;
+    }
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (number, (facts, _)) in functions.iter().enumerate() {
+        by_name.entry(&facts.symbol).or_default().push(number);
+    }
+    let mut seen: HashSet<&str> = HashSet::new();
+    while let Some(number) = work.pop() {
+        if std::mem::replace(&mut marked[number], true) {
+            continue;
+        }
+        for name in &functions[number].1.calls {
+            if seen.insert(name) {
+                work.extend(by_name.get(name.as_str()).into_iter().flatten());
+            }
+        }
+    }
+    marked
+}
