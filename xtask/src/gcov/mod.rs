@@ -1,11 +1,11 @@
 //! cotree's line counts at -O0 against gcov's, of clang and of gcc, on the C programs.
 //!
-//! clang's gcov sees what the same front end made of the source, but it is not always right: it misreads its own counters
-//! for some control flow, and counts a line again whenever a statement comes back to it. gcc's is right about flow, and is
-//! another compiler, which gives other lines to the same statements. So each line is put to both: on whether it ran,
-//! cotree may never stand alone against them, and nearly all counts have to be those of one of the two.
-//! `docs/gcov.md` explains what remains.
+//! clang's gcov sees what the same front end made of the source, but it misreads its own counters for some control flow.
+//! gcc's is another compiler, which gives other lines to the same statements, folds conditions and joins jumps even at
+//! -O0. So each line is put to both. Where they have one value, it has to be cotree's; where they contradict each other,
+//! cotree has to agree with one of them; what is left has to meet the rule of a class. `docs/gcov.md` explains the classes.
 
+mod classes;
 mod compare;
 mod lines;
 
@@ -19,7 +19,7 @@ use lines::Lines;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How many of the counts have to be equal to those of a peer.
+/// How many of the counts have to be gcov's.
 const EQUAL: f64 = 0.995;
 
 /// Adds all cases.
@@ -31,6 +31,10 @@ pub fn add(suite: &mut Suite, context: &Context) {
     for mut program in c {
         // gcov's counters are not exact under threads.
         program.runs.truncate(1);
+        if program.name == "lua" {
+            // Its cache of strings is looked up by address: with one entry, all builds hit and miss alike.
+            program.flags.extend(["-DSTRCACHE_N=1".to_owned(), "-DSTRCACHE_M=2".to_owned()]);
+        }
         let context = context.clone();
         suite.add(format!("gcov {}", program.name), move || check(&program, &context));
     }
@@ -69,13 +73,13 @@ fn check(program: &Program, context: &Context) -> Result<String> {
     let clang = theirs(program, Peer::Clang, context, &folder.join("clang"))?;
     let gcc = theirs(program, Peer::Gcc, context, &folder.join("gcc"))?;
     let ours = ours(program, context, &folder)?;
-    let comparison = Comparison::new(&ours, &clang, &gcc);
+    let comparison = Comparison::new(&ours, &clang, &gcc)?;
     let report = folder.join("differences.txt");
     std::fs::write(&report, comparison.differences())?;
-    let outcome = format!("{comparison}; see {}", report.display());
+    let outcome = format!("see {}{comparison}", report.display());
     ensure!(comparison.common() > 1000, "hardly a line is known to both: {outcome}");
-    ensure!(comparison.alone() == 0, "no gcov agrees on what ran: {outcome}");
-    ensure!(comparison.share_backed() >= EQUAL, "too many counts are not as any gcov's: {outcome}");
+    ensure!(comparison.unexplained() == 0, "lines in no class of differences: {outcome}");
+    ensure!(comparison.share_as_gcov() >= EQUAL, "too many counts are not gcov's: {outcome}");
     Ok(outcome)
 }
 
