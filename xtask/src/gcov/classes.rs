@@ -174,8 +174,10 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Lines from text, with ours, clang's and gcc's counts.
-    fn class(lines: &[(&str, Option<u64>, Option<u64>, Option<u64>)], number: u32) -> Option<Class> {
+    /// The text of a line, with ours, clang's and gcc's counts.
+    type Row<'s> = (&'s str, Option<u64>, Option<u64>, Option<u64>);
+
+    fn class(lines: &[Row<'_>], number: u32) -> Option<Class> {
         let known: Vec<Line<'_>> = (1..)
             .zip(lines)
             .filter(|(_, l)| l.1.is_some() || l.2.is_some() || l.3.is_some())
