@@ -55,6 +55,10 @@ pub const PATH_ARRAY: u64 = 1024;
 /// The most that the user may say.
 pub const MOST_PATH_ARRAY: u64 = 1 << 20;
 
+/// Buckets of a hash table that each function knows by heart (a power of two): an interpreter's loop goes back and forth
+/// between some dozens of paths.
+pub const PATH_CACHE: u64 = 64;
+
 /// The plan of a link unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitPlan {
@@ -85,7 +89,7 @@ pub enum PathTable {
     Hashed {
         /// The number of the function in the unit.
         function: u64,
-        /// The word of the slab that keeps the address of the bucket counted last.
+        /// The first of [`PATH_CACHE`] words of the slab that keep the addresses of buckets counted lately.
         cache: u64,
     },
 }
@@ -93,7 +97,7 @@ pub enum PathTable {
 /// Where everything lies in a slab of 64-bit words.
 ///
 /// First the counters of the method, then those of the reference, then the arrays of paths: these are counters of the profile.
-/// After them a cache word for each function that counts paths in the hash table, which is none.
+/// After them [`PATH_CACHE`] words for each function that counts paths in the hash table, which are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Per function, where the counters of its plan begin.
@@ -147,7 +151,7 @@ impl UnitPlan {
             paths if paths <= self.path_array => PathTable::Array { base: take(paths) },
             _ => {
                 hashed += 1;
-                PathTable::Hashed { function, cache: hashed - 1 }
+                PathTable::Hashed { function, cache: (hashed - 1) * PATH_CACHE }
             }
         };
         let mut tables: Vec<PathTable> = (0..).zip(&self.paths).map(table).collect();
@@ -156,6 +160,6 @@ impl UnitPlan {
                 *cache = cache.saturating_add(next);
             }
         }
-        Layout { main, check, tables, counter_count: next, cache_count: hashed }
+        Layout { main, check, tables, counter_count: next, cache_count: hashed * PATH_CACHE }
     }
 }

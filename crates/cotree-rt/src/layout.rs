@@ -333,8 +333,8 @@ impl RegisterValue {
 /// First bucket to try for a key in a path table of `capacity` (a power of two) buckets.
 #[must_use]
 pub const fn path_slot(function: u64, path: u64, capacity: u64) -> u64 {
-    let mixed = path.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ function.wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
-    (mixed >> 32 ^ mixed) & (capacity - 1)
+    let mixed = path.wrapping_add(function.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 32) & (capacity - 1)
 }
 
 /// A 64-bit checksum of bytes, eight at a time (the last ones padded with zeros), for damage, not for enemies.

@@ -46,6 +46,9 @@ const CASES: &[Case] = &[
     case("signals.c"),
     case("computed_goto.c"),
     case("recursion.c"),
+    case("interpreter.c"),
+    Case { ends: 5, ..case("many_paths.c") },
+    Case { ends: 9, ..case("frames.c") },
     Case { arguments: &["9"], ends: -libc::SIGKILL, exact: false, ..case("killed.c") },
     Case { arguments: &["11"], ends: -libc::SIGSEGV, exact: false, ..case("killed.c") },
 ];
@@ -65,7 +68,7 @@ const BUILDS: &[(&str, &str, &str)] = &[
     ("-O0", "path", "late"),
     ("-O2", "path", "late"),
     ("-O2", "path", "early"),
-    ("-O2", "path-hashed", "late"),
+    ("-Os", "path-hashed", "late"),
     ("-O2", "path-context", "late"),
 ];
 

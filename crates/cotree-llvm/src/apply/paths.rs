@@ -1,8 +1,8 @@
 //! Path registers and path tables (Ball & Larus 1996, §3.4 and §5).
 //!
 //! A register is a variable on the stack until the optimiser promotes it. Array entries are counters like any other. For a
-//! hash table, a word of the slab holds the bucket that was counted last; if the number is another one, the runtime finds
-//! its bucket.
+//! hash table, some words of the slab hold buckets that were counted lately, by a hash of the path's number; if the bucket
+//! there is not the path's, the runtime finds that.
 
 use super::counters::Counters;
 use crate::ffi::*;
@@ -11,7 +11,7 @@ use crate::module::Module;
 use cotree_core::facts::Function;
 use cotree_core::ids::Reg;
 use cotree_core::method::path::{AtCalls, PathPlan};
-use cotree_core::plan::PathTable;
+use cotree_core::plan::{PATH_CACHE, PathTable};
 use cotree_core::probe::{PlacedCopy, Probe};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMCallConv, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
@@ -179,7 +179,7 @@ impl<'a> PathRegisters<'a> {
         // SAFETY: as the caller promises.
         unsafe {
             let pointer = LLVMPointerTypeInContext(self.module.context, 0);
-            let cache = LLVMConstInt(counters.int64, cache, 0);
+            let cache = cache_word(counters, cache, path);
             let bucket = counters.load(cache, pointer);
             let (fast, ty) = fast_path(self.module, self.interruptible);
             let mut arguments = [bucket, function, path, cache];
@@ -238,7 +238,7 @@ impl<'a> PathRegisters<'a> {
                         let owner = choose(&|e| counted(e).map_or(NOWHERE.cast_signed(), |_| function.cast_signed()));
                         let path = masked(keep, add);
                         let (slow, ty) = slow_path(self.module);
-                        let mut arguments = [owner, path, LLVMConstInt(counters.int64, cache, 0)];
+                        let mut arguments = [owner, path, cache_word(counters, cache, path)];
                         let call = LLVMBuildCall2(counters.builder, ty, slow, arguments.as_mut_ptr(), 3, c"".as_ptr());
                         LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
                     }
@@ -299,6 +299,22 @@ impl<'a> PathRegisters<'a> {
 fn number(counters: &Counters, value: i64) -> LLVMValueRef {
     // SAFETY: a constant of the module's context.
     unsafe { LLVMConstInt(counters.int64, value.cast_unsigned(), 1) }
+}
+
+/// The word of the slab that leads to the path's bucket if that was the last one counted among those of the same hash: the
+/// upper bits of a product with a number by Knuth (1973, §6.4).
+///
+/// # Safety
+/// The builder must be positioned where the path's number is available.
+unsafe fn cache_word(counters: &Counters, first: u64, path: LLVMValueRef) -> LLVMValueRef {
+    const GOLDEN: i64 = 0x9E37_79B9_7F4A_7C15_u64.cast_signed();
+    let shift = number(counters, i64::from(64 - PATH_CACHE.ilog2()));
+    // SAFETY: as the caller promises.
+    unsafe {
+        let mixed = LLVMBuildMul(counters.builder, path, number(counters, GOLDEN), c"".as_ptr());
+        let slot = LLVMBuildLShr(counters.builder, mixed, shift, c"".as_ptr());
+        LLVMBuildAdd(counters.builder, slot, number(counters, first.cast_signed()), c"".as_ptr())
+    }
 }
 
 /// `void __cotree_path(function, path, cache word)`, which preserves nearly all registers.

@@ -5,7 +5,7 @@
 //! is followed by a larger one, empty at first; what has been counted stays where it is, and readers add up all segments.
 //! So nothing is lost or counted twice, whenever the process is killed or a signal handler comes in between.
 //!
-//! Generated code keeps the bucket that it counted last in a word of the slab and calls `__cotree_path` for any other.
+//! Generated code keeps buckets that it counted lately in words of the slab and calls `__cotree_path` for any other.
 
 use super::{profile, slabs, unit};
 use crate::layout::{Flags, PATH_MAGIC, PathBucket, PathSegmentHeader, path_slot};
@@ -88,9 +88,9 @@ impl Segment {
         None
     }
 
-    /// Three quarters of its buckets.
+    /// Half of its buckets.
     fn limit(self) -> u64 {
-        self.capacity() / 4 * 3
+        self.capacity() / 2
     }
 }
 

@@ -100,11 +100,11 @@ fn places(pc: u64) -> &'static [u64] {
 fn find(pc: u64) -> Option<usize> {
     let (start, _) = unwind::function_range(pc - 1)?;
     let prefix = start.checked_sub(size_of::<FunctionPrefix>() as u64)?;
-    if prefix <= unit::image().0 || !prefix.is_multiple_of(8) {
+    if prefix <= unit::image().0 {
         return None;
     }
     // SAFETY: code of this image, behind its first byte; functions lie in whole segments.
-    let FunctionPrefix { magic, number, .. } = unsafe { *(prefix as *const FunctionPrefix) };
+    let FunctionPrefix { magic, number, .. } = unsafe { (prefix as *const FunctionPrefix).read_unaligned() };
     let descriptor = unit::descriptor();
     if magic != FUNCTION_MAGIC || u64::from(number) >= descriptor.register_functions {
         return None;
