@@ -140,7 +140,7 @@ impl Report<'_> {
             edges += function.facts.edges.len() as u128;
         }
         let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
-        let rows = vec![
+        let mut rows = vec![
             row("functions run", grouped(run as u128), format!("of {}", grouped(measured().count() as u128))),
             row("blocks run", grouped(u128::from(blocks - unreached)), format!("of {}", grouped(u128::from(blocks)))),
             row("function entries", grouped(entries), String::new()),
@@ -156,8 +156,15 @@ impl Report<'_> {
                     grouped(executed.float)
                 ),
             ),
-            row("counters", grouped(counters), format!("for {}", counted(edges, "edge"))),
         ];
+        if self.unit.map.plan.paths.is_empty() {
+            rows.push(row("counters", grouped(counters), format!("for {}", counted(edges, "edge"))));
+        } else {
+            let of_function = |index: usize| self.unit.profile.paths.get(index)?.as_ref();
+            let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
+            let run: usize = wanted.filter_map(|f| of_function(f.index as usize)).map(|paths| paths.paths.len()).sum();
+            rows.push(row("paths run", grouped(run as u128), "cotree paths shows them".into()));
+        }
         // The heading of this table says nothing: leave it out.
         let table = self.style.table(&[text(""), number(""), text("")], rows);
         let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);

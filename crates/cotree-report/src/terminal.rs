@@ -154,12 +154,26 @@ pub fn counted(value: u128, thing: &str) -> String {
 /// A share in percent.
 #[must_use]
 pub fn percent(part: u128, whole: u128) -> String {
-    if whole == 0 { "-".into() } else { format!("{:.1}%", part as f64 * 100.0 / whole as f64) }
+    if whole == 0 {
+        return "-".into();
+    }
+    let share = part as f64 * 100.0 / whole as f64;
+    // What is not all must not look like all.
+    format!("{:.1}%", if part < whole { share.min(99.9) } else { share })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_is_said_of_nothing_less() {
+        assert_eq!(percent(1, 0), "-");
+        assert_eq!(percent(0, 7), "0.0%");
+        assert_eq!(percent(7, 7), "100.0%");
+        assert_eq!(percent(99_999, 100_000), "99.9%");
+        assert_eq!(percent(1, 3), "33.3%");
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -7,7 +7,7 @@ use crate::names::demangle;
 use crate::unit::Unit;
 use cotree_core::facts::{Function, LineSpan};
 use cotree_core::ids::{Block, Site};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// One line on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,23 +79,26 @@ impl<'a> Writer<'a> {
         first.map_or_else(|| format!("block {}", block.0), |span| self.write(&[span.into()]))
     }
 
-    /// A block by its last line, where it branches; by its number if it has none.
-    #[must_use]
-    pub fn end_of(&self, block: Block) -> String {
-        let last = self.function.blocks.get(block.index()).and_then(|b| b.lines.last());
-        last.map_or_else(|| format!("block {}", block.0), |span| self.write(&[span.into()]))
-    }
-
     /// Writes lines.
     #[must_use]
     pub fn write(&self, stops: &[Stop]) -> String {
+        self.write_on(stops, &mut None)
+    }
+
+    /// Writes lines that come after others in the file in force.
+    #[must_use]
+    pub fn write_on(&self, stops: &[Stop], in_force: &mut Option<u32>) -> String {
         let mut words: Vec<String> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
         // The file in force at each depth.
-        let mut files: Vec<Option<u32>> = vec![None];
+        let mut files: Vec<Option<u32>> = vec![*in_force];
+        let with_lines: HashSet<u32> = stops.iter().filter_map(|stop| stop.inlined).collect();
         let mut rest = stops;
         while let Some(&first) = rest.first() {
-            let chain = self.chain(first.inlined);
+            let mut chain = self.chain(first.inlined);
+            // Between the call and what has lines, copies only lengthen the text.
+            let mut outermost = true;
+            chain.retain(|copy| std::mem::take(&mut outermost) || with_lines.contains(copy));
             let common = open.iter().zip(&chain).take_while(|(a, b)| a == b).count();
             for _ in common..open.len() {
                 open.pop();
@@ -115,11 +118,13 @@ impl<'a> Writer<'a> {
             let run = 1 + rest.windows(2).take_while(|pair| self.follows(pair[0], pair[1])).count();
             let last = rest[run - 1].line;
             let lines = if run == 1 { format!("{}", first.line) } else { format!("{}-{last}", first.line) };
-            let file = files.last_mut().expect("the function's own");
-            if *file == Some(first.file) {
+            if files.last() == Some(&Some(first.file)) {
                 words.push(lines);
             } else {
-                *file = Some(first.file);
+                // The first file that is named holds around the copy too.
+                let unnamed = files.iter().rposition(Option::is_some).map_or(0, |at| at + 1);
+                let depth = files.len() - 1;
+                files[unnamed.min(depth)..].fill(Some(first.file));
                 let path = self.unit.file(first.file);
                 words.push(format!("{}:{lines}", path.rsplit('/').next().unwrap_or(path)));
             }
@@ -128,6 +133,7 @@ impl<'a> Writer<'a> {
         if let Some(word) = words.last_mut() {
             word.extend(open.iter().map(|_| ']'));
         }
+        *in_force = files[0];
         if words.is_empty() { "(no source lines)".into() } else { words.join(" ") }
     }
 

@@ -23,8 +23,8 @@ pub struct PathsArgs {
     /// Only functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
-    /// As many paths as make up so many per cent of the instructions executed
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with_all = ["top", "against"])]
+    /// As many of the hottest paths as make up so many per cent of the instructions executed
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with = "against")]
     covering: Option<f64>,
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]

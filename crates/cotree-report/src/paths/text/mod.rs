@@ -9,7 +9,7 @@ mod spectrum;
 pub use cover::write as write_cover;
 pub use spectrum::write as write_spectrum;
 
-use super::route::Writer;
+use super::route::{Writer, along};
 use super::totals::{Hot, Totals, What, covering, gather};
 use super::{PathFunction, PathUnit, Paths, class_name};
 use crate::names::{Names, matches};
@@ -168,7 +168,7 @@ impl View<'_> {
                     What::SelfLoop(_) => "one block".into(),
                 },
             ];
-            rows.push(Row { cells, text: self.way_of(paths, &hot.what) });
+            rows.push(Row::new(cells, self.way_of(paths, &hot.what)));
         }
         rows::heading(self.options, "Hottest paths, by instructions", shown, hot.len(), out)?;
         let columns = [
@@ -198,24 +198,24 @@ impl View<'_> {
     /// The lines of a path, after those of its context.
     fn way(&self, paths: &Paths<'_>, path: &Path, until: Option<Site>) -> String {
         let writer = self.writer(&paths.of);
-        let way = writer.blocks(&path.blocks, until);
+        let mut file = None;
+        let mut write = |blocks: &[Block], until: Option<Site>| {
+            writer.write_on(&along(paths.of.function.facts, blocks, until), &mut file)
+        };
         if path.turns.is_empty() {
-            return way;
+            return write(&path.blocks, until);
         }
         let context = paths.context(path);
-        let mut words = Vec::new();
-        let mut part: Vec<Block> = Vec::new();
-        for &block in &context {
-            if path.turns.contains(&block) {
-                words.push(part_way(&writer, &part));
-                words.push("↻".into());
-                part.clear();
-            }
-            part.push(block);
+        let mut words: Vec<String> = Vec::new();
+        let mut rest = &context[..];
+        while !rest.is_empty() {
+            // A loop's later turn begins with its header.
+            let next = 1 + rest[1..].iter().take_while(|block| !path.turns.contains(block)).count();
+            let again = if path.turns.contains(&rest[0]) { "↻ " } else { "" };
+            words.push(format!("{again}{}", write(&rest[..next], None)));
+            rest = &rest[next..];
         }
-        words.push(part_way(&writer, &part));
-        words.retain(|w| !w.is_empty());
-        format!("({}) ↻ {way}", words.join(" "))
+        format!("({}) ↻ {}", words.join(" "), write(&path.blocks, until))
     }
 
     fn by_function(&self, whole: &Totals, totals: &[Option<Totals>], out: &mut dyn Write) -> io::Result<()> {
@@ -268,7 +268,7 @@ impl View<'_> {
                     if blocks.is_empty() { String::new() } else { grouped(each.into()) },
                     if blocks.is_empty() { String::new() } else { grouped(blocks.len() as u128) },
                 ];
-                rows.push((count.unsigned_abs(), Row { cells, text: format!("{name}: {rest}") }));
+                rows.push((count.unsigned_abs(), Row::new(cells, format!("{name}: {rest}"))));
             };
             for pending in &profile.pending {
                 let call = call(of, &writer, pending.site);
@@ -296,10 +296,6 @@ impl View<'_> {
     }
 }
 
-fn part_way(writer: &Writer<'_>, blocks: &[Block]) -> String {
-    if blocks.is_empty() { String::new() } else { writer.blocks(blocks, None) }
-}
-
 /// A count of activations: less than 0 if more came to life than ended.
 fn signed(count: i64) -> String {
     format!("{}{}", if count < 0 { "-" } else { "" }, grouped(count.unsigned_abs().into()))
@@ -313,7 +309,7 @@ fn call(of: &PathFunction<'_>, writer: &Writer<'_>, site: Site) -> String {
         Callee::Indirect => "a pointer".into(),
         Callee::Assembly => "assembly".into(),
     };
-    let lines = super::route::along(of.function.facts, &[facts.block], Some(site));
+    let lines = along(of.function.facts, &[facts.block], Some(site));
     match lines.last() {
         Some(&stop) => format!("{callee} at {}", writer.write(&[stop])),
         None => callee,

@@ -74,7 +74,7 @@ pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
             writer.blocks(&hottest, None),
             writer.blocks(&beginning.predicted.0, None)
         );
-        list.push(Row { cells, text });
+        list.push(Row::new(cells, text));
     }
     rows::write(view.options, &[number("executions"), number("hottest"), number("predicted")], &list, out)
 }

@@ -1,7 +1,7 @@
 //! Lists of which every row has a text below it, and numbers that may be very large.
 
 use super::Options;
-use crate::terminal::{Column, Style, grouped};
+use crate::terminal::{Column, Style, counted, grouped};
 use std::io::{self, Write};
 
 /// A row of numbers, and what they are of.
@@ -10,6 +10,15 @@ pub struct Row {
     pub cells: Vec<String>,
     /// The text, below them.
     pub text: String,
+    /// What else is to say, on a line of its own.
+    pub more: Option<String>,
+}
+
+impl Row {
+    /// A row with nothing else to say.
+    pub fn new(cells: Vec<String>, text: String) -> Self {
+        Self { cells, text, more: None }
+    }
 }
 
 /// Lines of a text, unless everything was asked for.
@@ -23,7 +32,9 @@ pub fn write(options: &Options, columns: &[Column], rows: &[Row], out: &mut dyn 
     writeln!(out, "{}", lines.next().unwrap_or(""))?;
     for (line, row) in lines.zip(rows) {
         writeln!(out, "{line}")?;
-        writeln!(out, "{}", below(options, &row.text))?;
+        for text in std::iter::once(&row.text).chain(&row.more) {
+            writeln!(out, "{}", below(options, text))?;
+        }
     }
     writeln!(out)
 }
@@ -37,7 +48,9 @@ fn below(options: &Options, text: &str) -> String {
     let indent = " ".repeat(INDENT);
     let mut shown: Vec<String> = lines.iter().take(most).map(|l| format!("{indent}{l}")).collect();
     if lines.len() > most {
-        shown.push(options.style.faint(&format!("{indent}… and {} more lines (-v)", lines.len() - most)));
+        shown.push(
+            options.style.faint(&format!("{indent}… and {} (-v)", counted((lines.len() - most) as u128, "more line"))),
+        );
     }
     shown.join("\n")
 }

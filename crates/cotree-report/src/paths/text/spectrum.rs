@@ -2,10 +2,13 @@
 
 use super::rows::{self, Row};
 use super::{Options, View, class_name};
+use crate::paths::route::{Stop, along};
 use crate::paths::spectrum::{Fork, Only, compare};
 use crate::paths::totals::What;
 use crate::paths::{PathUnit, Paths};
 use crate::terminal::{counted, grouped, number, text};
+use cotree_core::facts::Position;
+use cotree_core::ids::Block;
 use std::io::{self, Write};
 
 /// Writes the paths that only one of two runs of one build took.
@@ -49,11 +52,11 @@ pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out
                     class_name(e.path.class()).to_owned(),
                 ];
                 let way = view.way_of(&paths, &What::Path(e.number, e.path.class()));
-                let fork = only.nearest.as_ref().map_or_else(
+                let more = only.nearest.as_ref().map_or_else(
                     || "no path began there in the other run".into(),
-                    |fork| fork_text(&view, &paths, fork),
+                    |fork| fork_text(&view, &paths, e.number, fork),
                 );
-                Some(Row { cells, text: format!("{way}; {fork}") })
+                Some(Row { cells, text: way, more: Some(more) })
             })
             .collect();
         let columns = [number("instructions"), number("count"), number("blocks"), text("from→to")];
@@ -69,22 +72,29 @@ pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out
     writeln!(out, "{text}")
 }
 
-fn fork_text(view: &View<'_>, paths: &Paths<'_>, fork: &Fork) -> String {
-    let writer = view.writer(&paths.of);
-    let goes = |to: Option<cotree_core::ids::Block>| {
-        to.map_or_else(|| "leaves".into(), |block| format!("goes to {}", writer.block(block)))
+/// By what lines a path parts from the nearest one of the other run.
+fn fork_text(view: &View<'_>, paths: &Paths<'_>, number: u64, fork: &Fork) -> String {
+    let stops = |number: u64| {
+        let path = paths.path(number)?;
+        let blocks: Vec<Block> = paths.context(&path).into_iter().chain(path.blocks).collect();
+        Some(along(paths.of.function.facts, &blocks, None))
     };
+    let (here, there) = (stops(number).unwrap_or_default(), stops(fork.number).unwrap_or_default());
+    let at = |stop: &Stop| view.unit.unit.brief(Some(Position { file: stop.file, line: stop.line, column: 0 }));
     let nearest = format!("nearest is #{} (ran {}×)", fork.number, grouped(fork.count.into()));
-    let at = writer.end_of(fork.at);
-    if fork.in_context {
-        return format!("{nearest}, which came to its loop another way, from {at}");
+    let shared = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
+    let Some(last) = shared.checked_sub(1).map(|at| here[at]) else {
+        return format!("{nearest}, by other lines from the start");
+    };
+    if here.len() == shared && there.len() == shared {
+        let branch = paths.of.function.facts.blocks.get(fork.at.index()).and_then(|b| b.lines.last());
+        let branch = branch.map_or_else(String::new, |span| format!(", by another branch at {}", at(&span.into())));
+        return format!("{nearest}, on the same lines{branch}");
     }
-    if fork.here == fork.there {
-        return format!("{nearest}, which parts from it after {at}");
-    }
-    format!(
-        "{nearest}, which after {at} {}, not to {}",
-        goes(fork.there),
-        fork.here.map_or("EXIT".into(), |b| writer.block(b))
-    )
+    let next = |stops: &[Stop]| match stops.get(shared) {
+        Some(stop) if stop.file == last.file => format!("goes to {}", stop.line),
+        Some(stop) => format!("goes to {}", at(stop)),
+        None => "ends".into(),
+    };
+    format!("{nearest}: after {} that one {}, this one {}", at(&last), next(&there), next(&here))
 }
