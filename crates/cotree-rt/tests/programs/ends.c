@@ -1,6 +1,7 @@
 // Ends of all kinds, by name.
 #define _GNU_SOURCE
 #include "unit.h"
+#include "asleep.h"
 #undef NDEBUG
 #include <assert.h>
 #include <err.h>
@@ -23,7 +24,7 @@ NOINLINE void leave(char **argv) {
     if (is("_exit") || is("secure") || is("raise-limit")) _exit(4);
     if (is("_Exit")) _Exit(4);
     if (is("quick_exit")) quick_exit(4);
-    if (is("thread")) { pthread_t t; pthread_create(&t, 0, sleeper, 0); exit(4); }
+    if (is("thread")) { pthread_t t; pthread_create(&t, 0, sleeper, 0); until_asleep(1); exit(4); }
     if (is("abort-caught")) signal(SIGABRT, leave_by_exit);
     if (is("abort-jumped")) signal(SIGABRT, leave_by_jump);
     if (!strncmp(how, "abort", 5)) abort();

@@ -1,5 +1,6 @@
 // Threads of all kinds are alive when main returns; none of them may notice.
 #include "unit.h"
+#include "asleep.h"
 #include <errno.h>
 #include <pthread.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -39,7 +40,7 @@ int main(int argc, char **argv) {
     pthread_create(&t, 0, sleeper, 0);
     if (argc > 1) pthread_create(&t, 0, spinner, 0);
     pthread_barrier_wait(&ready);
-    usleep(20000);
+    until_asleep(6);
     printf("done\n");
     return 0;
 }
