@@ -86,7 +86,7 @@ pub fn weighting_by(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Weighting {
         }
         share_out(cfg, &loops, block, total, &likelihood, &mut weights);
     }
-    Weighting::new(cfg, weights)
+    Weighting::new(cfg, weights).into_guess()
 }
 
 /// Rule 3.

@@ -70,6 +70,7 @@ pub mod placement;
 pub mod plan;
 pub mod probe;
 pub mod profile;
+pub mod sese;
 pub mod spanning;
 pub mod statistics;
 pub mod union_find;

@@ -19,7 +19,7 @@ pub enum Flaw {
     /// Flow that no execution can have: some derived count would be negative or its equations contradict each other.
     Inconsistent,
     /// The run was cut off (a signal, a crash) or observed while it went on: live activations were not seen, so
-    /// derived counts may be off by one per live activation. Counted values are right.
+    /// derived counts may be off by one per live activation. Counted values are right (but see [`Self::LoopsUnderWay`]).
     LiveFrames,
     /// The program changes stacks by itself (coroutines, fibers): activations on suspended stacks were not seen.
     SuspendedStacks,
@@ -31,6 +31,9 @@ pub enum Flaw {
     Threads,
     /// The counts wrapped or were otherwise reported damaged.
     Damaged,
+    /// Activations ended, or were observed, where they could not be accounted for, and loops of the function are counted
+    /// by their own variables ([`crate::affine`]): what a loop that was under way had counted by then is missing.
+    LoopsUnderWay,
 }
 
 /// The recovered profile of one function.

@@ -17,6 +17,7 @@ use crate::profile::FunctionProfile;
 pub struct Weighting {
     edges: Vec<f64>,
     blocks: Vec<f64>,
+    guessed: bool,
 }
 
 impl Weighting {
@@ -31,7 +32,19 @@ impl Weighting {
             }
         }
         let blocks = cfg.blocks().map(|b| cfg.preds(b).iter().map(|e| edges[e.index()]).sum()).collect();
-        Self { edges, blocks }
+        Self { edges, blocks, guessed: false }
+    }
+
+    /// The same as a guess from the shape of the graph.
+    #[must_use]
+    pub(crate) fn into_guess(self) -> Self {
+        Self { guessed: true, ..self }
+    }
+
+    /// Is it a guess from the shape of the graph? Then all loops run about equally often.
+    #[must_use]
+    pub fn is_guess(&self) -> bool {
+        self.guessed
     }
 
     /// The best guess at hand: the counts of an earlier run where there are any that can guide a placement, else

@@ -11,6 +11,7 @@ use crate::options::{Options, Threads};
 use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
 use crate::{apply, callers, signals, unit_object};
+use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
@@ -129,7 +130,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let switching = !none && natives_switch_stacks(job);
     let mut program = program_map(name, job.options.method, &mut prepared, switching);
-    let plan = plan_unit(&program, &job.options)?;
+    let plan = plan_unit(&program, &affine_variables(&prepared), &job.options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
@@ -259,7 +260,10 @@ fn prepare(
     if job.options.method != Method::None {
         apply::strip_attributes(&module, defined);
     }
-    let extracted = extract::extract(&module, &job.options.selection);
+    let mut extracted = extract::extract(&module, &job.options.selection);
+    if job.options.trades_affine() {
+        extract::find_affine(&module, &mut extracted);
+    }
     Ok(Prepared { module, extracted })
 }
 
@@ -326,7 +330,16 @@ fn renumber_files(function: &mut Function, renumber: &[u32]) {
     }
 }
 
-pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitPlan, Error> {
+/// Each function's affine variables, in unit order.
+pub(crate) fn affine_variables(prepared: &[Prepared]) -> Vec<&[AffineVariable]> {
+    prepared.iter().flat_map(|p| p.extracted.affine.iter().map(Vec::as_slice)).collect()
+}
+
+pub(crate) fn plan_unit(
+    program: &ProgramMap,
+    affine: &[&[AffineVariable]],
+    options: &Options,
+) -> Result<UnitPlan, Error> {
     let functions: Vec<_> = program.functions().collect();
     let weights = options.weights.as_deref().map(Weights::open).transpose()?;
     let failed = |module: &str, reason: String| Error::Internal { module: module.into(), reason };
@@ -337,17 +350,18 @@ pub(crate) fn plan_unit(program: &ProgramMap, options: &Options) -> Result<UnitP
         Ok::<_, Error>((cfg, weighting))
     };
     let plan_counters = |method: Method| {
-        let plan = |at: &(&facts::Module, &Function)| {
+        let plan = |(at, variables): (&(&facts::Module, &Function), &&[AffineVariable])| {
             if at.1.untouched.is_some() {
                 return Ok(FunctionPlan::default());
             }
             let (cfg, weighting) = graph(at)?;
             Ok(match method {
+                Method::Edge if options.trades_affine() => method::edge::plan_affine(at.1, &cfg, &weighting, variables),
                 Method::Edge => method::edge::plan_extreme(at.1, &cfg, &weighting, options.spanning_tree),
                 other => method::plan(other, at.1, &cfg, &weighting),
             })
         };
-        functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
+        functions.par_iter().zip(affine).map(plan).collect::<Result<Vec<_>, Error>>()
     };
     let plan_paths = |at: &(&facts::Module, &Function)| {
         let (module, function) = at;

@@ -40,6 +40,8 @@ pub struct Options {
     pub weights: Option<PathBuf>,
     /// Which spanning tree the edge method takes.
     pub spanning_tree: Extreme,
+    /// Loop variables in place of counters.
+    pub affine: bool,
     /// The most paths of a function whose table is an array.
     pub path_array: u64,
     /// How paths are planned.
@@ -66,6 +68,7 @@ impl Options {
             threads: Threads::Auto,
             weights: None,
             spanning_tree: Extreme::Maximum,
+            affine: true,
             path_array: PATH_ARRAY,
             paths: PathOptions::default(),
             early: false,
@@ -115,6 +118,13 @@ impl Options {
                         _ => return Err(bad("max or min")),
                     }
                 }
+                "cotree-affine" => {
+                    options.affine = match argument {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("on or off")),
+                    }
+                }
                 "cotree-path-array" => {
                     let array = argument.parse().ok().filter(|&n| n <= MOST_PATH_ARRAY);
                     options.path_array =
@@ -141,5 +151,11 @@ impl Options {
         }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)
+    }
+
+    /// Are affine variables traded for counters? They are, where counters are to be few.
+    #[must_use]
+    pub fn trades_affine(&self) -> bool {
+        self.affine && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum
     }
 }

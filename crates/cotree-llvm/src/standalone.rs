@@ -3,11 +3,12 @@
 use crate::apply::{self, Access};
 use crate::error::Error;
 use crate::extract::{self, Selection};
-use crate::link::{Prepared, layers, plan_unit, program_map};
+use crate::link::{Prepared, affine_variables, layers, plan_unit, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::stack_maps::RegisterTable;
 use crate::{callers, signals, unit_object};
+use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::plan::Method;
 use cotree_profile::binary::{BinaryMap, CodeMap};
@@ -20,18 +21,33 @@ use std::path::Path;
 /// # Errors
 /// A file cannot be read or is not bitcode of this LLVM.
 pub fn map_of_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<ProgramMap, Error> {
+    Ok(facts_of_files(paths, false)?.0)
+}
+
+/// The same, if `affine` with the affine variables of each function.
+///
+/// # Errors
+/// See [`map_of_files`].
+pub fn facts_of_files<P: AsRef<Path> + Sync>(
+    paths: &[P],
+    affine: bool,
+) -> Result<(ProgramMap, Vec<Vec<AffineVariable>>), Error> {
     let mut prepared: Vec<Prepared> = paths
         .par_iter()
         .map(|path| {
             let path = path.as_ref();
             let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
             let module = Module::parse(&path.display().to_string(), &bytes)?;
-            let extracted = extract::extract(&module, &Selection::default());
+            let mut extracted = extract::extract(&module, &Selection::default());
+            if affine {
+                extract::find_affine(&module, &mut extracted);
+            }
             Ok(Prepared { module, extracted })
         })
         .collect::<Result<_, Error>>()?;
     let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
-    Ok(program_map(name, Method::Edge, &mut prepared, false))
+    let program = program_map(name, Method::Edge, &mut prepared, false);
+    Ok((program, prepared.into_iter().flat_map(|p| p.extracted.affine).collect()))
 }
 
 /// A module with its probes, and what has to be linked with it.
@@ -53,7 +69,10 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     if !none {
         apply::strip_attributes(&module, &HashSet::new());
     }
-    let extracted = extract::extract(&module, &options.selection);
+    let mut extracted = extract::extract(&module, &options.selection);
+    if options.trades_affine() {
+        extract::find_affine(&module, &mut extracted);
+    }
     let mut prepared = [Prepared { module, extracted }];
     let base = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let mut program = program_map(base, options.method, &mut prepared, false);
@@ -62,7 +81,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
             function.doubts.push(Doubt::UnmappedCallSites);
         }
     }
-    let plan = plan_unit(&program, options)?;
+    let plan = plan_unit(&program, &affine_variables(&prepared), options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, !executable);
     let resolving = callers::resolving(&prepared);

@@ -18,7 +18,7 @@ use cotree_core::plan::{FunctionPlan, Layout, Measure, Method, PathTable};
 use cotree_core::probe::{Place, Probe};
 use cotree_core::profile::{EarlyExits, Flaw, FunctionProfile};
 use cotree_rt::layout::Flags;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 pub use crate::notes::Note;
@@ -343,6 +343,11 @@ fn add_flaws(
     let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED);
     let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);
     let saturated = saturated || counts.saturated;
+    let modules = map.program.modules.iter().enumerate();
+    let module_of: Vec<usize> =
+        modules.flat_map(|(m, module)| std::iter::repeat_n(m, module.functions.len())).collect();
+    // Code that was interrupted may be inlined from any function of its module.
+    let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
     let functions = map.program.functions().map(|(_, f)| f);
     for ((((function, plan), &base), recovered), index) in
         functions.zip(map.plan.plans()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
@@ -367,12 +372,23 @@ fn add_flaws(
         flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
         flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
         flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::SuspendedStacks);
+        let unaccounted = live
+            || walk
+            || exits_missing
+            || interrupted.contains(&module_of[index as usize])
+            || function.doubts.iter().any(|d| matches!(d, Doubt::SwitchesStacks | Doubt::BuiltinSetjmp));
+        flaw(unaccounted && counts_in_variables(plan) && !never_began, Flaw::LoopsUnderWay);
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counted, Flaw::Damaged);
         // Registers of abandoned activations are in the same tables as paths.
         flaw(has(Flags::PATHS_MISSING) && map.plan.method.counts_paths(), Flaw::Damaged);
     }
+}
+
+/// Are there loops that are counted only when they are left?
+fn counts_in_variables(plan: &FunctionPlan) -> bool {
+    plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
 }
 
 /// Is there a counter that each activation passes first, and is it zero? Then no activation can have been live.

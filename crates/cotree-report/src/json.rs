@@ -273,6 +273,7 @@ pub fn flaw(flaw: Flaw) -> &'static str {
         Flaw::WalkIncomplete => "walk-incomplete",
         Flaw::Threads => "threads",
         Flaw::Damaged => "damaged",
+        Flaw::LoopsUnderWay => "loops-under-way",
     }
 }
 

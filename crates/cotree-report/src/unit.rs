@@ -111,6 +111,9 @@ pub fn flaw_reason(flaw: Flaw) -> &'static str {
         Flaw::UnknownExit => "it may have been left at a place that is no known call",
         Flaw::WalkIncomplete => "a dying stack was not walked to its bottom",
         Flaw::Threads => "threads may have lost counts",
+        Flaw::LoopsUnderWay => {
+            "a loop may have been under way whose variable counts for it: all it had counted by then is missing (see --affine off)"
+        }
         Flaw::Damaged => "its counters were cut or damaged",
     }
 }

@@ -46,7 +46,7 @@ pub struct AffineVariable {
     pub never_wraps: bool,
     /// The loop never goes around more often than this in one activation.
     pub circuits: Option<u64>,
-    /// Each time that the loop is entered it goes around so often, unless it is left early.
+    /// How often the loop can be expected to go around each time that it is entered, if something tells. An estimate.
     pub trips: Option<u64>,
 }
 

@@ -177,16 +177,30 @@ impl LoopRegion {
     /// cycles through the edge differ.
     #[must_use]
     pub fn count(&self, edge: Edge, movement: impl Fn(Edge) -> i128) -> Option<Counted> {
+        let (step, potential) = self.multiple(|e| e == edge, movement)?;
+        Some(Counted { edge, step, potential })
+    }
+
+    /// By how much the movement differs from one circuit of the loop to the next, if that is always the same: not 0.
+    #[must_use]
+    pub fn step_per_circuit(&self, movement: impl Fn(Edge) -> i128) -> Option<i128> {
+        let mut back: Vec<Edge> = self.inner.iter().filter(|e| e.dst == 0).map(|e| e.edge).collect();
+        back.sort_unstable();
+        Some(self.multiple(|edge| back.binary_search(&edge).is_ok(), movement)?.0)
+    }
+
+    /// Does the movement around every cycle equal some step times the passages? Gives the step, not 0, and the
+    /// potentials of what is left.
+    fn multiple(&self, passes: impl Fn(Edge) -> bool, movement: impl Fn(Edge) -> i128) -> Option<(i128, Vec<i128>)> {
         let moved = self.sums(&movement);
-        let passed = self.sums(|e| i128::from(e == edge));
+        let passed = self.sums(|e| i128::from(passes(e)));
         let mut step = None;
         for inner in self.inner.iter().filter(|e| !e.tree) {
             let by = movement(inner.edge) + moved[inner.src] - moved[inner.dst];
-            let passages = i128::from(inner.edge == edge) + passed[inner.src] - passed[inner.dst];
-            // A cycle through the tree has the edge at most once, forwards or backwards.
+            let passages = i128::from(passes(inner.edge)) + passed[inner.src] - passed[inner.dst];
             let agrees = match passages {
                 0 => by == 0,
-                _ => *step.get_or_insert(by * passages) * passages == by,
+                _ => by % passages == 0 && *step.get_or_insert(by / passages) * passages == by,
             };
             if !agrees {
                 return None;
@@ -194,6 +208,6 @@ impl LoopRegion {
         }
         let step = step.filter(|&s| s != 0)?;
         let potential = moved.iter().zip(passed).map(|(moved, passed)| moved - step * passed).collect();
-        Some(Counted { edge, step, potential })
+        Some((step, potential))
     }
 }

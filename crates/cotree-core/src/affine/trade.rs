@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 /// kept through the loop.
 const CLOSING_COST: f64 = 3.0;
 
+/// What is left of the guess how often a loop runs, if it has several exits.
+const SEVERAL_EXITS: f64 = 0.25;
+
 /// Blocks and edges that may be looked at for all variables of a function, per block and edge of the function: loops in
 /// loops in loops have their limits.
 const EFFORT: usize = 100;
@@ -167,6 +170,10 @@ impl Judge<'_> {
         let weight = |edges: &mut dyn Iterator<Item = Edge>| edges.map(|e| self.weighting.edge(e)).sum::<f64>();
         let cost = CLOSING_COST * weight(&mut region.exits.iter().map(|exit| exit.0));
         let mut counter_cost = self.weighting.edge(counted.edge);
+        if self.weighting.is_guess() && region.exits.len() > 1 {
+            // Searches end early: of all loops those with several exits are the ones that run but once or twice.
+            counter_cost *= SEVERAL_EXITS;
+        }
         if let Some(trips) = variable.trips
             && self.once_per_circuit(variable.header, counted.edge)
         {

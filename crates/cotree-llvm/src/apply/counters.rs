@@ -18,7 +18,7 @@ pub(crate) const GS: u32 = 256;
 
 /// Emits increments in one function.
 pub(super) struct Counters {
-    context: LLVMContextRef,
+    pub(super) context: LLVMContextRef,
     pub(super) builder: LLVMBuilderRef,
     pub(super) int64: LLVMTypeRef,
     /// The array, or the slab that the function loaded when it was entered.

@@ -80,7 +80,8 @@ unsafe fn split(
         }
     }
     // SAFETY: the moves say exactly how the target's predecessors changed.
-    unsafe { phis::redirect(target_block, &moves, counters.builder) };
+    let rebuilt = unsafe { phis::redirect(target_block, &moves, counters.builder) };
+    lowering.rebuilt.borrow_mut().extend(rebuilt);
     Ok(())
 }
 

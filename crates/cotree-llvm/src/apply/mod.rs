@@ -1,5 +1,6 @@
 //! Plans become IR: call sites get their numbers, edges their blocks, and probes their instructions.
 
+mod affine;
 mod attributes;
 mod bundles;
 mod callsites;
@@ -25,7 +26,7 @@ use counters::Counters;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use paths::PathRegisters;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
 /// How generated code reaches the counters.
@@ -92,7 +93,15 @@ pub fn apply(
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
     for (number, (((function, handles), layers), calls)) in functions.zip(calls).enumerate() {
         let number = first + number;
-        let lowering = Lowering { module, function, handles, unit, numbers: OnceCell::new() };
+        let lowering = Lowering {
+            module,
+            function,
+            handles,
+            unit,
+            numbers: OnceCell::new(),
+            initial: OnceCell::new(),
+            rebuilt: RefCell::default(),
+        };
         if unit.access == Access::Segment && unit.foreign[number] && function.untouched.is_none() {
             // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
             unsafe {
@@ -135,6 +144,10 @@ struct Lowering<'a> {
     handles: &'a Handles,
     unit: &'a Unit<'a>,
     numbers: OnceCell<HashMap<LLVMBasicBlockRef, usize>>,
+    /// What affine variables were when their loops were entered.
+    initial: OnceCell<affine::Initial>,
+    /// Phis that have been built anew, by the ones that were there before.
+    rebuilt: RefCell<HashMap<LLVMValueRef, LLVMValueRef>>,
 }
 
 impl Lowering<'_> {
@@ -159,6 +172,11 @@ impl Lowering<'_> {
             });
             let emitter = Emitter { counters, registers };
             let counters = &emitter.counters;
+            let probes = at.values().flatten().filter_map(|step| match step {
+                Step::Probe(_, probe) => Some(probe),
+                Step::Copy(_) => None,
+            });
+            let _ = self.initial.set(affine::open(self, counters, probes)?);
             let mut on_edges = Vec::new();
             for (place, probes) in at {
                 let position = match place {
@@ -248,6 +266,9 @@ impl Lowering<'_> {
                             target,
                         );
                     }
+                    Probe::Close(counter, closing) => {
+                        affine::close(self, counters, base + u64::from(counter.0), closing)?;
+                    }
                     other => {
                         if !emitter.registers.as_ref().is_some_and(|registers| registers.probe(counters, other)) {
                             return Err(self.unsupported(&format!("{other:?}")));
@@ -257,6 +278,11 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What has become of a value. A phi is built anew once at most, so this is the end of it.
+    fn present(&self, value: LLVMValueRef) -> LLVMValueRef {
+        self.rebuilt.borrow().get(&value).copied().unwrap_or(value)
     }
 
     /// The number of a reachable block.

@@ -18,11 +18,16 @@ pub(super) struct Move {
     pub(super) all: bool,
 }
 
-/// Rebuilds the phis of `block`.
+/// Rebuilds the phis of `block`; gives each old one, which is gone, with the new one.
 ///
 /// # Safety
 /// The moves must describe how the block's predecessors have changed; `builder` is moved.
-pub(super) unsafe fn redirect(block: LLVMBasicBlockRef, moves: &[Move], builder: LLVMBuilderRef) {
+pub(super) unsafe fn redirect(
+    block: LLVMBasicBlockRef,
+    moves: &[Move],
+    builder: LLVMBuilderRef,
+) -> Vec<(LLVMValueRef, LLVMValueRef)> {
+    let mut replaced = Vec::new();
     // SAFETY: phis are the first instructions of a block; a phi is replaced before it is erased.
     unsafe {
         let mut instruction = LLVMGetFirstInstruction(block);
@@ -47,8 +52,10 @@ pub(super) unsafe fn redirect(block: LLVMBasicBlockRef, moves: &[Move], builder:
             }
             LLVMReplaceAllUsesWith(phi, rebuilt);
             LLVMInstructionEraseFromParent(phi);
+            replaced.push((phi, rebuilt));
         }
     }
+    replaced
 }
 
 /// # Safety

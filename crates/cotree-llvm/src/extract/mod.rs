@@ -3,12 +3,14 @@
 //! The facts go into the program map; the handles that tie them to LLVM's objects stay beside the module until the
 //! plan is applied to the very same, unchanged IR.
 
+pub(crate) mod affine;
 mod edges;
 mod lines;
 mod segment;
 mod selection;
 mod sites;
 
+pub use affine::find as find_affine;
 pub use selection::Selection;
 
 use crate::ffi::*;
@@ -16,6 +18,7 @@ use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
 use crate::signals::INSTALLERS;
 use crate::stacks;
+use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
 use cotree_core::ids::Block;
 use lines::Lines;
@@ -32,6 +35,8 @@ pub struct Extracted {
     pub files: Vec<String>,
     /// One per function of `facts`, in the same order.
     pub(crate) handles: Vec<Handles>,
+    /// Loop variables that could count, per function: none unless they were looked for ([`affine::find`]).
+    pub affine: Vec<Vec<AffineVariable>>,
     /// The module refers to a function that installs signal handlers.
     pub(crate) installs_handlers: bool,
     /// The module changes stacks, or refers to a function that does.
@@ -51,6 +56,8 @@ pub(crate) struct Handles {
     pub(crate) sites: Vec<LLVMValueRef>,
     /// Whom it calls by name, for questions about the whole call graph; calls that are certain to return are in it too.
     pub(crate) calls: HashSet<String>,
+    /// The function's affine variables.
+    pub(crate) affine: Vec<affine::Value>,
 }
 
 // SAFETY: the handles point into a `Module`, which travels together with them; see there.
@@ -85,6 +92,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         || stacks::module_assembly_switches(module)
         || functions.iter().any(|f| f.doubts.contains(&Doubt::SwitchesStacks));
     Extracted {
+        affine: vec![Vec::new(); functions.len()],
         facts: facts::Module { name: module.name.clone(), functions },
         files: lines.into_files(),
         handles,
@@ -162,7 +170,7 @@ unsafe fn extract_function(
         doubts.dedup();
         facts.doubts = doubts;
         facts.symbol = symbol;
-        (facts, Handles { function, blocks, sites: site_handles, calls })
+        (facts, Handles { function, blocks, sites: site_handles, calls, affine: Vec::new() })
     }
 }
 

@@ -1,5 +1,7 @@
 //! `cotree plan`: what each method's counters would cost, from bitcode or from a profiled binary.
 
+mod explain;
+
 use super::input::{Binaries, load};
 use super::output::{Looks, Output};
 use super::told;
@@ -15,6 +17,7 @@ use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
 use cotree_report::names::matches;
 use cotree_report::terminal::{Column, grouped, number, text};
+use explain::{Facts, Given};
 use miette::{Result, miette};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +36,9 @@ pub struct PlanArgs {
     /// Only functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
+    /// Tell for each counter of the functions of this name (as with --function) what it counts, where, and why there
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["judge", "function"])]
+    explain: Option<String>,
     #[command(flatten)]
     looks: Looks,
     #[command(flatten)]
@@ -41,6 +47,10 @@ pub struct PlanArgs {
 
 /// Runs `cotree plan`.
 pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
+    if let Some(function) = &args.explain {
+        let text = explain::explain(&facts_of(&args.files)?, function, options)?;
+        return args.output.write(|out| out.write_all(text.as_bytes()));
+    }
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
             let file = ProfileFile::open(profile).map_err(told)?;
@@ -179,6 +189,19 @@ impl Costs {
         };
         (columns, vec![row("path", &self.paths), row("path-context", &self.context)])
     }
+}
+
+/// Facts to plan from: of a profiled binary with the plan that it has, of bitcode with affine variables.
+fn facts_of(files: &[PathBuf]) -> Result<Facts> {
+    if let [only] = files
+        && is_elf(only)
+        && let Ok(binary) = BinaryFile::open(only)
+    {
+        let map = binary.into_map();
+        return Ok(Facts { program: map.program, given: Given::Plans(map.plan.functions) });
+    }
+    let (program, variables) = cotree_llvm::standalone::facts_of_files(files, true).map_err(told)?;
+    Ok(Facts { program, given: Given::Variables(variables) })
 }
 
 /// The map of a binary built with cotree, else of bitcode.

@@ -53,6 +53,9 @@ pub struct InstrumentOptions {
     /// Counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
     #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", hide_env = true)]
     pub spanning_tree: Option<SpanningTree>,
+    /// Loop variables count in place of counters where they can (on), or never (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_AFFINE", hide_env = true)]
+    pub affine: Option<Affine>,
     /// With path profiles: functions of more paths than this count them in a hash table, others in an array
     /// [default: 1024]
     #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
@@ -114,6 +117,15 @@ pub enum SpanningTree {
     Min,
 }
 
+/// `--affine`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Affine {
+    /// Where it pays
+    On,
+    /// Never
+    Off,
+}
+
 /// How a value of one of the enums is spelt.
 fn spelling(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -131,6 +143,7 @@ impl InstrumentOptions {
             ("at", self.at.map(spelling)),
             ("threads", self.threads.map(spelling)),
             ("spanning-tree", self.spanning_tree.map(spelling)),
+            ("affine", self.affine.map(spelling)),
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),
         ];

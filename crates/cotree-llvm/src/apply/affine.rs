@@ -1,0 +1,191 @@
+//! Affine variables instead of counters: what a loop's variable has counted is added where the loop is left
+//! ([`cotree_core::affine`]).
+//!
+//! `counter += (value here − value at entry) / step + plus`. Where the loop is entered nothing is done, but that an
+//! initial value which may be undefined is frozen: an undefined value may be another one at each use.
+
+use super::Lowering;
+use super::counters::Counters;
+use crate::error::Error;
+use crate::extract::affine::Value;
+use crate::ffi::*;
+use crate::linkage::{FUNCTION_INDEX, attribute_kind};
+use cotree_core::affine::Quotient;
+use cotree_core::ids::Variable;
+use cotree_core::probe::{Closing, Probe};
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The values at entry of the variables that a plan uses.
+pub(super) type Initial = BTreeMap<Variable, LLVMValueRef>;
+
+/// Prepares the variables that `probes` use.
+///
+/// # Safety
+/// The handles must match the IR, of which nothing has been split yet.
+pub(super) unsafe fn open<'p>(
+    lowering: &Lowering<'_>,
+    counters: &Counters,
+    probes: impl Iterator<Item = &'p Probe>,
+) -> Result<Initial, Error> {
+    let closing = |probe: &Probe| if let Probe::Close(_, closing) = probe { Some(closing.variable) } else { None };
+    let used: BTreeSet<Variable> = probes.filter_map(closing).collect();
+    let mut initial = Initial::new();
+    for variable in used {
+        let value = variable_of(lowering, variable)?;
+        // SAFETY: as the caller promises. Flags are taken off instructions that can have them.
+        unsafe {
+            for &increment in &value.flagged {
+                if matches!(LLVMGetInstructionOpcode(increment), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub) {
+                    LLVMSetNSW(increment, 0);
+                    LLVMSetNUW(increment, 0);
+                }
+            }
+            initial.insert(variable, value_at_entry(counters, value));
+        }
+    }
+    Ok(initial)
+}
+
+fn variable_of<'a>(lowering: &Lowering<'a>, variable: Variable) -> Result<&'a Value, Error> {
+    let found = lowering.handles.affine.get(variable.index());
+    found.ok_or_else(|| lowering.unsupported(&format!("of the unknown variable {variable}")))
+}
+
+/// What the variable was when its loop was entered: the one value that comes in, or a phi beside the variable's own.
+///
+/// # Safety
+/// The value must match the IR.
+unsafe fn value_at_entry(counters: &Counters, variable: &Value) -> LLVMValueRef {
+    let phi = variable.phi;
+    // SAFETY: as the caller promises. A terminator follows all that comes in from its block.
+    unsafe {
+        let entries: Vec<_> = (0..LLVMCountIncoming(phi))
+            .map(|i| (i, LLVMGetIncomingBlock(phi, i)))
+            .filter(|(_, block)| !variable.latches.contains(block))
+            .collect();
+        if variable.freeze {
+            let mut frozen: BTreeMap<LLVMBasicBlockRef, LLVMValueRef> = BTreeMap::new();
+            for &(i, block) in &entries {
+                if !LLVMIsAConstantInt(LLVMGetIncomingValue(phi, i)).is_null() {
+                    continue;
+                }
+                // Parallel edges must bring the same value.
+                let value = *frozen.entry(block).or_insert_with(|| {
+                    counters.position_before(LLVMGetBasicBlockTerminator(block));
+                    LLVMBuildFreeze(counters.builder, LLVMGetIncomingValue(phi, i), c"".as_ptr())
+                });
+                LLVMSetOperand(phi, i, value);
+            }
+        }
+        let first = LLVMGetIncomingValue(phi, entries[0].0);
+        if entries.iter().all(|&(i, _)| LLVMGetIncomingValue(phi, i) == first) {
+            return first;
+        }
+        counters.position_before(phi);
+        let entry = LLVMBuildPhi(counters.builder, LLVMTypeOf(phi), c"".as_ptr());
+        for i in 0..LLVMCountIncoming(phi) {
+            let mut block = LLVMGetIncomingBlock(phi, i);
+            let mut value = if variable.latches.contains(&block) { entry } else { LLVMGetIncomingValue(phi, i) };
+            LLVMAddIncoming(entry, &raw mut value, &raw mut block, 1);
+        }
+        entry
+    }
+}
+
+/// Adds what the variable has counted.
+///
+/// # Safety
+/// The builder must be positioned where the loop has just been left.
+pub(super) unsafe fn close(
+    lowering: &Lowering<'_>,
+    counters: &Counters,
+    counter: u64,
+    closing: Closing,
+) -> Result<(), Error> {
+    let unsupported = || lowering.unsupported(&format!("{closing:?}"));
+    let value = variable_of(lowering, closing.variable)?;
+    let present = lowering.present(*value.current.get(&closing.from).ok_or_else(unsupported)?);
+    let entry = lowering.initial.get().and_then(|initial| initial.get(&closing.variable)).ok_or_else(unsupported)?;
+    let entry = lowering.present(*entry);
+    let bits = value.bits;
+    let quotient = Quotient::new(closing.step, bits);
+    let b = counters.builder;
+    // SAFETY: both values are available in the block from which the loop is left, and so where it leads; all arithmetic
+    // is on integers of one width.
+    unsafe {
+        let integer = |value: LLVMValueRef| {
+            if LLVMGetTypeKind(LLVMTypeOf(value)) == llvm_sys::LLVMTypeKind::LLVMPointerTypeKind {
+                LLVMBuildPtrToInt(b, value, counters.int64, c"".as_ptr())
+            } else {
+                value
+            }
+        };
+        let present = out_of_sight(counters, present, value.bits);
+        let (present, entry) = (integer(present), integer(entry));
+        let (from, less, offset) = if quotient.negate {
+            (entry, present, closing.offset)
+        } else {
+            (present, entry, closing.offset.wrapping_neg())
+        };
+        let ty = LLVMTypeOf(present);
+        let constant = |n: u64| LLVMConstInt(ty, n & cotree_core::affine::mask(bits), 0);
+        let mut amount = LLVMBuildSub(b, from, less, c"".as_ptr());
+        if offset != 0 {
+            amount = LLVMBuildAdd(b, amount, constant(offset.cast_unsigned()), c"".as_ptr());
+        }
+        if quotient.shift != 0 {
+            amount = LLVMBuildLShr(b, amount, constant(u64::from(quotient.shift)), c"".as_ptr());
+        }
+        if quotient.inverse != 1 {
+            amount = LLVMBuildMul(b, amount, constant(quotient.inverse), c"".as_ptr());
+            if quotient.shift != 0 {
+                amount = LLVMBuildAnd(b, amount, constant(quotient.mask), c"".as_ptr());
+            }
+        }
+        if bits < 64 {
+            amount = LLVMBuildZExt(b, amount, counters.int64, c"".as_ptr());
+        }
+        if closing.plus != 0 {
+            let plus = LLVMConstInt(counters.int64, closing.plus.cast_unsigned(), 0);
+            amount = LLVMBuildAdd(b, amount, plus, c"".as_ptr());
+        }
+        counters.add(LLVMConstInt(counters.int64, counter, 0), amount);
+    }
+    Ok(())
+}
+
+/// The same value, of which the optimiser does not know that it is. Loop strength reduction would otherwise make a
+/// variable of its own for the difference to the value at entry, one that has to be updated in every circuit. It costs
+/// no instruction, and the value of a loop whose trip count is known is still replaced by what it must be.
+///
+/// # Safety
+/// The builder must be positioned where the value is available.
+unsafe fn out_of_sight(counters: &Counters, value: LLVMValueRef, bits: u32) -> LLVMValueRef {
+    if !matches!(bits, 8 | 16 | 32 | 64) {
+        return value;
+    }
+    let constraints = "=r,0";
+    // SAFETY: as the caller promises; assembly without instructions, from a register to the same one.
+    unsafe {
+        let ty = LLVMTypeOf(value);
+        let mut operands = [value];
+        let function = LLVMFunctionType(ty, [ty].as_mut_ptr(), 1, 0);
+        let asm = LLVMGetInlineAsm(
+            function,
+            c"".as_ptr(),
+            0,
+            constraints.as_ptr().cast(),
+            constraints.len(),
+            0,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0,
+        );
+        let call = LLVMBuildCall2(counters.builder, function, asm, operands.as_mut_ptr(), 1, c"".as_ptr());
+        let nounwind = LLVMCreateEnumAttribute(counters.context, attribute_kind("nounwind"), 0);
+        LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, nounwind);
+        call
+    }
+}

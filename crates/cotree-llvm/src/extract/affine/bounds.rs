@@ -1,0 +1,254 @@
+//! What is known about overflow: from the tests by which the loop is left.
+//!
+//! - **A bound on circuits.** A variable moves by the same odd step from circuit to circuit, and a test that every
+//!   circuit passes leaves the loop when it equals some value that does not change meanwhile. An odd step visits every
+//!   value of the variable's width before any of them again: so the loop goes around less than 2^width times. (The step
+//!   need not be odd if poison would tell.)
+//! - **Poison that is noticed.** Where an increment that wraps is poison, and the branch that decides on leaving the loop
+//!   depends on the value, wrapping is undefined behaviour of the program.
+
+use super::{SeenLoop, Traced};
+use crate::ffi::*;
+use cotree_core::affine::mask;
+use cotree_core::dominators::Dominators;
+use cotree_core::ids::{Block, Edge};
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+use std::collections::HashMap;
+
+/// A comparison that decides whether the loop goes on.
+pub(super) struct Test {
+    /// The block that ends with it.
+    block: Block,
+    /// It goes on when this holds.
+    stays: LLVMIntPredicate,
+    operands: [LLVMValueRef; 2],
+    /// Every circuit passes it.
+    each_circuit: bool,
+}
+
+/// The tests of a loop.
+///
+/// # Safety
+/// The loop must match the module's IR.
+pub(super) unsafe fn tests(seen: &SeenLoop<'_>, dominators: &Dominators) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for &(_, from) in &seen.region.exits {
+        let block = seen.region.blocks[from];
+        // SAFETY: a conditional branch has two successors and a condition, a comparison has two operands.
+        unsafe {
+            let branch = LLVMGetBasicBlockTerminator(seen.handles.blocks[block.index()]);
+            if LLVMGetInstructionOpcode(branch) != LLVMOpcode::LLVMBr || LLVMGetNumSuccessors(branch) != 2 {
+                continue;
+            }
+            let condition = LLVMGetCondition(branch);
+            if LLVMIsAInstruction(condition).is_null() || LLVMGetInstructionOpcode(condition) != LLVMOpcode::LLVMICmp {
+                continue;
+            }
+            let stays_if_true = seen.numbers.get(&LLVMGetSuccessor(branch, 0)).is_some_and(|b| seen.inside.contains(b));
+            let predicate = LLVMGetICmpPredicate(condition);
+            tests.push(Test {
+                block,
+                stays: if stays_if_true { predicate } else { inverse(predicate) },
+                operands: [LLVMGetOperand(condition, 0), LLVMGetOperand(condition, 1)],
+                each_circuit: seen.latches().all(|latch| dominators.dominates(block, latch)),
+            });
+        }
+    }
+    tests
+}
+
+fn inverse(predicate: LLVMIntPredicate) -> LLVMIntPredicate {
+    use LLVMIntPredicate as P;
+    match predicate {
+        P::LLVMIntEQ => P::LLVMIntNE,
+        P::LLVMIntNE => P::LLVMIntEQ,
+        P::LLVMIntUGT => P::LLVMIntULE,
+        P::LLVMIntUGE => P::LLVMIntULT,
+        P::LLVMIntULT => P::LLVMIntUGE,
+        P::LLVMIntULE => P::LLVMIntUGT,
+        P::LLVMIntSGT => P::LLVMIntSLE,
+        P::LLVMIntSGE => P::LLVMIntSLT,
+        P::LLVMIntSLT => P::LLVMIntSGE,
+        P::LLVMIntSLE => P::LLVMIntSGT,
+    }
+}
+
+/// Does equality end the loop?
+fn ends_when_equal(stays: LLVMIntPredicate) -> bool {
+    use LLVMIntPredicate as P;
+    matches!(stays, P::LLVMIntNE | P::LLVMIntUGT | P::LLVMIntULT | P::LLVMIntSGT | P::LLVMIntSLT)
+}
+
+impl SeenLoop<'_> {
+    /// How often the loop goes around at most, by what a variable tells.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    pub(super) unsafe fn circuits(&self, variable: &Traced, tests: &[Test]) -> Option<u64> {
+        let steps: HashMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
+        let step = self.region.step_per_circuit(|e| steps.get(&e).copied().unwrap_or(0))?;
+        if variable.bits >= 64 {
+            // SAFETY: as the caller promises.
+            return (step == 1)
+                .then(|| tests.iter().filter_map(|t| unsafe { self.counts_up_to(variable, t) }).min())?;
+        }
+        if step % 2 == 0 {
+            return None;
+        }
+        let bounds = |test: &Test| {
+            let [a, b] = test.operands;
+            // SAFETY: as the caller promises.
+            unsafe {
+                test.each_circuit
+                    && ends_when_equal(test.stays)
+                    && ((self.is_of(variable, test, a) && self.unchanging(b))
+                        || (self.is_of(variable, test, b) && self.unchanging(a)))
+            }
+        };
+        tests.iter().any(bounds).then(|| mask(variable.bits))
+    }
+
+    /// How often the loop goes around at most, if a wide variable counts in it from 0 to a value that was narrower once.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    unsafe fn counts_up_to(&self, variable: &Traced, test: &Test) -> Option<u64> {
+        use LLVMIntPredicate as P;
+        // SAFETY: as the caller promises; a conversion has one operand.
+        unsafe {
+            let [value, bound] = test.operands;
+            let origin = self.origin(value).filter(|o| o.phi == variable.phi && test.each_circuit)?;
+            let mut entries = self.initial(variable.phi);
+            let (first, entry) = entries.next()?;
+            let from_zero = entries.next().is_none() && !LLVMIsAConstantInt(first).is_null() && LLVMIsNull(first) != 0;
+            let widened = !LLVMIsAInstruction(bound).is_null()
+                && LLVMGetInstructionOpcode(bound) == LLVMOpcode::LLVMZExt
+                && self.unchanging(bound);
+            if !from_zero || !widened {
+                return None;
+            }
+            let narrow = LLVMGetOperand(bound, 0);
+            let most = mask(LLVMGetIntTypeWidth(LLVMTypeOf(narrow)));
+            match (test.stays, origin.plus) {
+                (P::LLVMIntULT | P::LLVMIntSLT, 0..) | (P::LLVMIntNE, 0) => Some(most),
+                // The first comparison is with 1, and goes past a bound of 0.
+                (P::LLVMIntNE, 1) if self.is_positive_before(entry, narrow) => Some(most - 1),
+                _ => None,
+            }
+        }
+    }
+
+    /// Does a branch on the only way to the block make sure that the value is not 0?
+    ///
+    /// # Safety
+    /// The values must be of the function.
+    unsafe fn is_positive_before(&self, block: LLVMBasicBlockRef, value: LLVMValueRef) -> bool {
+        use LLVMIntPredicate as P;
+        let Some(mut at) = self.numbers.get(&block).copied() else { return false };
+        // SAFETY: as the caller promises; a conditional branch has two successors, a comparison two operands.
+        unsafe {
+            for _ in 0..8 {
+                let [edge] = self.cfg.preds(at) else { return false };
+                let before = self.cfg.src(*edge);
+                let Some(&source) = self.handles.blocks.get(before.index()) else { return false };
+                let branch = LLVMGetBasicBlockTerminator(source);
+                if LLVMGetInstructionOpcode(branch) == LLVMOpcode::LLVMBr && LLVMGetNumSuccessors(branch) == 2 {
+                    let condition = LLVMGetCondition(branch);
+                    if !LLVMIsAInstruction(condition).is_null()
+                        && LLVMGetInstructionOpcode(condition) == LLVMOpcode::LLVMICmp
+                        && LLVMGetOperand(condition, 0) == value
+                        && LLVMIsNull(LLVMGetOperand(condition, 1)) != 0
+                    {
+                        let predicate = LLVMGetICmpPredicate(condition);
+                        let taken = LLVMGetSuccessor(branch, 0) == self.handles.blocks[at.index()];
+                        let holds = if taken { predicate } else { inverse(predicate) };
+                        return matches!(holds, P::LLVMIntNE | P::LLVMIntUGT | P::LLVMIntSGT);
+                    }
+                }
+                at = before;
+            }
+        }
+        false
+    }
+
+    /// How often the loop may be expected to go around: from constants, or from a bound that is the remainder of something,
+    /// as in the loops that unrolled ones leave behind. An estimate.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    pub(super) unsafe fn trips(&self, variable: &Traced, tests: &[Test]) -> Option<u64> {
+        let step: i64 = variable.steps.iter().map(|s| s.1).find(|&by| by != 0)?;
+        let trips = |test: &Test| {
+            let [a, b] = test.operands;
+            // SAFETY: as the caller promises.
+            unsafe {
+                let bound = if self.is_of(variable, test, a) {
+                    b
+                } else if self.is_of(variable, test, b) {
+                    a
+                } else {
+                    return None;
+                };
+                let constant =
+                    |v: LLVMValueRef| (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v));
+                let (first, _) = self.initial(variable.phi).next()?;
+                match (constant(first), constant(bound)) {
+                    (Some(first), Some(bound)) => {
+                        Some(bound.checked_sub(first)?.unsigned_abs().div_ceil(step.unsigned_abs()))
+                    }
+                    _ => remainder(bound).or_else(|| remainder(first)).map(|most| most / 2),
+                }
+            }
+        };
+        tests.iter().filter_map(trips).min()
+    }
+
+    /// Is the value the variable's present one, give or take a constant?
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    unsafe fn is_of(&self, variable: &Traced, test: &Test, value: LLVMValueRef) -> bool {
+        // SAFETY: as the caller promises.
+        let origin = unsafe { self.origin(value) };
+        origin.is_some_and(|origin| variable.current.get(&test.block) == Some(&origin.phi))
+    }
+
+    /// Does the value stay what it is while the loop runs?
+    ///
+    /// # Safety
+    /// `value` must be of the module.
+    unsafe fn unchanging(&self, value: LLVMValueRef) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.home(value).is_none() }
+    }
+
+    /// Would it be undefined behaviour of the program if the variable's value at some exit were poison?
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    pub(super) unsafe fn noticed(&self, variable: &Traced, tests: &[Test], dominators: &Dominators) -> bool {
+        tests.iter().any(|test| {
+            let exits = || self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
+            // SAFETY: as the caller promises.
+            let tested = unsafe { test.operands.iter().any(|&value| self.is_of(variable, test, value)) };
+            tested
+                && exits().all(|exit| {
+                    dominators.dominates(test.block, exit) && variable.current[&exit] == variable.current[&test.block]
+                })
+        })
+    }
+}
+
+/// The most that a value can be, if it is a remainder by a constant power of two.
+///
+/// # Safety
+/// `value` must be of the module.
+unsafe fn remainder(value: LLVMValueRef) -> Option<u64> {
+    // SAFETY: as the caller promises; a conjunction has two operands.
+    unsafe {
+        let and = !LLVMIsAInstruction(value).is_null() && LLVMGetInstructionOpcode(value) == LLVMOpcode::LLVMAnd;
+        let mask = and.then(|| LLVMGetOperand(value, 1)).filter(|&m| !LLVMIsAConstantInt(m).is_null())?;
+        u64::try_from(LLVMConstIntGetSExtValue(mask)).ok()
+    }
+}

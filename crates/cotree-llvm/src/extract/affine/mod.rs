@@ -1,0 +1,412 @@
+//! Affine variables: header phis that only move by constants while their loop runs ([`cotree_core::affine`]).
+//!
+//! From each latch backwards, every block of the loop is asked which value of the variable is current there. A value is
+//! taken back through increments to a phi of the loop; the constant between the two is how far the variable moves on the
+//! edge. A phi hands the question on to what came in on each edge, any other block to its predecessors. If no block gets
+//! two answers and the header's own phi is the last, the variable is affine. An assignment in the loop is neither an
+//! increment nor a phi, and so ends the search (the erratum to Definition 3.5).
+
+mod bounds;
+
+use super::{Extracted, Handles};
+use crate::ffi::*;
+use crate::linkage::{attribute_kind, value_name};
+use crate::module::Module;
+use bounds::{Test, tests};
+use cotree_core::affine::AffineVariable;
+use cotree_core::affine::region::LoopRegion;
+use cotree_core::cfg::Cfg;
+use cotree_core::dfs::Dfs;
+use cotree_core::dominators::Dominators;
+use cotree_core::facts::Function;
+use cotree_core::ids::{Block, Edge};
+use cotree_core::loops::LoopForest;
+use llvm_sys::prelude::*;
+use llvm_sys::target::LLVMTargetDataRef;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use std::collections::{BTreeSet, HashMap};
+
+/// Increments in a row that are followed.
+const LONGEST_CHAIN: usize = 32;
+/// Blocks and edges that may be looked at for all phis of a function, per block and edge of the function.
+const EFFORT: usize = 100;
+
+/// LLVM's objects behind one [`AffineVariable`].
+pub struct Value {
+    /// The phi of the header.
+    pub(crate) phi: LLVMValueRef,
+    /// Its width.
+    pub(crate) bits: u32,
+    /// The latches: the other predecessors of the header are where the loop is entered.
+    pub(crate) latches: Vec<LLVMBasicBlockRef>,
+    /// For each block from which the loop is left, the value that is current there.
+    pub(crate) current: HashMap<Block, LLVMValueRef>,
+    /// Initial values may be undefined: they need to be frozen, lest they differ from use to use.
+    pub(crate) freeze: bool,
+    /// Increments whose no-wrap flags must go, since a poisoned value would be noticed by our use of it alone.
+    pub(crate) flagged: Vec<LLVMValueRef>,
+}
+
+// SAFETY: the values point into a `Module`, which travels together with them; see there.
+unsafe impl Send for Value {}
+
+/// Finds the affine variables of all functions that will be instrumented.
+pub fn find(module: &Module, extracted: &mut Extracted) {
+    // SAFETY: the data layout lives as long as its module, and handles are of this module.
+    unsafe {
+        let layout = LLVMGetModuleDataLayout(module.raw);
+        let functions = extracted.facts.functions.iter().zip(&mut extracted.handles).zip(&mut extracted.affine);
+        for ((function, handles), affine) in functions {
+            let Some(cfg) = function.cfg().ok().filter(|_| function.untouched.is_none()) else { continue };
+            let dfs = Dfs::new(&cfg);
+            let loops = LoopForest::new(&cfg, &dfs);
+            if !loops.is_empty() {
+                let found = in_function(function, handles, &cfg, &dfs, &loops, layout);
+                (*affine, handles.affine) = found.into_iter().unzip();
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The handles must match the module's IR.
+unsafe fn in_function(
+    function: &Function,
+    handles: &Handles,
+    cfg: &Cfg,
+    dfs: &Dfs,
+    loops: &LoopForest,
+    layout: LLVMTargetDataRef,
+) -> Vec<(AffineVariable, Value)> {
+    let mut abandoned = vec![false; loops.len()];
+    for site in &function.sites {
+        let mut around = loops.innermost(site.block);
+        while let Some(l) = around.filter(|l| !std::mem::replace(&mut abandoned[l.index()], true)) {
+            around = loops.parent(l);
+        }
+    }
+    let dominators = Dominators::new(cfg, dfs);
+    let numbers: HashMap<LLVMBasicBlockRef, Block> =
+        handles.blocks.iter().enumerate().map(|(i, &b)| (b, Block::new(i))).collect();
+    let mut scratch = LoopRegion::numbers(cfg);
+    let mut effort = EFFORT * (cfg.block_count() + cfg.edge_count());
+    let mut found = Vec::new();
+    for l in loops.loops() {
+        // What can't be used need not be found.
+        if abandoned[l.index()] || loops.is_irreducible(l) || loops.exit_count(l) == 0 {
+            continue;
+        }
+        let region = LoopRegion::new(cfg, loops, l, &mut scratch);
+        let seen = SeenLoop { handles, cfg, numbers: &numbers, layout, inside: inside(&region), region };
+        let Some(rest) = effort.checked_sub(seen.region.size()) else { break };
+        effort = rest;
+        // SAFETY: as the caller promises.
+        unsafe {
+            let mut phi = LLVMGetFirstInstruction(handles.blocks[loops.header(l).index()]);
+            let mut candidates = Vec::new();
+            while LLVMGetInstructionOpcode(phi) == LLVMOpcode::LLVMPHI {
+                if let Some(bits) = seen.width(phi) {
+                    let Some(rest) = effort.checked_sub(seen.region.size()) else { return found };
+                    effort = rest;
+                    candidates.extend(seen.trace(phi, bits));
+                }
+                phi = LLVMGetNextInstruction(phi);
+            }
+            let tests = tests(&seen, &dominators);
+            found.extend(seen.judge(candidates, &tests, &dominators));
+        }
+    }
+    found
+}
+
+fn inside(region: &LoopRegion) -> BTreeSet<Block> {
+    region.blocks.iter().copied().collect()
+}
+
+/// A loop with the means to look at its values.
+struct SeenLoop<'a> {
+    handles: &'a Handles,
+    cfg: &'a Cfg,
+    numbers: &'a HashMap<LLVMBasicBlockRef, Block>,
+    layout: LLVMTargetDataRef,
+    region: LoopRegion,
+    inside: BTreeSet<Block>,
+}
+
+/// A phi whose movements are known.
+struct Traced {
+    phi: LLVMValueRef,
+    bits: u32,
+    steps: Vec<(Edge, i64)>,
+    /// The value that is current in each block.
+    current: HashMap<Block, LLVMValueRef>,
+    /// The increments.
+    increments: Vec<LLVMValueRef>,
+}
+
+/// A value taken back to a phi of the loop.
+struct Origin {
+    phi: LLVMValueRef,
+    plus: i64,
+    increments: Vec<LLVMValueRef>,
+}
+
+impl SeenLoop<'_> {
+    /// The width of a value that can be counted with.
+    ///
+    /// # Safety
+    /// `value` must be of the module.
+    unsafe fn width(&self, value: LLVMValueRef) -> Option<u32> {
+        // SAFETY: as the caller promises; each type is asked only what its kind has.
+        unsafe {
+            let ty = LLVMTypeOf(value);
+            match LLVMGetTypeKind(ty) {
+                LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty)).filter(|w| (2..=64).contains(w)),
+                LLVMTypeKind::LLVMPointerTypeKind if LLVMGetPointerAddressSpace(ty) == 0 => Some(64),
+                _ => None,
+            }
+        }
+    }
+
+    /// The block of the loop that defines the value.
+    ///
+    /// # Safety
+    /// `value` must be of the module.
+    unsafe fn home(&self, value: LLVMValueRef) -> Option<Block> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if LLVMIsAInstruction(value).is_null() {
+                return None;
+            }
+            let block = *self.numbers.get(&LLVMGetInstructionParent(value))?;
+            self.inside.contains(&block).then_some(block)
+        }
+    }
+
+    /// Takes a value back through increments.
+    ///
+    /// # Safety
+    /// `value` must be of the module.
+    unsafe fn origin(&self, mut value: LLVMValueRef) -> Option<Origin> {
+        let mut plus = 0i64;
+        let mut increments = Vec::new();
+        // SAFETY: operands are asked for only where the opcode has them.
+        unsafe {
+            for _ in 0..LONGEST_CHAIN {
+                self.home(value)?;
+                let opcode = LLVMGetInstructionOpcode(value);
+                if opcode == LLVMOpcode::LLVMPHI {
+                    return Some(Origin { phi: value, plus, increments });
+                }
+                let (from, by) = self.increment(value, opcode)?;
+                increments.push(value);
+                plus = plus.checked_add(by)?;
+                value = from;
+            }
+        }
+        None
+    }
+
+    /// If the instruction is an increment: of what, and by how much.
+    ///
+    /// # Safety
+    /// `value` must be an instruction with this opcode.
+    unsafe fn increment(&self, value: LLVMValueRef, opcode: LLVMOpcode) -> Option<(LLVMValueRef, i64)> {
+        // SAFETY: as the caller promises; binary operators have two operands, an address computation with one index too.
+        unsafe {
+            self.width(value)?;
+            let constant = |i: u32| {
+                let operand = LLVMGetOperand(value, i);
+                let usable = !LLVMIsAConstantInt(operand).is_null() && self.width(operand).is_some();
+                usable.then(|| LLVMConstIntGetSExtValue(operand))
+            };
+            match opcode {
+                LLVMOpcode::LLVMAdd => match (constant(0), constant(1)) {
+                    (None, Some(by)) => Some((LLVMGetOperand(value, 0), by)),
+                    (Some(by), None) => Some((LLVMGetOperand(value, 1), by)),
+                    _ => None,
+                },
+                LLVMOpcode::LLVMOr if LLVMGetIsDisjoint(value) != 0 => Some((LLVMGetOperand(value, 0), constant(1)?)),
+                LLVMOpcode::LLVMSub => Some((LLVMGetOperand(value, 0), constant(1)?.checked_neg()?)),
+                LLVMOpcode::LLVMGetElementPtr if LLVMGetNumOperands(value) == 2 => {
+                    let element = LLVMGetGEPSourceElementType(value);
+                    let size = (LLVMTypeIsSized(element) != 0).then(|| LLVMABISizeOfType(self.layout, element))?;
+                    let by = constant(1)?.checked_mul(i64::try_from(size).ok()?)?;
+                    Some((LLVMGetOperand(value, 0), by))
+                }
+                _ => None,
+            }
+        }
+    }
+
+    /// Is the increment poison where it wraps?
+    ///
+    /// # Safety
+    /// `value` must be an increment.
+    unsafe fn poisonous(&self, value: LLVMValueRef) -> (bool, bool) {
+        // SAFETY: flags are asked only of instructions that have them.
+        unsafe {
+            match LLVMGetInstructionOpcode(value) {
+                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub => (LLVMGetNSW(value) != 0, LLVMGetNUW(value) != 0),
+                LLVMOpcode::LLVMGetElementPtr => (LLVMIsInBounds(value) != 0, false),
+                _ => (false, false),
+            }
+        }
+    }
+
+    /// Follows a header phi around its loop.
+    ///
+    /// # Safety
+    /// `phi` must be a phi of the loop's header.
+    unsafe fn trace(&self, phi: LLVMValueRef, bits: u32) -> Option<Traced> {
+        let header = self.region.blocks[0];
+        let mut current: HashMap<Block, LLVMValueRef> = HashMap::from([(header, phi)]);
+        let mut steps = Vec::new();
+        let mut increments = BTreeSet::new();
+        let mut work = vec![header];
+        while let Some(block) = work.pop() {
+            let wanted = current[&block];
+            // SAFETY: phis have an entry for each predecessor.
+            let here = unsafe { self.home(wanted) } == Some(block);
+            if block == header && wanted != phi {
+                return None;
+            }
+            for &edge in self.cfg.preds(block) {
+                let src = self.cfg.src(edge);
+                if !self.inside.contains(&src) {
+                    continue;
+                }
+                let before = if here {
+                    // SAFETY: as above.
+                    let origin = unsafe { self.origin(incoming(wanted, self.handles.blocks[src.index()])?)? };
+                    if origin.plus != 0 {
+                        steps.push((edge, origin.plus));
+                    }
+                    increments.extend(origin.increments);
+                    origin.phi
+                } else {
+                    wanted
+                };
+                match current.insert(src, before) {
+                    None => work.push(src),
+                    Some(known) if known != before => return None,
+                    Some(_) => {}
+                }
+            }
+        }
+        if increments.is_empty() {
+            return None;
+        }
+        steps.sort_unstable();
+        steps.dedup();
+        Some(Traced { phi, bits, steps, current, increments: increments.into_iter().collect() })
+    }
+
+    /// Finds out what can be proven about each variable.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    unsafe fn judge(
+        &self,
+        traced: Vec<Traced>,
+        tests: &[Test],
+        dominators: &Dominators,
+    ) -> Vec<(AffineVariable, Value)> {
+        let header = self.region.blocks[0];
+        // SAFETY: as the caller promises.
+        let circuits = traced.iter().filter_map(|t| unsafe { self.circuits(t, tests) }).min();
+        // SAFETY: as the caller promises.
+        let trips = traced.iter().filter_map(|t| unsafe { self.trips(t, tests) }).min();
+        let judge = |t: Traced| {
+            // SAFETY: as the caller promises.
+            unsafe {
+                let flags: Vec<_> = t.increments.iter().map(|&i| self.poisonous(i)).collect();
+                let poisonous = flags.iter().all(|f| f.0) || flags.iter().all(|f| f.1);
+                let noticed = self.noticed(&t, tests, dominators);
+                let flagged = if noticed { Vec::new() } else { t.increments.clone() };
+                let leaves = self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
+                let value = Value {
+                    phi: t.phi,
+                    bits: t.bits,
+                    latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
+                    current: leaves.map(|b| (b, t.current[&b])).collect(),
+                    freeze: self.initial(t.phi).any(|(value, _)| !defined(self.handles.function, value)),
+                    flagged,
+                };
+                let facts = AffineVariable {
+                    name: value_name(t.phi),
+                    header,
+                    bits: t.bits,
+                    pointer: LLVMGetTypeKind(LLVMTypeOf(t.phi)) == LLVMTypeKind::LLVMPointerTypeKind,
+                    steps: t.steps,
+                    never_wraps: poisonous && noticed,
+                    circuits,
+                    trips,
+                };
+                // A value that the entering block's own terminator makes can't be frozen in time.
+                let frozen_late =
+                    value.freeze && self.initial(t.phi).any(|(v, block)| LLVMGetBasicBlockTerminator(block) == v);
+                (!frozen_late).then_some((facts, value))
+            }
+        };
+        traced.into_iter().filter_map(judge).collect()
+    }
+
+    fn latches(&self) -> impl Iterator<Item = Block> {
+        let header = self.region.blocks[0];
+        self.cfg.preds(header).iter().map(|&e| self.cfg.src(e)).filter(|b| self.inside.contains(b))
+    }
+
+    /// What comes into the loop, from which blocks.
+    ///
+    /// # Safety
+    /// `phi` must be a phi of the header.
+    unsafe fn initial(&self, phi: LLVMValueRef) -> impl Iterator<Item = (LLVMValueRef, LLVMBasicBlockRef)> {
+        // SAFETY: indices below the number of entries.
+        let entries = unsafe {
+            (0..LLVMCountIncoming(phi)).map(move |i| (LLVMGetIncomingValue(phi, i), LLVMGetIncomingBlock(phi, i)))
+        };
+        entries.filter(|(_, block)| !self.numbers.get(block).is_some_and(|b| self.inside.contains(b)))
+    }
+}
+
+/// What comes into a phi from a block.
+///
+/// # Safety
+/// `phi` must be a phi.
+unsafe fn incoming(phi: LLVMValueRef, from: LLVMBasicBlockRef) -> Option<LLVMValueRef> {
+    // SAFETY: indices below the number of entries.
+    unsafe {
+        (0..LLVMCountIncoming(phi))
+            .find(|&i| LLVMGetIncomingBlock(phi, i) == from)
+            .map(|i| LLVMGetIncomingValue(phi, i))
+    }
+}
+
+/// Is the value the same at each use, whatever happens?
+///
+/// # Safety
+/// `value` must be of the function's module.
+unsafe fn defined(function: LLVMValueRef, value: LLVMValueRef) -> bool {
+    // SAFETY: as the caller promises; parameters are numbered from 0, their attributes from 1.
+    unsafe {
+        if !LLVMIsAArgument(value).is_null() {
+            let noundef = attribute_kind("noundef");
+            return (0..LLVMCountParams(function))
+                .find(|&i| LLVMGetParam(function, i) == value)
+                .is_some_and(|i| !LLVMGetEnumAttributeAtIndex(function, i + 1, noundef).is_null());
+        }
+        if !LLVMIsAInstruction(value).is_null() {
+            return match LLVMGetInstructionOpcode(value) {
+                LLVMOpcode::LLVMFreeze | LLVMOpcode::LLVMAlloca => true,
+                LLVMOpcode::LLVMSExt => defined(function, LLVMGetOperand(value, 0)),
+                _ => false,
+            };
+        }
+        // Not: undef, poison, and expressions that may come to that.
+        !LLVMIsAConstantInt(value).is_null()
+            || LLVMIsNull(value) != 0
+            || !LLVMIsAGlobalVariable(value).is_null()
+            || !LLVMIsAFunction(value).is_null()
+    }
+}

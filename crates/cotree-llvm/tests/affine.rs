@@ -1,0 +1,300 @@
+//! Affine variables in IR: the programs of Frenot & Pereira 2024, what must be refused, and the code of closings.
+
+use cotree_core::affine::{Refusal, Trades};
+use cotree_core::cfg::Cfg;
+use cotree_core::dfs::Dfs;
+use cotree_core::facts::Function;
+use cotree_core::loops::LoopForest;
+use cotree_core::method::edge;
+use cotree_core::plan::FunctionPlan;
+use cotree_core::probe::{Place, Probe};
+use cotree_core::weighting::Weighting;
+use cotree_llvm::Module;
+use cotree_llvm::apply::{Access, Layer, Unit, apply};
+use cotree_llvm::extract::{Extracted, Selection, extract, find_affine};
+
+const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"
+target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128\"\n";
+
+/// The heuristic's weights as if they had been measured: loops with several exits are taken at their word.
+fn weighting(function: &Function, cfg: &Cfg) -> Weighting {
+    let expected = Weighting::expected(function, cfg);
+    Weighting::new(cfg, cfg.edges().map(|e| expected.edge(e)).collect())
+}
+
+struct Seen {
+    module: Module,
+    extracted: Extracted,
+}
+
+impl Seen {
+    fn new(body: &str) -> Self {
+        let module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+        let mut extracted = extract(&module, &Selection::default());
+        find_affine(&module, &mut extracted);
+        Self { module, extracted }
+    }
+
+    fn function(&self) -> (&Function, Cfg) {
+        let function = &self.extracted.facts.functions[0];
+        (function, function.cfg().expect("facts of a real function are a graph"))
+    }
+
+    /// Each variable with its steps, and what becomes of it.
+    fn verdicts(&self) -> Vec<String> {
+        let (function, cfg) = self.function();
+        let variables = &self.extracted.affine[0];
+        let trades = Trades::new(function, &cfg, &weighting(function, &cfg), variables);
+        let told = variables.iter().zip(&trades.verdicts).map(|(variable, verdict)| {
+            let verdict = match verdict {
+                Ok(trade) => format!("counts {} in steps of {}", trade.edge, trade.closings[0].1.step),
+                Err(refusal) => refusal.to_string(),
+            };
+            format!("{}: {verdict}", variable.name)
+        });
+        let mut told: Vec<String> = told.collect();
+        told.sort();
+        told
+    }
+
+    fn plan(&self) -> FunctionPlan {
+        let (function, cfg) = self.function();
+        edge::plan_affine(function, &cfg, &weighting(function, &cfg), &self.extracted.affine[0])
+    }
+
+    fn counts_inside(&self) -> usize {
+        let (_, cfg) = self.function();
+        let loops = LoopForest::new(&cfg, &Dfs::new(&cfg));
+        let inside = |place: Place| match place {
+            Place::Start(b) | Place::End(b) => loops.innermost(b).is_some(),
+            Place::Edge(e) => loops.innermost(cfg.src(e)).is_some() && loops.innermost(cfg.dst(e)).is_some(),
+        };
+        self.plan().probes.iter().filter(|p| inside(p.place)).count()
+    }
+
+    /// The function with its probes, as text.
+    fn instrumented(&self) -> String {
+        let plan = self.plan();
+        let layers = vec![vec![Layer { plan: &plan, base: 0, paths: None }]];
+        let unit = Unit {
+            access: Access::Direct,
+            spare: plan.measures.len() as u64,
+            interruptible: &[false],
+            foreign: &[true],
+            resolving: &[false],
+            registers_at_calls: false,
+        };
+        apply(&self.module, &self.extracted, &layers, &unit, 0).expect("every probe has code");
+        let text = self.module.to_text();
+        Module::parse_text("again", &text).expect("the instrumented module is valid");
+        text
+    }
+}
+
+/// Fig. 2.
+const COUNT_ZEROS: &str = "
+define i32 @count_zeros(ptr noundef %v, i32 noundef %N) {
+L0:
+  br label %L2
+L2:
+  %i1 = phi i32 [ 0, %L0 ], [ %i2, %LA ]
+  %sum1 = phi i32 [ 0, %L0 ], [ %sum3, %LA ]
+  %more = icmp ult i32 %i1, %N
+  br i1 %more, label %L6, label %LD
+L6:
+  %at = getelementptr i32, ptr %v, i32 %i1
+  %x = load i32, ptr %at
+  %zero = icmp eq i32 %x, 0
+  br i1 %zero, label %L9, label %LA
+L9:
+  %sum2 = add nsw i32 %sum1, 1
+  br label %LA
+LA:
+  %sum3 = phi i32 [ %sum1, %L6 ], [ %sum2, %L9 ]
+  %i2 = add i32 %i1, 1
+  br label %L2
+LD:
+  ret i32 %sum1
+}";
+
+#[test]
+fn count_zeros_has_no_counter_in_its_loop() {
+    let seen = Seen::new(COUNT_ZEROS);
+    assert_eq!(seen.verdicts(), ["i1: counts e1 in steps of 1", "sum1: counts e3 in steps of 1"]);
+    assert_eq!(seen.counts_inside(), 0);
+    let text = seen.instrumented();
+    assert!(text.contains("%sum2 = add i32 %sum1, 1"), "nobody else would notice that it is poison: {text}");
+}
+
+#[test]
+fn the_sum_of_non_sese_is_refused() {
+    // Fig. 5 and 6: one step each time, and another sometimes.
+    let twice = COUNT_ZEROS
+        .replace("%at =", "%sum0 = add i32 %sum1, 1\n  %at =")
+        .replace("add nsw i32 %sum1, 1", "add i32 %sum0, 1")
+        .replace("[ %sum1, %L6 ]", "[ %sum0, %L6 ]");
+    let refusal = format!("sum1: {}", Refusal::NoEdge);
+    assert_eq!(Seen::new(&twice).verdicts(), ["i1: counts e1 in steps of 1", &refusal]);
+}
+
+#[test]
+fn an_assignment_is_no_increment() {
+    // if (x) sum = 0; else sum++; meets Definition 3.5 as printed.
+    let assigned = COUNT_ZEROS.replace("[ %sum1, %L6 ]", "[ 0, %L6 ]");
+    assert_eq!(Seen::new(&assigned).verdicts(), ["i1: counts e1 in steps of 1"]);
+}
+
+/// Fig. 7.
+const FIRST_OCCURRENCE: &str = "
+define ptr @first_occurrence(ptr %v, i64 %q) {
+entry:
+  br label %loop
+loop:
+  %p = phi ptr [ %v, %entry ], [ %next, %body ]
+  %x = load i64, ptr %p
+  %found = icmp eq i64 %x, %q
+  br i1 %found, label %out, label %body
+body:
+  %next = getelementptr inbounds i64, ptr %p, i64 1
+  br label %loop
+out:
+  ret ptr %p
+}";
+
+#[test]
+fn first_occurrence_has_no_counter_in_its_loop() {
+    let seen = Seen::new(FIRST_OCCURRENCE);
+    assert_eq!(seen.verdicts(), ["p: counts e2 in steps of 8"]);
+    assert_eq!(seen.counts_inside(), 0);
+    let text = seen.instrumented();
+    for expected in [
+        "freeze ptr %v",
+        "%p = phi ptr [ %0, %entry ]",
+        "asm \"\", \"=r,0\"(ptr %p)",
+        "ptrtoint ptr %",
+        "lshr i64",
+        ", 3",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn an_initial_value_that_is_defined_needs_no_freeze() {
+    let text = Seen::new(&FIRST_OCCURRENCE.replace("ptr %v,", "ptr noundef %v,")).instrumented();
+    assert!(!text.contains("freeze"), "{text}");
+}
+
+#[test]
+fn what_may_wrap_is_refused() {
+    let wraps = [format!("p: {}", Refusal::Wraps)];
+    let narrow = |step: &str, test: &str| {
+        let body = FIRST_OCCURRENCE
+            .replace("phi ptr [ %v,", "phi i8 [ 7,")
+            .replace("load i64, ptr %p", "load volatile i64, ptr %v")
+            .replace("getelementptr inbounds i64, ptr %p, i64 1", step)
+            .replace("icmp eq i64 %x, %q", test)
+            .replace("ret ptr %p", "ret ptr null");
+        Seen::new(&body).verdicts()
+    };
+    // Nothing bounds it.
+    assert_eq!(narrow("add i8 %p, 1", "icmp eq i64 %x, %q"), wraps);
+    // It meets 9 before it meets 7 again, whatever its step, if that is odd.
+    assert_eq!(narrow("add i8 %p, 1", "icmp eq i8 %p, 9"), ["p: counts e2 in steps of 1"]);
+    assert_eq!(narrow("add i8 %p, -5", "icmp eq i8 9, %p"), ["p: counts e2 in steps of -5"]);
+    assert_eq!(narrow("add i8 %p, 2", "icmp eq i8 %p, 9"), wraps);
+    // It may go on and on.
+    assert_eq!(narrow("add i8 %p, 1", "icmp ne i8 %p, 9"), wraps);
+    assert_eq!(narrow("add i8 %p, 1", "icmp ugt i8 %p, -1"), wraps);
+    // Poison would be noticed, or not.
+    assert_eq!(narrow("add nsw i8 %p, 2", "icmp sgt i8 %p, 100"), ["p: counts e2 in steps of 2"]);
+    assert_eq!(narrow("add nsw i8 %p, 2", "icmp eq i64 %x, %q"), wraps);
+}
+
+#[test]
+fn a_narrow_count_is_bounded_by_a_wide_variable() {
+    let body = "
+define i32 @f(ptr noundef %v, i32 noundef %N) {
+entry:
+  %none = icmp eq i32 %N, 0
+  br i1 %none, label %out, label %before
+before:
+  %n = zext i32 %N to i64
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %before ], [ %i2, %next ]
+  %sum = phi i32 [ 0, %before ], [ %sum3, %next ]
+  %at = getelementptr inbounds i32, ptr %v, i64 %i
+  %x = load i32, ptr %at
+  %zero = icmp eq i32 %x, 0
+  br i1 %zero, label %yes, label %next
+yes:
+  %sum2 = add nsw i32 %sum, 1
+  br label %next
+next:
+  %sum3 = phi i32 [ %sum, %loop ], [ %sum2, %yes ]
+  %i2 = add nuw nsw i64 %i, 1
+  %last = icmp eq i64 %i2, %n
+  br i1 %last, label %out, label %loop
+out:
+  %r = phi i32 [ 0, %entry ], [ %sum3, %next ]
+  ret i32 %r
+}";
+    let seen = Seen::new(body);
+    assert_eq!(seen.verdicts(), ["i: counts e7 in steps of 1", "sum: counts e3 in steps of 1"]);
+    assert_eq!(seen.counts_inside(), 0);
+    // Without the test a bound of 0 means 2^64.
+    for unguarded in [body.replace("i1 %none", "i1 true"), body.replace("icmp eq i32 %N, 0", "icmp eq i32 %N, 7")] {
+        assert_eq!(Seen::new(&unguarded).verdicts()[1], format!("sum: {}", Refusal::Wraps));
+    }
+}
+
+#[test]
+fn loops_that_may_be_abandoned_are_refused() {
+    let called = FIRST_OCCURRENCE.replace("%next =", "call void @g()\n  %next =");
+    assert!(Seen::new(&format!("{called}\ndeclare void @g()")).verdicts().is_empty());
+}
+
+#[test]
+fn several_entries_and_exits() {
+    let body = "
+define i64 @f(i64 %n, i1 %c, ptr %a) {
+entry:
+  br i1 %c, label %low, label %high
+low:
+  br label %loop
+high:
+  br label %loop
+loop:
+  %i = phi i64 [ 3, %low ], [ %n, %high ], [ %first, %again ], [ %second, %more ]
+  %x = load i8, ptr %a
+  switch i8 %x, label %again [ i8 1, label %more
+                               i8 2, label %out
+                               i8 3, label %out
+                               i8 4, label %other ]
+again:
+  %first = add i64 %i, 12
+  br label %loop
+more:
+  %second = add i64 %i, 12
+  %stop = icmp eq i64 %second, %n
+  br i1 %stop, label %out, label %loop
+other:
+  br label %out
+out:
+  %r = phi i64 [ 1, %loop ], [ 1, %loop ], [ %second, %more ], [ %i, %other ]
+  ret i64 %r
+}";
+    let seen = Seen::new(body);
+    // Its circuits are two edges' passages: no single edge.
+    assert_eq!(seen.verdicts(), [format!("i: {}", Refusal::NoEdge)]);
+    let one_way = body.replace("label %again [", "label %more [").replace("[ %first, %again ], ", "");
+    let one_way = one_way.replace("again:\n  %first = add i64 %i, 12\n  br label %loop\n", "");
+    let seen = Seen::new(&one_way);
+    assert_eq!(seen.counts_inside(), 0, "{:?}", seen.plan());
+    let closings = seen.plan().probes.iter().filter(|p| matches!(p.probe, Probe::Close(..))).count();
+    assert_eq!(closings, 3);
+    let text = seen.instrumented();
+    assert_eq!(text.matches("phi i64 [ 3, %low ], [ %0, %high ]").count(), 2, "a phi for the value at entry: {text}");
+    assert!(text.contains("mul i64"), "{text}");
+}

@@ -1,0 +1,193 @@
+//! `cotree plan --explain`: what counts each edge of a function, and why.
+
+use crate::driver::options::{Affine, InstrumentOptions};
+use cotree_core::affine::{AffineVariable, Trades};
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::{Block, Edge};
+use cotree_core::method::edge;
+use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::probe::{Place, PlacedProbe, Probe};
+use cotree_core::sese::CycleEquivalence;
+use cotree_core::weighting::Weighting;
+use cotree_report::names::matches;
+use miette::{Result, miette};
+use std::fmt::Write;
+
+/// A program with what is known of its plans.
+pub struct Facts {
+    /// The program.
+    pub program: ProgramMap,
+    /// The rest.
+    pub given: Given,
+}
+
+/// Where plans come from.
+pub enum Given {
+    /// They are in the binary.
+    Plans(Vec<FunctionPlan>),
+    /// They are made now, with each function's affine variables.
+    Variables(Vec<Vec<AffineVariable>>),
+}
+
+/// The explanation of all functions that match.
+pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Result<String> {
+    let mut text = String::new();
+    for (index, (_, function)) in facts.program.functions().enumerate() {
+        let Some(cfg) = function.cfg().ok().filter(|_| matches(pattern, &function.symbol)) else { continue };
+        let weighting = Weighting::expected(function, &cfg);
+        let (plan, trades, variables) = match &facts.given {
+            Given::Plans(plans) => (plans.get(index).cloned().unwrap_or_default(), Trades::default(), &[][..]),
+            Given::Variables(variables) => {
+                let variables = if options.affine == Some(Affine::Off) { &[] } else { variables[index].as_slice() };
+                let trades = Trades::new(function, &cfg, &weighting, variables);
+                (edge::plan_trades(function, &cfg, &weighting, &trades), trades, variables)
+            }
+        };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        Explanation { function, cfg: &cfg, weighting: &weighting, plan: &plan, trades: &trades, variables }
+            .write(&mut text)
+            .expect("writing to memory");
+    }
+    if text.is_empty() {
+        return Err(miette!("no function matches {pattern}"));
+    }
+    Ok(text)
+}
+
+struct Explanation<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    weighting: &'a Weighting,
+    plan: &'a FunctionPlan,
+    trades: &'a Trades,
+    variables: &'a [AffineVariable],
+}
+
+impl Explanation<'_> {
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        let (blocks, edges) = (self.function.blocks.len(), self.function.edges.len());
+        writeln!(out, "{}: {blocks} blocks, {edges} edges", self.function.symbol)?;
+        let regions = CycleEquivalence::new(self.cfg);
+        for (number, &measure) in self.plan.measures.iter().enumerate() {
+            let probes = self.plan.probes.iter().filter(|p| counter_of(p.probe) == Some(number));
+            let probes: Vec<&PlacedProbe> = probes.collect();
+            writeln!(out, "  counter {number}: {}", self.measured(measure))?;
+            self.write_counting(out, measure, &probes)?;
+            let Measure::Edge(edge) = measure else { continue };
+            let same: Vec<String> = (self.cfg.edges())
+                .filter(|&e| e != edge && e != self.cfg.exit_edge() && regions.equivalent(e, edge))
+                .map(|e| self.edge(e))
+                .collect();
+            if !same.is_empty() {
+                writeln!(out, "    runs as often (one region): {}", same.join(", "))?;
+            }
+        }
+        let derived = edges.saturating_sub(self.plan.measures.len());
+        writeln!(out, "  {derived} edges are not counted: their counts follow from these")?;
+        self.write_variables(out)
+    }
+
+    fn write_counting(&self, out: &mut String, measure: Measure, probes: &[&PlacedProbe]) -> std::fmt::Result {
+        for placed in probes {
+            let place = self.place(placed.place);
+            match placed.probe {
+                Probe::Close(_, closing) => {
+                    let variable = self.variables.get(closing.variable.index());
+                    let name = variable.map_or_else(|| "a loop variable".into(), |v| self.variable(v));
+                    write!(out, "    no counter in the loop: {place}, {name} is read where the loop is left from ")?;
+                    write!(out, "{}, (value − value at entry", self.block(closing.from))?;
+                    if closing.offset != 0 {
+                        write!(out, " − {}", closing.offset)?;
+                    }
+                    write!(out, ") / {}", closing.step)?;
+                    if closing.plus != 0 {
+                        write!(out, " + {}", closing.plus)?;
+                    }
+                    writeln!(out)?;
+                }
+                Probe::CountIfTaken(..) => writeln!(out, "    counted {place} if the jump goes there")?,
+                _ => writeln!(out, "    counted {place}")?,
+            }
+        }
+        let expected = match measure {
+            Measure::Edge(edge) => self.weighting.edge(edge),
+            Measure::Block(block) => self.weighting.block(block),
+        };
+        match measure {
+            Measure::Edge(edge) if let Some((_, trade)) = self.trades.of(edge) => writeln!(
+                out,
+                "    expected cost {:.1} per call instead of {:.1} for a counter",
+                trade.cost, trade.counter_cost
+            ),
+            _ => writeln!(out, "    expected {expected:.1} times per call"),
+        }
+    }
+
+    fn write_variables(&self, out: &mut String) -> std::fmt::Result {
+        for (variable, verdict) in self.variables.iter().zip(&self.trades.verdicts) {
+            let verdict = match verdict {
+                Err(refusal) => format!("not used, {refusal}"),
+                Ok(trade) => {
+                    let used = |p: &PlacedProbe| matches!(p.probe, Probe::Close(_, c) if self.variables.get(c.variable.index()) == Some(variable));
+                    let edge = self.edge(trade.edge);
+                    if self.plan.probes.iter().any(used) {
+                        format!("counts {edge}")
+                    } else if trade.cost >= trade.counter_cost {
+                        format!(
+                            "could count {edge}, but would cost {:.1} per call where a counter costs {:.1}",
+                            trade.cost, trade.counter_cost
+                        )
+                    } else {
+                        format!("could count {edge}, which needs no counting or has a cheaper variable")
+                    }
+                }
+            };
+            writeln!(out, "  {} of the loop at {}: {verdict}", self.variable(variable), self.block(variable.header))?;
+        }
+        Ok(())
+    }
+
+    fn variable(&self, variable: &AffineVariable) -> String {
+        let kind = if variable.pointer { "pointer".into() } else { format!("{}-bit variable", variable.bits) };
+        if variable.name.is_empty() { format!("a {kind}") } else { format!("the {kind} {}", variable.name) }
+    }
+
+    fn measured(&self, measure: Measure) -> String {
+        match measure {
+            Measure::Edge(edge) => self.edge(edge),
+            Measure::Block(block) => format!("entries into {}", self.block(block)),
+        }
+    }
+
+    fn edge(&self, edge: Edge) -> String {
+        format!("{} → {}", self.block(self.cfg.src(edge)), self.block(self.cfg.dst(edge)))
+    }
+
+    fn block(&self, block: Block) -> String {
+        if block == self.cfg.exit() {
+            return "EXIT".into();
+        }
+        match self.function.blocks[block.index()].lines.first() {
+            Some(span) => format!("{block} (line {})", span.at.line),
+            None => block.to_string(),
+        }
+    }
+
+    fn place(&self, place: Place) -> String {
+        match place {
+            Place::Start(block) => format!("at the start of {}", self.block(block)),
+            Place::End(block) => format!("at the end of {}", self.block(block)),
+            Place::Edge(edge) => format!("on the edge {}", self.edge(edge)),
+        }
+    }
+}
+
+fn counter_of(probe: Probe) -> Option<usize> {
+    match probe {
+        Probe::Count(c) | Probe::CountIfTaken(c, _) | Probe::Close(c, _) | Probe::AddTo(c, ..) => Some(c.index()),
+        _ => None,
+    }
+}

@@ -1,0 +1,197 @@
+//! Random C functions made of loops whose variables count in all kinds of ways: odd steps, unsigned wrap-around, signed
+//! and narrow types, pointers, several exits, zero trips, increments on some paths only, loops in loops.
+//!
+//! All loops end, and no signed variable overflows. Functions write to bytes that may alias anything, so that the
+//! compiler has to leave branches where they are.
+
+use std::fmt::Write;
+
+/// Random numbers from a seed (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[usize::try_from(self.below(choices.len() as u64)).expect("short lists")]
+    }
+}
+
+/// A program of so many functions, each called with several arguments.
+pub fn program(seed: u64, functions: u64) -> String {
+    let mut text = String::from(
+        "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\
+         typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; typedef unsigned long u64;\n\
+         typedef struct { char byte[12]; } twelve;\ntypedef struct { char byte[7]; } seven;\n",
+    );
+    for number in 0..functions {
+        let mut function = Function { random: Random(seed << 20 | number), text: String::new(), names: 0, loops: 0 };
+        function.write(number);
+        text += &function.text;
+    }
+    text += "int main(void) {\n    static u8 data[1 << 22], out[256]; u64 sum = 0;\n";
+    text += "    for (int i = 0; i < 256; i++) data[i] = (u8)((i * 167 + 13) ^ (i >> 3));\n";
+    for number in 0..functions {
+        let _ = writeln!(text, "    for (u64 n = 0; n < 9; n++) sum = sum * 31 + f{number}(data, n * n * 3, out);");
+    }
+    text +=
+        "    for (int i = 0; i < 256; i++) sum = sum * 33 + out[i];\n    printf(\"%lu\\n\", sum);\n    return 0;\n}\n";
+    text
+}
+
+struct Function {
+    random: Random,
+    text: String,
+    names: u32,
+    loops: u32,
+}
+
+impl Function {
+    fn write(&mut self, number: u64) {
+        let _ = writeln!(self.text, "__attribute__((noinline)) u64 f{number}(const u8 *data, u64 n, u8 *out) {{");
+        // Counters that live across loops: unsigned ones may wrap.
+        let _ = writeln!(self.text, "    u64 h = n; u8 narrow = 250; u16 word = 65500; u32 wide = -9; long far = -5;");
+        let _ = writeln!(self.text, "    const u8 *reader = data;");
+        for _ in 0..=self.random.below(3) {
+            self.repeat(1, &["n".into()]);
+        }
+        let _ = writeln!(self.text, "    return h ^ narrow ^ word ^ wide ^ (u64)far ^ (u64)(reader - data);\n}}");
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.text, "{:1$}{text}", "", 4 * depth);
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("i{}", self.names)
+    }
+
+    fn condition(&mut self, visible: &[String]) -> String {
+        let at = &visible[usize::try_from(self.random.below(visible.len() as u64)).expect("few")].clone();
+        let (plus, mask) = (self.random.below(200), 1 << self.random.below(5));
+        match self.random.below(4) {
+            0 => format!("(u8)({at} + {plus}) % 7 < {}", 1 + self.random.below(5)),
+            1 => format!("out[(u8)({at} ^ {plus})] & {mask}"),
+            _ => format!("data[(u8)({at} * 5 + {plus})] & {mask}"),
+        }
+    }
+
+    fn statement(&mut self, depth: usize, visible: &[String], in_loop: bool) {
+        match self.random.below(12) {
+            0 | 1 if self.loops < 6 && depth < 5 => self.repeat(depth, visible),
+            0..=3 if depth < 6 => {
+                let condition = self.condition(visible);
+                self.line(depth, &format!("if ({condition}) {{"));
+                self.body(depth + 1, visible, in_loop);
+                if self.random.one_in(2) {
+                    self.line(depth, "} else {");
+                    self.body(depth + 1, visible, in_loop);
+                }
+                self.line(depth, "}");
+            }
+            4..=6 => {
+                let step =
+                    self.random.of(&["narrow++", "narrow -= 3", "word += 5", "word -= 1", "wide++", "wide -= 7"]);
+                let other =
+                    self.random.of(&["far++", "far -= 24", "far += 12", "reader++", "wide += 2", "narrow += 3"]);
+                let step = if self.random.one_in(2) { step } else { other };
+                self.line(depth, &format!("{step};"));
+            }
+            7 if in_loop => {
+                let condition = self.condition(visible);
+                let leave = self.random.of(&["break", "continue", "break", "return h + 1"]);
+                self.line(depth, &format!("if ({condition}) {leave};"));
+            }
+            _ => {
+                let at = &visible[usize::try_from(self.random.below(visible.len() as u64)).expect("few")].clone();
+                let (plus, factor) = (self.random.below(256), 2 * self.random.below(50) + 1);
+                self.line(depth, &format!("out[(u8)({at} + {plus})] ^= (u8)({at} * {factor} + h); h += {factor};"));
+            }
+        }
+    }
+
+    fn body(&mut self, depth: usize, visible: &[String], in_loop: bool) {
+        for _ in 0..=self.random.below(3) {
+            self.statement(depth, visible, in_loop);
+        }
+    }
+
+    /// A loop. Its head moves the variable, so that `continue` is safe, or it burns fuel.
+    fn repeat(&mut self, depth: usize, visible: &[String]) {
+        self.loops += 1;
+        let name = self.name();
+        let trips = self.random.below(if depth > 2 { 6 } else { 40 });
+        let bound = if self.random.one_in(2) { format!("{trips}") } else { format!("(n % {})", trips + 1) };
+        let unsigned = self.random.of(&["u8", "u16", "u32", "u64"]);
+        let step = self.random.of(&["1", "1", "1", "2", "3", "5", "8", "12", "24"]);
+        let signed = self.random.of(&["int", "long", "short", "signed char"]);
+        let pointee = self.random.of(&["char", "int", "long", "twelve", "seven", "short"]);
+        let mut after = String::from("}");
+        let mut seen = name.clone();
+        let head = match self.random.below(10) {
+            0 => format!("for ({unsigned} {name} = 0; {name} < {bound}; {name}++) {{"),
+            1 => format!("for ({signed} {name} = -7; {name} <= (int){bound}; {name} += {step}) {{"),
+            2 => format!("for ({unsigned} {name} = {bound} + {step}; {name} >= {step}; {name} -= {step}) {{"),
+            3 => {
+                // Around the end of the type, until the other value is met.
+                let (from, odd) = (self.random.below(256), self.random.of(&["1", "3", "5", "7"]));
+                format!(
+                    "for ({unsigned} {name} = -{from}, e{name} = {name} + {bound} * {odd}; {name} != e{name}; {name} += {odd}) {{"
+                )
+            }
+            4 => {
+                let (stop, by) = (self.random.below(256), self.random.of(&["1", "3", "-1", "-5", "11"]));
+                if depth > 1 {
+                    format!("for (u8 {name} = {stop} - 9 * {by}; {name} != {stop}; {name} += {by}) {{")
+                } else {
+                    format!("for (u8 {name} = (u8)n; {name} != {stop}; {name} += {by}) {{")
+                }
+            }
+            5 => {
+                seen = format!("(u64)({name} - ({pointee} *)4096)");
+                format!(
+                    "for ({pointee} *{name} = ({pointee} *)4096, *e{name} = {name} + {bound}; {name} != e{name}; {name}++) {{"
+                )
+            }
+            6 => {
+                self.line(depth, &format!("{unsigned} {name} = {bound};"));
+                format!("while ({name}-- > 0) {{")
+            }
+            7 => {
+                self.line(depth, &format!("{unsigned} {name} = {bound};"));
+                after = format!("}} while ({name} && --{name});");
+                "do {".into()
+            }
+            8 => {
+                let (from, fuel) = (self.random.below(250), self.random.below(32));
+                self.line(depth, &format!("{unsigned} {name} = {from}; u32 fuel_{name} = {fuel};"));
+                format!("while (fuel_{name}-- % 32) {{ {name} += {step};")
+            }
+            _ => {
+                let (fuel, spared) = (if depth > 1 { 12 } else { 40 }, self.random.below(40));
+                self.line(depth, &format!("u64 {name} = n; u16 fuel_{name} = {fuel};"));
+                format!("for (;;) {{ if (fuel_{name}-- < {spared} || {name} > 190) break; {name} += {step};")
+            }
+        };
+        self.line(depth, &head);
+        let mut visible = visible.to_vec();
+        visible.push(seen);
+        self.body(depth + 1, &visible, true);
+        self.line(depth, &after);
+    }
+}
