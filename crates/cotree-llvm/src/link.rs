@@ -16,7 +16,9 @@ use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
 use cotree_core::method::path::{self, PathPlan};
+use cotree_core::placement::Placer;
 use cotree_core::plan::{FunctionPlan, Layout, Method, UnitPlan};
+use cotree_core::spanning::Extreme;
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap};
 use cotree_profile::weights::Weights;
@@ -356,8 +358,14 @@ pub(crate) fn plan_unit(
             }
             let (cfg, weighting) = graph(at)?;
             Ok(match method {
-                Method::Edge if options.trades_affine() => method::edge::plan_affine(at.1, &cfg, &weighting, variables),
-                Method::Edge => method::edge::plan_extreme(at.1, &cfg, &weighting, options.spanning_tree),
+                Method::Edge if options.spanning_tree == Extreme::Minimum => {
+                    method::edge::plan_extreme(at.1, &cfg, &weighting, Extreme::Minimum)
+                }
+                Method::Edge => method::edge::plan_affine(at.1, &cfg, &weighting, variables),
+                Method::VertexEdge => {
+                    let prices = Placer::new(at.1, &cfg).prices(&cfg, &weighting);
+                    method::vertex_edge::plan(at.1, &cfg, &prices)
+                }
                 other => method::plan(other, at.1, &cfg, &weighting),
             })
         };

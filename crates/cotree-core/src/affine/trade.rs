@@ -116,10 +116,10 @@ impl Trades {
         Some((variable, self.verdicts[variable.index()].as_ref().ok()?))
     }
 
-    /// The weighting in which every edge weighs what measuring it costs.
+    /// The weighting in which every edge weighs what measuring it costs, given what counters cost.
     #[must_use]
-    pub fn prices(&self, cfg: &Cfg, weighting: &Weighting) -> Weighting {
-        let price = |e: Edge| self.of(e).map_or(weighting.edge(e), |(_, trade)| trade.cost);
+    pub fn prices(&self, cfg: &Cfg, counters: &Weighting) -> Weighting {
+        let price = |e: Edge| self.of(e).map_or(counters.edge(e), |(_, trade)| trade.cost);
         Weighting::new(cfg, cfg.edges().map(price).collect())
     }
 }

@@ -31,8 +31,9 @@ pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extre
     plan_counters(&placer, tree.chords())
 }
 
-/// The same with affine variables in place of counters wherever that is cheaper (Frenot & Pereira 2024). `recover` does
-/// not care who counts.
+/// The plan for code that shall run fast: a counter on each chord of the spanning tree that is greatest under
+/// [`Placer::prices`], with affine variables in place of counters wherever that is cheaper (Frenot & Pereira 2024).
+/// `recover` does not care who counts.
 #[must_use]
 pub fn plan_affine(
     function: &Function,
@@ -47,7 +48,7 @@ pub fn plan_affine(
 #[must_use]
 pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
     let placer = Placer::new(function, cfg);
-    let tree = spanning_tree(&placer, cfg, &trades.prices(cfg, weighting), Extreme::Maximum);
+    let tree = spanning_tree(&placer, cfg, &trades.prices(cfg, &placer.prices(cfg, weighting)), Extreme::Maximum);
     let mut plan = FunctionPlan::default();
     for edge in tree.chords() {
         match trades.of(edge) {
