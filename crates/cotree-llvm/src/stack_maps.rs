@@ -186,11 +186,14 @@ pub(crate) struct RegisterTable {
 }
 
 impl RegisterTable {
-    /// Of all machine functions in their order.
+    /// Of all machine functions in their order. Empty if there is nothing to look up: then nobody does.
     pub(crate) fn new(functions: &[Vec<Point>]) -> Self {
         let mut table = Self::default();
         let size = |n: usize| u32::try_from(n).expect("fewer than 2^32 return addresses");
         let registers = functions.iter().flatten().map(|point| point.registers.len()).sum::<usize>();
+        if registers == 0 {
+            return table;
+        }
         let mut long = Vec::new();
         for points in functions {
             table.index.push(size(table.returns.len()));

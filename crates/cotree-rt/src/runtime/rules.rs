@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// How to get from a frame to its caller: the CFA is rsp or rbp plus an offset, the return address lies just below it,
 /// preserved registers are where they were or a little below it. Never zero.
 ///
-/// Bits: 0 always set, 1 end of the stack, 2 from rbp, 3–5 free, then six fields of 6 bits for the places of rbx, rbp,
+/// Bits: 0 always set, 1 end of the stack, 2 from rbp, 3 some place is far below, 4–5 free, then six fields of 6 bits for the places of rbx, rbp,
 /// r12 … r15 below the CFA in words (0: not saved), then 22 bits for the CFA's offset in words.
 #[derive(Clone, Copy)]
 pub struct Rule(u64);
@@ -24,7 +24,7 @@ impl Rule {
             if !below.is_multiple_of(8) || below / 8 >= 64 {
                 return None;
             }
-            bits |= (below / 8) << (6 + 6 * field);
+            bits |= (below / 8) << (6 + 6 * field) | u64::from(below > NEAR) << 3;
         }
         (cfa_offset.is_multiple_of(8) && cfa_offset / 8 < 1 << 22).then_some(Self(bits | (cfa_offset / 8) << 42))
     }
@@ -41,11 +41,19 @@ impl Rule {
         (self.0 >> 42) * 8
     }
 
+    /// It refers to nothing that lies further below the CFA, in bytes.
+    pub fn reach(self) -> u64 {
+        if self.0 & 8 != 0 { 64 * 8 } else { NEAR }
+    }
+
     /// Bytes below the CFA where the preserved register was saved; 0: it was not.
     pub fn saved_below(self, field: usize) -> u64 {
         (self.0 >> (6 + 6 * field) & 63) * 8
     }
 }
+
+/// Where a prologue pushes all that callees preserve, in bytes below the CFA.
+const NEAR: u64 = 64;
 
 struct Entry {
     check: AtomicU64,

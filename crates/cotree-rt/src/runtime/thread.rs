@@ -47,8 +47,8 @@ static THREADS: Segments<Thread> = unsafe { Segments::new() };
 static LOCK: Lock = Lock::new();
 /// One past the highest index ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Top of the first thread's stack.
-static STACK_TOP: AtomicU64 = AtomicU64::new(0);
+/// An address within the first thread's stack, above all frames.
+static ABOVE_FRAMES: AtomicU64 = AtomicU64::new(0);
 
 /// Guards the list of threads and the list of units.
 pub fn lock() -> Held<'static> {
@@ -60,9 +60,9 @@ pub fn all() -> impl Iterator<Item = (usize, &'static Thread)> {
     THREADS.iter().take(USED.load(Relaxed))
 }
 
-/// Registers the first thread.
-pub fn start(stack_top: u64) {
-    STACK_TOP.store(stack_top, Relaxed);
+/// Registers the first thread, of whose stack it is told an address that is above all frames.
+pub fn start(above_frames: u64) {
+    ABOVE_FRAMES.store(above_frames, Relaxed);
     if let Some(first) = THREADS.make(0) {
         USED.store(1, Relaxed);
         adopt(first);
@@ -172,9 +172,9 @@ fn is_zombie() -> bool {
     line.get(after) == Some(&b'Z')
 }
 
-/// End of the stack that holds the address, where that is the first thread's. Below its top the kernel keeps more
-/// than these 100 MiB free of other mappings.
+/// End of the page in which the stack that holds the address begins, where that is the first thread's. Below its top the
+/// kernel keeps more than these 100 MiB free of other mappings.
 pub fn stack_top(sp: u64) -> Option<u64> {
-    let top = STACK_TOP.load(Relaxed);
-    (sp < top && top - sp < 100 << 20).then_some(top & !0xFFF)
+    let top = ABOVE_FRAMES.load(Relaxed);
+    (sp < top && top - sp < 100 << 20).then_some((top | 0xFFF) + 1)
 }

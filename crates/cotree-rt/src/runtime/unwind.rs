@@ -68,7 +68,10 @@ impl Cursor {
         registers[RSP] = caller.sp;
         let page_end = (caller.sp | 0xFFF) + 1;
         let end = thread::stack_top(caller.sp).unwrap_or(page_end).max(page_end);
-        Self { registers, pc: caller.pc, interrupted: false, readable: caller.sp & !0xFFF..end }
+        // Mostly the registers were saved on the same stack, just below: no page lies between.
+        let saved = core::ptr::from_ref(caller) as u64;
+        let start = if caller.sp.wrapping_sub(saved) < 0x1000 { saved } else { caller.sp };
+        Self { registers, pc: caller.pc, interrupted: false, readable: start & !0xFFF..end }
     }
 
     /// A place that a signal interrupted, by the registers as the kernel stores them.
@@ -111,16 +114,37 @@ impl Cursor {
             return Step::End;
         }
         let cfa = self.registers[if rule.is_from_rbp() { RBP } else { RSP }].wrapping_add(rule.cfa_offset());
-        let Some(pc) = self.read(cfa.wrapping_sub(8)) else { return Step::Lost };
+        let near = self.readable.start.saturating_add(rule.reach()) <= cfa && cfa <= self.readable.end;
+        let pc = if near { self.restore_readable(rule, cfa) } else { self.restore(rule, cfa) };
+        let Some(pc) = pc else { return Step::Lost };
+        self.registers[RSP] = cfa;
+        self.arrive(pc, false)
+    }
+
+    /// What the rule says of the frame below the CFA, all of which is known to be readable.
+    fn restore_readable(&mut self, rule: Rule, cfa: u64) -> Option<u64> {
+        for (field, register) in PRESERVED.into_iter().enumerate() {
+            let below = rule.saved_below(field);
+            let unsaved = &raw const self.registers[register];
+            let place = if below == 0 { unsaved } else { cfa.wrapping_sub(below) as *const u64 };
+            // SAFETY: ours, or no further below the CFA than what is readable.
+            self.registers[register] = unsafe { place.read_volatile() };
+        }
+        // SAFETY: just below the CFA.
+        Some(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() })
+    }
+
+    /// The same where it has to be asked.
+    #[cold]
+    fn restore(&mut self, rule: Rule, cfa: u64) -> Option<u64> {
+        let pc = self.read(cfa.wrapping_sub(8))?;
         for (field, register) in PRESERVED.into_iter().enumerate() {
             let below = rule.saved_below(field);
             if below != 0 {
-                let Some(value) = self.read(cfa.wrapping_sub(below)) else { return Step::Lost };
-                self.registers[register] = value;
+                self.registers[register] = self.read(cfa.wrapping_sub(below))?;
             }
         }
-        self.registers[RSP] = cfa;
-        self.arrive(pc, false)
+        Some(pc)
     }
 
     fn arrive(&mut self, pc: u64, interrupted: bool) -> Step {
@@ -146,6 +170,8 @@ impl Cursor {
         Some(unsafe { (address as *const u64).read_volatile() })
     }
 
+    #[cold]
+    #[inline(never)]
     fn slow_step(&mut self, at: u64) -> Option<Step> {
         let tables = modules::tables_for(at)?;
         let (frames, bases, entry) = find_entry(tables, at)?;
