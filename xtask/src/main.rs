@@ -35,7 +35,7 @@ enum Task {
     /// Install what is missing, then run the lints, every crate's tests, and real programs end to end
     Test(TestArgs),
     /// Measure overhead, build time, memory and sizes against other tools; writes bench/RESULTS.md
-    Bench(BenchArgs),
+    Bench(bench::Args),
     /// Run a command and print time and peak memory of its process tree
     #[command(hide = true)]
     Measure {
@@ -61,24 +61,10 @@ struct TestArgs {
     no_install: bool,
 }
 
-/// Arguments of `cargo xtask bench`.
-#[derive(clap::Args)]
-struct BenchArgs {
-    /// Smaller workloads, and don't write bench/RESULTS.md
-    #[arg(long)]
-    quick: bool,
-    /// Only programs whose name contains this
-    #[arg(long, value_name = "PART")]
-    only: Option<String>,
-    /// Use this cotree and don't build one
-    #[arg(long, value_name = "PATH")]
-    cotree: Option<PathBuf>,
-}
-
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Test(args) => test(&args),
-        Task::Bench(args) => bench::run(args.cotree, args.quick, args.only.as_deref()),
+        Task::Bench(args) => bench::run(&args),
         Task::Measure { command } => return measure::child(&command),
     };
     match result {

@@ -17,6 +17,8 @@ pub struct Cost {
     pub elapsed: Duration,
     /// Of the largest process.
     pub peak_kib: u64,
+    /// Processor time of all processes.
+    pub processor: Duration,
 }
 
 /// Runs the command; it has to succeed.
@@ -35,11 +37,20 @@ pub fn run(command: &Command) -> Result<Cost> {
     let text = String::from_utf8(command::succeed(&mut measured)?)?;
     let line = text.lines().last().context("measure prints a line")?;
     let mut numbers = line.split(' ').map(str::parse::<u64>);
-    let mut next = || numbers.next().and_then(Result::ok).context("measure prints two numbers");
-    Ok(Cost { elapsed: Duration::from_micros(next()?), peak_kib: next()? })
+    let mut next = || numbers.next().and_then(Result::ok).context("measure prints three numbers");
+    Ok(Cost { elapsed: Duration::from_micros(next()?), peak_kib: next()?, processor: Duration::from_micros(next()?) })
 }
 
-/// `xtask measure COMMAND…`: runs it, and prints microseconds and KiB on a line of their own.
+/// Processor time of all children that were waited for.
+pub fn of_children() -> Duration {
+    let micros = |time: nix::sys::time::TimeVal| {
+        u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).expect("time is not negative")
+    };
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map_or(Duration::ZERO, |usage| Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time())))
+}
+
+/// `xtask measure COMMAND…`: runs it, and prints microseconds, KiB, and microseconds of processors on a line of their own.
 pub fn child(command: &[OsString]) -> ExitCode {
     let start = Instant::now();
     let status = Command::new(&command[0]).args(&command[1..]).status();
@@ -47,7 +58,7 @@ pub fn child(command: &[OsString]) -> ExitCode {
     let peak = getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0, |usage| usage.max_rss());
     match status {
         Ok(status) if status.success() => {
-            println!("\n{} {peak}", elapsed.as_micros());
+            println!("\n{} {peak} {}", elapsed.as_micros(), of_children().as_micros());
             ExitCode::SUCCESS
         }
         Ok(status) => {

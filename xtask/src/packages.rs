@@ -53,6 +53,7 @@ fn needs(all: bool) -> Vec<Need> {
         }
     }
     if let Some(version) = clangs(all).first() {
+        needs.push(need(&format!("llvm-bolt-{version}"), &format!("bolt-{version}")));
         needs.push(need(&format!("/usr/lib/llvm-{version}/lib/LLVMgold.so"), &format!("llvm-{version}-linker-tools")));
     }
     needs

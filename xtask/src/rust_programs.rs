@@ -21,7 +21,8 @@ pub struct Package {
     pub name: &'static str,
     /// The executable.
     pub executable: &'static str,
-    source: PathBuf,
+    /// Where it is.
+    pub source: PathBuf,
     /// Argument lists to run it with, and whether the order of output lines means anything.
     pub runs: Vec<(Vec<String>, bool)>,
 }
@@ -64,6 +65,16 @@ pub fn json_regex(sources: &Sources, workload: Workload) -> Package {
         executable: "json-regex",
         source: workspace::program_file("json-regex"),
         runs: vec![(strings(&[rounds, &file]), true)],
+    }
+}
+
+/// Ours, of the standard library alone.
+pub fn iterators(workload: Workload) -> Package {
+    Package {
+        name: "iterators",
+        executable: "iterators",
+        source: workspace::program_file("iterators"),
+        runs: vec![(strings(&[workload.pick("1000000", "60000", "10000")]), true)],
     }
 }
 

@@ -9,12 +9,18 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Name and exact version. A later version may have other files.
-const PINNED: [(&str, &str); 5] = [
+pub const PINNED: [(&str, &str); 11] = [
     ("libsqlite3-sys", "=0.30.1"),
     ("lua-src", "=547.0.0"),
     ("zstd-sys", "=2.0.13"),
     ("bzip2-sys", "=0.1.11"),
     ("ripgrep", "=14.1.1"),
+    ("libz-sys", "=1.1.20"),
+    ("onig_sys", "=69.8.1"),
+    ("tree-sitter", "=0.24.7"),
+    ("tree-sitter-c", "=0.23.4"),
+    ("clipper-sys", "=0.7.2"),
+    ("meshopt", "=0.4.1"),
 ];
 
 /// Where the sources are.
@@ -71,6 +77,36 @@ impl Sources {
     /// The folder with bzip2's C files.
     pub fn bzip2(&self) -> PathBuf {
         self.package("bzip2-sys").join("bzip2-1.0.8")
+    }
+
+    /// The folder with zlib's C files.
+    pub fn zlib(&self) -> PathBuf {
+        self.package("libz-sys").join("src/zlib")
+    }
+
+    /// The folder with Oniguruma's C files.
+    pub fn oniguruma(&self) -> PathBuf {
+        self.package("onig_sys").join("oniguruma/src")
+    }
+
+    /// The package tree-sitter: `include` and `src`.
+    pub fn tree_sitter(&self) -> PathBuf {
+        self.package("tree-sitter")
+    }
+
+    /// The folder with tree-sitter's parser of C.
+    pub fn tree_sitter_c(&self) -> PathBuf {
+        self.package("tree-sitter-c").join("src")
+    }
+
+    /// The folder with `clipper.cpp`.
+    pub fn clipper(&self) -> PathBuf {
+        self.package("clipper-sys").join("clipper")
+    }
+
+    /// The folder with meshoptimizer's C++ files.
+    pub fn meshoptimizer(&self) -> PathBuf {
+        self.package("meshopt").join("vendor/src")
     }
 
     /// The package ripgrep, with the Cargo.lock that it was published with.

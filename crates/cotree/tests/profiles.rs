@@ -153,6 +153,10 @@ fn functions_are_drawn_and_differences_found() {
     let row = |table: &str| table.lines().find(|line| line.trim_start().starts_with("path ")).map(str::to_owned);
     assert_ne!(row(&plan), row(&folder.good(&["--path-array", "0", "plan", "prog"])));
     assert!(folder.good(&["plan", "prog", "--judge", "prog.cotree", "--exact"]).contains("increments"));
+    let json: serde_json::Value = serde_json::from_str(&folder.good(&["plan", "--json", "prog"])).unwrap();
+    assert_eq!(json["schema"], "cotree-plan/1");
+    assert!(json["methods"]["edge"]["counters"].as_u64() < json["methods"]["block"]["counters"].as_u64(), "{json}");
+    assert!(json["paths"]["path"]["functions"].as_u64() > Some(0) && json.get("affine").is_none(), "{json}");
     assert!(folder.bad(&["annotate"]).contains("debug information"));
 }
 

@@ -32,7 +32,7 @@ impl Counter {
         }
     }
 
-    /// Runs the executable; gives the count and what the program itself did.
+    /// Runs the executable, which has to be free of debug information; gives the count and what the program itself did.
     pub fn run(
         self,
         executable: &Path,
@@ -40,9 +40,6 @@ impl Counter {
         folder: &Path,
         environment: &[(&str, OsString)],
     ) -> Result<(u64, Output)> {
-        // Old versions of valgrind fail on recent debug information.
-        let stripped = executable.with_extension("stripped");
-        command::succeed(Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(executable))?;
         let log = folder.join("count.log");
         let mut counted = match self {
             Counter::Perf => {
@@ -57,7 +54,7 @@ impl Counter {
                 valgrind
             }
         };
-        counted.arg(&stripped).args(arguments).current_dir(folder).envs(environment.iter().cloned());
+        counted.arg(executable).args(arguments).current_dir(folder).envs(environment.iter().cloned());
         let output = command::output(&mut counted)?;
         let text = std::fs::read_to_string(&log).unwrap_or_default();
         let count = match self {

@@ -1,63 +1,143 @@
 //! `cargo xtask bench`: what profiling costs, beside what it costs with other tools, in one run.
 //!
-//! All ratios are of executed instructions, over each tool's own build without counters: they repeat on any machine.
-//! Times are printed for information and never tested.
+//! All ratios of instructions are over each tool's own build without counters: they repeat on any machine, however busy. Times
+//! are printed for information and never tested.
 
+mod build;
+mod campaign;
 mod footprint;
 mod instructions;
-mod overhead;
+mod plans;
+mod store;
+mod summary;
+mod tables;
 mod variants;
+mod workers;
 
 use crate::programs::{self, Workload};
 use crate::real::Context;
+use crate::sources::Sources;
 use crate::{command, rust_programs, tools, workspace};
 use anyhow::{Result, ensure};
-use overhead::Overheads;
+use build::Subject;
+use campaign::Campaign;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
+use summary::Results;
+
+/// Arguments of `cargo xtask bench`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Fewer builds, smaller workloads, and don't write bench/RESULTS.md: ten minutes on an idle machine
+    #[arg(long)]
+    quick: bool,
+    /// Only programs whose name contains this
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+    /// Only builds by these
+    #[arg(long, value_enum)]
+    tool: Vec<variants::Tool>,
+    /// Take numbers of gcc, clang and BOLT alone from the last run, where versions, sources and options are the same
+    #[arg(long)]
+    reuse: bool,
+    /// Use this cotree and don't build one
+    #[arg(long, value_name = "PATH")]
+    cotree: Option<PathBuf>,
+}
 
 /// Measures everything and prints it.
-pub fn run(cotree: Option<PathBuf>, quick: bool, only: Option<&str>) -> Result<bool> {
+pub fn run(args: &Args) -> Result<bool> {
+    let (quick, only) = (args.quick, args.only.as_deref());
     ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
-    let context = Context::new(workspace::cotree(cotree)?, false)?;
-    let workload = if quick { Workload::Tiny } else { Workload::Small };
-    let wanted = |name: &str| only.is_none_or(|part| name.contains(part));
+    let start = Instant::now();
+    let context = Context::new(workspace::cotree(args.cotree.clone())?, false)?;
+    let (mut variants, missing) = variants::available(&context, quick)?;
+    variants.retain(|variant| args.tool.is_empty() || args.tool.contains(&variant.tool));
+    let mut store = store::Store::open(&context, args.reuse, quick)?;
     let counter = instructions::Counter::choose();
-    let mut overheads = Overheads::default();
-    for program in programs::all_c(&context.sources, workload)?.into_iter().filter(|p| wanted(p.name)) {
-        overheads.measure_c(&program, &context, counter)?;
+    let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
+    let longer = self::subjects(&context.sources, if quick { Workload::Small } else { Workload::Full })?;
+    let rounds = if quick { 3 } else { 5 };
+    let campaign = Campaign { context: &context, variants: &variants, counter, rounds };
+    let (mut programs, mut failures) = (Vec::new(), Vec::new());
+    for (subject, longer) in campaign::pairs(subjects, longer)? {
+        if only.is_none_or(|part| subject.name().contains(part)) {
+            let mut measured = campaign.measure(&subject, &longer, &mut store)?;
+            failures.append(&mut measured.failures);
+            programs.push(measured);
+        }
     }
-    let package = rust_programs::json_regex(&context.sources, workload);
-    if wanted(package.name) {
-        overheads.measure_rust(&package, &context, counter)?;
-    }
+    ensure!(!programs.is_empty(), "no program has such a name");
     let mut text = heading(&context, counter)?;
-    text += &overheads.to_string();
-    if wanted("sqlite") {
+    if args.reuse {
+        text += "Numbers of gcc, clang and BOLT alone may be of an earlier run with the same versions, sources and options.\n\n";
+    }
+    for sentence in &missing {
+        writeln!(text, "{sentence}\n")?;
+    }
+    if failures.is_empty() {
+        text += "All builds of a program printed the same and ended with the same status.\n\n";
+    }
+    for failure in &failures {
+        writeln!(text, "**Failed**: {}\n", failure.lines().next().unwrap_or_default())?;
+    }
+    let results = Results { variants: variants.clone(), programs };
+    results.write(&mut text)?;
+    tables::write(&results, &mut text)?;
+    if only.is_none_or(|part| "sqlite".contains(part)) && args.tool.is_empty() {
         text += &footprint::measure(&context, if quick { 1 } else { 3 })?;
     }
-    println!("{text}");
-    if !quick && only.is_none() {
+    println!("{text}\n{:.0} s", start.elapsed().as_secs_f64());
+    for failure in &failures {
+        println!("FAIL  {failure}");
+    }
+    if !quick && only.is_none() && args.tool.is_empty() {
         let file = workspace::root().join("bench/RESULTS.md");
+        std::fs::create_dir_all(file.parent().expect("it is in a folder"))?;
         std::fs::write(&file, text)?;
         println!("written to {}", file.display());
     }
-    Ok(true)
+    Ok(failures.is_empty())
+}
+
+fn subjects(sources: &Sources, workload: Workload) -> Result<Vec<Subject>> {
+    let mut all: Vec<Subject> = programs::all(sources, workload)?.into_iter().map(Subject::C).collect();
+    all.push(Subject::Rust(rust_programs::json_regex(sources, workload)));
+    all.push(Subject::Rust(rust_programs::iterators(workload)));
+    Ok(all)
 }
 
 fn heading(context: &Context, counter: instructions::Counter) -> Result<String> {
     let date = command::text(Command::new("date").args(["--utc", "+%F"]))?;
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let mut text = String::from("# Measurements\n\n");
     writeln!(
         text,
-        "Written by `cargo xtask bench` on {}, in one run. Instructions are counted by {}.\n",
+        "Written by `cargo xtask bench` on {}, in one run. Instructions are counted by {}. {} processors; load over the last \
+         quarter of an hour {}: above 2.5 or so, others were at work too, and times mean less.\n",
         date.trim(),
-        counter.name()
+        counter.name(),
+        std::thread::available_parallelism().map_or(1, usize::from),
+        load.split(' ').nth(2).unwrap_or("unknown")
     )?;
     for tool in [&*context.clang.c(), "gcc", "ld", "rustc", "valgrind"] {
         writeln!(text, "- {}", tools::version(tool))?;
     }
-    writeln!(text, "- {}\n", command::text(context.cotree().arg("--version"))?.trim())?;
+    if let Some(bolt) = variants::bolt(context) {
+        let version = command::text(Command::new(bolt).arg("--version"))?;
+        writeln!(text, "- BOLT, {}", version.lines().find(|l| l.contains("version")).unwrap_or_default().trim())?;
+    }
+    writeln!(text, "- {}", command::text(context.cotree().arg("--version"))?.trim())?;
+    for (name, version) in crate::sources::PINNED {
+        write!(
+            text,
+            "{}{name} {}",
+            if name == crate::sources::PINNED[0].0 { "- sources: " } else { ", " },
+            version.trim_start_matches('=')
+        )?;
+    }
+    text += "\n\n";
     Ok(text)
 }

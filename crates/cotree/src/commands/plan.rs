@@ -1,6 +1,7 @@
 //! `cotree plan`: what each method's counters would cost, from bitcode or from a profiled binary.
 
 mod explain;
+mod json;
 
 use super::input::{Binaries, load};
 use super::output::{Looks, Output};
@@ -39,6 +40,9 @@ pub struct PlanArgs {
     /// Tell for each counter of the functions of this name (as with --function) what it counts, where, and why there
     #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["judge", "function"])]
     explain: Option<String>,
+    /// Write JSON; of bitcode with how many loops can count by themselves
+    #[arg(long, conflicts_with = "explain")]
+    json: bool,
     #[command(flatten)]
     looks: Looks,
     #[command(flatten)]
@@ -71,6 +75,16 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     let statistics = &costs.counters;
     if statistics.blocks == 0 {
         return Err(miette!("no function of the given files can be instrumented, or none matches"));
+    }
+    if args.json {
+        let facts = if args.judge.is_none() { Some(facts_of(&args.files)?) } else { None };
+        let affine = match facts {
+            Some(Facts { program, given: Given::Variables(variables) }) => {
+                Some(json::Affine::of(&program, &variables, args.function.as_deref()))
+            }
+            _ => None,
+        };
+        return args.output.write(|out| json::write(&costs, affine.as_ref(), out));
     }
     let style = args.looks.style(&args.output);
     let judged = if args.judge.is_some() { "increments" } else { "expected increments" };

@@ -1,5 +1,8 @@
 //! The C and C++ programs of the suites: what to compile, in one command, and what to run.
 
+mod kernels;
+mod libraries;
+
 use crate::sources::Sources;
 use crate::workspace::program_file;
 use anyhow::{Context, Result, bail};
@@ -35,7 +38,8 @@ pub enum Workload {
 }
 
 impl Workload {
-    fn pick<T>(self, full: T, small: T, tiny: T) -> T {
+    /// What is meant for it.
+    pub fn pick<T>(self, full: T, small: T, tiny: T) -> T {
         match self {
             Workload::Full => full,
             Workload::Small => small,
@@ -163,12 +167,33 @@ pub fn all_c(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
     Ok(vec![sqlite(sources, workload), lua(sources, workload)?, zstd(sources, workload)?, bzip2(sources, workload)])
 }
 
+/// All that is measured: real programs of many kinds, and kernels of ours.
+pub fn all(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
+    let mut all = all_c(sources, workload)?;
+    all.push(lua_cxx(sources, workload)?);
+    all.extend(libraries::all(sources, workload)?);
+    all.extend(kernels::all(workload));
+    Ok(all)
+}
+
 impl Program {
     /// The one command that builds it: `COMPILER OPTIONS FLAGS SOURCES LIBRARIES -o OUTPUT`. Warnings of other people's
     /// sources are not ours.
     pub fn build(&self, mut compiler: Command, options: &[&str], output: &Path) -> Command {
         compiler.arg("-w").args(options).args(&self.flags).args(&self.sources).args(&self.libraries);
         compiler.arg("-o").arg(output);
+        compiler
+    }
+
+    /// The command that compiles one of its sources.
+    pub fn compile(&self, mut compiler: Command, options: &[&str], source: &Path, object: &Path) -> Command {
+        compiler.arg("-w").args(options).args(&self.flags).arg("-c").arg(source).arg("-o").arg(object);
+        compiler
+    }
+
+    /// The command that links what was compiled so.
+    pub fn link(&self, mut compiler: Command, options: &[&str], objects: &[PathBuf], output: &Path) -> Command {
+        compiler.args(options).args(objects).args(&self.libraries).arg("-o").arg(output);
         compiler
     }
 }

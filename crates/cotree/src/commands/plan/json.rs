@@ -1,0 +1,106 @@
+//! `cotree plan --json`.
+
+use super::Costs;
+use cotree_core::affine::{AffineVariable, Trades};
+use cotree_core::dfs::Dfs;
+use cotree_core::facts::ProgramMap;
+use cotree_core::loops::LoopForest;
+use cotree_core::method::edge;
+use cotree_core::method::path::PathCost;
+use cotree_core::probe::Probe;
+use cotree_core::statistics::PlacementCost;
+use cotree_core::weighting::Weighting;
+use cotree_report::names::matches;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Loops, and the variables that count in them.
+#[derive(Default)]
+pub struct Affine {
+    loops: u64,
+    variables: u64,
+    usable: u64,
+    used: u64,
+}
+
+impl Affine {
+    /// Of all functions that match.
+    pub fn of(program: &ProgramMap, variables: &[Vec<AffineVariable>], pattern: Option<&str>) -> Affine {
+        let mut sum = Affine::default();
+        for ((_, function), variables) in program.functions().zip(variables) {
+            let wanted = pattern.is_none_or(|pattern| matches(pattern, &function.symbol));
+            let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
+            let weighting = Weighting::expected(function, &cfg);
+            let trades = Trades::new(function, &cfg, &weighting, variables);
+            let plan = edge::plan_trades(function, &cfg, &weighting, &trades);
+            let mut replaced: Vec<usize> = (plan.probes.iter())
+                .filter_map(|placed| match placed.probe {
+                    Probe::Close(counter, _) => Some(counter.index()),
+                    _ => None,
+                })
+                .collect();
+            replaced.sort_unstable();
+            replaced.dedup();
+            sum.loops += LoopForest::new(&cfg, &Dfs::new(&cfg)).len() as u64;
+            sum.variables += variables.len() as u64;
+            sum.usable += trades.verdicts.iter().filter(|verdict| verdict.is_ok()).count() as u64;
+            sum.used += replaced.len() as u64;
+        }
+        sum
+    }
+}
+
+/// The object, `cotree-plan/1`.
+pub fn write(costs: &Costs, affine: Option<&Affine>, out: &mut dyn Write) -> io::Result<()> {
+    let counters = &costs.counters;
+    let placement = |cost: &PlacementCost| {
+        json!({
+            "counters": cost.counters,
+            "jumps": cost.jumps,
+            "increments": cost.increments,
+            "jumps_executed": cost.jumps_executed,
+        })
+    };
+    let mut plan = json!({
+        "schema": "cotree-plan/1",
+        "blocks": counters.blocks,
+        "edges": counters.edges,
+        "methods": {
+            "redundant": placement(&counters.redundant),
+            "edge": placement(&counters.edge),
+            "edge_minimum": placement(&counters.edge_minimum),
+            "vertex": placement(&counters.vertex),
+            "vertex_edge": placement(&counters.vertex_edge),
+            "block": placement(&counters.block),
+        },
+        "paths": { "path": paths(&costs.paths), "path_context": paths(&costs.context) },
+    });
+    if let Some(affine) = affine {
+        plan["affine"] = json!({
+            "loops": affine.loops,
+            "variables": affine.variables,
+            "usable": affine.usable,
+            "used": affine.used,
+        });
+    }
+    serde_json::to_writer_pretty(&mut *out, &plan)?;
+    writeln!(out)
+}
+
+fn paths(cost: &PathCost) -> Value {
+    json!({
+        "functions": cost.functions,
+        "hashed_functions": cost.hashed_functions,
+        "limited_functions": cost.limited_functions,
+        "functions_with_context": cost.functions_with_context,
+        "most_paths": cost.most_paths,
+        "array_entries": cost.array_entries,
+        "probes": cost.probes,
+        "register_updates": cost.register_updates,
+        "increments": cost.path_increments,
+        "hashed_increments": cost.hashed_increments,
+        "self_loop_increments": cost.self_loop_increments,
+        "sites_with_register": cost.sites_with_register,
+        "calls_with_register": cost.calls_with_register,
+    })
+}

@@ -1,0 +1,192 @@
+//! Building one program in one variant.
+//!
+//! cotree's builds of C programs share their objects: these are bitcode, in which nothing is measured yet.
+
+use super::variants::{self, Tool, Variant};
+use super::workers;
+use crate::programs::Program;
+use crate::real::Context;
+use crate::rust_programs::Package;
+use crate::{measure, workspace};
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Something that is built in many ways.
+pub enum Subject {
+    /// C or C++.
+    C(Program),
+    /// Rust.
+    Rust(Package),
+}
+
+impl Subject {
+    /// Its name in tables and folders.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Subject::C(program) => program.name,
+            Subject::Rust(package) => package.name,
+        }
+    }
+
+    /// The argument lists to run it with.
+    pub fn runs(&self) -> Vec<Vec<String>> {
+        match self {
+            Subject::C(program) => program.runs.clone(),
+            Subject::Rust(package) => package.runs.iter().map(|(arguments, _)| arguments.clone()).collect(),
+        }
+    }
+
+    /// Can it be built so?
+    pub fn has(&self, variant: &Variant) -> bool {
+        matches!(self, Subject::C(_)) || variant.rust.is_some()
+    }
+}
+
+/// An executable.
+pub struct Built {
+    /// Where it is.
+    pub executable: PathBuf,
+    /// Processor time of compiler and linker.
+    pub cost: Duration,
+}
+
+/// Builds one subject in all variants.
+pub struct Builder<'a> {
+    context: &'a Context,
+    subject: &'a Subject,
+    /// What cotree's links start from, and what it took to compile.
+    objects: Vec<PathBuf>,
+    compiled: Duration,
+}
+
+impl<'a> Builder<'a> {
+    /// Compiles what is shared by some of these, in this folder.
+    pub fn new(context: &'a Context, subject: &'a Subject, variants: &[Variant], folder: &Path) -> Result<Builder<'a>> {
+        let mut builder = Builder { context, subject, objects: Vec::new(), compiled: Duration::ZERO };
+        let share = variants.iter().any(|variant| matches!(variant.tool, Tool::Cotree | Tool::Passes));
+        let Subject::C(program) = subject else { return Ok(builder) };
+        if !share {
+            return Ok(builder);
+        }
+        let folder = folder.join("objects");
+        workspace::fresh(&folder)?;
+        let numbered: Vec<(usize, &PathBuf)> = program.sources.iter().enumerate().collect();
+        let compiled = workers::each(&numbered, |(index, source)| -> Result<(PathBuf, Duration)> {
+            let object = folder.join(format!("{index}.o"));
+            let compiler = context.cotree_cc(&[], program.cxx);
+            let cost = measure::run(&program.compile(compiler, &["-O2"], source, &object))?;
+            Ok((object, cost.processor))
+        });
+        for result in compiled {
+            let (object, cost) = result?;
+            builder.objects.push(object);
+            builder.compiled += cost;
+        }
+        Ok(builder)
+    }
+
+    /// The bitcode of a C program.
+    pub fn bitcode(&self) -> Result<Vec<PathBuf>> {
+        let mut bitcode = Vec::new();
+        for object in &self.objects {
+            if is_bitcode(object)? {
+                bitcode.push(object.clone());
+            }
+        }
+        Ok(bitcode)
+    }
+
+    /// Builds a variant in an empty folder.
+    pub fn build(&self, variant: &Variant, weights: Option<&Path>, folder: &Path) -> Result<Built> {
+        match self.subject {
+            Subject::C(program) => self.build_c(program, variant, weights, folder),
+            Subject::Rust(package) => self.build_rust(package, variant, weights, folder),
+        }
+    }
+
+    fn cotree(&self, variant: &Variant, weights: Option<&Path>) -> Command {
+        let mut cotree = self.context.cotree();
+        cotree.args(&variant.options);
+        if let Some(weights) = weights.filter(|_| variant.weights) {
+            cotree.arg("--weights").arg(weights);
+        }
+        cotree
+    }
+
+    fn build_c(&self, program: &Program, variant: &Variant, weights: Option<&Path>, folder: &Path) -> Result<Built> {
+        let executable = folder.join("program");
+        let options = [&["-O2"], variant.options.as_slice()].concat();
+        let run = |command: Command| anyhow::Ok(measure::run(&command)?.processor);
+        let driver = if program.cxx { "c++" } else { "cc" };
+        let cost = match variant.tool {
+            Tool::Cotree => {
+                let mut linker = self.cotree(variant, weights);
+                linker.arg(driver);
+                self.compiled + run(program.link(linker, &["-O2"], &self.objects, &executable))?
+            }
+            Tool::Passes => {
+                let (mut objects, mut cost) = (Vec::new(), self.compiled);
+                for object in &self.objects {
+                    if !is_bitcode(object)? {
+                        objects.push(object.clone());
+                        continue;
+                    }
+                    let counted = folder.join(object.file_name().context("an object has a name")?);
+                    let mut opt = Command::new(self.context.clang.llvm("opt"));
+                    opt.args(["-passes=pgo-instr-gen,instrprof", "-disable-vp"]).args(&variant.options);
+                    cost += run({
+                        opt.arg(object).arg("-o").arg(&counted);
+                        opt
+                    })?;
+                    objects.push(counted);
+                }
+                objects.push(variants::profile_runtime(self.context)?);
+                let linker = self.context.cotree_cc(&["--profile", "none"], program.cxx);
+                cost + run(program.link(linker, &["-O2", "-u__llvm_profile_runtime"], &objects, &executable))?
+            }
+            Tool::Llvm => run(program.build(self.context.plain(program.cxx), &options, &executable))?,
+            Tool::Gcc => {
+                run(program.build(Command::new(if program.cxx { "g++" } else { "gcc" }), &options, &executable))?
+            }
+            Tool::Bolt => {
+                let plain = folder.join("plain");
+                let cost = run(program.build(self.context.plain(program.cxx), &options, &plain))?;
+                let mut bolt = Command::new(variants::bolt(self.context).context("it was found before")?);
+                bolt.arg(&plain).args(["-instrument", "-o"]).arg(&executable);
+                bolt.arg(format!("--instrumentation-file={}", folder.join("bolt.fdata").display()));
+                cost + run(bolt)?
+            }
+        };
+        Ok(Built { executable, cost })
+    }
+
+    fn build_rust(&self, package: &Package, variant: &Variant, weights: Option<&Path>, folder: &Path) -> Result<Built> {
+        let (source, target) = (folder.join("source"), folder.join("target"));
+        package.unpack(&source)?;
+        let (mut command, built) = if variant.tool == Tool::Cotree {
+            let mut cotree = self.cotree(variant, weights);
+            cotree.arg("cargo");
+            package.build_profiled(cotree, &source, &target, "3")
+        } else {
+            package.build(workspace::cargo(), &source, &target, "3")
+        };
+        if let Some(flags) = variant.rust.as_ref().filter(|flags| !flags.is_empty()) {
+            command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+        }
+        let cost = measure::run(&command)?.processor;
+        let executable = folder.join("program");
+        fs::copy(&built, &executable).with_context(|| format!("{} was not built", built.display()))?;
+        fs::remove_dir_all(&target)?;
+        Ok(Built { executable, cost })
+    }
+}
+
+fn is_bitcode(object: &Path) -> Result<bool> {
+    let mut magic = [0; 4];
+    fs::File::open(object)?.read_exact(&mut magic)?;
+    Ok(magic == *b"BC\xC0\xDE" || magic == [0xDE, 0xC0, 0x17, 0x0B])
+}

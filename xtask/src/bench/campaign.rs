@@ -1,0 +1,259 @@
+//! Everything that is measured of one program: each variant is built, run under the counter of instructions, compared with the
+//! others in what it prints, and timed.
+
+use super::build::{Builder, Subject};
+use super::instructions::Counter;
+use super::store::{self, Known, Store};
+use super::variants::{self, Tool, Variant};
+use super::{plans, workers};
+use crate::real::Context;
+use crate::{command, measure, workspace};
+use anyhow::{Context as _, Result, ensure};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What one build of one program costs.
+#[derive(Clone)]
+pub struct Cell {
+    /// Instructions of all runs.
+    pub instructions: u64,
+    /// Processor time that it took to build.
+    pub build: Duration,
+    /// Bytes of the executable without debug information.
+    pub file: u64,
+    /// Processor time over that of the base; absent where it was not taken, or is too short to mean anything.
+    pub time: Option<f64>,
+}
+
+/// What was found of one program.
+pub struct Measured {
+    /// The program.
+    pub name: &'static str,
+    /// By name of the variant.
+    pub cells: BTreeMap<&'static str, Cell>,
+    /// What its profiles and plans tell.
+    pub plans: plans::Plans,
+    /// What went wrong.
+    pub failures: Vec<String>,
+}
+
+impl Measured {
+    /// A number of the variant over that of its base.
+    pub fn ratio(&self, variant: &Variant, number: impl Fn(&Cell) -> f64) -> Option<f64> {
+        Some(number(self.cells.get(variant.name)?) / number(self.cells.get(variant.tool.base())?))
+    }
+
+    /// Instructions over those of the base.
+    pub fn overhead(&self, variant: &Variant) -> Option<f64> {
+        self.ratio(variant, |cell| cell.instructions as f64)
+    }
+}
+
+/// How to measure.
+pub struct Campaign<'a> {
+    /// Tools and sources.
+    pub context: &'a Context,
+    /// What is to be built.
+    pub variants: &'a [Variant],
+    /// Who counts instructions.
+    pub counter: Counter,
+    /// How often times are taken.
+    pub rounds: usize,
+}
+
+/// An executable that ran.
+struct Ran {
+    cell: Cell,
+    /// Absent if its numbers are those of an earlier run.
+    executable: Option<PathBuf>,
+    /// A hash of all output and exit codes.
+    output: u64,
+}
+
+impl Campaign<'_> {
+    /// Measures one program; `longer` are the same program's runs for taking time.
+    pub fn measure(&self, subject: &Subject, longer: &Subject, store: &mut Store) -> Result<Measured> {
+        let name = subject.name();
+        eprint!("{name}:");
+        let folder = workspace::scratch().join("bench").join(name);
+        workspace::fresh(&folder)?;
+        let builder = Builder::new(self.context, subject, self.variants, &folder)?;
+        let mut failures = Vec::new();
+        let mut ran: BTreeMap<&'static str, Ran> = BTreeMap::new();
+        let content = store::content(subject)?;
+        for variant in self.variants {
+            if let Some(Known { cell, output }) = store.find(subject, content, variant) {
+                ran.insert(variant.name, Ran { cell, executable: None, output });
+            }
+        }
+        let mut weights = None;
+        // Those that need the profile of another come second.
+        for second in [false, true] {
+            if second {
+                weights = self.merged(variants::EDGE, &folder, subject)?;
+            }
+            let mut now: Vec<&Variant> =
+                self.variants.iter().filter(|v| subject.has(v) && v.weights == second).collect();
+            now.retain(|variant| !ran.contains_key(variant.name));
+            let results = workers::each(&now, |variant| {
+                let result = self.one(&builder, subject, variant, weights.as_deref(), &folder.join(variant.slug()));
+                eprint!(" {}{}", variant.slug(), if result.is_ok() { "" } else { " (failed)" });
+                result
+            });
+            for (variant, result) in now.into_iter().zip(results) {
+                match result {
+                    Ok(one) => drop(ran.insert(variant.name, one)),
+                    Err(error) => failures.push(format!("{name}, {}: {error:#}", variant.name)),
+                }
+            }
+        }
+        let reference = ran.get("LLVM").or_else(|| ran.values().next()).context("some variant ran")?.output;
+        for (variant, one) in &ran {
+            if one.output != reference {
+                failures.push(format!("{name} printed something else when built as {variant}"));
+            }
+        }
+        let mut times = self.times(longer, &ran, &folder)?;
+        eprintln!();
+        for variant in self.variants {
+            if let Some(one) = ran.get_mut(variant.name).filter(|one| one.executable.is_some()) {
+                one.cell.time = times.remove(variant.name);
+                store.keep(subject, content, variant, &one.cell, one.output);
+            }
+        }
+        store.save()?;
+        let paths = self.merged(variants::PATH, &folder, subject)?;
+        let executable = |name: &str| ran.get(name).and_then(|one| one.executable.as_deref());
+        let plans = plans::Plans::new(
+            self.context,
+            weights.as_deref().zip(executable(variants::EDGE)),
+            paths.as_deref().filter(|_| ran.contains_key(variants::PATH)),
+            &builder.bitcode()?,
+        )
+        .with_context(|| format!("plans of {name}"))?;
+        let cells = ran.into_iter().map(|(name, one)| (name, one.cell)).collect();
+        let measured = Measured { name, cells, plans, failures };
+        std::fs::remove_dir_all(&folder)?;
+        Ok(measured)
+    }
+
+    fn one(
+        &self,
+        builder: &Builder<'_>,
+        subject: &Subject,
+        variant: &Variant,
+        weights: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Ran> {
+        workspace::fresh(folder)?;
+        let built = builder.build(variant, weights, folder)?;
+        let executable = folder.join("stripped");
+        match variant.tool {
+            // Old versions of valgrind fail on recent debug information,
+            Tool::Cotree | Tool::Passes => strip("-g", &built.executable, &executable)?,
+            // and on symbols in the sections of clang's coverage;
+            Tool::Llvm | Tool::Gcc => strip("-s", &built.executable, &executable)?,
+            // strip doesn't understand what BOLT wrote.
+            Tool::Bolt => drop(std::fs::copy(&built.executable, &executable)?),
+        }
+        std::fs::remove_file(&built.executable)?;
+        let (mut instructions, mut output) = (0, Vec::new());
+        for (index, arguments) in subject.runs().iter().enumerate() {
+            let (count, one) = self.counter.run(&executable, arguments, folder, &environment(folder, index))?;
+            instructions += count;
+            output.extend(&one.stdout);
+            output.extend(command::ending(&one).to_string().into_bytes());
+        }
+        let file = std::fs::metadata(&executable)?.len();
+        let cell = Cell { instructions, build: built.cost, file, time: None };
+        Ok(Ran { cell, executable: Some(executable), output: store::hash(output) })
+    }
+
+    /// The profiles of all runs of that variant, as one.
+    fn merged(&self, variant: &str, folder: &Path, subject: &Subject) -> Result<Option<PathBuf>> {
+        let Some(variant) = self.variants.iter().find(|v| v.name == variant) else { return Ok(None) };
+        let folder = folder.join(variant.slug());
+        let profiles: Vec<PathBuf> = (0..subject.runs().len()).map(|index| folder.join(profile(index))).collect();
+        if !profiles.iter().all(|profile| profile.exists()) {
+            return Ok(None);
+        }
+        let merged = folder.join("merged.cotree");
+        command::succeed(self.context.cotree().arg("merge").args(profiles).arg("-o").arg(&merged))?;
+        Ok(Some(merged))
+    }
+
+    /// The median of paired ratios: in each round every build runs once, and is compared with its base in the same round.
+    fn times(
+        &self,
+        subject: &Subject,
+        ran: &BTreeMap<&'static str, Ran>,
+        folder: &Path,
+    ) -> Result<BTreeMap<&'static str, f64>> {
+        let timed: Vec<(&Variant, &PathBuf)> = (self.variants.iter())
+            .filter(|variant| variant.timed)
+            .filter_map(|variant| Some((variant, ran.get(variant.name)?.executable.as_ref()?)))
+            .collect();
+        let mut ratios: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
+        for _ in 0..self.rounds {
+            let mut times = BTreeMap::new();
+            for (variant, executable) in &timed {
+                let folder = folder.join(variant.slug());
+                let before = measure::of_children();
+                for arguments in subject.runs() {
+                    let mut command = Command::new(executable);
+                    command.args(arguments).current_dir(&folder).envs(environment(&folder, usize::MAX));
+                    command::output(&mut command)?;
+                }
+                times.insert(variant.name, (measure::of_children() - before).as_secs_f64());
+            }
+            for (variant, _) in &timed {
+                if let Some(base) = times.get(variant.tool.base()).filter(|base| **base >= LEAST_TIME) {
+                    ratios.entry(variant.name).or_default().push(times[variant.name] / base);
+                }
+            }
+        }
+        ratios.retain(|_, ratios| ratios.len() == self.rounds);
+        let medians = ratios.into_iter().map(|(name, ratios)| Ok((name, median(ratios).context("no round")?)));
+        medians.collect()
+    }
+}
+
+/// Seconds below which a ratio of processor times says nothing.
+const LEAST_TIME: f64 = 0.02;
+
+fn strip(what: &str, from: &Path, to: &Path) -> Result<()> {
+    command::succeed(Command::new("strip").arg(what).arg("-o").arg(to).arg(from)).map(drop)
+}
+
+fn profile(index: usize) -> String {
+    format!("run-{index}.cotree")
+}
+
+/// Where the run of that number leaves its profile.
+fn environment(folder: &Path, index: usize) -> [(&'static str, OsString); 3] {
+    [
+        ("COTREE_FILE", folder.join(profile(index)).into()),
+        ("LLVM_PROFILE_FILE", folder.join("profile.profraw").into()),
+        ("RUST_BACKTRACE", "0".into()),
+    ]
+}
+
+/// The one in the middle, or between the two in the middle.
+pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    let upper = *numbers.get(middle)?;
+    Some(if numbers.len() % 2 == 1 { upper } else { f64::midpoint(numbers[middle - 1], upper) })
+}
+
+/// Two lists of subjects that belong together.
+pub fn pairs(subjects: Vec<Subject>, longer: Vec<Subject>) -> Result<Vec<(Subject, Subject)>> {
+    ensure!(
+        subjects.iter().map(Subject::name).eq(longer.iter().map(Subject::name)),
+        "workloads are of the same programs"
+    );
+    Ok(subjects.into_iter().zip(longer).collect())
+}

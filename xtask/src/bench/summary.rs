@@ -1,0 +1,212 @@
+//! The tables of overheads.
+
+use super::campaign::{Cell, Measured, median};
+use super::variants::{self, Tool, Variant};
+use crate::table::Table;
+use std::fmt::Write;
+
+/// All programs, in all variants.
+pub struct Results {
+    /// The variants, in the order of the tables.
+    pub variants: Vec<Variant>,
+    /// The programs.
+    pub programs: Vec<Measured>,
+}
+
+/// One number of a variant over all programs, as ratios over the base.
+struct Spread {
+    total: f64,
+    median: f64,
+    worst: (f64, &'static str),
+}
+
+/// Has the variant its place in this table?
+type Belongs = fn(&Variant) -> bool;
+
+fn percent(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".into(), |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0))
+}
+
+impl Results {
+    fn named(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    fn counted(&self) -> impl Iterator<Item = &Variant> {
+        self.variants.iter().filter(|variant| !variant.is_base())
+    }
+
+    fn spread(&self, variant: &Variant, number: impl Fn(&Cell) -> f64) -> Option<Spread> {
+        let (mut sum, mut bases, mut ratios) = (0.0, 0.0, Vec::new());
+        for program in &self.programs {
+            let Some(ratio) = program.ratio(variant, &number) else { continue };
+            sum += number(&program.cells[variant.name]);
+            bases += number(&program.cells[variant.tool.base()]);
+            ratios.push((ratio, program.name));
+        }
+        let worst = ratios.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(Spread { total: sum / bases, median: median(ratios.iter().map(|r| r.0).collect())?, worst })
+    }
+
+    fn instructions(&self, variant: &Variant) -> Option<Spread> {
+        self.spread(variant, |cell| cell.instructions as f64)
+    }
+
+    /// All tables.
+    pub fn write(&self, out: &mut String) -> std::fmt::Result {
+        self.write_summary(out)?;
+        self.write_judgement(out)?;
+        self.write_programs(out)?;
+        self.write_times(out)
+    }
+
+    fn write_summary(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "## All configurations, at -O2 (Rust: release)\n")?;
+        writeln!(
+            out,
+            "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
+             the middle, and for the worst. Time is processor time, the median over programs of medians of paired ratios. Size is \
+             of all executables without debug information, build of compiling and linking them all, in processor time; of \
+             cotree's builds the base is `--profile none`.\n"
+        )?;
+        let header = ["build", "programs", "total", "median", "worst", "of", "time", "size", "build"];
+        let mut table = Table::new(header);
+        for variant in self.counted() {
+            let Some(spread) = self.instructions(variant) else { continue };
+            let times = self.programs.iter().filter_map(|p| p.cells.get(variant.name)?.time).collect();
+            let total = |number: &dyn Fn(&Cell) -> f64| self.spread(variant, number).map(|s| s.total);
+            let programs = self.programs.iter().filter(|p| p.cells.contains_key(variant.name)).count();
+            table.row([
+                variant.name.to_owned(),
+                programs.to_string(),
+                percent(Some(spread.total)),
+                percent(Some(spread.median)),
+                percent(Some(spread.worst.0)),
+                spread.worst.1.to_owned(),
+                percent(median(times)),
+                percent(total(&|cell| cell.file as f64)),
+                percent(total(&|cell| cell.build.as_secs_f64())),
+            ]);
+        }
+        writeln!(out, "{table}")
+    }
+
+    /// The better of the peer's two forms, for one program.
+    fn peer(&self, program: &Measured) -> Option<f64> {
+        let forms = variants::JUDGES.iter().filter_map(|name| program.overhead(self.named(name)?));
+        forms.reduce(f64::min)
+    }
+
+    fn write_judgement(&self, out: &mut String) -> std::fmt::Result {
+        let (Some(edge), Some(path)) = (self.named(variants::EDGE), self.named(variants::PATH)) else { return Ok(()) };
+        let forms: Vec<&Variant> = variants::JUDGES.iter().filter_map(|name| self.named(name)).collect();
+        let mut table = Table::new([
+            "program",
+            "cotree edge",
+            "better -fprofile-generate",
+            "cotree / peer",
+            "cotree path",
+            "path overhead / edge overhead",
+        ]);
+        let (mut relations, mut costs) = (Vec::new(), Vec::new());
+        let mut missed = Vec::new();
+        let factor = |path: Option<f64>, edge: Option<f64>| Some((path? - 1.0) / (edge? - 1.0));
+        let show = |number: Option<f64>, digits: usize| number.map_or("–".into(), |n| format!("{n:.digits$}"));
+        for program in &self.programs {
+            let (ours, peer, paths) = (program.overhead(edge), self.peer(program), program.overhead(path));
+            let relation = ours.zip(peer).map(|(ours, peer)| ours / peer);
+            let cost = factor(paths, ours);
+            relations.extend(relation.map(|r| (r, program.name)));
+            costs.extend(cost);
+            if relation.is_some_and(|r| r > 1.1) {
+                missed.push(program.name);
+            }
+            table.row([
+                program.name.to_owned(),
+                percent(ours),
+                percent(peer),
+                show(relation, 3),
+                percent(paths),
+                show(cost, 2),
+            ]);
+        }
+        let total = |variant: &Variant| self.instructions(variant).map(|s| s.total);
+        let peer = forms.iter().filter_map(|form| total(form)).reduce(f64::min);
+        let relation = total(edge).zip(peer).map(|(ours, peer)| ours / peer);
+        let middle = median(relations.iter().map(|r| r.0).collect());
+        let worst = relations.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
+        let cost = factor(total(path), total(edge));
+        table.row([
+            "total".to_owned(),
+            percent(total(edge)),
+            percent(peer),
+            show(relation, 3),
+            percent(total(path)),
+            show(cost, 2),
+        ]);
+        writeln!(out, "## Against the better of -fprofile-generate's two forms (counter promotion on and off)\n")?;
+        writeln!(out, "{table}")?;
+        writeln!(
+            out,
+            "cotree / peer: total {} (wanted: at most 1), median {}, worst {}{} (wanted: at most 1.1 for each{}). Path over edge \
+             overhead: total {} (wanted: at most 2), median {}.\n",
+            show(relation, 3),
+            show(middle, 3),
+            show(worst.map(|w| w.0), 3),
+            worst.map_or(String::new(), |w| format!(" of {}", w.1)),
+            if missed.is_empty() { String::new() } else { format!("; missed by {}", missed.join(", ")) },
+            show(cost, 2),
+            show(median(costs), 2),
+        )
+    }
+
+    /// Overheads by program, in tables that a page has room for.
+    fn write_programs(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "## Instructions by program\n")?;
+        let groups: [(&str, Belongs); 4] = [
+            ("cotree's methods, over `cotree none`", |v| {
+                v.tool == Tool::Cotree && !v.name.starts_with("cotree edge,") && !v.name.starts_with("cotree path,")
+            }),
+            ("cotree's options, over `cotree none`", |v| {
+                v.name.starts_with("cotree edge,") || v.name.starts_with("cotree path,")
+            }),
+            ("LLVM and BOLT, over clang or rustc alone (its passes in our place: over `cotree none`)", |v| {
+                matches!(v.tool, Tool::Llvm | Tool::Passes | Tool::Bolt)
+            }),
+            ("gcc, over gcc alone", |v| v.tool == Tool::Gcc),
+        ];
+        for (title, belongs) in groups {
+            let columns: Vec<&Variant> = self.counted().filter(|v| belongs(v)).collect();
+            if columns.is_empty() {
+                continue;
+            }
+            let short = |v: &Variant| v.name.trim_start_matches("cotree ").to_owned();
+            let mut table = Table::new(std::iter::once("program".to_owned()).chain(columns.iter().map(|v| short(v))));
+            for program in &self.programs {
+                let cells = columns.iter().map(|v| percent(program.overhead(v)));
+                table.row(std::iter::once(program.name.to_owned()).chain(cells));
+            }
+            let totals = columns.iter().map(|v| percent(self.instructions(v).map(|s| s.total)));
+            table.row(std::iter::once("total".to_owned()).chain(totals));
+            writeln!(out, "### {title}\n\n{table}")?;
+        }
+        let bases: Vec<&Variant> = self.variants.iter().filter(|v| v.is_base()).collect();
+        let mut table = Table::new(std::iter::once("program").chain(bases.iter().map(|v| v.name)));
+        for program in &self.programs {
+            let millions = |v: &&Variant| program.cells.get(v.name).map(|cell| cell.instructions as f64 / 1e6);
+            let cells = bases.iter().map(|v| millions(v).map_or("–".into(), |m| format!("{m:.1}")));
+            table.row(std::iter::once(program.name.to_owned()).chain(cells));
+        }
+        writeln!(out, "### Without counters: millions of instructions\n\n{table}")
+    }
+
+    fn write_times(&self, out: &mut String) -> std::fmt::Result {
+        let columns: Vec<&Variant> = self.counted().filter(|v| v.timed).collect();
+        let mut table = Table::new(std::iter::once("program").chain(columns.iter().map(|v| v.name)));
+        for program in &self.programs {
+            let time = |v: &&Variant| percent(program.cells.get(v.name).and_then(|cell| cell.time));
+            table.row(std::iter::once(program.name.to_owned()).chain(columns.iter().map(time)));
+        }
+        writeln!(out, "## Processor time by program, over each tool's base\n\n{table}")
+    }
+}

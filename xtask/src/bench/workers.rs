@@ -1,0 +1,26 @@
+//! Work that is done side by side, one piece per processor.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Does it for each item; results are in the order of the items.
+pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while let Some((index, item)) = {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(n).map(|i| (n, i))
+                } {
+                    let result = work(item);
+                    results.lock().expect("pushing doesn't panic").push((index, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("pushing doesn't panic");
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}

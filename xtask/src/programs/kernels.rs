@@ -1,0 +1,27 @@
+//! Programs of ours of a file each, for what the real ones don't do: numeric loops, pointer chasing, backtracking, C++ templates.
+
+use super::{Program, Workload, strings};
+use crate::workspace::program_file;
+
+/// Name, file, and arguments of each workload: full, small, tiny.
+const KERNELS: [(&str, &str, [&[&str]; 3]); 7] = [
+    ("templates", "templates.cpp", [&["4000"], &["300"], &["60"]]),
+    ("nbody", "kernels/nbody.c", [&["400000"], &["40000"], &["4000"]]),
+    ("fft", "kernels/fft.c", [&["14", "60"], &["12", "40"], &["12", "6"]]),
+    ("matrix", "kernels/matrix.c", [&["400"], &["200"], &["100"]]),
+    ("stencil", "kernels/stencil.c", [&["200", "60"], &["120", "40"], &["60", "20"]]),
+    ("chase", "kernels/chase.c", [&["300000"], &["40000"], &["10000"]]),
+    ("puzzle", "kernels/puzzle.c", [&["11", "8"], &["9", "2"], &["7", "1"]]),
+];
+
+/// All of them.
+pub fn all(workload: Workload) -> impl Iterator<Item = Program> {
+    KERNELS.into_iter().map(move |(name, file, [full, small, tiny])| Program {
+        name,
+        cxx: file.ends_with("pp"),
+        flags: Vec::new(),
+        sources: vec![program_file(file)],
+        libraries: vec!["-lm"],
+        runs: vec![strings(workload.pick(full, small, tiny))],
+    })
+}
