@@ -12,7 +12,8 @@
 //! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`likelihood`] guess from them how often
 //!   edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
 //! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.
-//!   [`affine`] finds counts that the program itself keeps in loop variables.
+//!   [`affine`] finds counts that the program itself keeps in loop variables, [`supergraph`] the functions whose entries
+//!   their callers have counted already.
 //! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
 //!   [`method::path`] is a world of its own: it counts paths, from which blocks and edges follow.
 //! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs plans over walks of the graph.
@@ -73,5 +74,6 @@ pub mod profile;
 pub mod sese;
 pub mod spanning;
 pub mod statistics;
+pub mod supergraph;
 pub mod union_find;
 pub mod weighting;

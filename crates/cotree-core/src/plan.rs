@@ -59,6 +59,26 @@ pub const MOST_PATH_ARRAY: u64 = 1 << 20;
 /// between some dozens of paths.
 pub const PATH_CACHE: u64 = 64;
 
+/// One place from which a function is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CallPoint {
+    /// The caller, by its place in [`crate::facts::ProgramMap::functions`].
+    pub function: u32,
+    /// The block that calls.
+    pub block: Block,
+    /// How many call sites of the block come before the call: it runs only if those calls return.
+    pub after_sites: u32,
+}
+
+/// A function whose activations are not counted: they are what its callers' call points add up to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DerivedEntry {
+    /// The function, by its place in [`crate::facts::ProgramMap::functions`].
+    pub function: u32,
+    /// Everything that calls it, in order; a point with several calls is listed as often.
+    pub calls: Vec<CallPoint>,
+}
+
 /// The plan of a link unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitPlan {
@@ -67,6 +87,8 @@ pub struct UnitPlan {
     /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have an empty plan.
     /// Empty where paths are counted: then the plans are parts of `paths`. See [`Self::plan`].
     pub functions: Vec<FunctionPlan>,
+    /// The functions whose entries follow from their callers' counts ([`crate::supergraph`]), by rising number.
+    pub entries: Vec<DerivedEntry>,
     /// One per function if the method counts paths, else empty.
     pub paths: Vec<PathPlan>,
     /// A function with no more paths than this counts them in an array, others in a hash table.
@@ -116,7 +138,7 @@ impl UnitPlan {
     /// A unit in which no paths are counted.
     #[must_use]
     pub fn of_counters(method: Method, functions: Vec<FunctionPlan>, check: Option<Vec<FunctionPlan>>) -> Self {
-        Self { method, functions, paths: Vec::new(), path_array: PATH_ARRAY, check }
+        Self { method, functions, entries: Vec::new(), paths: Vec::new(), path_array: PATH_ARRAY, check }
     }
 
     /// The plans of all functions, those of self-loops where paths are counted.

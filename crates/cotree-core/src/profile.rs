@@ -19,7 +19,8 @@ pub enum Flaw {
     /// Flow that no execution can have: some derived count would be negative or its equations contradict each other.
     Inconsistent,
     /// The run was cut off (a signal, a crash) or observed while it went on: live activations were not seen, so
-    /// derived counts may be off by one per live activation. Counted values are right (but see [`Self::LoopsUnderWay`]).
+    /// derived counts may be off by one per live activation, and per call that it makes where the callee's entries follow
+    /// from it. Counted values are right (but see [`Self::LoopsUnderWay`]).
     LiveFrames,
     /// The program changes stacks by itself (coroutines, fibers): activations on suspended stacks were not seen.
     SuspendedStacks,

@@ -33,12 +33,31 @@ pub enum Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanningTree {
     in_tree: Vec<bool>,
+    /// An edge that is neither in the tree nor a chord.
+    known: Option<Edge>,
 }
 
 impl SpanningTree {
     /// The extreme tree. Deterministic: ties go to the stronger claim, then to the lower edge number.
     #[must_use]
     pub fn new(cfg: &Cfg, weighting: &Weighting, extreme: Extreme, claim: impl Fn(Edge) -> Claim) -> Self {
+        Self::seeded(cfg, weighting, extreme, claim, Some(cfg.exit_edge()))
+    }
+
+    /// The extreme tree of the graph without EXIT→entry, which is not in the tree and no chord: how often it runs is known
+    /// from elsewhere.
+    #[must_use]
+    pub fn entered(cfg: &Cfg, weighting: &Weighting, extreme: Extreme, claim: impl Fn(Edge) -> Claim) -> Self {
+        Self { known: Some(cfg.exit_edge()), ..Self::seeded(cfg, weighting, extreme, claim, None) }
+    }
+
+    fn seeded(
+        cfg: &Cfg,
+        weighting: &Weighting,
+        extreme: Extreme,
+        claim: impl Fn(Edge) -> Claim,
+        seed: Option<Edge>,
+    ) -> Self {
         let mut offers: Vec<(Claim, f64, Claim, Edge)> = cfg
             .edges()
             .filter(|&e| e != cfg.exit_edge())
@@ -56,10 +75,10 @@ impl SpanningTree {
 
         let mut joined = UnionFind::new(cfg.block_count());
         let mut in_tree = vec![false; cfg.edge_count()];
-        for edge in std::iter::once(cfg.exit_edge()).chain(offers.into_iter().map(|offer| offer.3)) {
+        for edge in seed.into_iter().chain(offers.into_iter().map(|offer| offer.3)) {
             in_tree[edge.index()] = joined.union(cfg.src(edge).index(), cfg.dst(edge).index());
         }
-        Self { in_tree }
+        Self { in_tree, known: None }
     }
 
     /// Is the edge in the tree?
@@ -70,7 +89,8 @@ impl SpanningTree {
 
     /// The edges off the tree, in edge order.
     pub fn chords(&self) -> impl Iterator<Item = Edge> {
-        self.in_tree.iter().enumerate().filter(|(_, inside)| !**inside).map(|(i, _)| Edge::new(i))
+        let chords = self.in_tree.iter().enumerate().filter(|(_, inside)| !**inside).map(|(i, _)| Edge::new(i));
+        chords.filter(|&edge| Some(edge) != self.known)
     }
 
     /// The sum of the chords' weights: what counters on the chords cost.

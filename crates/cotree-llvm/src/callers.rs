@@ -1,5 +1,6 @@
 //! Who may call a function: what its own module can't tell.
 
+use crate::extract::plain;
 use crate::link::{JobModule, Prepared, Resolution};
 use cotree_core::facts::{Function, Untouched};
 use std::collections::{HashMap, HashSet};
@@ -13,10 +14,10 @@ pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
             .symbols
             .iter()
             .filter(|s| matches!(s.resolution, Resolution::Prevailing | Resolution::PrevailingExported))
-            .map(|s| s.ir_name.as_str())
+            .map(|s| plain(&s.ir_name))
             .collect();
         for function in &mut extracted.facts.functions {
-            let symbol = function.symbol.as_str();
+            let symbol = plain(&function.symbol);
             function.address_taken |= taken.contains(symbol) || outside.contains(symbol);
         }
     }
@@ -28,9 +29,9 @@ pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
     let functions = || prepared.iter().flat_map(|p| p.extracted.facts.functions.iter().zip(&p.extracted.handles));
     let called: HashSet<&str> = functions()
         .filter(|(facts, _)| facts.untouched.is_some())
-        .flat_map(|(_, handles)| handles.calls.iter().map(String::as_str))
+        .flat_map(|(_, handles)| handles.calls.iter().map(|call| call.callee.as_str()))
         .collect();
-    functions().map(|(facts, _)| facts.address_taken || called.contains(facts.symbol.as_str())).collect()
+    functions().map(|(facts, _)| facts.address_taken || called.contains(plain(&facts.symbol))).collect()
 }
 
 /// Which functions may run while the program is still being relocated, because resolvers of ifuncs call them: thread-local
@@ -50,16 +51,16 @@ pub(crate) fn reachable(prepared: &[Prepared], is_root: impl Fn(&Function) -> bo
     }
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (number, (facts, _)) in functions.iter().enumerate() {
-        by_name.entry(&facts.symbol).or_default().push(number);
+        by_name.entry(plain(&facts.symbol)).or_default().push(number);
     }
     let mut seen: HashSet<&str> = HashSet::new();
     while let Some(number) = work.pop() {
         if std::mem::replace(&mut marked[number], true) {
             continue;
         }
-        for name in &functions[number].1.calls {
-            if seen.insert(name) {
-                work.extend(by_name.get(name.as_str()).into_iter().flatten());
+        for call in &functions[number].1.calls {
+            if seen.insert(&call.callee) {
+                work.extend(by_name.get(call.callee.as_str()).into_iter().flatten());
             }
         }
     }

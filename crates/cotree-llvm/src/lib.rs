@@ -7,6 +7,7 @@
 
 mod callers;
 mod constructors;
+mod entries;
 pub mod error;
 mod ffi;
 mod module;

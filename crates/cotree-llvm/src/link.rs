@@ -10,14 +10,14 @@ use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
-use crate::{apply, callers, signals, unit_object};
+use crate::{apply, callers, entries, signals, unit_object};
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
 use cotree_core::method::path::{self, PathPlan};
 use cotree_core::placement::Placer;
-use cotree_core::plan::{FunctionPlan, Layout, Method, UnitPlan};
+use cotree_core::plan::{CallPoint, FunctionPlan, Layout, Method, UnitPlan};
 use cotree_core::spanning::Extreme;
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap};
@@ -132,7 +132,12 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let name = job.output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let switching = !none && natives_switch_stacks(job);
     let mut program = program_map(name, job.options.method, &mut prepared, switching);
-    let plan = plan_unit(&program, &affine_variables(&prepared), &job.options)?;
+    let calls = if job.options.derives_entries() {
+        entries::call_points(&prepared, Some(&job.modules), &job.options.foreign)
+    } else {
+        Vec::new()
+    };
+    let plan = plan_unit(&program, &affine_variables(&prepared), &calls, &job.options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
@@ -340,6 +345,7 @@ pub(crate) fn affine_variables(prepared: &[Prepared]) -> Vec<&[AffineVariable]> 
 pub(crate) fn plan_unit(
     program: &ProgramMap,
     affine: &[&[AffineVariable]],
+    calls: &[Vec<CallPoint>],
     options: &Options,
 ) -> Result<UnitPlan, Error> {
     let functions: Vec<_> = program.functions().collect();
@@ -352,16 +358,13 @@ pub(crate) fn plan_unit(
         Ok::<_, Error>((cfg, weighting))
     };
     let plan_counters = |method: Method| {
-        let plan = |(at, variables): (&(&facts::Module, &Function), &&[AffineVariable])| {
+        let plan = |at: &(&facts::Module, &Function)| {
             if at.1.untouched.is_some() {
                 return Ok(FunctionPlan::default());
             }
             let (cfg, weighting) = graph(at)?;
             Ok(match method {
-                Method::Edge if options.spanning_tree == Extreme::Minimum => {
-                    method::edge::plan_extreme(at.1, &cfg, &weighting, Extreme::Minimum)
-                }
-                Method::Edge => method::edge::plan_affine(at.1, &cfg, &weighting, variables),
+                Method::Edge => method::edge::plan_extreme(at.1, &cfg, &weighting, options.spanning_tree),
                 Method::VertexEdge => {
                     let prices = Placer::new(at.1, &cfg).prices(&cfg, &weighting);
                     method::vertex_edge::plan(at.1, &cfg, &prices)
@@ -369,7 +372,7 @@ pub(crate) fn plan_unit(
                 other => method::plan(other, at.1, &cfg, &weighting),
             })
         };
-        functions.par_iter().zip(affine).map(plan).collect::<Result<Vec<_>, Error>>()
+        functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
     };
     let plan_paths = |at: &(&facts::Module, &Function)| {
         let (module, function) = at;
@@ -382,12 +385,16 @@ pub(crate) fn plan_unit(
     };
     let method = options.method;
     let check = if options.verify && method != Method::None { Some(plan_counters(Method::Block)?) } else { None };
-    let (own, paths) = if method.counts_paths() {
-        (Vec::new(), functions.par_iter().map(plan_paths).collect::<Result<_, Error>>()?)
+    let mut plan = UnitPlan { path_array: options.path_array, ..UnitPlan::of_counters(method, Vec::new(), check) };
+    if method.counts_paths() {
+        plan.paths = functions.par_iter().map(plan_paths).collect::<Result<_, Error>>()?;
+    } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
+        let facts: Vec<&Function> = functions.iter().map(|at| at.1).collect();
+        (plan.functions, plan.entries) = entries::plan(&facts, |number| graph(&functions[number]), affine, calls)?;
     } else {
-        (plan_counters(method)?, Vec::new())
-    };
-    Ok(UnitPlan { method, functions: own, paths, path_array: options.path_array, check })
+        plan.functions = plan_counters(method)?;
+    }
+    Ok(plan)
 }
 
 /// Names whose presence means that threads may run our code.

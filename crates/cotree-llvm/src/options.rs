@@ -42,6 +42,10 @@ pub struct Options {
     pub spanning_tree: Extreme,
     /// Loop variables in place of counters.
     pub affine: bool,
+    /// Entries that follow from callers need no counters.
+    pub interprocedural_flow: bool,
+    /// Functions that linker options speak of: others may call them, or be called in their place.
+    pub foreign: Vec<String>,
     /// The most paths of a function whose table is an array.
     pub path_array: u64,
     /// How paths are planned.
@@ -69,6 +73,8 @@ impl Options {
             weights: None,
             spanning_tree: Extreme::Maximum,
             affine: true,
+            interprocedural_flow: true,
+            foreign: Vec::new(),
             path_array: PATH_ARRAY,
             paths: PathOptions::default(),
             early: false,
@@ -125,6 +131,14 @@ impl Options {
                         _ => return Err(bad("on or off")),
                     }
                 }
+                "cotree-interprocedural-flow" => {
+                    options.interprocedural_flow = match argument {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("on or off")),
+                    }
+                }
+                "cotree-foreign" => options.foreign.push(argument.to_owned()),
                 "cotree-path-array" => {
                     let array = argument.parse().ok().filter(|&n| n <= MOST_PATH_ARRAY);
                     options.path_array =
@@ -151,6 +165,12 @@ impl Options {
         }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)
+    }
+
+    /// Do entries follow from callers? They do, where counters are to be few.
+    #[must_use]
+    pub fn derives_entries(&self) -> bool {
+        self.interprocedural_flow && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum
     }
 
     /// Are affine variables traded for counters? They are, where counters are to be few.

@@ -121,10 +121,14 @@ fn sets_stack_pointer(instruction: &Instruction) -> bool {
 
 /// Does the module's own assembly (`global_asm!`, `asm` outside of functions) change stacks?
 pub(crate) fn module_assembly_switches(module: &Module) -> bool {
+    assembly_switches(&module_assembly(module))
+}
+
+/// The module's own assembly.
+pub(crate) fn module_assembly(module: &Module) -> String {
     let mut len = 0;
     // SAFETY: the text belongs to the module and is not changed meanwhile.
-    let text = unsafe { text_of(LLVMGetModuleInlineAsm(module.raw, &raw mut len), len) };
-    assembly_switches(&text)
+    unsafe { text_of(LLVMGetModuleInlineAsm(module.raw, &raw mut len), len) }
 }
 
 /// Does an inline assembly value change stacks?
@@ -132,10 +136,18 @@ pub(crate) fn module_assembly_switches(module: &Module) -> bool {
 /// # Safety
 /// `assembly` must be an inline assembly value.
 pub(crate) unsafe fn inline_assembly_switches(assembly: LLVMValueRef) -> bool {
+    // SAFETY: as the caller promises.
+    assembly_switches(&unsafe { inline_assembly(assembly) })
+}
+
+/// The text of an inline assembly value.
+///
+/// # Safety
+/// `assembly` must be one.
+pub(crate) unsafe fn inline_assembly(assembly: LLVMValueRef) -> String {
     let mut len = 0;
     // SAFETY: the caller's promise; the text belongs to the value.
-    let text = unsafe { text_of(LLVMGetInlineAsmAsmString(assembly, &raw mut len), len) };
-    assembly_switches(&text)
+    unsafe { text_of(LLVMGetInlineAsmAsmString(assembly, &raw mut len), len) }
 }
 
 /// # Safety

@@ -7,7 +7,7 @@ use crate::link::{Prepared, affine_variables, layers, plan_unit, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::stack_maps::RegisterTable;
-use crate::{callers, signals, unit_object};
+use crate::{callers, entries, signals, unit_object};
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::plan::Method;
@@ -81,7 +81,9 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
             function.doubts.push(Doubt::UnmappedCallSites);
         }
     }
-    let plan = plan_unit(&program, &affine_variables(&prepared), options)?;
+    let calls =
+        if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
+    let plan = plan_unit(&program, &affine_variables(&prepared), &calls, options)?;
     let layout = plan.layout();
     let interruptible = signals::reachable(&prepared, !executable);
     let resolving = callers::resolving(&prepared);

@@ -14,6 +14,7 @@ pub mod binary;
 pub mod counts;
 mod elf;
 pub mod file;
+mod flaws;
 pub mod map;
 pub mod merged;
 mod notes;

@@ -7,18 +7,17 @@
 use crate::binary::{BinaryError, BinaryFile, BinaryMap, Resolved, UnitId};
 use crate::counts::{Runs, UnitCounts};
 use crate::file::ProfileFile;
+use crate::flaws::add_flaws;
 use crate::notes::notes;
 use crate::path_counts::PathKey;
 use crate::path_recovery::recover_paths;
-use cotree_core::facts::{Doubt, Function};
-use cotree_core::ids::Block;
+use cotree_core::facts::Function;
+use cotree_core::method::entries::{self, Measured};
 use cotree_core::method::path::PathProfile;
 use cotree_core::method::{self, RecoverError};
-use cotree_core::plan::{FunctionPlan, Layout, Measure, Method, PathTable};
-use cotree_core::probe::{Place, Probe};
-use cotree_core::profile::{EarlyExits, Flaw, FunctionProfile};
-use cotree_rt::layout::Flags;
-use std::collections::{HashMap, HashSet};
+use cotree_core::plan::{FunctionPlan, Layout, Method, PathTable};
+use cotree_core::profile::{EarlyExits, FunctionProfile};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub use crate::notes::Note;
@@ -192,10 +191,10 @@ pub type Recovery = (BinaryFile, UnitProfile);
 /// Early exits of every function, with the functions in which an activation was left at an unknown place.
 pub(crate) struct UnitExits {
     by_function: HashMap<u32, EarlyExits>,
-    unknown: HashMap<u32, u64>,
+    pub(crate) unknown: HashMap<u32, u64>,
     pub(crate) unknown_total: u64,
     /// Activations left, or revived, in code that the map does not know: not ours, or ours where call sites are unmapped.
-    outside: u64,
+    pub(crate) outside: u64,
 }
 
 impl UnitExits {
@@ -249,6 +248,8 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
         paths = recovered;
         let derived = paths.iter_mut().map(|path| path.as_mut().map(|path| std::mem::take(&mut path.counts)));
         (derived.collect(), failures)
+    } else if map.plan.method == Method::Edge {
+        recover_unit(binary, counts, &layout, &exits)
     } else {
         recover_plans(binary, counts, map.plan.method, &map.plan.functions, bases, &exits)
     };
@@ -327,79 +328,34 @@ pub(crate) fn recover_plans<'a>(
     (profiles, failures)
 }
 
-/// Turns what happened to the run into flaws of the functions that it may concern.
-fn add_flaws(
-    profile: &mut UnitProfile,
-    map: &BinaryMap,
-    counts: &UnitCounts,
-    layout: &Layout,
-    exits: &UnitExits,
-    saturated: bool,
-) {
-    let has = |flags: u64| counts.flags & flags != 0;
-    // A reset accounts for the frames of its own thread only.
-    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || (has(Flags::RESET) && map.threaded);
-    let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
-    let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED);
-    let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);
-    let saturated = saturated || counts.saturated;
-    let modules = map.program.modules.iter().enumerate();
-    let module_of: Vec<usize> =
-        modules.flat_map(|(m, module)| std::iter::repeat_n(m, module.functions.len())).collect();
-    // Code that was interrupted may be inlined from any function of its module.
-    let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
-    let functions = map.program.functions().map(|(_, f)| f);
-    for ((((function, plan), &base), recovered), index) in
-        functions.zip(map.plan.plans()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
-    {
-        let Some(recovered) = recovered else { continue };
-        let base = usize::try_from(base).expect("within the counter array");
-        let counters = &counts.counters[base..base + plan.measures.len()];
-        let never_began = proves_never_entered(plan, counters);
-        // Where every block and edge has its own counter, live activations only blur the lines after calls.
-        let flow_matters = map.plan.method != Method::Block || !function.sites.is_empty();
-        let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
-        let mut flaw = |holds: bool, flaw: Flaw| {
-            if holds && !recovered.flaws.contains(&flaw) {
-                recovered.flaws.push(flaw);
+/// Recovers all functions of an edge profile, where the entries of some follow from others.
+fn recover_unit(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Recovered {
+    let none = EarlyExits::default();
+    let plan = &binary.map().plan;
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&plan.functions).zip(&layout.main).zip(0u32..);
+    let measured: Vec<Option<Measured<'_>>> = functions
+        .map(|(((function, plan), &base), index)| {
+            if function.untouched.is_some() || function.blocks.is_empty() {
+                return None;
             }
-        };
-        flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
-        flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
-        flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
-        flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
-        let astray = exits.unknown_total > 0 || exits.outside > 0;
-        flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
-        flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
-        flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::SuspendedStacks);
-        let unaccounted = live
-            || walk
-            || exits_missing
-            || interrupted.contains(&module_of[index as usize])
-            || function.doubts.iter().any(|d| matches!(d, Doubt::SwitchesStacks | Doubt::BuiltinSetjmp));
-        flaw(unaccounted && counts_in_variables(plan) && !never_began, Flaw::LoopsUnderWay);
-        flaw(threads, Flaw::Threads);
-        flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
-        flaw(saturated && counted, Flaw::Damaged);
-        // Registers of abandoned activations are in the same tables as paths.
-        flaw(has(Flags::PATHS_MISSING) && map.plan.method.counts_paths(), Flaw::Damaged);
-    }
-}
-
-/// Are there loops that are counted only when they are left?
-fn counts_in_variables(plan: &FunctionPlan) -> bool {
-    plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
-}
-
-/// Is there a counter that each activation passes first, and is it zero? Then no activation can have been live.
-fn proves_never_entered(plan: &FunctionPlan, counters: &[u64]) -> bool {
-    plan.probes.iter().any(|placed| {
-        let Probe::Count(counter) = placed.probe else { return false };
-        let first = placed.place == Place::Start(Block(0));
-        let measured =
-            plan.measures.get(counter.index()).is_some_and(|m| matches!(m, Measure::Block(_) | Measure::Edge(_)));
-        first && measured && counters.get(counter.index()) == Some(&0)
-    })
+            let base = usize::try_from(base).expect("within the counter array");
+            let counts = &counts.counters[base..base + plan.measures.len()];
+            Some(Measured { function, plan, counts, early: exits.by_function.get(&index).unwrap_or(&none) })
+        })
+        .collect();
+    let mut failures = Vec::new();
+    let profiles = entries::recover(&measured, &plan.entries)
+        .into_iter()
+        .zip(0u32..)
+        .map(|(recovered, index)| match recovered? {
+            Ok(profile) => Some(profile),
+            Err(error) => {
+                failures.push((index, error));
+                None
+            }
+        })
+        .collect();
+    (profiles, failures)
 }
 
 /// The functions of a map, in the order of profiles.

@@ -114,6 +114,7 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let paths: Vec<PathPlan> = functions.iter().map(plan).collect();
     let code = code(&functions, &paths);
     let plan = UnitPlan {
+        entries: vec![],
         method: choice.method,
         functions: vec![],
         paths,

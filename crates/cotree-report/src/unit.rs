@@ -104,7 +104,9 @@ pub fn untouched_reason(untouched: Untouched) -> &'static str {
 pub fn flaw_reason(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Inconsistent => "its counts contradict each other",
-        Flaw::LiveFrames => "activations may have been live at the end: derived counts may be off by one for each",
+        Flaw::LiveFrames => {
+            "activations may have been live at the end: derived counts may be off by one for each, and for each call that it makes"
+        }
         Flaw::SuspendedStacks => {
             "the program changes stacks by itself (coroutines, fibers): activations on suspended ones were not seen"
         }

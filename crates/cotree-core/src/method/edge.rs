@@ -47,8 +47,38 @@ pub fn plan_affine(
 /// The same for variables that have been judged.
 #[must_use]
 pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
+    plan_chords(function, cfg, weighting, trades, false).0
+}
+
+/// The plan of a function whose entries are known from elsewhere, with what it costs less per run; `None` where it would
+/// not need a counter less (a function that never returns).
+#[must_use]
+pub fn plan_entered(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    trades: &Trades,
+) -> Option<(FunctionPlan, f64)> {
+    let (alone, cost) = plan_chords(function, cfg, weighting, trades, false);
+    let (entered, less) = plan_chords(function, cfg, weighting, trades, true);
+    (entered.measures.len() < alone.measures.len()).then_some((entered, cost - less))
+}
+
+/// A counter or a variable for each chord, with what they cost; `entered`: entries are known.
+fn plan_chords(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    trades: &Trades,
+    entered: bool,
+) -> (FunctionPlan, f64) {
     let placer = Placer::new(function, cfg);
-    let tree = spanning_tree(&placer, cfg, &trades.prices(cfg, &placer.prices(cfg, weighting)), Extreme::Maximum);
+    let prices = trades.prices(cfg, &placer.prices(cfg, weighting));
+    let tree = if entered {
+        SpanningTree::entered(cfg, &prices, Extreme::Maximum, |edge| claim(&placer, edge))
+    } else {
+        spanning_tree(&placer, cfg, &prices, Extreme::Maximum)
+    };
     let mut plan = FunctionPlan::default();
     for edge in tree.chords() {
         match trades.of(edge) {
@@ -56,16 +86,20 @@ pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades
             None => add_counter(&mut plan, placer.edge(edge)),
         }
     }
-    plan
+    (plan, tree.chord_cost(&prices))
 }
 
 /// The spanning tree in which edges that can't carry a counter of their own come first.
 pub fn spanning_tree(placer: &Placer, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> SpanningTree {
-    SpanningTree::new(cfg, weighting, extreme, |edge| match placer.edge(edge) {
+    SpanningTree::new(cfg, weighting, extreme, |edge| claim(placer, edge))
+}
+
+fn claim(placer: &Placer, edge: Edge) -> Claim {
+    match placer.edge(edge) {
         placement if placement.if_taken => Claim::Forced,
         placement if placement.needs_jump() => Claim::Preferred,
         _ => Claim::Plain,
-    })
+    }
 }
 
 /// One counter per edge, in order.
@@ -88,10 +122,58 @@ pub fn recover(
     counts: &[u64],
     early: &EarlyExits,
 ) -> Result<FunctionProfile, RecoverError> {
+    recover_from(function, cfg, plan, counts, early, None)
+}
+
+/// The same for a function whose entries are known from elsewhere.
+///
+/// # Errors
+/// See [`RecoverError`].
+pub fn recover_entered(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    counts: &[u64],
+    early: &EarlyExits,
+    entries: i128,
+) -> Result<FunctionProfile, RecoverError> {
+    recover_from(function, cfg, plan, counts, early, Some(entries))
+}
+
+fn recover_from(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    counts: &[u64],
+    early: &EarlyExits,
+    entries: Option<i128>,
+) -> Result<FunctionProfile, RecoverError> {
     let mut readings = Readings::new(function, cfg, plan, counts, early)?;
     readings.edges_from_blocks(cfg);
+    if let Some(entries) = entries {
+        readings.entered(cfg, entries);
+    }
     let balanced = propagate(cfg, &mut readings).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
     Ok(profile(cfg, &readings, balanced, true, early))
+}
+
+/// The counts of those blocks that the counters determine without the function's entries; signed, as flows are.
+///
+/// # Errors
+/// See [`RecoverError`].
+pub fn foresee(
+    function: &Function,
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    counts: &[u64],
+    early: &EarlyExits,
+) -> Result<Vec<Option<i128>>, RecoverError> {
+    let mut readings = Readings::new(function, cfg, plan, counts, early)?;
+    readings.edges_from_blocks(cfg);
+    // What the counters leave open stays so.
+    let _open = propagate(cfg, &mut readings);
+    let inflow = |block| cfg.preds(block).iter().map(|&e| readings.edges[e.index()]).sum::<Option<i128>>();
+    Ok(cfg.blocks().filter(|&b| b != cfg.exit()).map(inflow).collect())
 }
 
 /// Applies the law of flow to the blocks of the graph; `false` if the counts break it.

@@ -14,6 +14,7 @@
 
 pub mod block;
 pub mod edge;
+pub mod entries;
 pub mod path;
 mod readings;
 pub mod vertex;
@@ -60,6 +61,9 @@ pub enum RecoverError {
     /// The counters don't determine what the method promises: this plan was not made by the method.
     #[error("the counters do not determine the counts that the method promises")]
     Underdetermined,
+    /// The function's entries follow from a caller whose counts could not be recovered.
+    #[error("its entries follow from those of function {0}, which could not be recovered")]
+    CallerUnknown(u32),
     /// It takes more than counters: see [`path::recover`].
     #[error("paths are not recovered from counters alone")]
     CountsPaths,

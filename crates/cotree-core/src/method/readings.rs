@@ -64,6 +64,11 @@ impl Readings {
         }
     }
 
+    /// Takes in how often the function was entered.
+    pub fn entered(&mut self, cfg: &Cfg, entries: i128) {
+        self.consistent &= note(&mut self.edges[cfg.exit_edge().index()], entries);
+    }
+
     /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and what
     /// is left after early exits to leave each block, and to reach EXIT, can't be negative.
     pub fn admit(&self, entries: i128, blocks: &[i128]) -> bool {

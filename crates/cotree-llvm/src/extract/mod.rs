@@ -12,6 +12,7 @@ mod sites;
 
 pub use affine::find as find_affine;
 pub use selection::Selection;
+pub(crate) use sites::{DirectCall, plain};
 
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
@@ -45,6 +46,8 @@ pub struct Extracted {
     pub(crate) uses_segment: bool,
     /// Functions of other modules whose address this one takes.
     pub(crate) taken_elsewhere: HashSet<String>,
+    /// Words of assembly, which may be names of functions that it calls.
+    pub(crate) named_in_assembly: HashSet<String>,
 }
 
 /// LLVM's objects behind one [`Function`].
@@ -54,8 +57,8 @@ pub(crate) struct Handles {
     pub(crate) blocks: Vec<LLVMBasicBlockRef>,
     /// Indexed by `Site`: the call, or for a resume marker the `resume`.
     pub(crate) sites: Vec<LLVMValueRef>,
-    /// Whom it calls by name, for questions about the whole call graph; calls that are certain to return are in it too.
-    pub(crate) calls: HashSet<String>,
+    /// Its calls by name, in order, for questions about the whole call graph; those that are certain to return are in it too.
+    pub(crate) calls: Vec<DirectCall>,
     /// The function's affine variables.
     pub(crate) affine: Vec<affine::Value>,
 }
@@ -73,17 +76,19 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     let resolvers = ifunc_resolvers(module);
     let mut uses_segment = segment::in_module(module);
     let mut taken_elsewhere = HashSet::new();
+    let mut named: HashSet<String> = sites::words(&stacks::module_assembly(module)).collect();
     // SAFETY: walking the function list of a valid module that nobody changes meanwhile.
     unsafe {
         let mut function = LLVMGetFirstFunction(module.raw);
         while !function.is_null() {
             if LLVMIsDeclaration(function) == 0 {
-                let (facts, handle) = extract_function(function, selection, &resolvers, &mut lines, &mut probes);
+                let (facts, handle) =
+                    extract_function(function, selection, &resolvers, &mut lines, &mut probes, &mut named);
                 functions.push(facts);
                 uses_segment |= segment::in_blocks(&handle.blocks);
                 handles.push(handle);
             } else if has_use_but_calls(function) {
-                taken_elsewhere.insert(value_name(function));
+                taken_elsewhere.insert(plain(&value_name(function)).to_owned());
             }
             function = LLVMGetNextFunction(function);
         }
@@ -100,6 +105,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         switches_stacks,
         uses_segment,
         taken_elsewhere,
+        named_in_assembly: named,
     }
 }
 
@@ -111,6 +117,7 @@ unsafe fn extract_function(
     resolvers: &HashSet<LLVMValueRef>,
     lines: &mut Lines,
     probes: &mut sites::ProbeNumbers,
+    named: &mut HashSet<String>,
 ) -> (Function, Handles) {
     // SAFETY: as the caller promises; all values below are reached from `function`.
     unsafe {
@@ -133,7 +140,7 @@ unsafe fn extract_function(
             selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
         let mut site_handles = Vec::new();
-        let mut calls = HashSet::new();
+        let mut direct = Vec::new();
         lines.begin_function();
         for (number, &block) in blocks.iter().enumerate() {
             let first_site = facts.sites.len();
@@ -146,7 +153,9 @@ unsafe fn extract_function(
                     count(&mut counts, instruction, opcode);
                     lines.add(&mut spans, instruction, facts.sites.len() - first_site);
                 }
-                sites::note_call(&mut calls, instruction, opcode);
+                let before = facts.sites.len() - first_site;
+                direct.extend(sites::direct_call(instruction, opcode, Block::new(number), before));
+                sites::note_assembly(named, instruction, opcode);
                 match sites::classify(instruction, opcode) {
                     sites::Kind::Site(mut site) => {
                         site.block = Block::new(number);
@@ -170,7 +179,7 @@ unsafe fn extract_function(
         doubts.dedup();
         facts.doubts = doubts;
         facts.symbol = symbol;
-        (facts, Handles { function, blocks, sites: site_handles, calls, affine: Vec::new() })
+        (facts, Handles { function, blocks, sites: site_handles, calls: direct, affine: Vec::new() })
     }
 }
 

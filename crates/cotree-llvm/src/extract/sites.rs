@@ -85,22 +85,72 @@ pub(super) unsafe fn classify(instruction: LLVMValueRef, opcode: LLVMOpcode) -> 
     }
 }
 
-/// Notes whom the instruction calls by name.
+/// A call by name.
+pub(crate) struct DirectCall {
+    /// Whom; see [`plain`].
+    pub(crate) callee: String,
+    /// The block.
+    pub(crate) block: Block,
+    /// How many call sites of the block come before it.
+    pub(crate) after_sites: u32,
+    /// By the name of an alias, or in a way that is not the function's own: nobody knows who is called.
+    pub(crate) odd: bool,
+}
+
+/// Whom the instruction calls by name.
 ///
 /// # Safety
 /// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn note_call(calls: &mut HashSet<String>, instruction: LLVMValueRef, opcode: LLVMOpcode) {
+pub(super) unsafe fn direct_call(
+    instruction: LLVMValueRef,
+    opcode: LLVMOpcode,
+    block: Block,
+    after_sites: usize,
+) -> Option<DirectCall> {
     if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
-        return;
+        return None;
     }
-    // SAFETY: the called operand of a valid call.
+    // SAFETY: the called operand of a valid call; only functions have a convention.
     unsafe {
         let called = LLVMGetCalledValue(instruction);
-        let function = !LLVMIsAFunction(called).is_null() && LLVMGetIntrinsicID(called) == 0;
-        if function || !LLVMIsAGlobalAlias(called).is_null() {
-            calls.insert(value_name(called));
+        let function = !LLVMIsAFunction(called).is_null();
+        if !(function && LLVMGetIntrinsicID(called) == 0 || !LLVMIsAGlobalAlias(called).is_null()) {
+            return None;
+        }
+        let odd = !function || LLVMGetInstructionCallConv(instruction) != LLVMGetFunctionCallConv(called);
+        let after_sites = u32::try_from(after_sites).ok()?;
+        Some(DirectCall { callee: plain(&value_name(called)).to_owned(), block, after_sites, odd })
+    }
+}
+
+/// The words of inline assembly that the instruction runs, which may be names of functions.
+///
+/// # Safety
+/// `instruction` must be valid and have this opcode.
+pub(super) unsafe fn note_assembly(named: &mut HashSet<String>, instruction: LLVMValueRef, opcode: LLVMOpcode) {
+    if matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr) {
+        // SAFETY: the called operand of a valid call.
+        unsafe {
+            let called = LLVMGetCalledValue(instruction);
+            if !LLVMIsAInlineAsm(called).is_null() {
+                named.extend(words(&stacks::inline_assembly(called)));
+            }
         }
     }
+}
+
+/// What could be symbols in assembly.
+pub(super) fn words(assembly: &str) -> impl Iterator<Item = String> {
+    let symbol = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
+    assembly.split(move |c| !symbol(c)).filter(|word| !word.is_empty()).map(|word| {
+        // `foo@PLT`, and `$foo`, which is what an immediate looks like.
+        word.split('@').next().unwrap_or_default().trim_start_matches('$').to_owned()
+    })
+}
+
+/// The linker's name of a symbol, which IR may mark as not to be decorated.
+pub(crate) fn plain(name: &str) -> &str {
+    name.strip_prefix('\x01').unwrap_or(name)
 }
 
 /// Does the call site or the function that it calls directly have the attribute?

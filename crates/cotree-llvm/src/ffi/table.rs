@@ -255,6 +255,7 @@ table! {
     fn LLVMGetNumArgOperands(instr: LLVMValueRef) -> c_uint;
     fn LLVMGetCalledFunctionType(c: LLVMValueRef) -> LLVMTypeRef;
     fn LLVMGetInstructionCallConv(instr: LLVMValueRef) -> c_uint;
+    fn LLVMGetFunctionCallConv(fn_: LLVMValueRef) -> c_uint;
     fn LLVMSetInstructionCallConv(instr: LLVMValueRef, cc: c_uint);
     fn LLVMSetFunctionCallConv(function: LLVMValueRef, cc: c_uint);
     fn LLVMSetTailCallKind(call_inst: LLVMValueRef, kind: LLVMTailCallKind);

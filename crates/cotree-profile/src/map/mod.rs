@@ -5,13 +5,14 @@
 //! what can be inferred is left out, and every stream is compressed by itself. The exact layout is in `docs/formats.md`.
 //!
 //! Each part is written and read in one file, writer beside reader: `text.rs`, `functions.rs`,
-//! `lines.rs`, `plans.rs`, `paths.rs`, `code.rs`.
+//! `lines.rs`, `plans.rs`, `paths.rs`, `entries.rs`, `code.rs`.
 //!
 //! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
 //! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
 //! anything else looks at the map.
 
 mod code;
+mod entries;
 mod functions;
 mod lines;
 mod paths;
@@ -23,14 +24,14 @@ mod validate;
 use crate::binary::{BinaryMap, UnitId};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
-use streams::{NAMES, Reader, STREAMS, STREAMS_1, Stream, Writer};
+use streams::{NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, Stream, Writer};
 
 pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
-/// Version of the section's layout.
-pub const VERSION: u32 = 2;
+/// Version of the section's layout. Where no entries are derived from callers, version 2 is written, which says all.
+pub const VERSION: u32 = 3;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -100,6 +101,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     functions::write(&map.program, &mut writer, &mut text);
     plans::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &paths::Registers::new(&map.plan, &map.program), &mut writer);
+    entries::write(&map.plan.entries, &map.program, &mut writer);
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
@@ -121,8 +123,9 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     };
     let mut text = text.start();
     let program = functions::read(&mut reader, &mut text)?;
-    let plan = plans::read(&mut reader, &program)?;
+    let mut plan = plans::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &paths::Registers::new(&plan, &program))?;
+    plan.entries = entries::read(&mut reader, &program)?;
     text.finish()?;
     reader.finish()?;
     let map = BinaryMap { program, plan, code, threaded };
@@ -154,6 +157,10 @@ pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError
 
 /// Compresses every stream by itself and puts the header before them.
 fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
+    let (version, streams) = match streams.split_at_checked(STREAMS_2) {
+        Some((old, new)) if new.iter().all(Vec::is_empty) => (2, old),
+        _ => (VERSION, streams),
+    };
     let unpacked: usize = streams.iter().map(Vec::len).sum();
     // The best levels are slow, and large maps gain little from them.
     let level = match unpacked {
@@ -174,7 +181,7 @@ fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
     }
     let mut bytes = Vec::with_capacity(HEADER + payload.len());
     bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&version.to_le_bytes());
     bytes.extend_from_slice(&0u32.to_le_bytes());
     bytes.extend_from_slice(&unit.0);
     bytes.extend_from_slice(&(unpacked as u64).to_le_bytes());
@@ -212,7 +219,11 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
         return Err(MapError::Truncated { have: bytes.len() as u64, need: packed.saturating_add(HEADER as u64) });
     }
     Ok(Header {
-        streams: if version == 1 { STREAMS_1 } else { STREAMS },
+        streams: match version {
+            1 => STREAMS_1,
+            2 => STREAMS_2,
+            _ => STREAMS,
+        },
         unit: UnitId(bytes[16..32].try_into().expect("sixteen bytes")),
         unpacked: word(32),
         packed: usize::try_from(packed).map_err(|_| MapError::TooLarge(packed))?,

@@ -46,7 +46,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         (functions, Vec::new(), PATH_ARRAY)
     };
     let check = if checked { Some(read_plans(r, program)?) } else { None };
-    Ok(UnitPlan { method, functions, paths, path_array, check })
+    Ok(UnitPlan { method, functions, entries: Vec::new(), paths, path_array, check })
 }
 
 /// How a plan is written.

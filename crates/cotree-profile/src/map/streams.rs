@@ -92,10 +92,20 @@ streams! {
     Prefix,
     /// Per return point: whose path registers can be found there.
     Register,
+    /// Per function whose entries follow from its callers: which, and how many calls are not as its call sites tell.
+    Entry,
+    /// Those calls: their functions.
+    Caller,
+    /// Their blocks.
+    CallBlock,
+    /// How many call sites come before them.
+    CallAfter,
 }
 
 /// How many streams maps of version 1 have: the first ones.
 pub(super) const STREAMS_1: usize = Stream::Path as usize;
+/// The same of version 2.
+pub(super) const STREAMS_2: usize = Stream::Entry as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

@@ -5,7 +5,7 @@ use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
-use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure, Method, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -195,6 +195,41 @@ fn paths_for(function: &Function, method: Method, limit: u64) -> PathPlan {
     PathPlan { plan: paths::counters(&plan), copies: Vec::new(), ..plan }
 }
 
+/// Callers for some functions: all sites of their name, some of them, and places that are no sites.
+fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
+    let mut draw = |below: usize| {
+        seed = seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        (seed >> 33) as usize % below
+    };
+    let measured = |f: usize| functions[f].untouched.is_none() && !functions[f].blocks.is_empty();
+    let mut entries = Vec::new();
+    for function in (0..functions.len()).filter(|&f| measured(f)) {
+        let mut calls = Vec::new();
+        if draw(3) == 0 {
+            continue;
+        }
+        let complete = draw(2) == 0;
+        for caller in (0..functions.len()).filter(|&f| measured(f)) {
+            for block in (0..functions[caller].blocks.len()).map(Block::new) {
+                let point = |after: usize| CallPoint { function: caller as u32, block, after_sites: after as u32 };
+                let sites: Vec<_> = functions[caller].sites_of(block).collect();
+                for (after, (_, site)) in sites.iter().enumerate() {
+                    let named = site.callee == Callee::Symbol(functions[function].symbol.clone());
+                    if named && (complete || draw(2) == 0) {
+                        calls.push(point(after));
+                    }
+                }
+                if draw(4) == 0 {
+                    calls.push(point(draw(sites.len() + 1)));
+                }
+            }
+        }
+        calls.sort_unstable();
+        entries.push(DerivedEntry { function: function as u32, calls });
+    }
+    entries
+}
+
 pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
@@ -226,9 +261,10 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let limit = if seed & 8 == 0 { u64::MAX >> 1 } else { 3 };
             let plan = if method.counts_paths() {
                 let paths = functions.iter().map(|f| paths_for(f, method, limit)).collect();
-                UnitPlan { method, functions: vec![], paths, path_array: seed >> 48, check }
+                UnitPlan { method, functions: vec![], entries: vec![], paths, path_array: seed >> 48, check }
             } else {
-                UnitPlan::of_counters(method, plans(0), check)
+                let entries = if method == Method::Edge { entries_for(&functions, seed >> 16) } else { vec![] };
+                UnitPlan { entries, ..UnitPlan::of_counters(method, plans(0), check) }
             };
             let code = CodeMap {
                 functions: code
@@ -279,12 +315,19 @@ proptest! {
     }
 
     #[test]
-    fn maps_of_version_1_are_read(map in binary_map().prop_filter("version 1 had no paths", |m| !m.plan.method.counts_paths())) {
+    fn maps_of_version_1_are_read(mut map in binary_map().prop_filter("version 1 had no paths", |m| !m.plan.method.counts_paths())) {
+        map.plan.entries.clear();
         let (streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
         let mut bytes = pack(&streams[..STREAMS_1], unit);
         bytes[8] = 1;
         reseal(&mut bytes);
         prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
+    }
+
+    /// A reader of version 2 knows nothing of derived entries, and would take their functions' counters for the wrong ones.
+    #[test]
+    fn derived_entries_are_version_3(map in binary_map()) {
+        prop_assert_eq!(encode(&map, UNIT)[8], if map.plan.entries.is_empty() { 2 } else { 3 });
     }
 
     #[test]

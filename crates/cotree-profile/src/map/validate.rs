@@ -6,7 +6,7 @@ use cotree_core::facts::{Function, Position};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::PathPlan;
 use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::plan::{FunctionPlan, MOST_PATH_ARRAY, Measure};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_PATH_ARRAY, Measure, Method};
 use cotree_core::probe::{Place, Probe};
 
 /// Checks every index and order that users of a map rely on.
@@ -39,6 +39,16 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
     for (index, (plan, function)) in map.plan.paths.iter().zip(&functions).enumerate() {
         check_paths(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
+    if !map.plan.entries.is_empty() && map.plan.method != Method::Edge {
+        return Err(MapError::Invalid("entries are derived by a method that does not"));
+    }
+    if !map.plan.entries.is_sorted_by(|a, b| a.function < b.function) {
+        return Err(MapError::Invalid("functions with derived entries are not in order"));
+    }
+    for entry in &map.plan.entries {
+        check_entry(entry, &functions)
+            .map_err(|what| MapError::InvalidFunction { function: entry.function as usize, what })?;
+    }
     for code in &map.code.functions {
         let mut last = None;
         for point in &code.returns {
@@ -55,6 +65,27 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
         }
     }
     Ok(())
+}
+
+fn check_entry(entry: &DerivedEntry, functions: &[&Function]) -> Result<(), &'static str> {
+    let measured =
+        |number: u32| functions.get(number as usize).copied().filter(|f| f.untouched.is_none() && !f.blocks.is_empty());
+    if measured(entry.function).is_none() {
+        return Err("its entries are derived, but it is not measured");
+    }
+    if !entry.calls.is_sorted() {
+        return Err("its callers are not in order");
+    }
+    let known = |call: &CallPoint| {
+        let caller = measured(call.function).filter(|caller| call.block < caller.exit());
+        caller.is_some_and(|caller| {
+            let sites = &caller.sites;
+            let here =
+                sites.partition_point(|s| s.block <= call.block) - sites.partition_point(|s| s.block < call.block);
+            here >= call.after_sites as usize
+        })
+    };
+    if entry.calls.iter().all(known) { Ok(()) } else { Err("it is called where nothing is") }
 }
 
 fn check_function(function: &Function, files: usize) -> Result<(), &'static str> {

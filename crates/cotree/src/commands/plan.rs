@@ -212,7 +212,7 @@ fn facts_of(files: &[PathBuf]) -> Result<Facts> {
         && let Ok(binary) = BinaryFile::open(only)
     {
         let map = binary.into_map();
-        return Ok(Facts { program: map.program, given: Given::Plans(map.plan.functions) });
+        return Ok(Facts { program: map.program, given: Given::Plans(map.plan.functions, map.plan.entries) });
     }
     let (program, variables) = cotree_llvm::standalone::facts_of_files(files, true).map_err(told)?;
     Ok(Facts { program, given: Given::Variables(variables) })

@@ -36,6 +36,7 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
     let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
         .chain(options.plugin_options())
         .chain((kind == Kind::Static).then(|| "cotree-static".to_owned()))
+        .chain(spoken_of(&expanded).map(|name| format!("cotree-foreign={name}")))
         .map(|option| format!("-plugin-opt={option}").into())
         .collect();
     let mut arguments = put_in(expanded, toolkit.plugin(), ours);
@@ -103,6 +104,26 @@ const TAKES_A_WORD: [&[u8]; 62] = [
     b"sort-section", b"spare-dynamic-tags", b"task-link", b"trace-symbol", b"u", b"undefined", b"version-script",
     b"wrap", b"y", b"z",
 ];
+
+/// Functions that options give to others to call, or others in their place: the plugin is not told of all of these.
+fn spoken_of(arguments: &[OsString]) -> impl Iterator<Item = String> {
+    let words = arguments.iter().map(|argument| argument.as_bytes());
+    let next = words.clone().skip(1).chain(std::iter::once(&b""[..]));
+    let value = |(word, next): (&[u8], &[u8])| {
+        let name = word.strip_prefix(b"--").or_else(|| word.strip_prefix(b"-"))?;
+        let (option, value) = match name.iter().position(|&byte| byte == b'=') {
+            Some(at) => (&name[..at], &name[at + 1..]),
+            None => (name, next),
+        };
+        let speaks = matches!(option, b"init" | b"fini" | b"wrap" | b"defsym" | b"e" | b"entry");
+        // `--defsym NAME=EXPRESSION`: any word of it.
+        speaks.then(|| String::from_utf8_lossy(value).into_owned())
+    };
+    let symbol = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
+    let values: Vec<String> = words.zip(next).filter_map(value).collect();
+    let names = values.iter().flat_map(|value| value.split(|c| !symbol(c))).filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect::<Vec<_>>().into_iter()
+}
 
 /// What is being linked, as far as the runtime's place in front of the C library goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,6 +311,14 @@ mod tests {
         assert!(!asks("--library=c"));
         assert!(!asks("-T link.ld"));
         assert!(!asks("-o out -"));
+    }
+
+    #[test]
+    fn functions_that_options_speak_of() {
+        let line = "-init start -fini=end --wrap=open --wrap close --defsym=a=b+4 -o e x.o -e main --entry";
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let names: Vec<String> = spoken_of(&arguments).collect();
+        assert_eq!(names, ["start", "end", "open", "close", "a", "b", "4", "main"]);
     }
 
     #[test]

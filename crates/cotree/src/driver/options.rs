@@ -56,6 +56,10 @@ pub struct InstrumentOptions {
     /// Loop variables count in place of counters where they can (on), or never (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_AFFINE", hide_env = true)]
     pub affine: Option<Affine>,
+    /// Functions that are only called from known places need no counter for their entries (on), or have one all the same
+    /// (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
+    pub interprocedural_flow: Option<InterproceduralFlow>,
     /// With path profiles: functions of more paths than this count them in a hash table, others in an array
     /// [default: 1024]
     #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
@@ -126,6 +130,15 @@ pub enum Affine {
     Off,
 }
 
+/// `--interprocedural-flow`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InterproceduralFlow {
+    /// Entries follow from callers where all of them are known
+    On,
+    /// Each function is counted by itself
+    Off,
+}
+
 /// How a value of one of the enums is spelt.
 fn spelling(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -144,6 +157,7 @@ impl InstrumentOptions {
             ("threads", self.threads.map(spelling)),
             ("spanning-tree", self.spanning_tree.map(spelling)),
             ("affine", self.affine.map(spelling)),
+            ("interprocedural-flow", self.interprocedural_flow.map(spelling)),
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),
         ];

@@ -6,7 +6,7 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::edge;
-use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::sese::CycleEquivalence;
 use cotree_core::weighting::Weighting;
@@ -24,8 +24,8 @@ pub struct Facts {
 
 /// Where plans come from.
 pub enum Given {
-    /// They are in the binary.
-    Plans(Vec<FunctionPlan>),
+    /// They are in the binary, with the functions whose entries follow from their callers.
+    Plans(Vec<FunctionPlan>, Vec<DerivedEntry>),
     /// They are made now, with each function's affine variables.
     Variables(Vec<Vec<AffineVariable>>),
 }
@@ -36,8 +36,12 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
     for (index, (_, function)) in facts.program.functions().enumerate() {
         let Some(cfg) = function.cfg().ok().filter(|_| matches(pattern, &function.symbol)) else { continue };
         let weighting = Weighting::expected(function, &cfg);
+        let mut entry = None;
         let (plan, trades, variables) = match &facts.given {
-            Given::Plans(plans) => (plans.get(index).cloned().unwrap_or_default(), Trades::default(), &[][..]),
+            Given::Plans(plans, entries) => {
+                entry = entries.iter().find(|entry| entry.function as usize == index);
+                (plans.get(index).cloned().unwrap_or_default(), Trades::default(), &[][..])
+            }
             Given::Variables(variables) => {
                 let variables = if options.affine == Some(Affine::Off) { &[] } else { variables[index].as_slice() };
                 let trades = Trades::new(function, &cfg, &weighting, variables);
@@ -47,14 +51,28 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
         if !text.is_empty() {
             text.push('\n');
         }
-        Explanation { function, cfg: &cfg, weighting: &weighting, plan: &plan, trades: &trades, variables }
-            .write(&mut text)
-            .expect("writing to memory");
+        let explanation =
+            Explanation { function, cfg: &cfg, weighting: &weighting, plan: &plan, trades: &trades, variables };
+        explanation.write(&mut text).and_then(|()| write_callers(&mut text, facts, entry)).expect("writing to memory");
     }
     if text.is_empty() {
         return Err(miette!("no function matches {pattern}"));
     }
     Ok(text)
+}
+
+/// Where the entries of a function are counted that has no counter for them.
+fn write_callers(out: &mut String, facts: &Facts, entry: Option<&DerivedEntry>) -> std::fmt::Result {
+    let Some(DerivedEntry { calls, .. }) = entry else { return Ok(()) };
+    let sites = if calls.len() == 1 { "call site" } else { "call sites" };
+    writeln!(out, "  entries: derived from {} {sites}", calls.len())?;
+    let functions: Vec<&Function> = facts.program.functions().map(|(_, f)| f).collect();
+    for CallPoint { function, block, .. } in calls {
+        let caller = functions[*function as usize];
+        let line = caller.blocks[block.index()].lines.first().map(|span| format!(" (line {})", span.at.line));
+        writeln!(out, "    {block}{} of {}", line.unwrap_or_default(), caller.symbol)?;
+    }
+    Ok(())
 }
 
 struct Explanation<'a> {

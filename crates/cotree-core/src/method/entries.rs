@@ -1,0 +1,140 @@
+//! Edge profiles of a whole link unit, where the entries of some functions follow from their callers
+//! ([`crate::supergraph`]).
+//!
+//! A call point runs as often as its block is entered, less the activations that were abandoned at call sites of the block
+//! before it (and plus those that came to life there: after the second return of `setjmp` the block goes on). A function
+//! whose entries are derived is recovered when all its call points are known. That may be before its callers are: where
+//! a block's count follows from counters alone, nothing else is waited for.
+
+use super::{RecoverError, edge};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::plan::{CallPoint, DerivedEntry, FunctionPlan};
+use crate::profile::{EarlyExits, FunctionProfile};
+use crate::supergraph::executions;
+
+/// One function with what was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// Its plan.
+    pub plan: &'a FunctionPlan,
+    /// The counts of the plan's counters.
+    pub counts: &'a [u64],
+    /// Its early exits.
+    pub early: &'a EarlyExits,
+}
+
+/// What came of a function; `None` if it was not measured.
+pub type Recovered = Option<Result<FunctionProfile, RecoverError>>;
+
+/// Recovers the edge profiles of all functions of a unit. Trusts nothing, as all recovery: entries that wait for each other
+/// are [`RecoverError::Underdetermined`].
+#[must_use]
+pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> Vec<Recovered> {
+    let mut unit = Unit::new(functions, entries);
+    let mut ready: Vec<usize> = (0..entries.len()).filter(|&e| unit.waits[e] == 0).collect();
+    while let Some(entry) = ready.pop() {
+        let DerivedEntry { function, calls } = &entries[entry];
+        let result = unit.sum(calls).and_then(|sum| unit.finish(*function, sum));
+        if let Some(slot) = unit.results.get_mut(*function as usize) {
+            *slot = Some(result);
+        }
+        for other in std::mem::take(&mut unit.waiting[entry]) {
+            unit.waits[other] -= 1;
+            if unit.waits[other] == 0 {
+                ready.push(other);
+            }
+        }
+    }
+    for entry in entries {
+        let measured = functions.get(entry.function as usize).is_some_and(Option::is_some);
+        if let Some(slot) = unit.results.get_mut(entry.function as usize).filter(|slot| measured && slot.is_none()) {
+            *slot = Some(Err(RecoverError::Underdetermined));
+        }
+    }
+    unit.results
+}
+
+struct Unit<'a> {
+    functions: &'a [Option<Measured<'a>>],
+    results: Vec<Recovered>,
+    /// Per function, the counts that are known before its entries are; empty for those whose entries are not derived.
+    foreseen: Vec<Vec<Option<i128>>>,
+    /// Per derived entry, for how many call points it waits.
+    waits: Vec<usize>,
+    /// Per derived entry, who waits for it, once per call point.
+    waiting: Vec<Vec<usize>>,
+}
+
+impl<'a> Unit<'a> {
+    fn new(functions: &'a [Option<Measured<'a>>], entries: &[DerivedEntry]) -> Self {
+        let mut number = vec![None; functions.len()];
+        for (index, entry) in entries.iter().enumerate() {
+            if let Some(slot) = number.get_mut(entry.function as usize) {
+                *slot = Some(index);
+            }
+        }
+        let alone = |(measured, derived): (&Option<Measured<'_>>, &Option<usize>)| {
+            let Measured { function, plan, counts, early } = (*measured)?;
+            derived.is_none().then(|| edge::recover(function, &graph(function)?, plan, counts, early))
+        };
+        let results = functions.iter().zip(&number).map(alone).collect();
+        let mut unit = Self {
+            functions,
+            results,
+            foreseen: vec![Vec::new(); functions.len()],
+            waits: vec![0; entries.len()],
+            waiting: vec![Vec::new(); entries.len()],
+        };
+        for (index, entry) in entries.iter().enumerate() {
+            for call in &entry.calls {
+                let caller = call.function as usize;
+                let Some(Some(derived)) = number.get(caller).copied() else { continue };
+                unit.foresee(caller);
+                if unit.foreseen[caller].get(call.block.index()).copied().flatten().is_none() {
+                    unit.waits[index] += 1;
+                    unit.waiting[derived].push(index);
+                }
+            }
+        }
+        unit
+    }
+
+    fn foresee(&mut self, function: usize) {
+        if !self.foreseen[function].is_empty() {
+            return;
+        }
+        let Some(Measured { function: facts, plan, counts, early }) = self.functions[function] else { return };
+        // What is wrong with them is reported when the function is recovered.
+        let foreseen = graph(facts).and_then(|cfg| edge::foresee(facts, &cfg, plan, counts, early));
+        self.foreseen[function] = foreseen.unwrap_or_else(|_| vec![None; facts.blocks.len().max(1)]);
+    }
+
+    /// How often all of these calls were made.
+    fn sum(&self, calls: &[CallPoint]) -> Result<i128, RecoverError> {
+        calls.iter().map(|call| self.calls(call).ok_or(RecoverError::CallerUnknown(call.function))).sum()
+    }
+
+    fn calls(&self, call: &CallPoint) -> Option<i128> {
+        let caller = call.function as usize;
+        let Measured { function, early, .. } = (*self.functions.get(caller)?)?;
+        let entries = match self.results.get(caller)? {
+            Some(Ok(profile)) => profile.blocks.get(call.block.index()).map(|&count| i128::from(count)),
+            Some(Err(_)) => None,
+            None => self.foreseen[caller].get(call.block.index()).copied().flatten(),
+        };
+        Some(executions(function, early, entries?, call.block, call.after_sites))
+    }
+
+    fn finish(&self, function: u32, entries: i128) -> Result<FunctionProfile, RecoverError> {
+        let measured = self.functions.get(function as usize).copied().flatten();
+        let Measured { function, plan, counts, early } = measured.ok_or(RecoverError::NothingMeasured)?;
+        edge::recover_entered(function, &graph(function)?, plan, counts, early, entries)
+    }
+}
+
+fn graph(function: &Function) -> Result<Cfg, RecoverError> {
+    function.cfg().map_err(|_| RecoverError::ForeignGraph)
+}

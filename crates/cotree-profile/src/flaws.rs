@@ -1,0 +1,160 @@
+//! What happened to a run becomes flaws of the functions whose counts it may concern.
+
+use crate::binary::BinaryMap;
+use crate::counts::UnitCounts;
+use crate::recover::{UnitExits, UnitProfile};
+use cotree_core::facts::Doubt;
+use cotree_core::ids::Block;
+use cotree_core::plan::{DerivedEntry, FunctionPlan, Layout, Method};
+use cotree_core::probe::{Place, PlacedProbe, Probe};
+use cotree_core::profile::{Flaw, FunctionProfile};
+use cotree_rt::layout::Flags;
+use std::collections::{HashMap, HashSet};
+
+/// Turns what happened to the run into flaws of the functions that it may concern.
+pub(crate) fn add_flaws(
+    profile: &mut UnitProfile,
+    map: &BinaryMap,
+    counts: &UnitCounts,
+    layout: &Layout,
+    exits: &UnitExits,
+    saturated: bool,
+) {
+    let has = |flags: u64| counts.flags & flags != 0;
+    // A reset accounts for the frames of its own thread only.
+    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || (has(Flags::RESET) && map.threaded);
+    let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
+    let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED);
+    let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);
+    let saturated = saturated || counts.saturated;
+    let modules = map.program.modules.iter().enumerate();
+    let module_of: Vec<usize> =
+        modules.flat_map(|(m, module)| std::iter::repeat_n(m, module.functions.len())).collect();
+    let began = Began::new(map, counts, layout);
+    // Code that was interrupted may be inlined from any function of its module.
+    let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
+    let functions = map.program.functions().map(|(_, f)| f);
+    for ((((function, plan), &base), recovered), index) in
+        functions.zip(map.plan.plans()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
+    {
+        let Some(recovered) = recovered else { continue };
+        let base = usize::try_from(base).expect("within the counter array");
+        let counters = &counts.counters[base..base + plan.measures.len()];
+        let never_began = began.never[index as usize];
+        // Where every block and edge has its own counter, live activations only blur the lines after calls.
+        let flow_matters = map.plan.method != Method::Block || !function.sites.is_empty();
+        let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
+        let mut flaw = |holds: bool, flaw: Flaw| {
+            if holds && !recovered.flaws.contains(&flaw) {
+                recovered.flaws.push(flaw);
+            }
+        };
+        flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
+        flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
+        flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
+        flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
+        let astray = exits.unknown_total > 0 || exits.outside > 0;
+        flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
+        flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
+        flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::SuspendedStacks);
+        let unaccounted = live
+            || walk
+            || exits_missing
+            || interrupted.contains(&module_of[index as usize])
+            || function.doubts.iter().any(|d| matches!(d, Doubt::SwitchesStacks | Doubt::BuiltinSetjmp));
+        flaw(unaccounted && counts_in_variables(plan) && !never_began, Flaw::LoopsUnderWay);
+        flaw(threads, Flaw::Threads);
+        flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
+        flaw(saturated && counted, Flaw::Damaged);
+        // Registers of abandoned activations are in the same tables as paths.
+        flaw(has(Flags::PATHS_MISSING) && map.plan.method.counts_paths(), Flaw::Damaged);
+    }
+    pass_on(&mut profile.functions, &map.plan.entries, &began);
+}
+
+/// What can't be vouched for in a caller can't be in those whose entries follow from it.
+fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], began: &Began) {
+    let mut callees: HashMap<u32, Vec<u32>> = HashMap::new();
+    for entry in entries.iter().filter(|entry| !began.never[entry.function as usize]) {
+        for call in &entry.calls {
+            let callees = callees.entry(call.function).or_default();
+            if callees.last() != Some(&entry.function) {
+                callees.push(entry.function);
+            }
+        }
+    }
+    let flawed = |(index, profile): (u32, &Option<FunctionProfile>)| {
+        profile.as_ref().filter(|profile| !profile.flaws.is_empty()).map(|_| index)
+    };
+    let mut work: Vec<u32> = (0..).zip(functions.iter()).filter_map(flawed).collect();
+    while let Some(caller) = work.pop() {
+        let Some(flaws) = functions[caller as usize].as_ref().map(|profile| profile.flaws.clone()) else { continue };
+        for &callee in callees.get(&caller).into_iter().flatten() {
+            let Some(profile) = &mut functions[callee as usize] else { continue };
+            let before = profile.flaws.len();
+            let new = flaws.iter().filter(|flaw| !profile.flaws.contains(flaw)).copied().collect::<Vec<_>>();
+            profile.flaws.extend(new);
+            if profile.flaws.len() > before {
+                work.push(callee);
+            }
+        }
+    }
+}
+
+/// Are there loops that are counted only when they are left?
+fn counts_in_variables(plan: &FunctionPlan) -> bool {
+    plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
+}
+
+/// Which functions certainly had no activation, whatever is wrong with a run.
+struct Began {
+    never: Vec<bool>,
+}
+
+impl Began {
+    /// A function never began if each activation would have passed a counter first, and it is zero; where entries follow from
+    /// callers, that may be a counter before each call, or the caller never began.
+    fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout) -> Self {
+        let untrodden = |(plan, &base): (&FunctionPlan, &u64)| {
+            let base = usize::try_from(base).expect("within the counter array");
+            untrodden(plan, &counts.counters[base..base + plan.measures.len()])
+        };
+        let untrodden: Vec<HashSet<Block>> = map.plan.plans().zip(&layout.main).map(untrodden).collect();
+        let mut never: Vec<bool> = untrodden.iter().map(|blocks| blocks.contains(&Block(0))).collect();
+        // Per derived function, the calls that may have been made as far as we know.
+        let mut open = vec![0; map.plan.entries.len()];
+        let mut callees: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (index, entry) in map.plan.entries.iter().enumerate() {
+            for call in &entry.calls {
+                let caller = call.function as usize;
+                if !never[caller] && !untrodden[caller].contains(&call.block) {
+                    open[index] += 1;
+                    callees.entry(call.function).or_default().push(index);
+                }
+            }
+        }
+        let mut work: Vec<usize> = (0..open.len()).filter(|&index| open[index] == 0).collect();
+        while let Some(index) = work.pop() {
+            let function = map.plan.entries[index].function;
+            if std::mem::replace(&mut never[function as usize], true) {
+                continue;
+            }
+            for callee in callees.remove(&function).unwrap_or_default() {
+                open[callee] -= 1;
+                if open[callee] == 0 {
+                    work.push(callee);
+                }
+            }
+        }
+        Self { never }
+    }
+}
+
+/// The blocks that have a counter which is passed first whenever they are entered, and it is zero: they never were.
+fn untrodden(plan: &FunctionPlan, counters: &[u64]) -> HashSet<Block> {
+    let zero = |placed: &PlacedProbe| match (placed.place, placed.probe) {
+        (Place::Start(block), Probe::Count(counter)) => (counters.get(counter.index()) == Some(&0)).then_some(block),
+        _ => None,
+    };
+    plan.probes.iter().filter_map(zero).collect()
+}

@@ -1,0 +1,113 @@
+//! Functions whose entries follow from their callers, and everything that calls them.
+//!
+//! Most calls are call sites, whose callees the map names already: a function is called from the sites of its name, those of
+//! its module if it is internal. Only calls beyond these are listed (those that are certain to return are no call sites).
+//! Where the sites of its name are not what calls it, all calls are listed.
+
+use super::MapError;
+use super::streams::{Reader, Stream, Writer};
+use cotree_core::facts::{Callee, Linkage, ProgramMap};
+use cotree_core::ids::Block;
+use cotree_core::plan::{CallPoint, DerivedEntry};
+use std::collections::{BTreeMap, HashMap};
+
+/// The call sites that nobody was found to be called from yet.
+struct Sites<'a> {
+    /// By callee, and by the first function of the caller's module.
+    by_name: HashMap<&'a str, BTreeMap<u32, Vec<CallPoint>>>,
+    /// Per function its name, its linkage, and the first function of its module.
+    functions: Vec<(&'a str, Linkage, u32)>,
+}
+
+impl<'a> Sites<'a> {
+    fn new(program: &'a ProgramMap) -> Self {
+        let mut sites = Self { by_name: HashMap::new(), functions: Vec::new() };
+        let mut number = 0;
+        for module in &program.modules {
+            let first = number;
+            for function in &module.functions {
+                sites.functions.push((&function.symbol, function.linkage, first));
+                let mut last = (Block(0), 0);
+                for site in &function.sites {
+                    last = if site.block == last.0 { (last.0, last.1 + 1) } else { (site.block, 1) };
+                    if let Callee::Symbol(name) = &site.callee
+                        && function.untouched.is_none()
+                        && !site.resume_marker
+                    {
+                        let point = CallPoint { function: number, block: site.block, after_sites: last.1 - 1 };
+                        sites.by_name.entry(name).or_default().entry(first).or_default().push(point);
+                    }
+                }
+                number += 1;
+            }
+        }
+        sites
+    }
+
+    /// The sites that should call a function, in order. No two functions are called from the same: a small file can't name
+    /// the same sites again and again.
+    fn take(&mut self, function: u32) -> Vec<CallPoint> {
+        let Some(&(name, linkage, module)) = self.functions.get(function as usize) else { return Vec::new() };
+        let Some(sites) = self.by_name.get_mut(name) else { return Vec::new() };
+        match linkage {
+            Linkage::Internal => sites.remove(&module).unwrap_or_default(),
+            _ => std::mem::take(sites).into_values().flatten().collect(),
+        }
+    }
+}
+
+pub(super) fn write(entries: &[DerivedEntry], program: &ProgramMap, w: &mut Writer) {
+    if entries.is_empty() {
+        return;
+    }
+    let mut sites = Sites::new(program);
+    w.put(Stream::Entry, entries.len() as u64);
+    let mut last = 0;
+    for entry in entries {
+        w.put_step(Stream::Entry, last, entry.function);
+        last = entry.function;
+        let rest = without(&entry.calls, &sites.take(entry.function));
+        let listed = rest.as_deref().unwrap_or(&entry.calls);
+        w.put(Stream::Entry, (listed.len() as u64) << 1 | u64::from(rest.is_none()));
+        let mut before = CallPoint { function: entry.function, block: Block(0), after_sites: 0 };
+        for call in listed {
+            w.put_step(Stream::Caller, before.function, call.function);
+            w.put(Stream::CallBlock, u64::from(call.block.0));
+            w.put(Stream::CallAfter, u64::from(call.after_sites));
+            before = *call;
+        }
+    }
+}
+
+pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<DerivedEntry>, MapError> {
+    if r.left(Stream::Entry) == 0 {
+        return Ok(Vec::new());
+    }
+    let mut sites = Sites::new(program);
+    let count = r.get_count(Stream::Entry, Stream::Entry)?;
+    let mut entries: Vec<DerivedEntry> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let function = r.get_step(Stream::Entry, entries.last().map_or(0, |e| e.function))?;
+        let number = r.get(Stream::Entry)?;
+        let listed = usize::try_from(number >> 1).ok().filter(|&n| n <= r.left(Stream::Caller));
+        let listed = listed.ok_or(MapError::Invalid("a count is larger than its stream"))?;
+        let foreseen = sites.take(function);
+        let mut calls = if number & 1 == 0 { foreseen } else { Vec::new() };
+        let mut before = function;
+        for _ in 0..listed {
+            before = r.get_step(Stream::Caller, before)?;
+            let block = Block(r.get_u32(Stream::CallBlock)?);
+            calls.push(CallPoint { function: before, block, after_sites: r.get_u32(Stream::CallAfter)? });
+        }
+        calls.sort_unstable();
+        entries.push(DerivedEntry { function, calls });
+    }
+    Ok(entries)
+}
+
+/// What is left of sorted calls without these, if they are all among them.
+fn without(calls: &[CallPoint], sites: &[CallPoint]) -> Option<Vec<CallPoint>> {
+    let mut sites = sites.iter().peekable();
+    let left = calls.iter().filter(|call| sites.next_if(|site| site == call).is_none()).copied().collect();
+    sites.peek().is_none().then_some(left)
+}
