@@ -9,8 +9,10 @@ use crate::options::{Options, Threads};
 use crate::stack_maps::RegisterTable;
 use crate::{callers, entries, signals, unit_object};
 use cotree_core::affine::AffineVariable;
-use cotree_core::facts::{Doubt, ProgramMap};
-use cotree_core::plan::Method;
+use cotree_core::cfg::CfgError;
+use cotree_core::facts::{Doubt, Function, ProgramMap};
+use cotree_core::plan::{DerivedEntry, Method};
+use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeMap};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -21,17 +23,24 @@ use std::path::Path;
 /// # Errors
 /// A file cannot be read or is not bitcode of this LLVM.
 pub fn map_of_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<ProgramMap, Error> {
-    Ok(facts_of_files(paths, false)?.0)
+    Ok(facts_of_files(paths, false)?.program)
 }
 
-/// The same, if `affine` with the affine variables of each function.
+/// What there is to plan from.
+pub struct BitcodeFacts {
+    /// The program map.
+    pub program: ProgramMap,
+    /// The affine variables of each function.
+    pub variables: Vec<Vec<AffineVariable>>,
+    /// The functions whose entries follow from their callers, as far as that is known without a linker.
+    pub entries: Vec<DerivedEntry>,
+}
+
+/// The same with the rest of the facts, if it is to be planned.
 ///
 /// # Errors
 /// See [`map_of_files`].
-pub fn facts_of_files<P: AsRef<Path> + Sync>(
-    paths: &[P],
-    affine: bool,
-) -> Result<(ProgramMap, Vec<Vec<AffineVariable>>), Error> {
+pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Result<BitcodeFacts, Error> {
     let mut prepared: Vec<Prepared> = paths
         .par_iter()
         .map(|path| {
@@ -39,7 +48,7 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(
             let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
             let module = Module::parse(&path.display().to_string(), &bytes)?;
             let mut extracted = extract::extract(&module, &Selection::default());
-            if affine {
+            if planned {
                 extract::find_affine(&module, &mut extracted);
             }
             Ok(Prepared { module, extracted })
@@ -47,7 +56,21 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(
         .collect::<Result<_, Error>>()?;
     let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
     let program = program_map(name, Method::Edge, &mut prepared, false);
-    Ok((program, prepared.into_iter().flat_map(|p| p.extracted.affine).collect()))
+    if !planned {
+        return Ok(BitcodeFacts { program, variables: Vec::new(), entries: Vec::new() });
+    }
+    let calls = entries::call_points(&prepared, None, &[]);
+    let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
+    let graph = |number: usize| {
+        let function: &Function = functions[number];
+        let failed = |e: CfgError| Error::Internal { module: function.symbol.clone(), reason: e.to_string() };
+        let cfg = function.cfg().map_err(failed)?;
+        let weighting = Weighting::expected(function, &cfg);
+        Ok((cfg, weighting))
+    };
+    let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls)?;
+    let variables = prepared.into_iter().flat_map(|p| p.extracted.affine).collect();
+    Ok(BitcodeFacts { program, variables, entries })
 }
 
 /// A module with its probes, and what has to be linked with it.

@@ -98,6 +98,19 @@ fn callers_count_where_all_are_known() {
     }
 }
 
+/// Of bitcode only what is local to its module is certain.
+#[test]
+fn bitcode_is_explained_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("program.c"), PROGRAM).unwrap();
+    cotree(folder, &["cc", "-O1", "-w", "-fno-builtin", "-c", "-o", "program", "program.c"]);
+    assert!(explained(folder, "twice").contains("entries: derived from 1 call site\n"));
+    assert!(!explained(folder, "taken").contains("entries:"));
+    let line = ["--interprocedural-flow", "off", "plan", "program", "--explain", "=twice"];
+    assert!(!cotree(folder, &line).contains("entries:"));
+}
+
 #[test]
 fn counts_are_those_of_a_program_that_counts_everything() {
     let folder = tempfile::tempdir().unwrap();

@@ -14,6 +14,7 @@ use cotree_core::plan::{Method, PATH_ARRAY};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weighting::Weighting;
+use cotree_llvm::standalone::{BitcodeFacts, facts_of_files};
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
 use cotree_report::names::matches;
@@ -79,7 +80,7 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     if args.json {
         let facts = if args.judge.is_none() { Some(facts_of(&args.files)?) } else { None };
         let affine = match facts {
-            Some(Facts { program, given: Given::Variables(variables) }) => {
+            Some(Facts { program, given: Given::Variables(variables), .. }) => {
                 Some(json::Affine::of(&program, &variables, args.function.as_deref()))
             }
             _ => None,
@@ -212,10 +213,11 @@ fn facts_of(files: &[PathBuf]) -> Result<Facts> {
         && let Ok(binary) = BinaryFile::open(only)
     {
         let map = binary.into_map();
-        return Ok(Facts { program: map.program, given: Given::Plans(map.plan.functions, map.plan.entries) });
+        let given = Given::Plans(map.plan.functions);
+        return Ok(Facts { program: map.program, given, entries: map.plan.entries });
     }
-    let (program, variables) = cotree_llvm::standalone::facts_of_files(files, true).map_err(told)?;
-    Ok(Facts { program, given: Given::Variables(variables) })
+    let BitcodeFacts { program, variables, entries } = facts_of_files(files, true).map_err(told)?;
+    Ok(Facts { program, given: Given::Variables(variables), entries })
 }
 
 /// The map of a binary built with cotree, else of bitcode.

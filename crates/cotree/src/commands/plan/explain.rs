@@ -1,6 +1,6 @@
 //! `cotree plan --explain`: what counts each edge of a function, and why.
 
-use crate::driver::options::{Affine, InstrumentOptions};
+use crate::driver::options::{Affine, InstrumentOptions, InterproceduralFlow};
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
@@ -20,12 +20,14 @@ pub struct Facts {
     pub program: ProgramMap,
     /// The rest.
     pub given: Given,
+    /// The functions whose entries follow from their callers.
+    pub entries: Vec<DerivedEntry>,
 }
 
 /// Where plans come from.
 pub enum Given {
-    /// They are in the binary, with the functions whose entries follow from their callers.
-    Plans(Vec<FunctionPlan>, Vec<DerivedEntry>),
+    /// They are in the binary.
+    Plans(Vec<FunctionPlan>),
     /// They are made now, with each function's affine variables.
     Variables(Vec<Vec<AffineVariable>>),
 }
@@ -36,16 +38,16 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
     for (index, (_, function)) in facts.program.functions().enumerate() {
         let Some(cfg) = function.cfg().ok().filter(|_| matches(pattern, &function.symbol)) else { continue };
         let weighting = Weighting::expected(function, &cfg);
-        let mut entry = None;
+        let mut entry = facts.entries.iter().find(|entry| entry.function as usize == index);
         let (plan, trades, variables) = match &facts.given {
-            Given::Plans(plans, entries) => {
-                entry = entries.iter().find(|entry| entry.function as usize == index);
-                (plans.get(index).cloned().unwrap_or_default(), Trades::default(), &[][..])
-            }
+            Given::Plans(plans) => (plans.get(index).cloned().unwrap_or_default(), Trades::default(), &[][..]),
             Given::Variables(variables) => {
+                entry = entry.filter(|_| options.interprocedural_flow != Some(InterproceduralFlow::Off));
                 let variables = if options.affine == Some(Affine::Off) { &[] } else { variables[index].as_slice() };
                 let trades = Trades::new(function, &cfg, &weighting, variables);
-                (edge::plan_trades(function, &cfg, &weighting, &trades), trades, variables)
+                let entered = entry.and_then(|_| edge::plan_entered(function, &cfg, &weighting, &trades));
+                let alone = || edge::plan_trades(function, &cfg, &weighting, &trades);
+                (entered.map_or_else(alone, |(plan, _)| plan), trades, variables)
             }
         };
         if !text.is_empty() {
