@@ -10,6 +10,7 @@ mod gcov;
 mod measure;
 mod packages;
 mod programs;
+mod projects;
 mod real;
 mod rust_programs;
 mod sources;
@@ -88,6 +89,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     let cotree = workspace::cotree(args.cotree.clone())?;
     let context = real::Context::new(cotree, args.all)?;
     real::add(&mut suite, &context);
+    projects::add(&mut suite, &context);
     gcov::add(&mut suite, &context);
     suite.run();
     Ok(suite.finish())

@@ -41,6 +41,7 @@ fn needs(all: bool) -> Vec<Need> {
         need("mold", "mold"),
         need("make", "make"),
         need("cmake", "cmake"),
+        need("autoconf", "autoconf"),
         need("pkg-config", "pkg-config"),
     ];
     for version in clangs(all) {

@@ -108,7 +108,7 @@ impl Package {
 }
 
 /// Copies a tree of files and folders.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from).with_context(|| format!("no folder {}", from.display()))? {
         let entry = entry?;

@@ -9,12 +9,14 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Name and exact version. A later version may have other files.
-pub const PINNED: [(&str, &str); 11] = [
+pub const PINNED: [(&str, &str); 13] = [
     ("libsqlite3-sys", "=0.30.1"),
     ("lua-src", "=547.0.0"),
     ("zstd-sys", "=2.0.13"),
     ("bzip2-sys", "=0.1.11"),
     ("ripgrep", "=14.1.1"),
+    ("jemalloc-sys", "=0.5.4+5.3.0-patched"),
+    ("libz-ng-sys", "=1.1.22"),
     ("libz-sys", "=1.1.20"),
     ("onig_sys", "=69.8.1"),
     ("tree-sitter", "=0.24.7"),
@@ -107,6 +109,16 @@ impl Sources {
     /// The folder with meshoptimizer's C++ files.
     pub fn meshoptimizer(&self) -> PathBuf {
         self.package("meshopt").join("vendor/src")
+    }
+
+    /// zlib-ng with its CMakeLists.txt.
+    pub fn zlib_ng(&self) -> PathBuf {
+        self.package("libz-ng-sys").join("src/zlib-ng")
+    }
+
+    /// jemalloc with its configure.ac.
+    pub fn jemalloc(&self) -> PathBuf {
+        self.package("jemalloc-sys").join("jemalloc")
     }
 
     /// The package ripgrep, with the Cargo.lock that it was published with.
