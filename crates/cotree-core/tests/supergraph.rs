@@ -206,3 +206,51 @@ fn failures_are_passed_on() {
     let recovered = recover(&measured, &[DerivedEntry { function: 1, calls }]);
     assert_eq!(recovered[1], Some(Err(RecoverError::CallerUnknown(0))));
 }
+
+/// Straight-line functions with these callers, planned and recovered after the first one was entered seven times.
+fn straight_lines(callers: &[Vec<u32>]) -> (usize, Vec<Recovered>) {
+    let function = random::function(1, &[(0, 1, true)], &[]);
+    let graph = function.cfg().unwrap();
+    let weighting = Weighting::uniform(&graph);
+    let (entered, _) = edge::plan_entered(&function, &graph, &weighting, &Trades::default()).unwrap();
+    let alone = edge::plan(&function, &graph, &weighting);
+    let candidate = |(number, callers): (usize, &Vec<u32>)| {
+        let point = |&function: &u32| CallPoint { function, block: Block(0), after_sites: 0 };
+        let calls: Vec<_> = callers.iter().map(point).collect();
+        let saves = (number * 7919 % 1000) as f64;
+        Candidate::new(&function, &graph, &entered, calls, saves).filter(|_| !callers.is_empty())
+    };
+    let entries = choose(callers.iter().enumerate().map(candidate).collect());
+    let mut plans = vec![&alone; callers.len()];
+    for entry in &entries {
+        plans[entry.function as usize] = &entered;
+    }
+    let none = EarlyExits::default();
+    let measured: Vec<_> = plans
+        .iter()
+        .map(|plan| {
+            let counts: &[u64] = if plan.measures.is_empty() { &[] } else { &[7] };
+            Some(Measured { function: &function, plan, counts, early: &none })
+        })
+        .collect();
+    (entries.len(), recover(&measured, &entries))
+}
+
+/// Calls may go as deep as a program is large, and everything may call everything.
+#[test]
+fn large_programs_take_neither_stack_nor_time() {
+    let chain: Vec<Vec<u32>> = (0..100_000u32).map(|f| f.checked_sub(1).into_iter().collect()).collect();
+    let (derived, recovered) = straight_lines(&chain);
+    assert_eq!(derived, chain.len() - 1);
+    assert!(recovered.iter().flatten().flatten().all(|profile| profile.entries == 7 && profile.flaws.is_empty()));
+
+    let callers = |f: u32| {
+        let mut callers: Vec<u32> = (1..12).map(|n| (f * 31 + n * n * 577) % 4000).collect();
+        callers.sort_unstable();
+        callers
+    };
+    let tangle: Vec<Vec<u32>> = (0..4000).map(callers).collect();
+    let (derived, recovered) = straight_lines(&tangle);
+    assert!(derived > 100, "{derived}");
+    assert!(recovered.iter().flatten().all(Result::is_ok));
+}

@@ -19,6 +19,7 @@ use cotree_core::supergraph::{self, Candidate};
 use cotree_core::weighting::Weighting;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// Everything that calls each function of the unit, in order; nothing where more may call it than we see.
 ///
@@ -133,14 +134,25 @@ fn is_library_name(name: &str) -> bool {
         Some(rest) => !(rest.starts_with(['Z', 'R'])) || ["Zn", "Zd"].iter().any(|start| operator(rest, start)),
         None => false,
     };
-    of_compiler
-        || HOOKED.contains(&name)
-        || include_str!("library_names.txt").split_whitespace().any(|known| known == name)
+    static KNOWN: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| include_str!("library_names.txt").split_whitespace().chain(HOOKED).collect());
+    of_compiler || KNOWN.contains(name)
 }
 
 /// Is it a mangled operator for memory (`_Znw…`, `_Zna…`, `_Zdl…`, `_Zda…`)?
 fn operator(rest: &str, start: &str) -> bool {
     rest.strip_prefix(start).is_some_and(|kind| kind.starts_with(['w', 'a', 'l']))
+}
+
+/// How many activations a weighting speaks of: a guess of one, counts of as many as there were.
+fn activations(cfg: &Cfg, weighting: &Weighting) -> f64 {
+    if weighting.is_guess() { 1.0 } else { weighting.edge(cfg.exit_edge()).max(1.0) }
+}
+
+/// What each block weighs per activation.
+fn weights(cfg: &Cfg, weighting: &Weighting) -> Vec<f64> {
+    let activations = activations(cfg, weighting);
+    cfg.blocks().map(|block| weighting.block(block) / activations).collect()
 }
 
 /// Plans an edge profile: each function by itself, then without the counters that the callers make needless.
@@ -163,17 +175,15 @@ where
         }
         let (cfg, weighting) = graph(number)?;
         let trades = Trades::new(function, &cfg, &weighting, affine[number]);
-        let calls = calls.get(number).filter(|calls| !calls.is_empty());
-        let candidate = calls.and_then(|calls| {
-            let (plan, saves) = edge::plan_entered(function, &cfg, &weighting, &trades)?;
+        let Some(calls) = calls.get(number).filter(|calls| !calls.is_empty()) else {
+            return Ok((edge::plan_trades(function, &cfg, &weighting, &trades), None, weights(&cfg, &weighting)));
+        };
+        let (alone, entered) = edge::plan_both(function, &cfg, &weighting, &trades);
+        let candidate = entered.and_then(|(plan, saves)| {
+            let saves = saves / activations(&cfg, &weighting);
             Some((Candidate::new(function, &cfg, &plan, calls.clone(), saves)?, plan))
         });
-        // Counts of a run weigh absolutely.
-        let per_entry = if weighting.is_guess() { 1.0 } else { weighting.edge(cfg.exit_edge()).max(1.0) };
-        let blocks = cfg.blocks().map(|b| weighting.block(b) / per_entry).collect();
-        let saves_per_entry = 1.0 / per_entry;
-        let candidate = candidate.map(|(c, plan)| (Candidate { saves: c.saves * saves_per_entry, ..c }, plan));
-        Ok((edge::plan_trades(function, &cfg, &weighting, &trades), candidate, blocks))
+        Ok((alone, candidate, weights(&cfg, &weighting)))
     };
     let planned: Vec<Planned> = (0..functions.len()).into_par_iter().map(one).collect::<Result<_, _>>()?;
     let weigh = |call: &CallPoint| {

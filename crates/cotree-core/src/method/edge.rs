@@ -47,7 +47,7 @@ pub fn plan_affine(
 /// The same for variables that have been judged.
 #[must_use]
 pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
-    plan_chords(function, cfg, weighting, trades, false).0
+    Chords::new(function, cfg, weighting, trades).plan(false).0
 }
 
 /// The plan of a function whose entries are known from elsewhere, with what it costs less per run; `None` where it would
@@ -59,34 +59,56 @@ pub fn plan_entered(
     weighting: &Weighting,
     trades: &Trades,
 ) -> Option<(FunctionPlan, f64)> {
-    let (alone, cost) = plan_chords(function, cfg, weighting, trades, false);
-    let (entered, less) = plan_chords(function, cfg, weighting, trades, true);
-    (entered.measures.len() < alone.measures.len()).then_some((entered, cost - less))
+    plan_both(function, cfg, weighting, trades).1
 }
 
-/// A counter or a variable for each chord, with what they cost; `entered`: entries are known.
-fn plan_chords(
+/// [`plan_trades`] and [`plan_entered`] at once.
+#[must_use]
+pub fn plan_both(
     function: &Function,
     cfg: &Cfg,
     weighting: &Weighting,
     trades: &Trades,
-    entered: bool,
-) -> (FunctionPlan, f64) {
-    let placer = Placer::new(function, cfg);
-    let prices = trades.prices(cfg, &placer.prices(cfg, weighting));
-    let tree = if entered {
-        SpanningTree::entered(cfg, &prices, Extreme::Maximum, |edge| claim(&placer, edge))
-    } else {
-        spanning_tree(&placer, cfg, &prices, Extreme::Maximum)
-    };
-    let mut plan = FunctionPlan::default();
-    for edge in tree.chords() {
-        match trades.of(edge) {
-            Some((_, trade)) => trade.add(&mut plan),
-            None => add_counter(&mut plan, placer.edge(edge)),
-        }
+) -> (FunctionPlan, Option<(FunctionPlan, f64)>) {
+    let chords = Chords::new(function, cfg, weighting, trades);
+    let (alone, cost) = chords.plan(false);
+    let (entered, less) = chords.plan(true);
+    let entered = (entered.measures.len() < alone.measures.len()).then_some((entered, cost - less));
+    (alone, entered)
+}
+
+/// What a plan for code that shall run fast is made from.
+struct Chords<'a> {
+    cfg: &'a Cfg,
+    trades: &'a Trades,
+    placer: Placer<'a>,
+    prices: Weighting,
+}
+
+impl<'a> Chords<'a> {
+    fn new(function: &'a Function, cfg: &'a Cfg, weighting: &Weighting, trades: &'a Trades) -> Self {
+        let placer = Placer::new(function, cfg);
+        let prices = trades.prices(cfg, &placer.prices(cfg, weighting));
+        Self { cfg, trades, placer, prices }
     }
-    (plan, tree.chord_cost(&prices))
+
+    /// A counter or a variable for each chord, with what they cost; `entered`: entries are known.
+    fn plan(&self, entered: bool) -> (FunctionPlan, f64) {
+        let Self { cfg, trades, placer, prices } = self;
+        let tree = if entered {
+            SpanningTree::entered(cfg, prices, Extreme::Maximum, |edge| claim(placer, edge))
+        } else {
+            spanning_tree(placer, cfg, prices, Extreme::Maximum)
+        };
+        let mut plan = FunctionPlan::default();
+        for edge in tree.chords() {
+            match trades.of(edge) {
+                Some((_, trade)) => trade.add(&mut plan),
+                None => add_counter(&mut plan, placer.edge(edge)),
+            }
+        }
+        (plan, tree.chord_cost(prices))
+    }
 }
 
 /// The spanning tree in which edges that can't carry a counter of their own come first.
