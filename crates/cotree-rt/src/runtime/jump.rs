@@ -32,7 +32,7 @@ macro_rules! jump {
             unsafe {
                 let (sp, pc) = target(buffer);
                 account(sp, pc, caller);
-                call!($real() => fn(buffer => *const u64, value => c_int) -> ());
+                cotree_rt_leap(buffer, value, $real(), &Leap { sp, pc, caller });
             }
         }
     };
@@ -41,6 +41,49 @@ jump!(longjmp, real_longjmp);
 jump!(underscore_longjmp, real_underscore_longjmp);
 jump!(siglongjmp, real_siglongjmp);
 jump!(longjmp_chk, real_longjmp_chk);
+
+/// A jump that has been accounted for and is under way.
+#[repr(C)]
+struct Leap<'a> {
+    sp: u64,
+    pc: u64,
+    caller: &'a Caller,
+}
+
+unsafe extern "C" {
+    /// Calls libc's function, which does not return, with the jump in the frame that it leaves behind.
+    fn cotree_rt_leap(buffer: *const u64, value: c_int, function: *const core::ffi::c_void, leap: &Leap);
+    static cotree_rt_leaping: u8;
+}
+core::arch::global_asm!(
+    ".pushsection .text.cotree.leap,\"ax\",@progbits",
+    ".p2align 4",
+    ".hidden cotree_rt_leap, cotree_rt_leaping",
+    ".globl cotree_rt_leap, cotree_rt_leaping",
+    ".type cotree_rt_leap,@function",
+    "cotree_rt_leap:",
+    ".cfi_startproc",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "mov [rsp], rcx",
+    "call rdx",
+    "cotree_rt_leaping:",
+    "ud2",
+    ".cfi_endproc",
+    ".size cotree_rt_leap, .-cotree_rt_leap",
+    ".popsection",
+);
+
+/// A frame ends (`times` 1, or −1: it comes back) that stood at this code address with this stack pointer. If it was in the
+/// middle of a jump (`siglongjmp` restores the signal mask first, and the handler of a signal that was waiting did not
+/// return), that jump does not take place: what was accounted for is taken back.
+pub fn ended(pc: u64, sp: u64, times: i64) {
+    if pc == &raw const cotree_rt_leaping as u64 {
+        // SAFETY: the frame of `cotree_rt_leap` is still there, and so is that of its caller, which has the jump.
+        let Leap { sp, pc, caller } = unsafe { &**(sp as *const *const Leap) };
+        account_times(*sp, *pc, caller, -times);
+    }
+}
 
 /// Stack pointer and return address of the `setjmp` call. Both libcs keep them in the seventh and eighth words; glibc
 /// mangles them with the thread's pointer guard; musl does not, and then both look like addresses, which of mangled ones

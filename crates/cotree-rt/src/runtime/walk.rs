@@ -37,6 +37,8 @@ impl Frame {
     pub fn count(&self, delta: i64) {
         let (pc, tag) = self.key();
         process::count(pc, tag, delta, Some(&self.registers));
+        #[cfg(not(feature = "shared-library"))]
+        super::jump::ended(pc, self.sp, delta);
     }
 }
 
