@@ -2,6 +2,7 @@
 //!
 //! cotree's builds of C programs share their objects: these are bitcode, in which nothing is measured yet.
 
+use super::campaign::Campaign;
 use super::variants::{self, Tool, Variant};
 use super::workers;
 use crate::programs::Program;
@@ -65,7 +66,8 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// Compiles what is shared by some of these, in this folder.
-    pub fn new(context: &'a Context, subject: &'a Subject, variants: &[Variant], folder: &Path) -> Result<Builder<'a>> {
+    pub fn new(campaign: &Campaign<'a>, subject: &'a Subject, folder: &Path) -> Result<Builder<'a>> {
+        let Campaign { context, variants, .. } = *campaign;
         let mut builder = Builder { context, subject, objects: Vec::new(), compiled: Duration::ZERO };
         let share = variants.iter().any(|variant| matches!(variant.tool, Tool::Cotree | Tool::Passes));
         let Subject::C(program) = subject else { return Ok(builder) };
@@ -75,7 +77,7 @@ impl<'a> Builder<'a> {
         let folder = folder.join("objects");
         workspace::fresh(&folder)?;
         let numbered: Vec<(usize, &PathBuf)> = program.sources.iter().enumerate().collect();
-        let compiled = workers::each(&numbered, |(index, source)| -> Result<(PathBuf, Duration)> {
+        let compiled = workers::each(campaign.jobs, &numbered, |(index, source)| -> Result<(PathBuf, Duration)> {
             let object = folder.join(format!("{index}.o"));
             let compiler = context.cotree_cc(&[], program.cxx);
             let cost = measure::run(&program.compile(compiler, &["-O2"], source, &object))?;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// What one build of one program costs.
@@ -62,6 +63,8 @@ pub struct Campaign<'a> {
     pub counter: Counter,
     /// How often times are taken.
     pub rounds: usize,
+    /// How many builds go on at once.
+    pub jobs: usize,
 }
 
 /// An executable that ran.
@@ -75,17 +78,18 @@ struct Ran {
 
 impl Campaign<'_> {
     /// Measures one program; `longer` are the same program's runs for taking time.
-    pub fn measure(&self, subject: &Subject, longer: &Subject, store: &mut Store) -> Result<Measured> {
+    pub fn measure(&self, subject: &Subject, longer: &Subject, store: &Mutex<Store>) -> Result<Measured> {
+        let store = || store.lock().expect("nothing panics with it");
         let name = subject.name();
         eprint!("{name}:");
         let folder = workspace::scratch().join("bench").join(name);
         workspace::fresh(&folder)?;
-        let builder = Builder::new(self.context, subject, self.variants, &folder)?;
+        let builder = Builder::new(self, subject, &folder)?;
         let mut failures = Vec::new();
         let mut ran: BTreeMap<&'static str, Ran> = BTreeMap::new();
         let content = store::content(subject)?;
         for variant in self.variants {
-            if let Some(Known { cell, output }) = store.find(subject, content, variant) {
+            if let Some(Known { cell, output }) = store().find(subject, content, variant) {
                 ran.insert(variant.name, Ran { cell, executable: None, output });
             }
         }
@@ -98,8 +102,13 @@ impl Campaign<'_> {
             let mut now: Vec<&Variant> =
                 self.variants.iter().filter(|v| subject.has(v) && v.weights == second).collect();
             now.retain(|variant| !ran.contains_key(variant.name));
-            let results = workers::each(&now, |variant| {
+            let results = workers::each(self.jobs, &now, |variant| {
                 let result = self.one(&builder, subject, variant, weights.as_deref(), &folder.join(variant.slug()));
+                if let Ok(one) = &result {
+                    let mut store = store();
+                    store.keep(subject, content, variant, &one.cell, one.output);
+                    store.save()?;
+                }
                 eprint!(" {}{}", variant.slug(), if result.is_ok() { "" } else { " (failed)" });
                 result
             });
@@ -121,19 +130,23 @@ impl Campaign<'_> {
         for variant in self.variants {
             if let Some(one) = ran.get_mut(variant.name).filter(|one| one.executable.is_some()) {
                 one.cell.time = times.remove(variant.name);
-                store.keep(subject, content, variant, &one.cell, one.output);
+                store().keep(subject, content, variant, &one.cell, one.output);
             }
         }
-        store.save()?;
-        let paths = self.merged(variants::PATH, &folder, subject)?;
+        store().save()?;
+        let paths = ran.get(variants::PATH).and_then(|_| self.merged(variants::PATH, &folder, subject).transpose());
+        let paths = paths.transpose().unwrap_or_else(|error| {
+            failures.push(format!("{name}: {error:#}"));
+            None
+        });
         let executable = |name: &str| ran.get(name).and_then(|one| one.executable.as_deref());
         let plans = plans::Plans::new(
             self.context,
             weights.as_deref().zip(executable(variants::EDGE)),
-            paths.as_deref().filter(|_| ran.contains_key(variants::PATH)),
+            paths.as_deref(),
             &builder.bitcode()?,
-        )
-        .with_context(|| format!("plans of {name}"))?;
+            &mut |error| failures.push(format!("{name}: {error:#}")),
+        );
         let cells = ran.into_iter().map(|(name, one)| (name, one.cell)).collect();
         let measured = Measured { name, cells, plans, failures };
         std::fs::remove_dir_all(&folder)?;

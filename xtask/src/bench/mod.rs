@@ -24,6 +24,7 @@ use campaign::Campaign;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Instant;
 use summary::Results;
 
@@ -33,6 +34,9 @@ pub struct Args {
     /// Fewer builds, smaller workloads, and don't write bench/RESULTS.md: ten minutes on an idle machine
     #[arg(long)]
     quick: bool,
+    /// Fewer builds, but no smaller workloads
+    #[arg(long)]
+    few: bool,
     /// Only programs whose name contains this
     #[arg(long, value_name = "PART")]
     only: Option<String>,
@@ -42,6 +46,9 @@ pub struct Args {
     /// Take numbers of gcc, clang and BOLT alone from the last run, where versions, sources and options are the same
     #[arg(long)]
     reuse: bool,
+    /// How many builds go on at once [default: one per processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
     /// Use this cotree and don't build one
     #[arg(long, value_name = "PATH")]
     cotree: Option<PathBuf>,
@@ -53,39 +60,28 @@ pub fn run(args: &Args) -> Result<bool> {
     ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
     let start = Instant::now();
     let context = Context::new(workspace::cotree(args.cotree.clone())?, false)?;
-    let (mut variants, missing) = variants::available(&context, quick)?;
+    let (mut variants, missing) = variants::available(&context, quick || args.few)?;
     variants.retain(|variant| args.tool.is_empty() || args.tool.contains(&variant.tool));
-    let mut store = store::Store::open(&context, args.reuse, quick)?;
+    let store = Mutex::new(store::Store::open(&context, args.reuse, quick)?);
     let counter = instructions::Counter::choose();
     let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
     let longer = self::subjects(&context.sources, if quick { Workload::Small } else { Workload::Full })?;
     let rounds = if quick { 3 } else { 5 };
-    let campaign = Campaign { context: &context, variants: &variants, counter, rounds };
-    let (mut programs, mut failures) = (Vec::new(), Vec::new());
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
+    let campaign = Campaign { context: &context, variants: &variants, counter, rounds, jobs };
+    let mut results = Results { variants: variants.clone(), programs: Vec::new() };
+    let mut failures = Vec::new();
+    let unfinished = workspace::scratch().join("bench-so-far.md");
     for (subject, longer) in campaign::pairs(subjects, longer)? {
         if only.is_none_or(|part| subject.name().contains(part)) {
-            let mut measured = campaign.measure(&subject, &longer, &mut store)?;
+            let mut measured = campaign.measure(&subject, &longer, &store)?;
             failures.append(&mut measured.failures);
-            programs.push(measured);
+            results.programs.push(measured);
+            std::fs::write(&unfinished, page(&context, counter, args, &missing, &failures, &results)?)?;
         }
     }
-    ensure!(!programs.is_empty(), "no program has such a name");
-    let mut text = heading(&context, counter)?;
-    if args.reuse {
-        text += "Numbers of gcc, clang and BOLT alone may be of an earlier run with the same versions, sources and options.\n\n";
-    }
-    for sentence in &missing {
-        writeln!(text, "{sentence}\n")?;
-    }
-    if failures.is_empty() {
-        text += "All builds of a program printed the same and ended with the same status.\n\n";
-    }
-    for failure in &failures {
-        writeln!(text, "**Failed**: {}\n", failure.lines().next().unwrap_or_default())?;
-    }
-    let results = Results { variants: variants.clone(), programs };
-    results.write(&mut text)?;
-    tables::write(&results, &mut text)?;
+    ensure!(!results.programs.is_empty(), "no program has such a name");
+    let mut text = page(&context, counter, args, &missing, &failures, &results)?;
     if only.is_none_or(|part| "sqlite".contains(part)) && args.tool.is_empty() {
         text += &footprint::measure(&context, if quick { 1 } else { 3 })?;
     }
@@ -100,6 +96,36 @@ pub fn run(args: &Args) -> Result<bool> {
         println!("written to {}", file.display());
     }
     Ok(failures.is_empty())
+}
+
+/// What there is to tell of the programs that were measured.
+fn page(
+    context: &Context,
+    counter: instructions::Counter,
+    args: &Args,
+    missing: &[String],
+    failures: &[String],
+    results: &Results,
+) -> Result<String> {
+    let mut text = heading(context, counter)?;
+    if args.reuse {
+        text += "Numbers of gcc, clang and BOLT alone may be of an earlier run with the same versions, sources and options.\n\n";
+    }
+    if args.few {
+        text += "Only some builds were measured (`--few`).\n\n";
+    }
+    for sentence in missing {
+        writeln!(text, "{sentence}\n")?;
+    }
+    if failures.is_empty() {
+        text += "All builds of a program printed the same and ended with the same status.\n\n";
+    }
+    for failure in failures {
+        writeln!(text, "**Failed**: {}\n", failure.lines().next().unwrap_or_default())?;
+    }
+    results.write(&mut text)?;
+    tables::write(results, &mut text)?;
+    Ok(text)
 }
 
 fn subjects(sources: &Sources, workload: Workload) -> Result<Vec<Subject>> {

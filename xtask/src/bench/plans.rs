@@ -3,7 +3,7 @@
 
 use crate::command;
 use crate::real::Context;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -67,13 +67,18 @@ impl Plans {
         edge: Option<(&Path, &Path)>,
         path: Option<&Path>,
         bitcode: &[PathBuf],
-    ) -> Result<Plans> {
-        Ok(Plans {
-            increments: edge.map(|(profile, binary)| Increments::new(context, profile, binary)).transpose()?,
-            paths: path.map(|profile| Paths::new(context, profile)).transpose()?,
-            loops: (!bitcode.is_empty()).then(|| Loops::new(context, bitcode)).transpose()?,
-        })
+        failed: &mut impl FnMut(Error),
+    ) -> Plans {
+        let increments = edge.map(|(profile, binary)| Increments::new(context, profile, binary));
+        let paths = path.map(|profile| Paths::new(context, profile));
+        let loops = (!bitcode.is_empty()).then(|| Loops::new(context, bitcode));
+        Plans { increments: known(increments, failed), paths: known(paths, failed), loops: known(loops, failed) }
     }
+}
+
+/// What there is, where it could be had.
+fn known<T>(asked: Option<Result<T>>, failed: &mut impl FnMut(Error)) -> Option<T> {
+    asked?.map_err(failed).ok()
 }
 
 fn json(command: &mut std::process::Command) -> Result<Value> {

@@ -18,6 +18,7 @@ use std::time::Duration;
 pub struct Store {
     file: PathBuf,
     tools: String,
+    reuse: bool,
     cells: BTreeMap<String, Value>,
 }
 
@@ -37,16 +38,16 @@ pub fn hash(value: impl Hash) -> u64 {
 }
 
 impl Store {
-    /// What earlier runs left, or nothing at all if that is not wanted.
+    /// What earlier runs left, to be told only if that is wanted.
     pub fn open(context: &Context, reuse: bool, quick: bool) -> Result<Store> {
         let file = workspace::scratch().join("bench-peers.json");
         let cells = match fs::read(&file) {
-            Ok(text) if reuse => serde_json::from_slice(&text).with_context(|| format!("in {}", file.display()))?,
-            _ => BTreeMap::new(),
+            Ok(text) => serde_json::from_slice(&text).with_context(|| format!("in {}", file.display()))?,
+            Err(_) => BTreeMap::new(),
         };
         let names = [context.clang.c(), "gcc".into(), "ld".into(), "rustc".into(), "valgrind".into()];
         let tools = names.iter().map(|tool| tools::version(tool)).collect::<Vec<_>>().join(", ");
-        Ok(Store { file, tools: format!("{tools}, quick: {quick}"), cells })
+        Ok(Store { file, tools: format!("{tools}, quick: {quick}"), reuse, cells })
     }
 
     fn key(&self, subject: &Subject, content: u64, variant: &Variant) -> Option<String> {
@@ -57,7 +58,8 @@ impl Store {
 
     /// What is known of a build.
     pub fn find(&self, subject: &Subject, content: u64, variant: &Variant) -> Option<Known> {
-        let value = self.cells.get(&self.key(subject, content, variant)?)?;
+        let key = self.key(subject, content, variant).filter(|_| self.reuse)?;
+        let value = self.cells.get(&key)?;
         let number = |name: &str| value[name].as_u64();
         let build = Duration::from_micros(number("build")?);
         let cell =

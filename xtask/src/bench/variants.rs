@@ -47,7 +47,7 @@ pub struct Variant {
     pub weights: bool,
     /// Take its time, too.
     pub timed: bool,
-    /// Part of `--quick`.
+    /// Part of `--quick` and `--few`.
     quick: bool,
 }
 
@@ -142,10 +142,10 @@ fn table() -> Vec<Variant> {
 }
 
 /// The rows that can be built here, and sentences about the others.
-pub fn available(context: &Context, quick: bool) -> Result<(Vec<Variant>, Vec<String>)> {
+pub fn available(context: &Context, few: bool) -> Result<(Vec<Variant>, Vec<String>)> {
     let help = command::text(context.cotree().arg("--help"))?;
     let (mut variants, mut missing) = (Vec::new(), Vec::new());
-    for mut variant in table().into_iter().filter(|variant| variant.quick || !quick) {
+    for mut variant in table().into_iter().filter(|variant| variant.quick || !few) {
         let lacks = match variant.tool {
             Tool::Cotree => unknown(&mut variant, &help).map(|option| format!("this cotree has no `{option}`")),
             Tool::Passes if tools::find(&context.clang.llvm("opt")).is_none() => Some("there is no opt".into()),

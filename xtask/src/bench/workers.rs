@@ -1,14 +1,14 @@
-//! Work that is done side by side, one piece per processor.
+//! Work that is done side by side.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does it for each item; results are in the order of the items.
-pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Does it for each item, `jobs` of them at a time; results are in the order of the items.
+pub fn each<T: Sync, R: Send>(jobs: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+        for _ in 0..jobs.max(1) {
             scope.spawn(|| {
                 while let Some((index, item)) = {
                     let n = next.fetch_add(1, Ordering::Relaxed);

@@ -126,7 +126,7 @@ pub fn zstd(sources: &Sources, workload: Workload) -> Result<Program> {
     let small = sources.bzip2().join("compress.c").display().to_string();
     let mut runs = vec![workload.pick(
         strings(&["0", &data, "-5", "1", "3", "6", "9", "13", "17", "19", "22"]),
-        strings(&["0", &data, "1", "3", "7"]),
+        strings(&["0", &data, "1", "3"]),
         strings(&["0", &small, "1", "3", "9"]),
     )];
     if workload == Workload::Full {
