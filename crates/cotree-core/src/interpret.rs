@@ -188,7 +188,9 @@ impl Variables<'_> {
     /// What a closing adds to its counter.
     fn counted(&self, closing: Closing) -> u64 {
         let (value, entry) = self.values[closing.variable.index()];
-        let bits = self.facts[closing.variable.index()].bits;
+        let facts = &self.facts[closing.variable.index()];
+        let bits = facts.bits;
+        let value = value.wrapping_add(facts.ahead_at(closing.from).cast_unsigned());
         let moved = value.wrapping_sub(entry).wrapping_sub(closing.offset.cast_unsigned());
         Quotient::new(closing.step, bits).of(moved, bits).wrapping_add(closing.plus.cast_unsigned())
     }

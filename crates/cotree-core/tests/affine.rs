@@ -17,8 +17,9 @@ use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 
-/// What a random variable is made from: a loop, an edge of it, a step, potentials, a width, and noise.
-type Seed = (u8, u8, i64, Vec<i64>, u32, bool, bool);
+/// What a random variable is made from: a loop, an edge of it, a step, potentials, a width, noise, whether anything is
+/// known of it, and which values are ahead.
+type Seed = (u8, u8, i64, Vec<i64>, u32, bool, bool, u8);
 
 fn seeds() -> impl Strategy<Value = Vec<Seed>> {
     let step = prop_oneof![Just(1), Just(-1), Just(2), Just(3), Just(-5), Just(8), Just(12), Just(24), Just(-64)];
@@ -28,13 +29,22 @@ fn seeds() -> impl Strategy<Value = Vec<Seed>> {
         1 => prop::collection::vec(-20..20i64, 1..10),
     ];
     let bits = prop_oneof![4 => Just(64), 1 => Just(32), 1 => Just(8), 1 => Just(4), 1 => Just(3)];
-    let seed = (any::<u8>(), any::<u8>(), step, potentials, bits, prop::bool::weighted(0.1), prop::bool::weighted(0.8));
+    let seed = (
+        any::<u8>(),
+        any::<u8>(),
+        step,
+        potentials,
+        bits,
+        prop::bool::weighted(0.1),
+        prop::bool::weighted(0.8),
+        any::<u8>(),
+    );
     prop::collection::vec(seed, 0..6)
 }
 
 /// A variable that counts some edge of some loop, or (noisy) nothing.
 fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[Walk], seed: &Seed) -> Option<AffineVariable> {
-    let (l, edge, step, potentials, bits, noisy, known) = seed;
+    let (l, edge, step, potentials, bits, noisy, known, ahead) = seed;
     let l = loops.loops().nth(usize::from(*l) % loops.len().max(1))?;
     let header = loops.header(l);
     let inner: Vec<Edge> = within(cfg, loops, l).collect();
@@ -48,13 +58,23 @@ fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[Walk], seed: &Seed) -> Optio
     };
     let steps: Vec<(Edge, i64)> = inner.iter().map(|&e| (e, movement(e))).filter(|s| s.1 != 0).collect();
     let circuits = walks.iter().map(|walk| most_circuits(cfg, loops, l, walk)).max().unwrap_or(0);
-    let swing: u64 = steps.iter().map(|s| s.1.unsigned_abs()).sum();
+    let swing: u64 = steps.iter().map(|s| s.1.unsigned_abs()).sum::<u64>() + 3 + step.unsigned_abs();
+    // In every other block the next step has been made, in some it is another one.
+    let ahead = |b: Block| match (ahead >> (b.index() % 8) & 1, b.index() % 5) {
+        (0, _) => 0,
+        (_, 4) => -3,
+        _ => *step,
+    };
+    let ahead: Vec<(Block, i64)> =
+        cfg.blocks().filter(|&b| loops.contains(l, b)).map(|b| (b, ahead(b))).filter(|a| a.1 != 0).collect();
     Some(AffineVariable {
         name: String::new(),
         header,
         bits: *bits,
         pointer: false,
         steps,
+        ahead,
+        from_constant: *known,
         never_wraps: *known && swing.saturating_mul(40) < 1 << (bits - 1),
         circuits: known.then_some(circuits),
         trips: None,
@@ -250,6 +270,8 @@ fn counter(cfg: &Cfg, header: usize, steps: &[(usize, usize, i64)], bits: u32) -
         bits,
         pointer: false,
         steps,
+        ahead: Vec::new(),
+        from_constant: false,
         never_wraps: true,
         circuits: None,
         trips: None,

@@ -41,6 +41,11 @@ pub struct AffineVariable {
     pub pointer: bool,
     /// How far it moves on the edges within the loop, modulo 2^bits; 0 on those that are not listed. In edge order.
     pub steps: Vec<(Edge, i64)>,
+    /// Where the loop is left from one of these blocks, the value that can be read is ahead by so much: the next step has
+    /// been made already. Such a value is the one that is at hand there. In block order.
+    pub ahead: Vec<(Block, i64)>,
+    /// It always enters its loop with the same number, which need not be kept while the loop runs.
+    pub from_constant: bool,
     /// A program in which the value at any exit of the loop has wrapped around since the loop was entered has no meaning:
     /// it would have been undefined behaviour before.
     pub never_wraps: bool,
@@ -48,6 +53,14 @@ pub struct AffineVariable {
     pub circuits: Option<u64>,
     /// How often the loop can be expected to go around each time that it is entered, if something tells. An estimate.
     pub trips: Option<u64>,
+}
+
+impl AffineVariable {
+    /// By how much the value is ahead where the loop is left from the block.
+    #[must_use]
+    pub fn ahead_at(&self, from: Block) -> i64 {
+        self.ahead.binary_search_by_key(&from, |a| a.0).map_or(0, |found| self.ahead[found].1)
+    }
 }
 
 /// How many circuits no loop can make, as a power of two: at one per nanosecond this takes nine years.

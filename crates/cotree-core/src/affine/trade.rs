@@ -17,12 +17,20 @@ use crate::probe::{Closing, Place, PlacedProbe, Probe};
 use crate::weighting::Weighting;
 use std::collections::BTreeMap;
 
-/// What an addition on the way out of a loop costs, in increments: two more instructions, and a value that has to be
-/// kept through the loop.
-const CLOSING_COST: f64 = 3.0;
+/// What it costs to know the value at entry where the loop is left, in increments: a subtraction.
+const VALUE_AT_ENTRY: f64 = 1.0;
 
-/// What is left of the guess how often a loop runs, if it has several exits.
-const SEVERAL_EXITS: f64 = 0.25;
+/// And as much again for so many blocks of the function: the value takes a register while the loop runs, and in large
+/// functions there is none to spare. An interpreter or a decoder of a thousand blocks loses a twentieth of its speed by
+/// one value too many.
+const CROWD: f64 = 100.0;
+
+/// What is left of the guess how often a loop runs. Most loops run but a few times, and those that are entered most often
+/// are among them; what a closing saves in a long one is a small part of what that does.
+const SURE_TRIPS: f64 = 0.5;
+
+/// The same for loops with several exits: searches end early.
+const SURE_TRIPS_OF_SEARCHES: f64 = 0.3;
 
 /// Blocks and edges that may be looked at for all variables of a function, per block and edge of the function: loops in
 /// loops in loops have their limits.
@@ -134,6 +142,27 @@ impl Trade {
     }
 }
 
+/// What a closing costs, in increments: the instructions that it takes, and what it keeps busy.
+fn instructions(function: &Function, variable: &AffineVariable, place: Place, closing: Closing) -> f64 {
+    let quotient = Quotient::new(closing.step, variable.bits);
+    let mut cost = 1.0;
+    if !variable.from_constant {
+        #[allow(clippy::cast_precision_loss, reason = "costs are estimates")]
+        let blocks = function.blocks.len() as f64;
+        cost += VALUE_AT_ENTRY * (1.0 + blocks / CROWD);
+    }
+    for part in [
+        closing.plus != 0 || closing.offset != 0,
+        quotient.shift != 0,
+        quotient.inverse != 1,
+        quotient.inverse != 1 && quotient.shift != 0,
+        matches!(place, Place::Edge(_)),
+    ] {
+        cost += f64::from(u8::from(part));
+    }
+    cost
+}
+
 struct Judge<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
@@ -166,21 +195,13 @@ impl Judge<'_> {
             let closing = self.closing(number, variable, &counted, self.cfg.src(exit), counted.potential[at])?;
             Ok((place, closing))
         });
-        let closings = closings.collect::<Result<_, Refusal>>()?;
-        let weight = |edges: &mut dyn Iterator<Item = Edge>| edges.map(|e| self.weighting.edge(e)).sum::<f64>();
-        let cost = CLOSING_COST * weight(&mut region.exits.iter().map(|exit| exit.0));
-        let mut counter_cost = self.weighting.edge(counted.edge);
-        if self.weighting.is_guess() && region.exits.len() > 1 {
-            // Searches end early: of all loops those with several exits are the ones that run but once or twice.
-            counter_cost *= SEVERAL_EXITS;
-        }
-        if let Some(trips) = variable.trips
-            && self.once_per_circuit(variable.header, counted.edge)
-        {
-            #[allow(clippy::cast_precision_loss, reason = "weights are estimates")]
-            let most = weight(&mut region.entries.iter().copied()) * trips as f64;
-            counter_cost = counter_cost.min(most);
-        }
+        let closings = closings.collect::<Result<Vec<_>, Refusal>>()?;
+        let closing_cost =
+            |(place, closing): &(Place, Closing)| instructions(self.function, variable, *place, *closing);
+        let costs =
+            region.exits.iter().zip(&closings).map(|(&(exit, _), c)| self.weighting.edge(exit) * closing_cost(c));
+        let cost = costs.sum();
+        let counter_cost = self.weighting.edge(counted.edge) * self.certainty(region, variable);
         Ok(Trade { edge: counted.edge, counter_cost, cost, closings })
     }
 
@@ -224,7 +245,8 @@ impl Judge<'_> {
         potential: i128,
     ) -> Result<Closing, Refusal> {
         let step = i64::try_from(counted.step).map_err(|_| Refusal::Wraps)?;
-        let potential = i64::try_from(potential).map_err(|_| Refusal::Wraps)?;
+        let ahead = variable.ahead_at(from);
+        let potential = i64::try_from(potential + i128::from(ahead)).map_err(|_| Refusal::Wraps)?;
         let shift = step.unsigned_abs().trailing_zeros();
         if shift >= variable.bits || variable.bits > 64 {
             return Err(Refusal::Wraps);
@@ -232,7 +254,8 @@ impl Judge<'_> {
         let closing = Closing { variable: number, from, step, offset: 0, plus: 0 };
         let divides = potential % step == 0;
         // Movements all go one way, so what has been moved is never less than nothing.
-        let one_way = variable.steps.iter().all(|&(_, by)| by == 0 || (by < 0) == (step < 0));
+        let mut moves = variable.steps.iter().map(|s| s.1).chain([ahead]);
+        let one_way = moves.all(|by| by == 0 || (by < 0) == (step < 0));
         if variable.bits - shift >= LONGEST_RUN {
             // After the division it is cheaper, but then the quotient must be right by itself.
             let after = divides && (one_way || (shift == 0 && variable.bits == 64));
@@ -257,6 +280,20 @@ impl Judge<'_> {
             return Err(Refusal::Wraps);
         }
         Ok(Closing { plus: i64::try_from(-missed).map_err(|_| Refusal::Wraps)?, ..closing })
+    }
+
+    /// How many of the circuits that the weighting gives the loop there really are, as far as that can be relied on.
+    fn certainty(&self, region: &LoopRegion, variable: &AffineVariable) -> f64 {
+        if !self.weighting.is_guess() {
+            return 1.0;
+        }
+        let sure = if region.exits.len() == 1 { SURE_TRIPS } else { SURE_TRIPS_OF_SEARCHES };
+        let Some(trips) = variable.trips else { return sure };
+        let entries: f64 = region.entries.iter().map(|&e| self.weighting.edge(e)).sum();
+        #[allow(clippy::cast_precision_loss, reason = "weights are estimates")]
+        let known = entries * trips as f64 / self.weighting.block(variable.header).max(f64::MIN_POSITIVE);
+        // Other exits may be taken first.
+        if region.exits.len() == 1 { known } else { known.min(sure) }
     }
 
     /// Is the edge passed at most once between two visits of the header?

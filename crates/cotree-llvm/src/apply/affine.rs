@@ -37,9 +37,13 @@ pub(super) unsafe fn open<'p>(
         // SAFETY: as the caller promises. Flags are taken off instructions that can have them.
         unsafe {
             for &increment in &value.flagged {
-                if matches!(LLVMGetInstructionOpcode(increment), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub) {
-                    LLVMSetNSW(increment, 0);
-                    LLVMSetNUW(increment, 0);
+                match LLVMGetInstructionOpcode(increment) {
+                    LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub => {
+                        LLVMSetNSW(increment, 0);
+                        LLVMSetNUW(increment, 0);
+                    }
+                    LLVMOpcode::LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(increment, 0),
+                    _ => {}
                 }
             }
             initial.insert(variable, value_at_entry(counters, value));
@@ -106,7 +110,7 @@ pub(super) unsafe fn close(
 ) -> Result<(), Error> {
     let unsupported = || lowering.unsupported(&format!("{closing:?}"));
     let value = variable_of(lowering, closing.variable)?;
-    let present = lowering.present(*value.current.get(&closing.from).ok_or_else(unsupported)?);
+    let present = lowering.present(*value.read.get(&closing.from).ok_or_else(unsupported)?);
     let entry = lowering.initial.get().and_then(|initial| initial.get(&closing.variable)).ok_or_else(unsupported)?;
     let entry = lowering.present(*entry);
     let bits = value.bits;
@@ -151,7 +155,7 @@ pub(super) unsafe fn close(
             let plus = LLVMConstInt(counters.int64, closing.plus.cast_unsigned(), 0);
             amount = LLVMBuildAdd(b, amount, plus, c"".as_ptr());
         }
-        counters.add(LLVMConstInt(counters.int64, counter, 0), amount);
+        counters.add_whole(counter, amount);
     }
     Ok(())
 }

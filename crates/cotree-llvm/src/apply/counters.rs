@@ -90,6 +90,19 @@ impl Counters {
         unsafe { self.add(LLVMConstInt(self.int64, counter, 0), LLVMConstInt(self.int64, 1, 0)) };
     }
 
+    /// The same as one instruction, whatever the optimiser would make of it: it would gather amounts in registers, and
+    /// counters that are neighbours in vectors.
+    ///
+    /// # Safety
+    /// The builder must be positioned where the amount is available.
+    pub(super) unsafe fn add_whole(&self, counter: u64, amount: LLVMValueRef) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let index = LLVMConstInt(self.int64, counter, 0);
+            self.add_at_once(self.address(self.in_assembly.0, index), amount);
+        }
+    }
+
     /// `counters[index] += amount` for 64-bit values.
     ///
     /// # Safety

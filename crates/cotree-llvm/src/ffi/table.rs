@@ -286,6 +286,7 @@ table! {
     fn LLVMSetNSW(arith_inst: LLVMValueRef, has_n_s_w: LLVMBool);
     fn LLVMGetIsDisjoint(inst: LLVMValueRef) -> LLVMBool;
     fn LLVMIsInBounds(g_e_p: LLVMValueRef) -> LLVMBool;
+    fn LLVMGEPSetNoWrapFlags(g_e_p: LLVMValueRef, no_wrap_flags: LLVMGEPNoWrapFlags);
     fn LLVMGetGEPSourceElementType(g_e_p: LLVMValueRef) -> LLVMTypeRef;
     fn LLVMGetModuleDataLayout(m: LLVMModuleRef) -> LLVMTargetDataRef;
     fn LLVMABISizeOfType(t_d: LLVMTargetDataRef, ty: LLVMTypeRef) -> c_ulonglong;

@@ -19,12 +19,19 @@ use std::collections::HashMap;
 /// A comparison that decides whether the loop goes on.
 pub(super) struct Test {
     /// The block that ends with it.
-    block: Block,
+    pub(super) block: Block,
     /// It goes on when this holds.
     stays: LLVMIntPredicate,
     operands: [LLVMValueRef; 2],
     /// Every circuit passes it.
     each_circuit: bool,
+}
+
+impl Test {
+    /// Is it undefined behaviour to pass the test when the value is poison?
+    pub(super) fn reads(&self, value: LLVMValueRef) -> bool {
+        self.operands.contains(&value)
+    }
 }
 
 /// The tests of a loop.

@@ -24,7 +24,7 @@ use cotree_core::loops::LoopForest;
 use llvm_sys::prelude::*;
 use llvm_sys::target::LLVMTargetDataRef;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Increments in a row that are followed.
 const LONGEST_CHAIN: usize = 32;
@@ -39,8 +39,8 @@ pub struct Value {
     pub(crate) bits: u32,
     /// The latches: the other predecessors of the header are where the loop is entered.
     pub(crate) latches: Vec<LLVMBasicBlockRef>,
-    /// For each block from which the loop is left, the value that is current there.
-    pub(crate) current: HashMap<Block, LLVMValueRef>,
+    /// For each block from which the loop is left, the value that is read there.
+    pub(crate) read: HashMap<Block, LLVMValueRef>,
     /// Initial values may be undefined: they need to be frozen, lest they differ from use to use.
     pub(crate) freeze: bool,
     /// Increments whose no-wrap flags must go, since a poisoned value would be noticed by our use of it alone.
@@ -323,13 +323,30 @@ impl SeenLoop<'_> {
                 let flags: Vec<_> = t.increments.iter().map(|&i| self.poisonous(i)).collect();
                 let poisonous = flags.iter().all(|f| f.0) || flags.iter().all(|f| f.1);
                 let noticed = self.noticed(&t, tests, dominators);
-                let flagged = if noticed { Vec::new() } else { t.increments.clone() };
-                let leaves = self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
+                let mut flagged = if noticed { Vec::new() } else { t.increments.clone() };
+                let never_wraps = poisonous && noticed;
+                let (mut read, mut ahead) = (HashMap::new(), BTreeMap::new());
+                for &(_, from) in &self.region.exits {
+                    let from = self.region.blocks[from];
+                    let mut value = t.current[&from];
+                    if let Some((next, by)) = self.next(&t, from, dominators) {
+                        let tested =
+                            tests.iter().any(|test| test.reads(next) && dominators.dominates(test.block, from));
+                        if tested || !never_wraps || t.bits == 64 {
+                            value = next;
+                            ahead.insert(from, by);
+                        }
+                        if !tested && noticed && value == next {
+                            flagged.extend(self.origin(next).into_iter().flat_map(|o| o.increments));
+                        }
+                    }
+                    read.insert(from, value);
+                }
                 let value = Value {
                     phi: t.phi,
                     bits: t.bits,
                     latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
-                    current: leaves.map(|b| (b, t.current[&b])).collect(),
+                    read,
                     freeze: self.initial(t.phi).any(|(value, _)| !defined(self.handles.function, value)),
                     flagged,
                 };
@@ -339,7 +356,9 @@ impl SeenLoop<'_> {
                     bits: t.bits,
                     pointer: LLVMGetTypeKind(LLVMTypeOf(t.phi)) == LLVMTypeKind::LLVMPointerTypeKind,
                     steps: t.steps,
-                    never_wraps: poisonous && noticed,
+                    ahead: ahead.into_iter().collect(),
+                    from_constant: self.starts_at_constant(t.phi),
+                    never_wraps,
                     circuits,
                     trips,
                 };
@@ -350,6 +369,35 @@ impl SeenLoop<'_> {
             }
         };
         traced.into_iter().filter_map(judge).collect()
+    }
+
+    /// The next step, if it has always been made when the loop is left from the block: the value that is at hand there,
+    /// where the one before it may be needed by nobody else. With how far it is ahead.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    unsafe fn next(&self, variable: &Traced, from: Block, dominators: &Dominators) -> Option<(LLVMValueRef, i64)> {
+        let current = variable.current[&from];
+        let steps = variable.increments.iter().filter_map(|&increment| {
+            // SAFETY: as the caller promises.
+            let (home, origin) = unsafe { (self.home(increment)?, self.origin(increment)?) };
+            let made = origin.phi == current && dominators.dominates(home, from);
+            (made && origin.plus != 0).then_some((origin.increments.len(), increment, origin.plus))
+        });
+        steps.max_by_key(|step| step.0).map(|(_, next, by)| (next, by))
+    }
+
+    /// Does the same number always come in?
+    ///
+    /// # Safety
+    /// `phi` must be a phi of the header.
+    unsafe fn starts_at_constant(&self, phi: LLVMValueRef) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let mut entries = self.initial(phi).map(|(value, _)| value);
+            let first = entries.next();
+            first.is_some_and(|first| !LLVMIsAConstantInt(first).is_null() && entries.all(|value| value == first))
+        }
     }
 
     fn latches(&self) -> impl Iterator<Item = Block> {
