@@ -35,7 +35,8 @@ pub(crate) struct CallSites {
     pub(crate) functions: Vec<CodeFunction>,
     /// Where path registers are, in the same order.
     pub(crate) registers: Vec<Vec<Point>>,
-    /// Machine functions that share a section which their author named: their call addresses can't be told apart.
+    /// Machine functions whose call addresses can't be told apart: from each other's, in a section that their author named, or
+    /// among themselves.
     pub(crate) unmapped: Vec<usize>,
 }
 
@@ -59,6 +60,10 @@ pub(crate) fn read<'a>(
         result[number].size = u32::try_from(symbol.size()).unwrap_or(u32::MAX);
         in_section.entry(section.0).or_default().push((symbol.address(), symbol.size(), number));
     }
+    let number_at = |section: usize, address: u64| {
+        in_section.get(&section)?.iter().find(|owner| owner.0 == address).map(|owner| owner.2)
+    };
+    let registers = stack_maps::read(module, &file, number_at, result.len())?;
     let mut unmapped = Vec::new();
     let endian = LittleEndian;
     for section in file.sections().filter(|s| s.name() == Ok(INDIRECT_PROBES)) {
@@ -90,18 +95,12 @@ pub(crate) fn read<'a>(
             };
             let end = usize::try_from(start + size).unwrap_or(usize::MAX).min(code.len());
             let code = &code[usize::try_from(start).unwrap_or(usize::MAX).min(end)..end];
-            for probe in group {
-                let Some(offset) = return_offset(code, probe.address) else { continue };
-                let chain = probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect();
-                result[number].returns.push(ReturnPoint { offset, chain, registers: Vec::new() });
+            if !returns(code, group, sites, &registers[number], &mut result[number].returns) {
+                unmapped.push(number);
             }
         }
     }
     resumes(&file, &in_section, &mut result);
-    let number_at = |section: usize, address: u64| {
-        in_section.get(&section)?.iter().find(|owner| owner.0 == address).map(|owner| owner.2)
-    };
-    let registers = stack_maps::read(module, &file, number_at, result.len())?;
     for (function, points) in result.iter_mut().zip(&registers) {
         function.returns.sort_by_key(|r| r.offset);
         for point in points {
@@ -110,6 +109,42 @@ pub(crate) fn read<'a>(
         }
     }
     Ok(CallSites { functions: result, registers, unmapped })
+}
+
+/// The return addresses of one function's numbered calls. False if calls can't be told apart.
+///
+/// LLVM puts a probe before the last real instruction up to the call, and to it a call with a `deopt` bundle is none yet: so
+/// calls that follow each other without an instruction between have one address. They are told apart by their order,
+/// which is that of the probes of one inlined copy, and by the registers that are known at the return address.
+fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point], found: &mut Vec<ReturnPoint>) -> bool {
+    probes.sort_by_key(|probe| probe.address);
+    let mut certain = true;
+    for run in probes.chunk_by(|a, b| a.address == b.address) {
+        let mut waiting: Vec<&Probe> = run.iter().collect();
+        let mut from = run[0].address;
+        while !waiting.is_empty() {
+            let Some(offset) = return_offset(code, from) else { break };
+            from = i64::from(offset);
+            let registers =
+                points.binary_search_by_key(&offset, |p| p.offset).map_or(&[][..], |at| &points[at].registers);
+            let chain = |probe: &Probe| -> Vec<(u32, Site)> {
+                probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect()
+            };
+            let fits = |probe: &Probe| {
+                let chain = chain(probe);
+                registers.iter().all(|register| chain.contains(&register.link))
+            };
+            let candidates: Vec<usize> = (0..waiting.len()).filter(|&at| fits(waiting[at])).collect();
+            let Some(&first) = candidates.first() else {
+                certain = false;
+                break;
+            };
+            certain &= candidates.iter().all(|&at| waiting[at].chain[1..] == waiting[first].chain[1..]);
+            let chain = chain(waiting.remove(first));
+            found.push(ReturnPoint { offset, chain, registers: Vec::new() });
+        }
+    }
+    certain
 }
 
 /// The calls that `resume` was compiled to: known, and under way in no call site (their marker has spoken for them).
@@ -285,4 +320,42 @@ pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Er
         bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack_maps::{Register, Value};
+
+    /// `xor eax, eax`, and two calls at once.
+    const CODE: [u8; 12] = [0x31, 0xc0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0];
+
+    fn site(number: u16) -> (u32, Site) {
+        (u32::from(number), Site::new(0))
+    }
+
+    fn told(chains: [&[u16]; 2], points: &[Point]) -> (bool, Vec<(u32, u32)>) {
+        let sites: Sites = (1..=4).map(|number| (number, site(number))).collect();
+        let probes = chains.map(|chain| Probe { address: 0, chain: chain.to_vec() });
+        let mut found = Vec::new();
+        let certain = returns(&CODE, probes.into(), &sites, points, &mut found);
+        (certain, found.into_iter().map(|point| (point.offset, point.chain[0].0)).collect())
+    }
+
+    #[test]
+    fn calls_at_once_are_told_apart_by_their_order() {
+        assert_eq!(told([&[1, 3], &[2, 3]], &[]), (true, vec![(7, 1), (12, 2)]));
+    }
+
+    #[test]
+    fn calls_of_different_copies_are_told_apart_by_their_registers_or_not_at_all() {
+        let known = |offset, number| {
+            let register = Register { link: site(number), value: Value::Constant(0) };
+            Point { offset, registers: vec![register] }
+        };
+        let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
+        assert_eq!(told(chains, &[known(7, 4), known(12, 3)]), (true, vec![(7, 2), (12, 1)]));
+        assert!(!told(chains, &[]).0);
+        assert!(!told([&[1, 3], &[2, 3]], &[known(7, 4)]).0);
+    }
 }

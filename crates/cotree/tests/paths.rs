@@ -236,3 +236,16 @@ fn paths_are_those_that_the_program_logged() {
         }
     }
 }
+
+/// Only in release builds, as `cargo xtask test` makes: it takes minutes in others.
+#[cfg(not(debug_assertions))]
+#[test]
+fn a_million_paths_of_one_function() {
+    let built = Built::new("million_paths.c", "path", "-O2");
+    built.run(&[], "million.cotree");
+    let text = built.text(&["paths", "million.cotree", "-n", "1", "-f", "=walk"]);
+    assert!(text.contains("of 1,048,576 possible") && text.contains("1,114,112  of paths"), "{text}");
+    // A bucket takes 32 bytes, and tables that became too small stay: four times that for each path.
+    let size = fs::metadata(built.path("million.cotree")).unwrap().len();
+    assert!(size < (1 << 20) * 32 * 4 + (1 << 20), "{size} bytes");
+}
