@@ -57,7 +57,7 @@ pub const MOST_PATH_ARRAY: u64 = 1 << 20;
 
 /// Buckets of a hash table that each function knows by heart (a power of two): an interpreter's loop goes back and forth
 /// between some dozens of paths.
-pub const PATH_CACHE: u64 = 64;
+pub const PATH_CACHE: u64 = 256;
 
 /// One place from which a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub struct UnitPlan {
     pub entries: Vec<DerivedEntry>,
     /// One per function if the method counts paths, else empty.
     pub paths: Vec<PathPlan>,
-    /// A function with no more paths than this counts them in an array, others in a hash table.
+    /// A function with no more paths than this counts them in an array, others in a hash table but for their windows.
     pub path_array: u64,
     /// With `--verify`: the plans of [`Method::Block`] that the same run carries; their counters follow all of the above.
     pub check: Option<Vec<FunctionPlan>>,
@@ -107,18 +107,21 @@ pub enum PathTable {
         /// The first word.
         base: u64,
     },
-    /// In the hash table of the process.
+    /// In the hash table of the process, but for the windows of its plan.
     Hashed {
         /// The number of the function in the unit.
         function: u64,
         /// The first of [`PATH_CACHE`] words of the slab that keep the addresses of buckets counted lately.
         cache: u64,
+        /// The first word of its windows: one per path, window by window.
+        windows: u64,
     },
 }
 
 /// Where everything lies in a slab of 64-bit words.
 ///
-/// First the counters of the method, then those of the reference, then the arrays of paths: these are counters of the profile.
+/// First the counters of the method, then those of the reference, then the arrays of paths and the windows of paths in hash
+/// tables: these are counters of the profile.
 /// After them [`PATH_CACHE`] words for each function that counts paths in the hash table, which are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -170,10 +173,11 @@ impl UnitPlan {
         let mut hashed = 0u64;
         let table = |(function, plan): (u64, &PathPlan)| match plan.paths {
             0 => PathTable::None,
-            paths if paths <= self.path_array => PathTable::Array { base: take(paths) },
+            paths if plan.in_array(self.path_array) => PathTable::Array { base: take(paths) },
             _ => {
                 hashed += 1;
-                PathTable::Hashed { function, cache: (hashed - 1) * PATH_CACHE }
+                let windows = take(plan.windows.iter().fold(0, |sum, window| window.len.saturating_add(sum)));
+                PathTable::Hashed { function, cache: (hashed - 1) * PATH_CACHE, windows }
             }
         };
         let mut tables: Vec<PathTable> = (0..).zip(&self.paths).map(table).collect();

@@ -32,7 +32,7 @@ fn diamonds(count: usize) -> (Function, Cfg) {
 
 fn planned(name: &str, f: &Function, cfg: &Cfg, weighting: &Weighting, limit: u64) -> PathPlan {
     let start = Instant::now();
-    let plan = path::plan(f, cfg, weighting, PathOptions { limit }).unwrap();
+    let plan = path::plan(f, cfg, weighting, PathOptions { limit, ..PathOptions::default() }).unwrap();
     eprintln!(
         "    {name:<28}{:>8} blocks {:>12.3?}: {} paths, {} + {} cuts",
         f.blocks.len(),

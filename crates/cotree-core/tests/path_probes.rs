@@ -142,7 +142,8 @@ fn the_cost_of_a_loop() {
     assert_eq!((cost.functions, cost.hashed_functions, cost.probes), (2, 1, 10));
     assert_eq!((cost.path_increments, cost.hashed_increments, cost.register_updates), (20.0, 10.0, 30.0));
     assert_eq!((cost.most_paths, cost.array_entries, cost.limited_functions), (8, 8, 0));
-    let few = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions { limit: 1 }).unwrap();
+    let few =
+        path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions { limit: 1, ..PathOptions::default() }).unwrap();
     assert!(few.paths < 8);
     assert_eq!(PathCost::of(&few, &f, &cfg, &run, 8).limited_functions, 1);
 }

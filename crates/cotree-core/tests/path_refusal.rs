@@ -101,7 +101,7 @@ proptest! {
                 .collect();
             let _ = recover(&f, &cfg, &plan, &counters, &table, &abandoned);
         }
-        let _ = path::plan(&f, &cfg, &Weighting::uniform(&cfg), PathOptions { limit: 3 }).unwrap();
-        let _ = path::plan_context(&f, &cfg, &Weighting::uniform(&cfg), PathOptions { limit: 3 });
+        let _ = path::plan(&f, &cfg, &Weighting::uniform(&cfg), PathOptions { limit: 3, ..PathOptions::default() }).unwrap();
+        let _ = path::plan_context(&f, &cfg, &Weighting::uniform(&cfg), PathOptions { limit: 3, ..PathOptions::default() });
     }
 }

@@ -45,12 +45,13 @@ fn functions() -> impl Strategy<Value = Function> {
 
 fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting, PathOptions)> {
     let limit = prop_oneof![Just(u64::MAX), Just(1u64), 2..40u64];
-    (functions(), random::choices(), prop::collection::vec(0u8..5, 40), limit).prop_map(
-        |(f, choices, weights, limit)| {
+    let array = prop_oneof![Just(PathOptions::default().array), 0..20u64];
+    (functions(), random::choices(), prop::collection::vec(0u8..5, 40), limit, array).prop_map(
+        |(f, choices, weights, limit, array)| {
             let cfg = f.cfg().unwrap();
             let walks = random::walks(&f, &cfg, &choices);
             let weighting = Weighting::new(&cfg, weights.into_iter().map(f64::from).collect());
-            (f, cfg, walks, weighting, PathOptions { limit })
+            (f, cfg, walks, weighting, PathOptions { limit, array })
         },
     )
 }
@@ -112,7 +113,12 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
     }
     *walks = done;
     let effects = machine.into_effects();
-    let table = effects.paths.iter().map(|(&(_, n), &count)| (n.cast_unsigned(), count)).collect();
+    // What is counted in a window and what is not adds up.
+    let mut table: BTreeMap<u64, u64> = BTreeMap::new();
+    for (&(_, n), &count) in &effects.paths {
+        *table.entry(n.cast_unsigned()).or_default() += count;
+    }
+    let table = table.into_iter().collect();
     Run { counters: effects.counters, table, abandoned }
 }
 

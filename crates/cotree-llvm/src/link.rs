@@ -15,7 +15,8 @@ use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
 use cotree_core::method;
-use cotree_core::method::path::{self, PathPlan};
+use cotree_core::method::path::windows::{self, Window};
+use cotree_core::method::path::{self, PathOptions, PathPlan};
 use cotree_core::placement::Placer;
 use cotree_core::plan::{CallPoint, FunctionPlan, Layout, Method, UnitPlan};
 use cotree_core::spanning::Extreme;
@@ -374,20 +375,30 @@ pub(crate) fn plan_unit(
         };
         functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
     };
-    let plan_paths = |at: &(&facts::Module, &Function)| {
+    let plan_paths = |at: &(&facts::Module, &Function), choice: PathOptions| {
         let (module, function) = at;
         if function.untouched.is_some() {
             return Ok(PathPlan::default());
         }
         let (cfg, weighting) = graph(at)?;
-        path::plan_as(options.method, function, &cfg, &weighting, options.paths)
+        path::plan_as(options.method, function, &cfg, &weighting, choice)
             .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))
     };
     let method = options.method;
     let check = if options.verify && method != Method::None { Some(plan_counters(Method::Block)?) } else { None };
-    let mut plan = UnitPlan { path_array: options.path_array, ..UnitPlan::of_counters(method, Vec::new(), check) };
+    let mut plan = UnitPlan { path_array: options.paths.array, ..UnitPlan::of_counters(method, Vec::new(), check) };
     if method.counts_paths() {
-        plan.paths = functions.par_iter().map(plan_paths).collect::<Result<_, Error>>()?;
+        let plans = functions.par_iter().map(|at| plan_paths(at, options.paths));
+        plan.paths = plans.collect::<Result<_, Error>>()?;
+        let of: Vec<_> = functions.iter().map(|at| at.1).zip(&plan.paths).collect();
+        let arrays = windows::worth_arrays(&of, options.paths.array).into_par_iter().map(|index| {
+            let plan = plan_paths(&functions[index], PathOptions { array: u64::MAX, ..options.paths })?;
+            let all = Window { first: 0, len: plan.paths };
+            Ok((index, PathPlan { windows: vec![all], ..plan }))
+        });
+        for (index, in_array) in arrays.collect::<Result<Vec<_>, Error>>()? {
+            plan.paths[index] = in_array;
+        }
     } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
         let facts: Vec<&Function> = functions.iter().map(|at| at.1).collect();
         (plan.functions, plan.entries) = entries::plan(&facts, |number| graph(&functions[number]), affine, calls)?;

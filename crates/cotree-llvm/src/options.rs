@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::extract::Selection;
 use cotree_core::method::path::PathOptions;
 use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::plan::{MOST_PATH_ARRAY, Method, PATH_ARRAY};
+use cotree_core::plan::{MOST_PATH_ARRAY, Method};
 use cotree_core::spanning::Extreme;
 use std::path::PathBuf;
 
@@ -46,8 +46,6 @@ pub struct Options {
     pub interprocedural_flow: bool,
     /// Functions that linker options speak of: others may call them, or be called in their place.
     pub foreign: Vec<String>,
-    /// The most paths of a function whose table is an array.
-    pub path_array: u64,
     /// How paths are planned.
     pub paths: PathOptions,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
@@ -75,7 +73,6 @@ impl Options {
             affine: true,
             interprocedural_flow: true,
             foreign: Vec::new(),
-            path_array: PATH_ARRAY,
             paths: PathOptions::default(),
             early: false,
             selection: Selection::default(),
@@ -141,7 +138,7 @@ impl Options {
                 "cotree-foreign" => options.foreign.push(argument.to_owned()),
                 "cotree-path-array" => {
                     let array = argument.parse().ok().filter(|&n| n <= MOST_PATH_ARRAY);
-                    options.path_array =
+                    options.paths.array =
                         array.ok_or_else(|| bad(&format!("a number of paths up to {MOST_PATH_ARRAY}")))?;
                 }
                 "cotree-path-limit" => {

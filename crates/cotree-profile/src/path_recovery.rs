@@ -5,6 +5,7 @@ use crate::counts::UnitCounts;
 use crate::path_counts::{PathKey, RegisterKey};
 use cotree_core::ids::Site;
 use cotree_core::method::RecoverError;
+use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{self, Abandoned, AtCalls, PathError, PathPlan, PathProfile};
 use cotree_core::plan::{Layout, PathTable};
 use std::collections::HashMap;
@@ -52,9 +53,13 @@ fn table(counts: &UnitCounts, plan: &PathPlan, table: PathTable, function: u32) 
             let counted = (0..).zip(&counts.counters[base..base + paths]);
             counted.filter(|(_, count)| **count > 0).map(|(path, &count)| (path, count)).collect()
         }
-        PathTable::Hashed { .. } => {
+        PathTable::Hashed { windows, .. } => {
             let key = |path| PathKey { function, path };
-            counts.paths.between(key(0), key(u64::MAX)).iter().map(|(key, count)| (key.path, *count)).collect()
+            let hashed = counts.paths.between(key(0), key(u64::MAX)).iter().map(|(key, count)| (key.path, *count));
+            let numbers = plan.windows.iter().flat_map(Window::numbers);
+            let words = &counts.counters[usize::try_from(windows).expect("within the counter array")..];
+            let counted = numbers.zip(words).filter(|(_, count)| **count > 0).map(|(path, &count)| (path, count));
+            hashed.chain(counted).collect()
         }
     }
 }

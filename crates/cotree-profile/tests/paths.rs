@@ -8,6 +8,7 @@ use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method;
+use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{self, AtCalls, PATH_REGISTER, PathOptions, PathPlan};
 use cotree_core::plan::{Method, PathTable, UnitPlan};
 use cotree_core::profile::{Flaw, FunctionProfile};
@@ -104,7 +105,7 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let functions: Vec<Function> = functions.to_vec();
     let plan = |f: &Function| {
         let cfg = f.cfg().unwrap();
-        let options = PathOptions { limit: choice.limit };
+        let options = PathOptions { limit: choice.limit, array: choice.array };
         path::plan_as(choice.method, f, &cfg, &Weighting::heuristic(&cfg), options).unwrap()
     };
     let check = |f: &Function| {
@@ -181,11 +182,18 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     let mut reference = Machine::new(f, &cfg, check);
     walks.iter().for_each(|walk| drop(reference.run(walk).unwrap()));
     (layout.check[index as usize]..).zip(reference.into_effects().counters).for_each(|(at, n)| count(at, n));
-    for (&(_, path), &number) in &effects.paths {
+    for (&(table, path), &number) in &effects.paths {
         match layout.tables[index as usize] {
             PathTable::None => panic!("it has no paths"),
             PathTable::Array { base } => count(base + path.cast_unsigned(), number),
-            PathTable::Hashed { function, .. } => {
+            PathTable::Hashed { function, windows, .. } => {
+                if let Some((index, window)) = Window::of(&plan.windows, table)
+                    && window.numbers().contains(&path.cast_unsigned())
+                {
+                    let before: u64 = plan.windows[..index].iter().map(|window| window.len).sum();
+                    count(windows + before + path.cast_unsigned() - window.first, number);
+                    continue;
+                }
                 // A key may be in several segments.
                 raw.segments[0].push([function + 1, path.cast_unsigned(), number - 1, 0]);
                 raw.segments[1].push([function + 1, path.cast_unsigned(), 1, 0]);

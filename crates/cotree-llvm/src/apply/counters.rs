@@ -71,6 +71,22 @@ impl Counters {
         }
     }
 
+    /// The pointers that a function needs to emit increments on behalf of this one: see [`Self::in_function`].
+    pub(super) fn pointers(&self) -> [LLVMValueRef; 2] {
+        [self.slab, self.in_assembly.0]
+    }
+
+    /// Emits increments in another function of the module, which is given [`Self::pointers`].
+    ///
+    /// # Safety
+    /// The pointers must be values of that function.
+    pub(super) unsafe fn in_function(&self, [slab, in_assembly]: [LLVMValueRef; 2]) -> Self {
+        // SAFETY: of the same context.
+        let builder = unsafe { LLVMCreateBuilderInContext(self.context) };
+        let in_assembly = (in_assembly, self.in_assembly.1);
+        Self { builder, slab, constant: false, in_assembly, ..*self }
+    }
+
     /// # Safety
     /// `instruction` must be in the function.
     pub(super) unsafe fn position_before(&self, instruction: LLVMValueRef) {

@@ -10,6 +10,7 @@ use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
 use crate::module::Module;
 use cotree_core::facts::Function;
 use cotree_core::ids::Reg;
+use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{AtCalls, PathPlan};
 use cotree_core::plan::{PATH_CACHE, PathTable};
 use cotree_core::probe::{PlacedCopy, Probe};
@@ -143,7 +144,7 @@ impl<'a> PathRegisters<'a> {
                     let sum = self.plus(counters, self.load(counters, register), k);
                     LLVMBuildStore(counters.builder, sum, self.place(register));
                 }
-                Probe::CountPath(_, register, k) => {
+                Probe::CountPath(table, register, k) => {
                     let path = self.load(counters, register);
                     match self.paths.table {
                         PathTable::None => return false,
@@ -151,9 +152,9 @@ impl<'a> PathRegisters<'a> {
                             let index = self.plus(counters, path, k.wrapping_add(base.cast_signed()));
                             counters.add(index, number(counters, 1));
                         }
-                        PathTable::Hashed { function, cache } => {
-                            let path = self.plus(counters, path, k);
-                            self.count_hashed(counters, number(counters, function.cast_signed()), path, cache);
+                        PathTable::Hashed { function, cache, windows } => {
+                            let window = Window::of(&self.paths.plan.windows, table);
+                            self.count_hashed(counters, function, (path, k), cache, window, windows);
                         }
                     }
                 }
@@ -173,17 +174,42 @@ impl<'a> PathRegisters<'a> {
         }
     }
 
+    /// Counts the path whose number is the sum of both: in the window if it is one of its paths, else in the hash
+    /// table.
+    ///
     /// # Safety
     /// The builder must be positioned in the function.
-    unsafe fn count_hashed(&self, counters: &Counters, function: LLVMValueRef, path: LLVMValueRef, cache: u64) {
+    unsafe fn count_hashed(
+        &self,
+        counters: &Counters,
+        function: u64,
+        (register, plus): (LLVMValueRef, i64),
+        cache: u64,
+        window: Option<(usize, Window)>,
+        windows: u64,
+    ) {
+        let (place, window) = window.map_or((0, Window { first: 0, len: 0 }), |(index, window)| {
+            let before: u64 = self.paths.plan.windows[..index].iter().map(|window| window.len).sum();
+            (windows + before, window)
+        });
+        let constant = |value: u64| number(counters, value.cast_signed());
         // SAFETY: as the caller promises.
         unsafe {
-            let pointer = LLVMPointerTypeInContext(self.module.context, 0);
-            let cache = cache_word(counters, cache, path);
-            let bucket = counters.load(cache, pointer);
-            let (fast, ty) = fast_path(self.module, self.interruptible);
-            let mut arguments = [bucket, function, path, cache];
-            LLVMBuildCall2(counters.builder, ty, fast, arguments.as_mut_ptr(), 4, c"".as_ptr());
+            let above = self.plus(counters, register, plus.wrapping_sub(window.first.cast_signed()));
+            let path = self.plus(counters, register, plus);
+            let [slab, in_assembly] = counters.pointers();
+            let (fast, ty) = fast_path(self.module, counters, self.interruptible);
+            let mut arguments = [
+                slab,
+                in_assembly,
+                above,
+                constant(window.len),
+                constant(place),
+                path,
+                constant(function),
+                constant(cache),
+            ];
+            LLVMBuildCall2(counters.builder, ty, fast, arguments.as_mut_ptr(), 8, c"".as_ptr());
         }
     }
 
@@ -233,11 +259,12 @@ impl<'a> PathRegisters<'a> {
                         let add = choose(&|e| counted(e).map_or(spare.cast_signed(), place));
                         counters.add(masked(keep, add), number(counters, 1));
                     }
-                    PathTable::Hashed { function, cache } => {
+                    PathTable::Hashed { function, cache, .. } => {
                         let add = choose(&|e| counted(e).map_or(0, |c| c.1));
                         let owner = choose(&|e| counted(e).map_or(NOWHERE.cast_signed(), |_| function.cast_signed()));
                         let path = masked(keep, add);
                         let (slow, ty) = slow_path(self.module);
+                        let cache = number(counters, cache.cast_signed());
                         let mut arguments = [owner, path, cache_word(counters, cache, path)];
                         let call = LLVMBuildCall2(counters.builder, ty, slow, arguments.as_mut_ptr(), 3, c"".as_ptr());
                         LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
@@ -306,14 +333,14 @@ fn number(counters: &Counters, value: i64) -> LLVMValueRef {
 ///
 /// # Safety
 /// The builder must be positioned where the path's number is available.
-unsafe fn cache_word(counters: &Counters, first: u64, path: LLVMValueRef) -> LLVMValueRef {
+unsafe fn cache_word(counters: &Counters, first: LLVMValueRef, path: LLVMValueRef) -> LLVMValueRef {
     const GOLDEN: i64 = 0x9E37_79B9_7F4A_7C15_u64.cast_signed();
     let shift = number(counters, i64::from(64 - PATH_CACHE.ilog2()));
     // SAFETY: as the caller promises.
     unsafe {
         let mixed = LLVMBuildMul(counters.builder, path, number(counters, GOLDEN), c"".as_ptr());
         let slot = LLVMBuildLShr(counters.builder, mixed, shift, c"".as_ptr());
-        LLVMBuildAdd(counters.builder, slot, number(counters, first.cast_signed()), c"".as_ptr())
+        LLVMBuildAdd(counters.builder, slot, first, c"".as_ptr())
     }
 }
 
@@ -340,19 +367,21 @@ unsafe fn slow_path(module: &Module) -> (LLVMValueRef, LLVMTypeRef) {
     }
 }
 
-/// `void (bucket, function, path, cache word)`, always inlined: counts in the bucket if that is the path's, else asks the
-/// runtime.
+/// `void (slab, slab in assembly, number in the window, the window's length, its first word, path, function, first cache
+/// word)`, always inlined: counts in the window if the path is there; else in the bucket that the cache leads to if that
+/// is the path's; else asks the runtime.
 ///
 /// # Safety
-/// The module must be valid.
-unsafe fn fast_path(module: &Module, interruptible: bool) -> (LLVMValueRef, LLVMTypeRef) {
+/// The module must be valid, and `caller` made for one of its functions.
+unsafe fn fast_path(module: &Module, caller: &Counters, interruptible: bool) -> (LLVMValueRef, LLVMTypeRef) {
     let name = std::ffi::CString::new(FAST[usize::from(interruptible)]).expect("no NUL in our own names");
     // SAFETY: a function built from nothing, with types and values of the module's context.
     unsafe {
         let context = module.context;
         let (int64, pointer) = (LLVMInt64TypeInContext(context), LLVMPointerTypeInContext(context, 0));
-        let mut params = [pointer, int64, int64, int64];
-        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), 4, 0);
+        let [slab, in_assembly] = caller.pointers().map(|value| LLVMTypeOf(value));
+        let mut params = [slab, in_assembly, int64, int64, int64, int64, int64, int64];
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), 8, 0);
         let known = LLVMGetNamedFunction(module.raw, name.as_ptr());
         if !known.is_null() {
             return (known, ty);
@@ -362,17 +391,27 @@ unsafe fn fast_path(module: &Module, interruptible: bool) -> (LLVMValueRef, LLVM
         for attribute in ["alwaysinline", "nounwind"] {
             LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, attribute));
         }
-        let [bucket, owner, path, cache] = [0, 1, 2, 3].map(|i| LLVMGetParam(function, i));
+        let [above, len, place, path, owner, first] = [2, 3, 4, 5, 6, 7].map(|i| LLVMGetParam(function, i));
+        let counters = caller.in_function([0, 1].map(|i| LLVMGetParam(function, i)));
+        let builder = counters.builder;
         let append = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
-        let (entry, look, bump, ask, done) = (append(), append(), append(), append(), append());
-        let builder = LLVMCreateBuilderInContext(context);
+        let (entry, window, hashed, look, bump, ask, done) =
+            (append(), append(), append(), append(), append(), append(), append());
+        LLVMPositionBuilderAtEnd(builder, entry);
+        let inside = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntULT, above, len, c"".as_ptr());
+        likely(module, LLVMBuildCondBr(builder, inside, window, hashed));
+        LLVMPositionBuilderAtEnd(builder, window);
+        counters.add(LLVMBuildAdd(builder, place, above, c"".as_ptr()), number(&counters, 1));
+        LLVMBuildBr(builder, done);
+        LLVMPositionBuilderAtEnd(builder, hashed);
+        let cache = cache_word(&counters, first, path);
+        let bucket = counters.load(cache, pointer);
+        let some = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntNE, bucket, LLVMConstNull(pointer), c"".as_ptr());
+        likely(module, LLVMBuildCondBr(builder, some, look, ask));
         let field = |index: u64| {
             let mut indices = [LLVMConstInt(int64, index, 0)];
             LLVMBuildInBoundsGEP2(builder, int64, bucket, indices.as_mut_ptr(), 1, c"".as_ptr())
         };
-        LLVMPositionBuilderAtEnd(builder, entry);
-        let some = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntNE, bucket, LLVMConstNull(pointer), c"".as_ptr());
-        likely(module, LLVMBuildCondBr(builder, some, look, ask));
         LLVMPositionBuilderAtEnd(builder, look);
         let found = LLVMBuildLoad2(builder, int64, field(1), c"".as_ptr());
         let same = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, found, path, c"".as_ptr());
@@ -394,7 +433,6 @@ unsafe fn fast_path(module: &Module, interruptible: bool) -> (LLVMValueRef, LLVM
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, done);
         LLVMBuildRetVoid(builder);
-        LLVMDisposeBuilder(builder);
         (function, ty)
     }
 }

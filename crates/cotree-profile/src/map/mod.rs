@@ -24,14 +24,14 @@ mod validate;
 use crate::binary::{BinaryMap, UnitId};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
-use streams::{NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, Stream, Writer};
+use streams::{NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, Stream, Writer};
 
 pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
-/// Version of the section's layout. Where no entries are derived from callers, version 2 is written, which says all.
-pub const VERSION: u32 = 3;
+/// Version of the section's layout. A map that makes no use of the last streams has the version in which they were not there.
+pub const VERSION: u32 = 4;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -157,8 +157,10 @@ pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError
 
 /// Compresses every stream by itself and puts the header before them.
 fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
-    let (version, streams) = match streams.split_at_checked(STREAMS_2) {
-        Some((old, new)) if new.iter().all(Vec::is_empty) => (2, old),
+    let without = |count| streams.split_at_checked(count).filter(|(_, new)| new.iter().all(Vec::is_empty));
+    let (version, streams) = match (without(STREAMS_2), without(STREAMS_3)) {
+        (Some((old, _)), _) => (2, old),
+        (_, Some((old, _))) => (3, old),
         _ => (VERSION, streams),
     };
     let unpacked: usize = streams.iter().map(Vec::len).sum();
@@ -222,6 +224,7 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
         streams: match version {
             1 => STREAMS_1,
             2 => STREAMS_2,
+            3 => STREAMS_3,
             _ => STREAMS,
         },
         unit: UnitId(bytes[16..32].try_into().expect("sixteen bytes")),

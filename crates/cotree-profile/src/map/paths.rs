@@ -9,6 +9,7 @@ use super::streams::{Reader, Stream, Writer};
 use crate::binary::ReturnPoint;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{AtCalls, Cuts, PathPlan};
 use cotree_core::plan::{FunctionPlan, UnitPlan};
 use cotree_core::probe::Probe;
@@ -28,6 +29,8 @@ mod flag {
     pub(super) const PATHS: u64 = 1;
     /// With context.
     pub(super) const CONTEXT: u64 = 2;
+    /// With windows.
+    pub(super) const WINDOWS: u64 = 4;
 }
 
 /// Kinds of [`AtCalls`].
@@ -50,8 +53,19 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
             w.put(Stream::Path, 0);
             continue;
         }
-        w.put(Stream::Path, flag::PATHS | if plan.context { flag::CONTEXT } else { 0 });
+        let context = if plan.context { flag::CONTEXT } else { 0 };
+        let windows = if plan.windows.is_empty() { 0 } else { flag::WINDOWS };
+        w.put(Stream::Path, flag::PATHS | context | windows);
         w.put(Stream::Path, plan.paths);
+        if windows != 0 {
+            w.put(Stream::Window, plan.windows.len() as u64);
+            let mut last = 0;
+            for window in &plan.windows {
+                w.put_signed(Stream::Window, window.first.wrapping_sub(last).cast_signed());
+                w.put(Stream::Window, window.len);
+                last = window.first;
+            }
+        }
         for list in lists {
             w.put(Stream::Cut, list.len() as u64);
             let mut last = 0;
@@ -92,10 +106,11 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
     if flags == 0 {
         return Ok(PathPlan { plan, ..PathPlan::default() });
     }
-    if flags & flag::PATHS == 0 || flags > flag::PATHS | flag::CONTEXT {
+    if flags & flag::PATHS == 0 || flags > flag::PATHS | flag::CONTEXT | flag::WINDOWS {
         return Err(MapError::Invalid("no such flags of a path plan"));
     }
     let paths = r.get(Stream::Path)?;
+    let windows = if flags & flag::WINDOWS == 0 { Vec::new() } else { read_windows(r)? };
     let mut list = || {
         let count = r.get_count(Stream::Cut, Stream::Cut)?;
         let mut last = 0;
@@ -125,7 +140,20 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
         };
         calls.push((Block(last), at_calls));
     }
-    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context: flags & flag::CONTEXT != 0 })
+    let context = flags & flag::CONTEXT != 0;
+    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context, windows })
+}
+
+fn read_windows(r: &mut Reader<'_>) -> Result<Vec<Window>, MapError> {
+    let count = r.get_count(Stream::Window, Stream::Window)?;
+    let mut windows = Vec::with_capacity(count);
+    let mut last = 0u64;
+    for _ in 0..count {
+        let first = last.wrapping_add(r.get_signed(Stream::Window)?.cast_unsigned());
+        windows.push(Window { first, len: r.get(Stream::Window)? });
+        last = first;
+    }
+    Ok(windows)
 }
 
 /// Foresees whose registers are found at return points.

@@ -100,12 +100,16 @@ streams! {
     CallBlock,
     /// How many call sites come before them.
     CallAfter,
+    /// Paths that have words of their own in functions with too many for an array.
+    Window,
 }
 
 /// How many streams maps of version 1 have: the first ones.
 pub(super) const STREAMS_1: usize = Stream::Path as usize;
 /// The same of version 2.
 pub(super) const STREAMS_2: usize = Stream::Entry as usize;
+/// How many of them version 3 had.
+pub(super) const STREAMS_3: usize = Stream::Window as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

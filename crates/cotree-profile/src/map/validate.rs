@@ -6,6 +6,7 @@ use cotree_core::facts::{Function, Position};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::PathPlan;
 use cotree_core::method::path::numbering::MOST_PATHS;
+use cotree_core::method::path::windows::Window;
 use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_PATH_ARRAY, Measure, Method};
 use cotree_core::probe::{Place, Probe};
 
@@ -137,6 +138,13 @@ fn check_paths(plan: &PathPlan, function: &Function) -> Result<(), &'static str>
     }
     if plan.paths > MOST_PATHS {
         return Err("it has more paths than there are numbers");
+    }
+    let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|end| end <= plan.paths);
+    let words = plan.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
+    if !plan.windows.iter().all(inside)
+        || words > MOST_PATH_ARRAY + (function.edges.len() + function.blocks.len()) as u64
+    {
+        return Err("its path tables are too large");
     }
     Ok(())
 }

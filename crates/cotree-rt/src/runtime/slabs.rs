@@ -10,6 +10,9 @@ use super::segments::Segments;
 use super::sys::{self, Errno};
 use super::{profile, unit};
 use crate::layout::{Flags, PAGE};
+use core::arch::x86_64::{
+    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+};
 use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -198,15 +201,53 @@ fn adopt_own(own: *mut u8) {
 
 /// Adds what is in one slab to another and clears it. Untouched pages stay so.
 fn move_counts(from: *mut u64, to: *mut u64) {
-    for index in unit::counters() {
+    each_counted(from, |index| {
         // SAFETY: both are slabs.
         unsafe {
             let value = from.add(index).read_volatile();
-            if value != 0 {
-                to.add(index).write_volatile(to.add(index).read_volatile().wrapping_add(value));
-                from.add(index).write_volatile(0);
+            to.add(index).write_volatile(to.add(index).read_volatile().wrapping_add(value));
+            from.add(index).write_volatile(0);
+        }
+    });
+}
+
+/// Calls for every counter of a slab that is not zero.
+fn each_counted(slab: *const u64, mut act: impl FnMut(usize)) {
+    const LINE: usize = 16;
+    let count = unit::descriptor().counter_count as usize;
+    let mut index = 0;
+    while index < count {
+        // SAFETY: within the counters.
+        if index + LINE <= count && unsafe { is_zero(slab.add(index).cast()) } {
+            index += LINE;
+            continue;
+        }
+        for index in index..count.min(index + LINE) {
+            // SAFETY: within the counters.
+            if unsafe { slab.add(index).read_volatile() } != 0 {
+                act(index);
             }
         }
+        index += LINE;
+    }
+    // SAFETY: within the slab.
+    if unsafe { slab.add(unit::spare()).read_volatile() } != 0 {
+        act(unit::spare());
+    }
+}
+
+/// Are these 16 words all zero? Most of what there is to look at is.
+///
+/// # Safety
+/// So many words can be read.
+unsafe fn is_zero(words: *const __m128i) -> bool {
+    // SAFETY: the caller's promise; SSE2 is part of x86-64.
+    unsafe {
+        let mut any = _mm_loadu_si128(words);
+        for pair in 1..8 {
+            any = _mm_or_si128(any, _mm_loadu_si128(words.add(pair)));
+        }
+        _mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) == 0xFFFF
     }
 }
 
@@ -401,10 +442,15 @@ fn each_room(which: impl Fn(&Chunk) -> bool, act: &mut dyn FnMut(&[u8])) {
 
 /// Whether threads counted that have no slab of their own.
 pub fn slab_zero_in_use() -> bool {
-    // SAFETY: slab 0 has that many counters.
-    let counted = |index: usize| unsafe { counters().add(index).read_volatile() } != 0;
+    let (mut counted, mut spare) = (false, false);
+    if unit::threaded() {
+        each_counted(counters(), |index| {
+            counted = true;
+            spare |= index == unit::spare();
+        });
+    }
     // Where there is no segment register for us, the first thread counts there too.
-    unit::threaded() && if NO_SEGMENT.load(Relaxed) { counted(unit::spare()) } else { unit::counters().any(counted) }
+    if NO_SEGMENT.load(Relaxed) { spare } else { counted }
 }
 
 /// Every slab, and what takes the places of slabs, in file order.

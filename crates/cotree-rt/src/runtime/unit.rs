@@ -36,9 +36,6 @@ pub fn by_segment() -> bool {
 }
 
 /// The counters of a slab and, behind the caches, the spare one.
-pub fn counters() -> impl Iterator<Item = usize> {
-    (0..descriptor().counter_count as usize).chain([spare()])
-}
 
 /// The counter that means nothing, but in slab 0.
 pub fn spare() -> usize {

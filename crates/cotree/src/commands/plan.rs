@@ -10,7 +10,7 @@ use crate::driver::options::InstrumentOptions;
 use clap::Args;
 use cotree_core::facts::ProgramMap;
 use cotree_core::method::path::{self, PathCost, PathOptions};
-use cotree_core::plan::{Method, PATH_ARRAY};
+use cotree_core::plan::Method;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weighting::Weighting;
@@ -150,7 +150,11 @@ impl Costs {
         program: &ProgramMap,
         profiles: Option<&Vec<Option<FunctionProfile>>>,
     ) -> Result<()> {
-        let limit = options.path_limit.map_or_else(PathOptions::default, |limit| PathOptions { limit });
+        let usual = PathOptions::default();
+        let choice = PathOptions {
+            limit: options.path_limit.unwrap_or(usual.limit),
+            array: options.path_array.unwrap_or(usual.array),
+        };
         for (index, (_, function)) in program.functions().enumerate() {
             let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));
             let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
@@ -165,9 +169,9 @@ impl Costs {
             let guide = if args.exact { &judge } else { &expected };
             self.counters += PlanStatistics::new(function, &cfg, guide, &judge);
             for (method, sum) in [(Method::Path, &mut self.paths), (Method::PathContext, &mut self.context)] {
-                let plan = path::plan_as(method, function, &cfg, guide, limit)
+                let plan = path::plan_as(method, function, &cfg, guide, choice)
                     .map_err(|error| miette!("{}: {error}", function.symbol))?;
-                *sum += PathCost::of(&plan, function, &cfg, &judge, options.path_array.unwrap_or(PATH_ARRAY));
+                *sum += PathCost::of(&plan, function, &cfg, &judge, choice.array);
             }
         }
         Ok(())

@@ -60,8 +60,8 @@ pub struct InstrumentOptions {
     /// (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
     pub interprocedural_flow: Option<InterproceduralFlow>,
-    /// With path profiles: functions of more paths than this count them in a hash table, others in an array
-    /// [default: 1024]
+    /// With path profiles: functions of up to so many paths count them in an array, those with more their first ones;
+    /// what is counted in a hash table takes longer [default: 1024]
     #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
         value_parser = clap::value_parser!(u64).range(..=MOST_PATH_ARRAY))]
     pub path_array: Option<u64>,

@@ -1,6 +1,7 @@
 //! What a path plan would cost: how often each kind of probe runs (Ball & Larus 1996, §7, Table 1).
 
 use super::classes::EdgeClasses;
+use super::windows::Window;
 use super::{Cuts, PathPlan, context, cuts};
 use crate::cfg::Cfg;
 use crate::facts::Function;
@@ -30,7 +31,7 @@ pub struct PathCost {
     pub register_updates: f64,
     /// Increments of path tables.
     pub path_increments: f64,
-    /// Those of them in functions that need a hash table.
+    /// Those of them that always need a hash table; in functions that have one, the others do if the path is in no window.
     pub hashed_increments: f64,
     /// Increments of the counters of self-loops.
     pub self_loop_increments: f64,
@@ -52,12 +53,12 @@ impl PathCost {
             Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
             Place::Edge(edge) => judge.edge(edge),
         };
-        let hashed = plan.paths > array;
+        let hashed = !plan.in_array(array);
         let mut cost = Self {
             functions: 1,
             hashed_functions: u64::from(hashed),
             most_paths: plan.paths,
-            array_entries: if hashed { 0 } else { plan.paths },
+            array_entries: if hashed { plan.windows.iter().map(|window| window.len).sum() } else { plan.paths },
             limited_functions: u64::from(limited(plan, function, cfg)),
             functions_with_context: u64::from(plan.context),
             probes: (plan.plan.probes.len() + plan.copies.len()) as u64,
@@ -71,14 +72,16 @@ impl PathCost {
             let times: f64 = executed(placed.place);
             match placed.probe {
                 Probe::Set(..) | Probe::Add(..) => cost.register_updates += times,
-                Probe::CountPath(..) => cost.path_increments += times,
+                Probe::CountPath(table, ..) => {
+                    cost.path_increments += times;
+                    if hashed && Window::of(&plan.windows, table).is_none() {
+                        cost.hashed_increments += times;
+                    }
+                }
                 _ => cost.self_loop_increments += times,
             }
         }
         cost.register_updates += plan.copies.iter().map(|copy| executed(copy.place)).sum::<f64>();
-        if hashed {
-            cost.hashed_increments = cost.path_increments;
-        }
         cost
     }
 }

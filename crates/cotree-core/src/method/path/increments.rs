@@ -35,39 +35,68 @@ pub struct Increments {
     pub query: Vec<i64>,
 }
 
-/// When an arc is offered to the tree: rank first, then weight, then how awkward a probe would be.
-fn offer(
-    cfg: &Cfg,
-    graph: &PathGraph,
-    classes: &EdgeClasses,
-    weighting: &Weighting,
-    placer: &Placer,
-    looped: &[bool],
-    arc: Arc,
-) -> (u8, f64, u8) {
-    match graph.role(arc) {
-        // No probe can be there.
-        Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) => (0, 0.0, 0),
-        // A probe would run again with each turn of the loop.
-        Role::Inside(block) if looped[block.index()] => (0, 0.0, 0),
-        Role::Inside(block) if placer.is_bare_return(block) => (1, 0.0, 0),
-        Role::Inside(block) => (2, -weighting.block(block), 1),
-        Role::Real(edge) => match classes.class(edge) {
-            Class::Placeable(_) if placer.follows_tail_call(edge) || placer.is_bare_return(cfg.src(edge)) => {
-                (1, 0.0, 0)
+/// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths begin
+/// and where they end. If the beginning is on the tree, the register holds what the path's number is above the first
+/// one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
+const FAR_BEGIN: f64 = 0.5;
+
+/// How often paths begin at each block.
+fn begins(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> Vec<f64> {
+    let mut begins = vec![0.0; cfg.block_count()];
+    for arc in 0..graph.arc_count() {
+        match graph.role(arc) {
+            Role::EndOnEdge(edge) => begins[cfg.dst(edge).index()] += weighting.edge(edge),
+            Role::EndAtBlock(block) => begins[block.index()] += weighting.block(block),
+            _ => {}
+        }
+    }
+    begins
+}
+
+/// What decides when an arc is offered to the tree.
+struct Offers<'a> {
+    cfg: &'a Cfg,
+    graph: &'a PathGraph,
+    classes: &'a EdgeClasses,
+    weighting: &'a Weighting,
+    placer: Placer<'a>,
+    /// Blocks in which a probe would run again with each turn of a loop.
+    looped: Vec<bool>,
+    /// How often paths begin at each block, if that matters.
+    begins: Option<Vec<f64>>,
+}
+
+impl Offers<'_> {
+    /// When an arc is offered: rank first, then weight, then how awkward a probe would be.
+    fn of(&self, arc: Arc) -> (u8, f64, u8) {
+        let Self { cfg, graph, classes, weighting, placer, looped, begins } = self;
+        match graph.role(arc) {
+            // No probe can be there.
+            Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) => (0, 0.0, 0),
+            // A probe would run again with each turn of the loop.
+            Role::Inside(block) if looped[block.index()] => (0, 0.0, 0),
+            Role::Inside(block) if placer.is_bare_return(block) => (1, 0.0, 0),
+            Role::Inside(block) => (2, -weighting.block(block), 1),
+            Role::Real(edge) => match classes.class(edge) {
+                Class::Placeable(_) if placer.follows_tail_call(edge) || placer.is_bare_return(cfg.src(edge)) => {
+                    (1, 0.0, 0)
+                }
+                Class::Placeable(Place::Edge(_)) => (2, -weighting.edge(edge), 0),
+                Class::Placeable(_) => (2, -weighting.edge(edge), 2),
+                _ => (0, 0.0, 0),
+            },
+            Role::BeginAfterEdge(block) | Role::BeginAtBlock(block) if begins.is_some() => {
+                (2, begins.as_ref().map_or(0.0, |begins| -begins[block.index()] * FAR_BEGIN), 3)
             }
-            Class::Placeable(Place::Edge(_)) => (2, -weighting.edge(edge), 0),
-            Class::Placeable(_) => (2, -weighting.edge(edge), 2),
-            _ => (0, 0.0, 0),
-        },
-        // "Edge increment combined with code added to loop backedge": free, so best off the tree.
-        Role::BeginAfterEdge(_)
-        | Role::BeginAtBlock(_)
-        | Role::EndOnEdge(_)
-        | Role::EndOfTurn(_)
-        | Role::Again(_)
-        | Role::EndAtBlock(_)
-        | Role::DeadEnd(_) => (3, 0.0, 0),
+            // "Edge increment combined with code added to loop backedge": free, so best off the tree.
+            Role::BeginAfterEdge(_)
+            | Role::BeginAtBlock(_)
+            | Role::EndOnEdge(_)
+            | Role::EndOfTurn(_)
+            | Role::Again(_)
+            | Role::EndAtBlock(_)
+            | Role::DeadEnd(_) => (3, 0.0, 0),
+        }
     }
 }
 
@@ -80,6 +109,7 @@ impl Increments {
         numbering: &Numbering,
         classes: &EdgeClasses,
         weighting: &Weighting,
+        array: u64,
     ) -> Self {
         let graph = numbering.graph();
         let placer = Placer::new(function, cfg);
@@ -92,9 +122,9 @@ impl Increments {
                 looped[block.index()] = true;
             }
         }
-        let mut offers: Vec<_> = (0..graph.arc_count())
-            .map(|arc| (offer(cfg, graph, classes, weighting, &placer, &looped, arc), arc))
-            .collect();
+        let begins = (numbering.paths() > array).then(|| begins(cfg, graph, weighting));
+        let offer = Offers { cfg, graph, classes, weighting, placer, looped, begins };
+        let mut offers: Vec<_> = (0..graph.arc_count()).map(|arc| (offer.of(arc), arc)).collect();
         offers.sort_unstable_by(|(a, i), (b, j)| {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)).then(i.cmp(j))
         });

@@ -32,6 +32,7 @@ pub mod numbering;
 pub mod placement;
 mod profile;
 mod recover;
+pub mod windows;
 
 pub use cost::PathCost;
 pub use profile::{Abandoned, Path, PathClass, PathProfile, PathStart, PendingPath};
@@ -40,7 +41,7 @@ pub use recover::recover;
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Reg, Site, Table};
-use crate::plan::{FunctionPlan, Method};
+use crate::plan::{FunctionPlan, Method, PATH_ARRAY};
 use crate::probe::PlacedCopy;
 use crate::profile::EarlyExits;
 use crate::weighting::Weighting;
@@ -48,6 +49,7 @@ use classes::EdgeClasses;
 use increments::Increments;
 use numbering::{MOST_PATHS, Numbering};
 use serde::{Deserialize, Serialize};
+use windows::{Window, Windows};
 
 /// The register of the sum; an activation begins with 0 in it.
 pub const PATH_REGISTER: Reg = Reg(0);
@@ -91,6 +93,8 @@ pub struct PathPlan {
     pub calls: Vec<(Block, AtCalls)>,
     /// Paths remember how their loop was reached ([`context`]).
     pub context: bool,
+    /// Of a function with too many paths for an array, those that have words of their own.
+    pub windows: Vec<Window>,
 }
 
 impl PathPlan {
@@ -98,6 +102,12 @@ impl PathPlan {
     pub fn sites_with_register<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = Site> + 'a {
         let needed = |block| matches!(self.at_calls(block), Some(AtCalls::Query(_)));
         (0..).zip(&function.sites).filter(move |(_, site)| needed(site.block)).map(|(i, _)| Site(i))
+    }
+
+    /// Are all paths counted in an array, where functions with up to so many have one anyway?
+    #[must_use]
+    pub fn in_array(&self, most: u64) -> bool {
+        self.paths <= most || self.windows == [Window { first: 0, len: self.paths }]
     }
 
     /// What the register says at calls of the block; `None` if it has none.
@@ -165,11 +175,13 @@ pub enum PathError {
 pub struct PathOptions {
     /// The most paths of one function; more are cut. A function with many edges may keep about as many paths as edges.
     pub limit: u64,
+    /// The most paths of a function that are counted in an array. Of a function with more, about so many are ([`windows`]).
+    pub array: u64,
 }
 
 impl Default for PathOptions {
     fn default() -> Self {
-        Self { limit: MOST_PATHS }
+        Self { limit: MOST_PATHS, array: PATH_ARRAY }
     }
 }
 
@@ -206,10 +218,19 @@ fn plan_with(
 ) -> Result<PathPlan, PathError> {
     let cuts = cuts::choose(function, cfg, classes, weighting, necessary, options.limit);
     let numbering = Numbering::new(function, cfg, &cuts)?;
-    let increments = Increments::new(function, cfg, &numbering, classes, weighting);
-    let placed = placement::place(function, cfg, &numbering, &increments, classes);
+    let increments = Increments::new(function, cfg, &numbering, classes, weighting, options.array);
+    let windows = Windows::choose(cfg, &cuts, &numbering, weighting, options.array);
+    let placed = placement::place(function, cfg, &numbering, &increments, classes, windows);
     let copies = context::copies(cfg, &numbering, &increments, classes);
-    Ok(PathPlan { plan: placed.plan, copies, cuts, paths: numbering.paths(), calls: placed.calls, context: false })
+    Ok(PathPlan {
+        plan: placed.plan,
+        copies,
+        cuts,
+        paths: numbering.paths(),
+        calls: placed.calls,
+        context: false,
+        windows: placed.windows,
+    })
 }
 
 /// Plans one function with the context of each loop ([`context`]). Untouched functions get an empty plan.
@@ -270,9 +291,9 @@ pub fn naively(
     if function.untouched.is_none() {
         let classes = EdgeClasses::new(function, cfg);
         let numbering = Numbering::new(function, cfg, &made.cuts)?;
-        let increments = Increments::new(function, cfg, &numbering, &classes, weighting);
+        let increments = Increments::new(function, cfg, &numbering, &classes, weighting, u64::MAX);
         let placed = placement::place_naively(function, cfg, &numbering, &increments, &classes);
-        (made.plan, made.calls) = (placed.plan, placed.calls);
+        (made.plan, made.calls, made.windows) = (placed.plan, placed.calls, placed.windows);
     }
     Ok(made)
 }

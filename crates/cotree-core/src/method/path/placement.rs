@@ -16,10 +16,11 @@ use super::classes::{Class, EdgeClasses};
 use super::graph::{Arc, Node, PathGraph, Role, entered, left};
 use super::increments::Increments;
 use super::numbering::Numbering;
-use super::{AtCalls, PATH_REGISTER, PATH_TABLE};
+use super::windows::{Window, Windows};
+use super::{AtCalls, PATH_REGISTER};
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, Table};
 use crate::placement::{Placer, add_counter};
 use crate::plan::FunctionPlan;
 use crate::probe::{Place, PlacedProbe, Probe};
@@ -32,7 +33,7 @@ enum Action {
     /// `r += k`.
     Add(i64),
     /// `table[r + k] += 1`; the register is dead then.
-    Count(i64),
+    Count(Table, i64),
     /// `table[k] += 1`; the register is dead then.
     CountConstant(i64),
 }
@@ -43,22 +44,25 @@ pub struct Placed {
     pub plan: FunctionPlan,
     /// See [`super::PathPlan::calls`].
     pub calls: Vec<(Block, AtCalls)>,
+    /// See [`super::PathPlan::windows`].
+    pub windows: Vec<Window>,
 }
 
 /// The optimised placement.
 #[must_use]
-pub fn place(
+pub(super) fn place(
     function: &Function,
     cfg: &Cfg,
     numbering: &Numbering,
     increments: &Increments,
     classes: &EdgeClasses,
+    windows: Windows,
 ) -> Placed {
     let mut moves = Moves::new(cfg, numbering.graph(), increments, classes);
     moves.push_starts_down();
-    moves.pull_counts_up();
+    moves.pull_counts_up(&windows);
     moves.add_the_rest();
-    finish(function, cfg, numbering, increments, classes, &moves)
+    finish(function, cfg, numbering, increments, classes, &moves, windows)
 }
 
 /// Everything where it belongs, nothing moved or merged but what shares an arc.
@@ -71,17 +75,18 @@ pub fn place_naively(
     classes: &EdgeClasses,
 ) -> Placed {
     let graph = numbering.graph();
+    let windows = Windows::none(numbering);
     let mut moves = Moves::new(cfg, graph, increments, classes);
     for arc in 0..graph.arc_count() {
         let k = increments.increment[arc];
         moves.actions[arc] = match (graph.src(arc) == graph.entry(), graph.dst(arc) == graph.exit()) {
             (true, true) => Some(Action::CountConstant(k)),
             (true, false) => Some(Action::Set(k)),
-            (false, true) => Some(Action::Count(k)),
+            (false, true) => Some(Action::Count(windows.of_arc(arc), k)),
             (false, false) => Some(Action::Add(k)).filter(|_| k != 0),
         };
     }
-    finish(function, cfg, numbering, increments, classes, &moves)
+    finish(function, cfg, numbering, increments, classes, &moves, windows)
 }
 
 /// The actions of all arcs, while they are being moved.
@@ -153,7 +158,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn pull_counts_up(&mut self) {
+    fn pull_counts_up(&mut self, windows: &Windows) {
         let graph = self.graph;
         self.counted[graph.exit()] = true;
         for &node in graph.topological_order().iter().rev() {
@@ -170,7 +175,7 @@ impl<'a> Moves<'a> {
                 } else if self.fresh[src] {
                     self.actions[arc] = Some(Action::CountConstant(k));
                 } else {
-                    self.actions[arc] = Some(Action::Count(k));
+                    self.actions[arc] = Some(Action::Count(windows.of_arc(arc), k));
                 }
             }
         }
@@ -239,6 +244,7 @@ fn finish(
     increments: &Increments,
     classes: &EdgeClasses,
     moves: &Moves,
+    mut windows: Windows,
 ) -> Placed {
     let graph = numbering.graph();
     let arcs = Arcs::new(cfg, graph);
@@ -257,11 +263,11 @@ fn finish(
             here.extend(on_edge(*only));
         }
         here.extend(arcs.at_start[block.index()].iter().filter_map(|&arc| moves.actions[arc]));
-        emit(&mut plan, Place::Start(block), here);
+        emit(&mut plan, &mut windows, Place::Start(block), here);
     }
     for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
         if let Class::Placeable(place @ (Place::End(_) | Place::Edge(_))) = classes.class(edge) {
-            emit(&mut plan, place, on_edge(edge));
+            emit(&mut plan, &mut windows, place, on_edge(edge));
         }
     }
     let placer = Placer::new(function, cfg);
@@ -278,18 +284,18 @@ fn finish(
         None => AtCalls::Query(increments.query[node]),
     };
     let calls = blocks.into_iter().map(|block| (block, at_calls(left(block)))).collect();
-    Placed { plan, calls }
+    Placed { plan, calls, windows: windows.into_list() }
 }
 
 /// Merges what can be merged and adds the probes.
-fn emit(plan: &mut FunctionPlan, place: Place, actions: Vec<Action>) {
+fn emit(plan: &mut FunctionPlan, windows: &mut Windows, place: Place, actions: Vec<Action>) {
     let mut merged: Vec<Action> = Vec::with_capacity(actions.len());
     for action in actions {
         let both = match (merged.last(), action) {
             (Some(Action::Set(a)), Action::Add(b)) => Action::Set(a.wrapping_add(b)),
             (Some(Action::Add(a)), Action::Add(b)) => Action::Add(a.wrapping_add(b)),
-            (Some(Action::Set(a)), Action::Count(b)) => Action::CountConstant(a.wrapping_add(b)),
-            (Some(Action::Add(a)), Action::Count(b)) => Action::Count(a.wrapping_add(b)),
+            (Some(Action::Set(a)), Action::Count(_, b)) => Action::CountConstant(a.wrapping_add(b)),
+            (Some(Action::Add(a)), Action::Count(table, b)) => Action::Count(table, a.wrapping_add(b)),
             (Some(Action::Set(_) | Action::Add(_)), Action::Set(_) | Action::CountConstant(_)) => action,
             _ => {
                 merged.push(action);
@@ -303,9 +309,9 @@ fn emit(plan: &mut FunctionPlan, place: Place, actions: Vec<Action>) {
         let (first, second) = match action {
             Action::Set(k) => (Probe::Set(PATH_REGISTER, k), None),
             Action::Add(k) => (Probe::Add(PATH_REGISTER, k), None),
-            Action::Count(k) => (Probe::CountPath(PATH_TABLE, PATH_REGISTER, k), None),
+            Action::Count(table, k) => (Probe::CountPath(table, PATH_REGISTER, k), None),
             Action::CountConstant(k) => {
-                (Probe::Set(PATH_REGISTER, k), Some(Probe::CountPath(PATH_TABLE, PATH_REGISTER, 0)))
+                (Probe::Set(PATH_REGISTER, k), Some(Probe::CountPath(windows.of_number(k), PATH_REGISTER, 0)))
             }
         };
         plan.probes.extend([Some(first), second].into_iter().flatten().map(|probe| PlacedProbe { place, probe }));
