@@ -144,6 +144,26 @@ int main(void) {
     }
 }
 
+/// At `-O0` the second module's copy of the inline function is dropped in the end, and with it all that refers to the
+/// thread's counters.
+#[test]
+fn functions_that_another_module_provides() {
+    let inline = "inline int twice(int x) { return x > 6 ? 0 : x + x; }\nint other(int x);\n";
+    let main =
+        "#include <stdio.h>\nint main() { int (*volatile f)(int) = twice; printf(\"%d\\n\", f(4) + other(5)); }\n";
+    let other = "int other(int x) { int (*volatile f)(int) = twice; return f(x) + 1; }\n";
+    let project = Project::new(&[("main.cc", &format!("{inline}{main}")), ("other.cc", &format!("{inline}{other}"))]);
+    for threads in ["on", "word", "off"] {
+        for level in ["-O0", "-O2"] {
+            project.ok(&format!("--verify --threads {threads} c++ {level} main.cc other.cc -o program"));
+            let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+            assert_eq!(printed, "19\n", "{threads} {level}");
+            project.ok("verify --strict p.cotree");
+            fs::remove_file(project.path("p.cotree")).expect("a profile");
+        }
+    }
+}
+
 #[test]
 fn code_that_was_told_to_have_no_unwind_tables() {
     let project = Project::new(&[(

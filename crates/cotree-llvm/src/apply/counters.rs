@@ -255,7 +255,13 @@ unsafe fn load_slab(
     unsafe {
         let pointer = LLVMPointerTypeInContext(module.context, 0);
         let word = global(module, SLAB, pointer);
-        LLVMSetThreadLocalMode(word, mode);
+        if LLVMIsThreadLocal(word) == 0 {
+            LLVMSetThreadLocalMode(word, mode);
+            // References tell the object that the symbol is thread-local, but may all be in functions that are dropped in
+            // the end; what is left of it then would not link with the others.
+            let kind = format!(".type {SLAB}, @tls_object");
+            LLVMAppendModuleInlineAsm(module.raw, kind.as_ptr().cast(), kind.len());
+        }
         let slab = LLVMBuildLoad2(builder, pointer, word, c"".as_ptr());
         // It changes only before a thread's first instrumented function runs, so the code generator may load it again
         // instead of keeping it in a register.

@@ -81,6 +81,7 @@ table! {
     fn LLVMGetInitializer(global_var: LLVMValueRef) -> LLVMValueRef;
     fn LLVMSetGlobalConstant(global_var: LLVMValueRef, is_constant: LLVMBool);
     fn LLVMIsGlobalConstant(global_var: LLVMValueRef) -> LLVMBool;
+    fn LLVMIsThreadLocal(global_var: LLVMValueRef) -> LLVMBool;
     fn LLVMSetThreadLocalMode(global_var: LLVMValueRef, mode: LLVMThreadLocalMode);
     fn LLVMGetValueName2(val: LLVMValueRef, length: *mut usize) -> *const c_char;
     fn LLVMSetValueName2(val: LLVMValueRef, name: *const c_char, name_len: usize);
@@ -164,6 +165,7 @@ table! {
     fn LLVMConstAddrSpaceCast(constant_val: LLVMValueRef, to_type: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMGetPointerAddressSpace(pointer_ty: LLVMTypeRef) -> c_uint;
     fn LLVMGetInlineAsmAsmString(inline_asm_val: LLVMValueRef, len: *mut usize) -> *const c_char;
+    fn LLVMAppendModuleInlineAsm(m: LLVMModuleRef, asm: *const c_char, len: usize);
     fn LLVMGetModuleInlineAsm(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
     fn LLVMInt8TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMConstInBoundsGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
