@@ -4,6 +4,7 @@
 mod project;
 
 use project::{Project, succeed};
+use serde_json::Value;
 use std::fs;
 
 /// A switch of stacks by assembly, in one of its guises; the coroutine is still suspended when the process ends.
@@ -161,6 +162,33 @@ fn functions_that_another_module_provides() {
             project.ok("verify --strict p.cotree");
             fs::remove_file(project.path("p.cotree")).expect("a profile");
         }
+    }
+}
+
+/// A call that became a jump is its function's return (docs/exactness.md), also if nobody comes back; where it remains a
+/// call, the activation that dies in it is seen.
+#[test]
+fn tail_calls_are_returns() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <stdlib.h>\nstatic volatile int sink;\n\
+         __attribute__((noinline)) static int last(int n) { if (n > 6) exit(4); return n + sink; }\n\
+         __attribute__((noinline)) static int caller(int n) { sink = n; return last(n * 2); }\n\
+         int main(void) { for (int i = 0;; i++) sink += caller(i); }\n",
+    )]);
+    for (flag, returns, died) in [("", 5, 0), ("-fno-optimize-sibling-calls", 4, 1)] {
+        project.ok(&format!("cc -O2 {flag} main.c -o program"));
+        let status = project.command(project.path("program")).env("COTREE_FILE", "p.cotree").status();
+        assert_eq!(status.expect("it starts").code(), Some(4));
+        let export: Value = serde_json::from_str(&project.ok("export --format json p.cotree")).expect("JSON");
+        let functions = export["units"][0]["functions"].as_array().expect("functions");
+        let of = |name: &str| functions.iter().find(|f| f["symbol"] == name).expect("the function");
+        let caller = of("caller");
+        assert_eq!(caller["entries"], 5, "{flag}");
+        assert_eq!(caller["edges"][0]["count"], returns, "{flag}");
+        assert_eq!(caller["early_exits"].as_array().map(Vec::len), Some(died), "{flag}");
+        assert_eq!(of("last")["early_exits"][0]["count"], 1, "{flag}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
     }
 }
 
