@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::{Module, buffer_bytes, owned_message};
+use crate::walk;
 use cotree_profile::binary::FUNCS_SECTION;
 use cotree_rt::layout::FUNCTION_MAGIC;
 use llvm_sys::LLVMLinkage;
@@ -199,8 +200,7 @@ unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
         let mut fields = [pointer, int32, int32];
         let record = LLVMStructTypeInContext(module.context, fields.as_mut_ptr(), 3, 0);
         let associated = LLVMGetMDKindIDInContext(module.context, c"associated".as_ptr(), 10);
-        let mut function = LLVMGetFirstFunction(module.raw);
-        while !function.is_null() {
+        for function in walk::functions(module) {
             let emitted = LLVMIsDeclaration(function) == 0
                 && !matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMAvailableExternallyLinkage);
             if emitted {
@@ -229,7 +229,6 @@ unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
                 LLVMGlobalSetMetadata(global, associated, LLVMMDNodeInContext2(module.context, owner.as_mut_ptr(), 1));
                 names.push(name);
             }
-            function = LLVMGetNextFunction(function);
         }
     }
     names

@@ -16,6 +16,7 @@ mod stack_maps;
 mod stacks;
 pub mod standalone;
 mod unit_object;
+mod walk;
 
 pub use error::Error;
 pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit};

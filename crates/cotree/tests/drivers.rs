@@ -46,6 +46,26 @@ fn archives_need_no_llvm() {
 }
 
 #[test]
+fn an_archive_without_an_index_is_named() {
+    let project = c();
+    project.ok("cc -c main.c square.c");
+    // As an `ar` leaves it that does not know bitcode.
+    let status = project.command("ar").args(["rcS", "libparts.a", "square.o"]).status().expect("ar starts");
+    assert!(status.success());
+    for line in ["cc main.o libparts.a -o program", "cc main.o -L. -lparts -o program"] {
+        let link = project.cotree(line).output().expect("cotree starts");
+        let text = String::from_utf8_lossy(&link.stderr);
+        assert!(
+            !link.status.success() && text.contains("libparts.a holds bitcode that its index does not list"),
+            "{text}"
+        );
+    }
+    project.ok("ranlib libparts.a");
+    project.ok("cc main.o libparts.a -o program");
+    assert_eq!(project.run("program"), "49\n");
+}
+
+#[test]
 fn libraries_and_partial_links() {
     let project = c();
     project.ok("cc -shared -fPIC square.c -o libsquare.so");

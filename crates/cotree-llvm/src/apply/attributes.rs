@@ -6,6 +6,7 @@
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
+use crate::walk;
 use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::*;
 use std::collections::HashSet;
@@ -20,8 +21,7 @@ pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
     let kinds = PROMISES.map(attribute_kind);
     // SAFETY: walking functions and instructions of a valid module; removing attributes changes no list.
     unsafe {
-        let mut function = LLVMGetFirstFunction(module.raw);
-        while !function.is_null() {
+        for function in walk::functions(module) {
             let ours = LLVMIsDeclaration(function) == 0 || defined.contains(&value_name(function));
             if ours && LLVMGetIntrinsicID(function) == 0 {
                 for kind in kinds {
@@ -32,12 +32,9 @@ pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
                     LLVMRemoveStringAttributeAtIndex(function, FUNCTION_INDEX, name.as_ptr().cast(), len);
                 }
             }
-            let mut block = LLVMGetFirstBasicBlock(function);
-            while !block.is_null() {
+            for block in walk::blocks(function) {
                 strip_calls(block, &kinds, defined);
-                block = LLVMGetNextBasicBlock(block);
             }
-            function = LLVMGetNextFunction(function);
         }
     }
 }
@@ -47,8 +44,7 @@ pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
 unsafe fn strip_calls(block: LLVMBasicBlockRef, kinds: &[u32], defined: &HashSet<String>) {
     // SAFETY: as the caller promises.
     unsafe {
-        let mut instruction = LLVMGetFirstInstruction(block);
-        while !instruction.is_null() {
+        for instruction in walk::instructions(block) {
             if matches!(LLVMGetInstructionOpcode(instruction), LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
                 let called = LLVMGetCalledValue(instruction);
                 let foreign = !LLVMIsAInlineAsm(called).is_null()
@@ -61,7 +57,6 @@ unsafe fn strip_calls(block: LLVMBasicBlockRef, kinds: &[u32], defined: &HashSet
                     }
                 }
             }
-            instruction = LLVMGetNextInstruction(instruction);
         }
     }
 }

@@ -9,6 +9,7 @@
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, value_name};
 use crate::module::Module;
+use crate::walk;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use std::ffi::CString;
@@ -71,22 +72,8 @@ pub(super) unsafe fn add_empty(module: &Module, function: LLVMValueRef) {
 /// # Safety
 /// `function` must be valid.
 unsafe fn calls(function: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut calls = Vec::new();
     // SAFETY: walking a valid function.
-    unsafe {
-        let mut block = LLVMGetFirstBasicBlock(function);
-        while !block.is_null() {
-            let mut instruction = LLVMGetFirstInstruction(block);
-            while !instruction.is_null() {
-                if is_plain_call(instruction) {
-                    calls.push(instruction);
-                }
-                instruction = LLVMGetNextInstruction(instruction);
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
-    }
-    calls
+    unsafe { walk::instructions_of(function).filter(|&instruction| is_plain_call(instruction)).collect() }
 }
 
 /// Gives the call a bundle with these values, unless it can't carry one. The call is replaced.
@@ -112,21 +99,14 @@ pub(super) unsafe fn carry(module: &Module, call: LLVMValueRef, values: &mut [LL
 /// `function` must be a definition of the module.
 pub(crate) unsafe fn drop_empty(module: &Module, function: LLVMValueRef) -> bool {
     let mut left = false;
-    // SAFETY: walking a valid function; the next instruction is looked up before one is replaced.
+    // SAFETY: walking a valid function; only the instruction given last is replaced.
     unsafe {
-        let mut block = LLVMGetFirstBasicBlock(function);
-        while !block.is_null() {
-            let mut instruction = LLVMGetFirstInstruction(block);
-            while !instruction.is_null() {
-                let next = LLVMGetNextInstruction(instruction);
-                match values_in_bundle(instruction) {
-                    None => {}
-                    Some(0) => rebuild(module, instruction, &mut []),
-                    Some(_) => left = true,
-                }
-                instruction = next;
+        for instruction in walk::instructions_of(function) {
+            match values_in_bundle(instruction) {
+                None => {}
+                Some(0) => rebuild(module, instruction, &mut []),
+                Some(_) => left = true,
             }
-            block = LLVMGetNextBasicBlock(block);
         }
     }
     left

@@ -8,6 +8,7 @@ use crate::extract::Extracted;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
 use crate::module::Module;
+use crate::walk;
 use cotree_core::facts::{CallSite, Callee, Function};
 use llvm_sys::debuginfo::{LLVMDIFlagZero, LLVMDWARFEmissionKind, LLVMDWARFSourceLanguage};
 use llvm_sys::prelude::*;
@@ -66,21 +67,15 @@ unsafe fn give_locations(debug: &Debug<'_>, function: LLVMValueRef, subprogram: 
     unsafe {
         let root = debug.location(0, 0, subprogram.scope, ptr::null_mut());
         let mut moved = HashMap::new();
-        let mut block = LLVMGetFirstBasicBlock(function);
-        while !block.is_null() {
-            let mut instruction = LLVMGetFirstInstruction(block);
-            while !instruction.is_null() {
-                let opcode = LLVMGetInstructionOpcode(instruction);
-                let location = LLVMInstructionGetDebugLoc(instruction);
-                let call = matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr);
-                if location.is_null() && call {
-                    LLVMInstructionSetDebugLoc(instruction, root);
-                } else if !location.is_null() && subprogram.made {
-                    LLVMInstructionSetDebugLoc(instruction, debug.inlined_below(location, root, &mut moved));
-                }
-                instruction = LLVMGetNextInstruction(instruction);
+        for instruction in walk::instructions_of(function) {
+            let opcode = LLVMGetInstructionOpcode(instruction);
+            let location = LLVMInstructionGetDebugLoc(instruction);
+            let call = matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr);
+            if location.is_null() && call {
+                LLVMInstructionSetDebugLoc(instruction, root);
+            } else if !location.is_null() && subprogram.made {
+                LLVMInstructionSetDebugLoc(instruction, debug.inlined_below(location, root, &mut moved));
             }
-            block = LLVMGetNextBasicBlock(block);
         }
     }
 }

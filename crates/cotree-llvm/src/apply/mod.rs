@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::extract::{Extracted, Handles};
 use crate::ffi::*;
 use crate::module::Module;
+use crate::walk;
 use cotree_core::facts::Function;
 use cotree_core::ids::Block;
 use cotree_core::plan::FunctionPlan;
@@ -306,14 +307,12 @@ impl Lowering<'_> {
     unsafe fn first_position(&self, block: Block) -> LLVMValueRef {
         // SAFETY: every block has a terminator, so the walk ends in the block.
         unsafe {
-            let mut instruction = LLVMGetFirstInstruction(self.handles.blocks[block.index()]);
-            while matches!(
-                LLVMGetInstructionOpcode(instruction),
-                LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMLandingPad | LLVMOpcode::LLVMAlloca
-            ) {
-                instruction = LLVMGetNextInstruction(instruction);
-            }
-            instruction
+            let stays_in_front = |&instruction: &LLVMValueRef| {
+                let opcode = LLVMGetInstructionOpcode(instruction);
+                matches!(opcode, LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMLandingPad | LLVMOpcode::LLVMAlloca)
+            };
+            let mut rest = walk::instructions(self.handles.blocks[block.index()]).skip_while(stays_in_front);
+            rest.next().expect("a block ends in a terminator")
         }
     }
 

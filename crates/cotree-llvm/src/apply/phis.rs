@@ -4,6 +4,7 @@
 
 use crate::ffi::*;
 use crate::linkage::value_name;
+use crate::walk;
 use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::*;
 use std::ffi::CString;
@@ -30,10 +31,8 @@ pub(super) unsafe fn redirect(
     let mut replaced = Vec::new();
     // SAFETY: phis are the first instructions of a block; a phi is replaced before it is erased.
     unsafe {
-        let mut instruction = LLVMGetFirstInstruction(block);
-        while LLVMGetInstructionOpcode(instruction) == LLVMOpcode::LLVMPHI {
-            let phi = instruction;
-            instruction = LLVMGetNextInstruction(instruction);
+        let is_phi = |&instruction: &LLVMValueRef| LLVMGetInstructionOpcode(instruction) == LLVMOpcode::LLVMPHI;
+        for phi in walk::instructions(block).take_while(is_phi) {
             let entries = redirected(phi, moves);
             LLVMPositionBuilderBefore(builder, phi);
             LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(phi));

@@ -19,6 +19,7 @@ use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
 use crate::signals::INSTALLERS;
 use crate::stacks;
+use crate::walk;
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
 use cotree_core::ids::Block;
@@ -79,8 +80,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     let mut named: HashSet<String> = sites::words(&stacks::module_assembly(module)).collect();
     // SAFETY: walking the function list of a valid module that nobody changes meanwhile.
     unsafe {
-        let mut function = LLVMGetFirstFunction(module.raw);
-        while !function.is_null() {
+        for function in walk::functions(module) {
             if LLVMIsDeclaration(function) == 0 {
                 let (facts, handle) =
                     extract_function(function, selection, &resolvers, &mut lines, &mut probes, &mut named);
@@ -90,7 +90,6 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
             } else if has_use_but_calls(function) {
                 taken_elsewhere.insert(plain(&value_name(function)).to_owned());
             }
-            function = LLVMGetNextFunction(function);
         }
     }
     let switches_stacks = refers_to(module, &stacks::SWITCHES)
@@ -146,8 +145,7 @@ unsafe fn extract_function(
             let first_site = facts.sites.len();
             let mut counts = InstructionCounts::default();
             let mut spans = Vec::new();
-            let mut instruction = LLVMGetFirstInstruction(block);
-            while !instruction.is_null() {
+            for instruction in walk::instructions(block) {
                 let opcode = LLVMGetInstructionOpcode(instruction);
                 if counted(instruction, opcode) {
                     count(&mut counts, instruction, opcode);
@@ -170,7 +168,6 @@ unsafe fn extract_function(
                     sites::Kind::StackSwitch => doubts.push(Doubt::SwitchesStacks),
                     sites::Kind::Other => {}
                 }
-                instruction = LLVMGetNextInstruction(instruction);
             }
             facts.blocks.push(BlockFacts { instructions: counts, lines: spans });
         }
@@ -198,15 +195,7 @@ unsafe fn reachable_blocks(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
                 work.extend((0..LLVMGetNumSuccessors(terminator)).map(|i| LLVMGetSuccessor(terminator, i)));
             }
         }
-        let mut ordered = Vec::with_capacity(seen.len());
-        let mut block = LLVMGetFirstBasicBlock(function);
-        while !block.is_null() {
-            if seen.contains(&block) {
-                ordered.push(block);
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
-        ordered
+        walk::blocks(function).filter(|block| seen.contains(block)).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::apply::GS;
 use crate::ffi::*;
 use crate::module::Module;
+use crate::walk;
 use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::*;
 use std::ffi::{CStr, c_char};
@@ -27,18 +28,7 @@ pub(super) fn in_module(module: &Module) -> bool {
 /// The blocks must be valid.
 pub(super) unsafe fn in_blocks(blocks: &[LLVMBasicBlockRef]) -> bool {
     // SAFETY: walking the instructions of valid blocks.
-    unsafe {
-        blocks.iter().any(|&block| {
-            let mut instruction = LLVMGetFirstInstruction(block);
-            while !instruction.is_null() {
-                if in_instruction(instruction) {
-                    return true;
-                }
-                instruction = LLVMGetNextInstruction(instruction);
-            }
-            false
-        })
-    }
+    unsafe { blocks.iter().any(|&block| walk::instructions(block).any(|instruction| in_instruction(instruction))) }
 }
 
 /// # Safety

@@ -6,7 +6,7 @@
 
 use super::options::{InstrumentOptions, driver_option};
 use super::unpack::Toolkit;
-use super::{Error, embedded, response_file, search};
+use super::{Error, archives, embedded, response_file, search};
 use cotree_lto::input;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -39,7 +39,7 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         .chain(spoken_of(&expanded).map(|name| format!("cotree-foreign={name}")))
         .map(|option| format!("-plugin-opt={option}").into())
         .collect();
-    let mut arguments = put_in(expanded, toolkit.plugin(), ours);
+    let mut arguments = put_in(expanded.clone(), toolkit.plugin(), ours);
     let is_mold = real.to_string_lossy().contains("mold");
     match kind {
         Kind::Dynamic => {
@@ -61,7 +61,11 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         command.args(arguments);
         None
     };
-    super::run(command)
+    let end = super::run(command)?;
+    if end == ExitCode::SUCCESS {
+        return Ok(end);
+    }
+    archives::without_index(&expanded).map_or(Ok(end), |archive| Err(Error::Archive { archive }))
 }
 
 /// Is there anything to link? Where an option is not known to take the next word, that word counts as an input: to link

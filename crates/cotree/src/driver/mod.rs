@@ -5,6 +5,7 @@
 //! cache folder. Options travel by environment from `cotree cc` to the linker, and as `-plugin-opt` from there to
 //! the [`worker`] that the plugin starts.
 
+mod archives;
 pub mod binutils;
 pub mod cargo;
 mod cargo_config;
@@ -76,6 +77,16 @@ pub enum Error {
     #[error("cotree is a plugin of ld.bfd, gold or mold, and lld loads no plugins")]
     #[diagnostic(help("link with -fuse-ld=bfd, -fuse-ld=gold or -fuse-ld=mold, or leave the option out"))]
     Lld,
+    /// A link failed, and an archive is why.
+    #[error("{} holds bitcode that its index does not list, so that the linker finds nothing in it", archive.display())]
+    #[diagnostic(help(
+        "make it anew with an `ar` that knows bitcode: `cotree ar` and `cotree ranlib`, for make \
+         AR=\"cotree ar\" RANLIB=\"cotree ranlib\""
+    ))]
+    Archive {
+        /// The first of them.
+        archive: PathBuf,
+    },
     /// A file can't be read or written.
     #[error("can't {verb} {}: {error}", path.display())]
     File {
