@@ -34,6 +34,7 @@ const CASES: &[Case] = &[
     Case { ends: 7, ..case("exit_deep.c") },
     case("longjmp.c"),
     Case { ends: 7, ..case("jump_interrupted.c") },
+    Case { ends: 7, ..case("context_interrupted.c") },
     case("throw.cpp"),
     case("throw_inlined.cpp"),
     case("signal_storm.c"),

@@ -4,11 +4,11 @@
 //! returns once more, is counted −1: the sum over the target's function stays right.
 
 use super::hooks::{hook, real};
-use super::linkage::{Caller, call};
+use super::linkage::Caller;
 use super::walk::{Passed, Walk};
 use super::{detour, process, unwind};
 use crate::layout::Flags;
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 
 hook!("longjmp", longjmp, "rdx");
 hook!("_longjmp", underscore_longjmp, "rdx");
@@ -20,7 +20,7 @@ real!(real_siglongjmp = "siglongjmp");
 #[cfg(not(feature = "static-executable"))]
 real!(real_longjmp_chk = "__longjmp_chk");
 #[cfg(feature = "static-executable")]
-fn real_longjmp_chk() -> *const core::ffi::c_void {
+fn real_longjmp_chk() -> *const c_void {
     // Fortified programs only; a weak reference would not pull it from libc.a, and musl has none.
     real_longjmp()
 }
@@ -32,7 +32,7 @@ macro_rules! jump {
             unsafe {
                 let (sp, pc) = target(buffer);
                 account(sp, pc, caller);
-                cotree_rt_leap(buffer, value, $real(), &Leap { sp, pc, caller });
+                cotree_rt_leap(buffer.cast(), value, $real(), &Leap { sp, pc, caller });
             }
         }
     };
@@ -51,8 +51,8 @@ struct Leap<'a> {
 }
 
 unsafe extern "C" {
-    /// Calls libc's function, which does not return, with the jump in the frame that it leaves behind.
-    fn cotree_rt_leap(buffer: *const u64, value: c_int, function: *const core::ffi::c_void, leap: &Leap);
+    /// Calls libc's function, which returns only if it fails, with the jump in the frame that it leaves behind.
+    fn cotree_rt_leap(place: *const c_void, value: c_int, function: *const c_void, leap: &Leap) -> c_int;
     static cotree_rt_leaping: u8;
 }
 core::arch::global_asm!(
@@ -68,14 +68,16 @@ core::arch::global_asm!(
     "mov [rsp], rcx",
     "call rdx",
     "cotree_rt_leaping:",
-    "ud2",
+    "add rsp, 8",
+    ".cfi_adjust_cfa_offset -8",
+    "ret",
     ".cfi_endproc",
     ".size cotree_rt_leap, .-cotree_rt_leap",
     ".popsection",
 );
 
 /// A frame ends (`times` 1, or −1: it comes back) that stood at this code address with this stack pointer. If it was in the
-/// middle of a jump (`siglongjmp` restores the signal mask first, and the handler of a signal that was waiting did not
+/// middle of a jump (`siglongjmp` and `setcontext` restore the signal mask first, and the handler of a signal that was waiting did not
 /// return), that jump does not take place: what was accounted for is taken back.
 pub fn ended(pc: u64, sp: u64, times: i64) {
     if pc == &raw const cotree_rt_leaping as u64 {
@@ -157,6 +159,8 @@ unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Calle
         let registers = &(*context).uc_mcontext.gregs;
         let (sp, pc) = (registers[libc::REG_RSP as usize] as u64, registers[libc::REG_RIP as usize] as u64);
         account(sp, pc, caller);
-        call!(real_setcontext() => fn(context => *const libc::ucontext_t) -> c_int)
+        let failed = cotree_rt_leap(context.cast(), 0, real_setcontext(), &Leap { sp, pc, caller });
+        account_times(sp, pc, caller, -1);
+        failed
     }
 }
