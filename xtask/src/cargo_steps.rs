@@ -15,6 +15,12 @@ pub fn run(suite: &mut Suite) -> Result<()> {
         let mut clippy = workspace::cargo();
         quiet(clippy.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     });
+    for flavour in ["runtime", "static-executable", "shared-library"] {
+        suite.now(&format!("cargo clippy, {flavour}"), || {
+            let mut clippy = workspace::cargo();
+            quiet(clippy.args(["clippy", "--quiet", "-p", "cotree-rt", "--features", flavour, "--", "-D", "warnings"]))
+        });
+    }
     tests(suite)
 }
 

@@ -1,8 +1,5 @@
 //! The runtime proper. It runs inside other people's programs: no allocation, no `errno`, no surprise.
 
-// A library has no hooks, and with them goes much that serves them.
-#![cfg_attr(feature = "shared-library", allow(dead_code))]
-
 mod detour;
 mod early;
 mod end;

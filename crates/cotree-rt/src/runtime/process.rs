@@ -144,6 +144,7 @@ pub fn publish(state: u32, threads_alive: u32) {
 }
 
 /// Takes [`publish`] back.
+#[cfg(not(feature = "shared-library"))]
 pub fn unpublish() {
     units().for_each(|unit| (unit.unpublish)());
 }
@@ -161,6 +162,7 @@ pub fn child(thread: usize, interrupted: bool) {
 }
 
 /// Gives this thread its slabs.
+#[cfg(not(feature = "shared-library"))]
 pub fn give_slabs(thread: usize, thread_pointer: u64) {
     units().for_each(|unit| (unit.slab)(thread, thread_pointer));
 }
@@ -171,8 +173,10 @@ pub fn clear() {
 }
 
 /// The flags of all units (the first few), to put back after an attempt that failed.
+#[cfg(not(feature = "shared-library"))]
 pub struct SavedFlags([u64; 64]);
 
+#[cfg(not(feature = "shared-library"))]
 impl SavedFlags {
     pub fn take() -> Self {
         let mut saved = [0; 64];

@@ -82,7 +82,7 @@ pub fn keep(at: u64, rule: Rule) {
 }
 
 /// Forgets all: code is about to leave the address space.
-#[cfg(not(feature = "static-executable"))]
+#[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub fn forget() {
     for entry in &CACHE {
         entry.rule.store(0, Relaxed);

@@ -2,7 +2,9 @@
 //! safe in signal handlers and between `fork` and `exec`.
 
 use core::arch::asm;
-use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+#[cfg(not(feature = "shared-library"))]
+use core::ffi::c_char;
+use core::ffi::{CStr, c_int, c_long, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -245,6 +247,7 @@ pub fn now() -> u64 {
 }
 
 /// Ends the process at once.
+#[cfg(any(panic = "abort", not(feature = "shared-library")))]
 pub fn exit_group(status: c_int) -> ! {
     loop {
         // SAFETY: does not return.
@@ -290,6 +293,7 @@ pub fn readable(address: u64) -> bool {
 }
 
 /// The disposition of a signal as the kernel has it: handler address, SIG_DFL or SIG_IGN.
+#[cfg(not(feature = "shared-library"))]
 pub fn disposition(signal: c_int) -> usize {
     let mut action = [0_usize; 4];
     let args = [signal as usize, 0, action.as_mut_ptr() as usize, 8, 0, 0];
@@ -311,6 +315,7 @@ pub unsafe fn set_disposition(signal: c_int, action: &[usize; 4]) {
 ///
 /// # Safety
 /// All must be C strings and NULL-terminated lists of such.
+#[cfg(not(feature = "shared-library"))]
 pub unsafe fn execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> Errno {
     // SAFETY: the caller vouches.
     match unsafe { call(libc::SYS_execve, [path as usize, argv as usize, envp as usize, 0, 0, 0]) } {

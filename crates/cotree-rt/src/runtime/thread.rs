@@ -3,7 +3,9 @@
 //! A record belongs to a thread from `pthread_create` until the kernel no longer knows the thread: destructors of
 //! thread-local objects run after everything that we could hook.
 
-use super::lock::{Held, Lock};
+#[cfg(not(feature = "shared-library"))]
+use super::lock::Held;
+use super::lock::Lock;
 use super::segments::Segments;
 use super::{sys, unit};
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -51,6 +53,7 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 static ABOVE_FRAMES: AtomicU64 = AtomicU64::new(0);
 
 /// Guards the list of threads and the list of units.
+#[cfg(not(feature = "shared-library"))]
 pub fn lock() -> Held<'static> {
     LOCK.take()
 }

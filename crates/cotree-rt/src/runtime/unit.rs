@@ -35,8 +35,6 @@ pub fn by_segment() -> bool {
     false
 }
 
-/// The counters of a slab and, behind the caches, the spare one.
-
 /// The counter that means nothing, but in slab 0.
 pub fn spare() -> usize {
     (descriptor().counter_count + descriptor().cache_count) as usize

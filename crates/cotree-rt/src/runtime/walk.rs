@@ -5,6 +5,7 @@ use super::registers::Registers;
 use super::unwind::{Cursor, Step};
 use super::{detour, process};
 use crate::layout::{Flags, INTERRUPTED};
+#[cfg(not(feature = "shared-library"))]
 use core::mem::MaybeUninit;
 
 /// More frames than any stack holds.
@@ -20,10 +21,12 @@ pub struct Frame {
     /// Whether it was interrupted.
     pub interrupted: bool,
     /// Its stack pointer during that call.
+    #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub sp: u64,
     /// What it has in registers.
     pub registers: Registers,
     /// Its CFA: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
+    #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub cfa: u64,
 }
 
@@ -127,11 +130,13 @@ pub fn count_all(caller: &Caller, delta: i64) {
 
 /// The frames that a search for some frame has passed: counted once it has been found. The first ones are kept, so that
 /// the usual short search walks the stack once.
+#[cfg(not(feature = "shared-library"))]
 pub struct Passed {
     kept: [MaybeUninit<Frame>; 12],
     count: usize,
 }
 
+#[cfg(not(feature = "shared-library"))]
 impl Passed {
     pub fn new() -> Self {
         Self { kept: [const { MaybeUninit::uninit() }; 12], count: 0 }
