@@ -22,9 +22,15 @@ extern int cotree_dump(const char *path) __attribute__((weak));
  * are not. */
 extern void cotree_reset(void) __attribute__((weak));
 
+/* Reports n events of the calling thread: bytes allocated, comparisons, misses of a simulated cache, whatever the program
+ * counts itself. A build with --profile path --path-metric events adds them up along paths: each path that is under way
+ * on the thread, in whatever called this too, gets them all. Otherwise nothing comes of it. Safe in signal handlers. */
+extern void cotree_events(unsigned long long n) __attribute__((weak));
+
 /* Without a runtime the functions are null. */
 #define cotree_dump(path) (cotree_dump ? cotree_dump(path) : 1)
 #define cotree_reset() (cotree_reset ? cotree_reset() : (void)0)
+#define cotree_events(n) (cotree_events ? cotree_events(n) : (void)0)
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,19 @@ pub fn reset() {
     }
 }
 
+/// Reports `count` events of this thread: bytes allocated, comparisons, misses of a simulated cache, whatever the program
+/// counts itself.
+///
+/// A build with `--profile path --path-metric events` adds them up along paths: each path that is under way on the thread,
+/// in whatever called this too, gets them all. Otherwise nothing comes of it.
+#[inline]
+pub fn events(count: u64) {
+    if let Some(function) = runtime::events() {
+        // SAFETY: the runtime's function takes a number.
+        unsafe { function(count) };
+    }
+}
+
 /// Weak references to the runtime, which stable Rust can make only in assembly.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod runtime {
@@ -64,6 +77,18 @@ mod runtime {
         // SAFETY: as above.
         unsafe { std::mem::transmute(address) }
     }
+
+    #[inline]
+    pub fn events() -> Option<unsafe extern "C" fn(u64)> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_events", "mov {}, qword ptr [rip + cotree_events@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
 }
 
 /// There is no runtime elsewhere.
@@ -78,6 +103,10 @@ mod runtime {
     pub fn reset() -> Option<unsafe extern "C" fn()> {
         None
     }
+
+    pub fn events() -> Option<unsafe extern "C" fn(u64)> {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -86,5 +115,6 @@ mod tests {
     fn does_nothing_without_a_profile() {
         assert!(!super::dump(None).unwrap());
         super::reset();
+        super::events(3);
     }
 }

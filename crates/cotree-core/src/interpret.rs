@@ -152,13 +152,17 @@ pub fn observe(function: &Function, cfg: &Cfg, walks: &[Walk]) -> Result<(Functi
 
 /// The registers of one activation; a register that was never set holds 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Registers(BTreeMap<Reg, i64>);
+pub struct Registers {
+    values: BTreeMap<Reg, i64>,
+    /// The thread's events when the path began.
+    began: i64,
+}
 
 impl Registers {
     /// The value of a register.
     #[must_use]
     pub fn get(&self, reg: Reg) -> i64 {
-        self.0.get(&reg).copied().unwrap_or(0)
+        self.values.get(&reg).copied().unwrap_or(0)
     }
 }
 
@@ -203,6 +207,8 @@ pub struct Effects {
     pub counters: Vec<u64>,
     /// The path tables: how often each path number was counted.
     pub paths: BTreeMap<(Table, i64), u64>,
+    /// The path tables: the events between beginning and end of each path.
+    pub sums: BTreeMap<(Table, i64), i64>,
     /// The witnesses written, in order: value (cut to its bits) and number of bits.
     pub trace: Vec<(u32, u8)>,
     /// The thread's event counter.
@@ -226,6 +232,8 @@ pub struct Machine<'a> {
     /// By place, as the probes; empty if there are none.
     copies: Vec<Vec<PlacedCopy>>,
     variables: Option<Variables<'a>>,
+    /// How many events come next.
+    events: Option<&'a mut dyn FnMut() -> i64>,
     effects: Effects,
 }
 
@@ -241,7 +249,7 @@ impl<'a> Machine<'a> {
             probes[place_number(cfg, placed.place)].push(placed.probe);
         }
         let effects = Effects { counters: vec![0; plan.measures.len()], ..Effects::default() };
-        Self { function, cfg, probes, copies: Vec::new(), variables: None, effects }
+        Self { function, cfg, probes, copies: Vec::new(), variables: None, events: None, effects }
     }
 
     /// A machine whose program has affine variables. They enter their loops with all kinds of values.
@@ -265,6 +273,14 @@ impl<'a> Machine<'a> {
         self
     }
 
+    /// A machine whose program reports events: in each block after the probes at its start, before those at its end, and
+    /// where it ends in a call after that.
+    #[must_use]
+    pub fn with_events(mut self, events: &'a mut dyn FnMut() -> i64) -> Self {
+        self.events = Some(events);
+        self
+    }
+
     /// Runs a walk with fresh registers; gives the registers at its end.
     ///
     /// # Errors
@@ -281,7 +297,12 @@ impl<'a> Machine<'a> {
     /// # Panics
     /// If the plan uses counters that it does not have.
     pub fn run_with(&mut self, walk: &Walk, mut registers: Registers) -> Result<Registers, WalkError> {
-        let Self { function, cfg, probes, copies, variables, effects } = self;
+        let Self { function, cfg, probes, copies, variables, events, effects } = self;
+        let mut report = |effects: &mut Effects| {
+            let more = events.as_mut().map_or(0, |next| next());
+            effects.events = effects.events.wrapping_add(more);
+        };
+        let calls_last = |block| function.sites.iter().any(|site| site.terminator && site.block == block);
         let mut drawn = walk.edges.len() as u64;
         let mut initial = || {
             drawn = drawn.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x7F4A_7C15_F39C_C060);
@@ -292,6 +313,12 @@ impl<'a> Machine<'a> {
                 (Step::Begin, Some(variables)) => variables.take(cfg, cfg.exit_edge(), &mut initial),
                 (Step::Take(edge), Some(variables)) => variables.take(cfg, edge, &mut initial),
                 _ => {}
+            }
+            match step {
+                Step::Begin => registers.began = effects.events,
+                Step::End(..) => report(effects),
+                Step::Take(edge) if calls_last(cfg.src(edge)) => report(effects),
+                Step::Enter(_) | Step::Take(_) | Step::Early(..) => {}
             }
             let (place, next) = match step {
                 Step::Enter(block) => (Place::Start(block), None),
@@ -304,11 +331,14 @@ impl<'a> Machine<'a> {
                 if let (Probe::Close(counter, closing), Some(variables)) = (probe, &*variables) {
                     effects.bump(counter.index(), variables.counted(closing));
                 }
-                effects.apply(probe, next, &mut registers.0);
+                effects.apply(probe, next, &mut registers);
             }
             for copy in copies.get(place).into_iter().flatten() {
                 let value = registers.get(copy.from).wrapping_add(copy.plus);
-                registers.0.insert(copy.to, value);
+                registers.values.insert(copy.to, value);
+            }
+            if let Step::Enter(_) = step {
+                report(effects);
             }
         })?;
         Ok(registers)
@@ -328,26 +358,28 @@ impl<'a> Machine<'a> {
 }
 
 impl Effects {
-    fn apply(&mut self, probe: Probe, next: Option<Edge>, registers: &mut BTreeMap<Reg, i64>) {
-        let value = |registers: &BTreeMap<Reg, i64>, reg| registers.get(&reg).copied().unwrap_or(0);
+    fn apply(&mut self, probe: Probe, next: Option<Edge>, registers: &mut Registers) {
         match probe {
             Probe::Count(counter) => self.bump(counter.index(), 1),
             Probe::CountIfTaken(counter, edge) if next == Some(edge) => self.bump(counter.index(), 1),
             // Variables are not registers: the machine that has them sees to closings.
             Probe::CountIfTaken(..) | Probe::Close(..) => {}
             Probe::Set(reg, constant) => {
-                registers.insert(reg, constant);
+                registers.values.insert(reg, constant);
             }
             Probe::Add(reg, constant) => {
-                let slot = registers.entry(reg).or_insert(0);
+                let slot = registers.values.entry(reg).or_insert(0);
                 *slot = slot.wrapping_add(constant);
             }
             Probe::CountPath(table, reg, constant) => {
-                let path = value(registers, reg).wrapping_add(constant);
+                let path = registers.get(reg).wrapping_add(constant);
                 *self.paths.entry((table, path)).or_insert(0) += 1;
+                let sum = self.sums.entry((table, path)).or_insert(0);
+                *sum = sum.wrapping_add(self.events.wrapping_sub(registers.began));
+                registers.began = self.events;
             }
             Probe::AddTo(counter, reg, constant) => {
-                self.bump(counter.index(), value(registers, reg).wrapping_add(constant).cast_unsigned());
+                self.bump(counter.index(), registers.get(reg).wrapping_add(constant).cast_unsigned());
             }
             Probe::Witness { value, bits } => {
                 let mask = u32::MAX.checked_shl(u32::from(bits)).map_or(u32::MAX, |high| !high);

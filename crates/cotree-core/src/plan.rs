@@ -32,6 +32,62 @@ impl Method {
     }
 }
 
+/// What is added up along paths, beside their counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PathMetric {
+    /// Nothing: paths are counted, and that is all.
+    #[default]
+    Count,
+    /// What the program reports of itself: how far its thread's total has risen between the beginning and the end of the
+    /// path. Exact.
+    Events,
+    /// The processor's time stamps, from the beginning of the path to its end. Measured.
+    Cycles,
+}
+
+impl PathMetric {
+    /// All of them; files know them by their place here.
+    pub const ALL: [Self; 3] = [Self::Count, Self::Events, Self::Cycles];
+
+    /// Its name, as options have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Events => "events",
+            Self::Cycles => "cycles",
+        }
+    }
+
+    /// What is added up.
+    #[must_use]
+    pub const fn of_what(self) -> &'static str {
+        match self {
+            Self::Count => "nothing",
+            Self::Events => "events",
+            Self::Cycles => "cycles",
+        }
+    }
+
+    /// Its number in files.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The metric of a number in files.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
+        usize::try_from(number).ok().and_then(|index| Self::ALL.get(index)).copied()
+    }
+
+    /// Are there sums beside the counts?
+    #[must_use]
+    pub const fn is_summed(self) -> bool {
+        !matches!(self, Self::Count)
+    }
+}
+
 /// What a counter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Measure {
@@ -93,6 +149,8 @@ pub struct UnitPlan {
     pub paths: Vec<PathPlan>,
     /// A function with no more paths than this counts them in an array, others in a hash table but for their windows.
     pub path_array: u64,
+    /// What is added up along paths.
+    pub path_metric: PathMetric,
     /// With `--verify`: the plans of [`Method::Block`] that the same run carries; their counters follow all of the above.
     pub check: Option<Vec<FunctionPlan>>,
 }
@@ -104,7 +162,7 @@ pub enum PathTable {
     None,
     /// In the slab, path number *n* at `base + n`.
     Array {
-        /// The first word.
+        /// The first word. Where a metric is added up, the sum of path *n* follows all counts, at `base + paths + n`.
         base: u64,
     },
     /// In the hash table of the process, but for the windows of its plan.
@@ -113,7 +171,7 @@ pub enum PathTable {
         function: u64,
         /// The first of [`PATH_CACHE`] words of the slab that keep the addresses of buckets counted lately.
         cache: u64,
-        /// The first word of its windows: one per path, window by window.
+        /// The first word of its windows: one per path, window by window. The sums of a metric follow in the same order.
         windows: u64,
     },
 }
@@ -141,7 +199,15 @@ impl UnitPlan {
     /// A unit in which no paths are counted.
     #[must_use]
     pub fn of_counters(method: Method, functions: Vec<FunctionPlan>, check: Option<Vec<FunctionPlan>>) -> Self {
-        Self { method, functions, entries: Vec::new(), paths: Vec::new(), path_array: PATH_ARRAY, check }
+        Self {
+            method,
+            functions,
+            entries: Vec::new(),
+            paths: Vec::new(),
+            path_array: PATH_ARRAY,
+            path_metric: PathMetric::Count,
+            check,
+        }
     }
 
     /// The plans of all functions, those of self-loops where paths are counted.
@@ -171,12 +237,15 @@ impl UnitPlan {
         let main = self.plans().map(|plan| take(plan.measures.len() as u64)).collect();
         let check = self.check.iter().flatten().map(|plan| take(plan.measures.len() as u64)).collect();
         let mut hashed = 0u64;
+        let words_each = 1 + u64::from(self.path_metric.is_summed());
         let table = |(function, plan): (u64, &PathPlan)| match plan.paths {
             0 => PathTable::None,
-            paths if plan.in_array(self.path_array) => PathTable::Array { base: take(paths) },
+            paths if plan.in_array(self.path_array) => {
+                PathTable::Array { base: take(paths.saturating_mul(words_each)) }
+            }
             _ => {
                 hashed += 1;
-                let windows = take(plan.windows.iter().fold(0, |sum, window| window.len.saturating_add(sum)));
+                let windows = take(plan.words_of_windows().saturating_mul(words_each));
                 PathTable::Hashed { function, cache: (hashed - 1) * PATH_CACHE, windows }
             }
         };

@@ -3,7 +3,7 @@
 mod random;
 
 use cotree_core::cfg::Cfg;
-use cotree_core::facts::{EdgeFacts, EdgeKind, Function};
+use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method::path::graph::{PathGraph, Role};
@@ -18,40 +18,15 @@ use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A random function as LLVM could have made it: computed gotos neither return nor name a target twice.
-fn functions() -> impl Strategy<Value = Function> {
-    (random::functions(9), any::<u16>(), any::<bool>()).prop_map(|(mut f, twice, connected)| {
-        let mut seen = BTreeSet::new();
-        let exit = f.exit();
-        if connected {
-            // As LLVM has it: each block is reached and has a way on, the entry is not branched to.
-            let computed = |f: &Function, src| f.edges.iter().any(|e| e.src == src && !e.kind.splittable());
-            f.edges.retain(|e| e.dst != Block(0));
-            for block in (0..f.blocks.len()).map(Block::new) {
-                let kind = if computed(&f, block) { EdgeKind::IndirectBranch } else { EdgeKind::Jump };
-                f.edges.push(EdgeFacts { src: block, dst: Block(block.0 + 1), kind, successor: 9 });
-            }
-        }
-        f.edges.retain(|e| e.kind != EdgeKind::IndirectBranch || seen.insert((e.src, e.dst)));
-        for e in f.edges.iter_mut().filter(|e| e.dst == exit) {
-            e.kind = EdgeKind::Return;
-        }
-        for (i, site) in f.sites.iter_mut().enumerate() {
-            site.returns_twice = i % 16 == usize::from(twice) % 24;
-        }
-        f
-    })
-}
-
 fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting, PathOptions)> {
     let limit = prop_oneof![Just(u64::MAX), Just(1u64), 2..40u64];
     let array = prop_oneof![Just(PathOptions::default().array), 0..20u64];
-    (functions(), random::choices(), prop::collection::vec(0u8..5, 40), limit, array).prop_map(
+    (random::functions_of_llvm(), random::choices(), prop::collection::vec(0u8..5, 40), limit, array).prop_map(
         |(f, choices, weights, limit, array)| {
             let cfg = f.cfg().unwrap();
             let walks = random::walks(&f, &cfg, &choices);
             let weighting = Weighting::new(&cfg, weights.into_iter().map(f64::from).collect());
-            (f, cfg, walks, weighting, PathOptions { limit, array })
+            (f, cfg, walks, weighting, PathOptions { limit, array, ..PathOptions::default() })
         },
     )
 }

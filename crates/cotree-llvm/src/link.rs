@@ -212,6 +212,7 @@ pub(crate) fn layers<'a>(plan: &'a UnitPlan, layout: &Layout, functions: Range<u
                 plan: own,
                 table: layout.tables[f],
                 function: u32::try_from(f).unwrap_or(u32::MAX),
+                metric: plan.path_metric,
             });
             let plans = plan.plan(f).map(|own| Layer { plan: own, base: layout.main[f], paths });
             let mut layers: Vec<Layer<'a>> = plans.into_iter().collect();
@@ -386,7 +387,11 @@ pub(crate) fn plan_unit(
     };
     let method = options.method;
     let check = if options.verify && method != Method::None { Some(plan_counters(Method::Block)?) } else { None };
-    let mut plan = UnitPlan { path_array: options.paths.array, ..UnitPlan::of_counters(method, Vec::new(), check) };
+    let mut plan = UnitPlan {
+        path_array: options.paths.array,
+        path_metric: options.paths.metric,
+        ..UnitPlan::of_counters(method, Vec::new(), check)
+    };
     if method.counts_paths() {
         let plans = functions.par_iter().map(|at| plan_paths(at, options.paths));
         plan.paths = plans.collect::<Result<_, Error>>()?;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::extract::Selection;
 use cotree_core::method::path::PathOptions;
 use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::plan::{MOST_PATH_ARRAY, Method};
+use cotree_core::plan::{MOST_PATH_ARRAY, Method, PathMetric};
 use cotree_core::spanning::Extreme;
 use std::path::PathBuf;
 
@@ -146,6 +146,14 @@ impl Options {
                     options.paths.limit =
                         limit.ok_or_else(|| bad(&format!("a number of paths from 1 to {MOST_PATHS}")))?;
                 }
+                "cotree-path-metric" => {
+                    options.paths.metric = match argument {
+                        "count" => PathMetric::Count,
+                        "events" => PathMetric::Events,
+                        "cycles" => PathMetric::Cycles,
+                        _ => return Err(bad("count, events or cycles")),
+                    }
+                }
                 "cotree-at" => {
                     options.early = match argument {
                         "early" => true,
@@ -159,6 +167,17 @@ impl Options {
                 "cotree-keep-temps" => options.keep_temps = true,
                 _ => {}
             }
+        }
+        if options.paths.metric.is_summed() && !options.method.counts_paths() {
+            return Err(Error::Option {
+                option: values
+                    .iter()
+                    .map(AsRef::as_ref)
+                    .rfind(|v| v.starts_with("cotree-path-metric"))
+                    .unwrap_or_default()
+                    .into(),
+                reason: "a metric is added up along paths, so it needs --profile path or path-context".into(),
+            });
         }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)

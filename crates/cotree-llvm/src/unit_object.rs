@@ -3,7 +3,7 @@
 use crate::apply::{Access, COUNTERS, SLAB};
 use crate::error::Error;
 use crate::stack_maps::RegisterTable;
-use cotree_core::plan::Layout;
+use cotree_core::plan::{Layout, PathMetric};
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{self, ABI, PAGE, UnitDescriptor, slab_stride};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
@@ -22,6 +22,7 @@ struct Unit<'a> {
     /// Words of the slab behind them: the caches of path tables.
     caches: u64,
     counts_paths: bool,
+    path_metric: PathMetric,
     /// Call sites, for the size of the table of early exits.
     sites: u64,
     access: Access,
@@ -54,7 +55,9 @@ pub(crate) fn of_map(
     let name = &map.program.name;
     let (counters, caches) = (layout.counter_count, layout.cache_count);
     let counts_paths = map.plan.method.counts_paths();
-    write(&Unit { id, name, counters, caches, counts_paths, registers, sites, access, executable, map: &encoded })
+    let path_metric = map.plan.path_metric;
+    let map = &encoded;
+    write(&Unit { id, name, counters, caches, counts_paths, path_metric, registers, sites, access, executable, map })
 }
 
 /// The ELF file.
@@ -123,6 +126,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, early_capacity), &capacity.to_le_bytes());
     put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
     put(offset_of!(UnitDescriptor, counts_paths), &u32::from(unit.counts_paths).to_le_bytes());
+    put(offset_of!(UnitDescriptor, path_metric), &unit.path_metric.number().to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

@@ -2,6 +2,7 @@
 
 use crate::binary::UnitId;
 use crate::path_counts::{Amount, PathCounts, RegisterCounts};
+use cotree_core::plan::PathMetric;
 use cotree_rt::layout::{Flags, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -78,6 +79,10 @@ pub struct UnitCounts {
     pub early: BTreeMap<u64, i64>,
     /// Paths counted in hash tables.
     pub paths: PathCounts,
+    /// What is added up along paths.
+    pub metric: PathMetric,
+    /// Its sums in hash tables.
+    pub sums: PathCounts,
     /// Activations of `early` of which the path registers are known.
     pub registers: RegisterCounts,
 }
@@ -122,6 +127,7 @@ impl UnitCounts {
             cut |= over;
         }
         cut |= self.paths.add(&other.paths, weight);
+        cut |= self.sums.add(&other.sums, weight);
         cut |= self.registers.add(&other.registers, weight);
         self.saturated |= cut;
         self.runs.add(&other.runs);
@@ -146,6 +152,7 @@ impl UnitCounts {
             binary: self.binary.clone(),
             command: self.command.clone(),
             counters: vec![0; self.counters.len()],
+            metric: self.metric,
             ..Self::default()
         };
         sum.add(&self, weight).expect("as many counters as itself");

@@ -3,6 +3,7 @@
 use crate::binary::UnitId;
 use crate::counts::UnitCounts;
 use crate::{merged, raw};
+use cotree_core::plan::PathMetric;
 use cotree_rt::layout;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -64,6 +65,9 @@ pub enum ProfileError {
     /// Two builds in one merge.
     #[error(transparent)]
     DifferentBinaries(Box<DifferentBinaries>),
+    /// Two builds in one merge that do not even add up the same.
+    #[error(transparent)]
+    DifferentMetrics(Box<DifferentMetrics>),
 }
 
 /// Profiles of two binaries, or of two builds of one, cannot be added.
@@ -87,6 +91,23 @@ pub struct DifferentBinaries {
     pub other_unit: UnitId,
     /// What to do.
     pub remedy: &'static str,
+}
+
+/// Profiles of builds with different metrics of paths cannot be added.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{path} adds up {metric} along paths, but {other_path} adds up {other_metric}: merge the runs of each build apart",
+    path = .path.display(), metric = .metric.of_what(), other_path = .other_path.display(), other_metric = .other_metric.of_what()
+)]
+pub struct DifferentMetrics {
+    /// The file.
+    pub path: PathBuf,
+    /// Its metric.
+    pub metric: PathMetric,
+    /// The file before.
+    pub other_path: PathBuf,
+    /// Its metric.
+    pub other_metric: PathMetric,
 }
 
 /// Which format a profile has.

@@ -7,8 +7,9 @@
 use crate::atomic::{self, WriteError};
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
-use crate::file::{DifferentBinaries, ProfileError, ProfileFile};
+use crate::file::{DifferentBinaries, DifferentMetrics, ProfileError, ProfileFile};
 use crate::path_counts::{PathCounts, PathKey, RegisterCounts, RegisterKey, Sums};
+use cotree_core::plan::PathMetric;
 use cotree_rt::layout::Checksum;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// First bytes of a merged profile.
 pub const MAGIC: [u8; 8] = *b"COTREEMG";
-/// Version of the format.
-pub const VERSION: u32 = 2;
+/// Version of the format. Where nothing is added up along paths, files have version 2, in which nothing could be.
+pub const VERSION: u32 = 3;
 /// The oldest version that is still read: without paths.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -54,6 +55,14 @@ impl Merge {
             let same_path = self.units.values().find(|(known, _)| known.binary == new.binary);
             let other = if self.several_units { None } else { self.units.values().next() };
             if let Some((known, other_path)) = same_path.or(other) {
+                if known.metric != new.metric {
+                    return Err(ProfileError::DifferentMetrics(Box::new(DifferentMetrics {
+                        path: profile.path,
+                        metric: new.metric,
+                        other_path: other_path.clone(),
+                        other_metric: known.metric,
+                    })));
+                }
                 return Err(ProfileError::DifferentBinaries(Box::new(DifferentBinaries {
                     binary: new.binary.clone(),
                     unit: new.unit,
@@ -102,6 +111,7 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
     put(&mut body, units.len() as u64);
     let mut units: Vec<&UnitCounts> = units.iter().collect();
     units.sort_by_key(|u| u.unit);
+    let version = if units.iter().any(|unit| unit.metric.is_summed()) { VERSION } else { 2 };
     for unit in units {
         body.extend_from_slice(&unit.unit.0);
         put_bytes(&mut body, unit.binary.as_os_str().as_bytes());
@@ -129,6 +139,10 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
             last = address;
         }
         put_paths(&mut body, unit);
+        if version >= 3 {
+            put(&mut body, unit.metric.number().into());
+            put_counts(&mut body, &unit.sums);
+        }
     }
     let mut payload = zstd::bulk::compress(&body, 9)?;
     let needed = (body.len() as u64).saturating_sub(BASIS).div_ceil(MAX_RATIO);
@@ -137,7 +151,7 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::with_capacity(HEADER + payload.len());
     bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&version.to_le_bytes());
     bytes.extend_from_slice(&0u32.to_le_bytes());
     bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
     bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
@@ -147,16 +161,20 @@ fn encode(units: &[UnitCounts]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn put_paths(body: &mut Vec<u8>, unit: &UnitCounts) {
-    let paths = unit.paths.entries();
-    put(body, paths.len() as u64);
+fn put_counts(body: &mut Vec<u8>, counts: &PathCounts) {
+    let counts = counts.entries();
+    put(body, counts.len() as u64);
     let mut last = PathKey { function: 0, path: 0 };
-    for &(key, count) in paths {
+    for &(key, count) in counts {
         put(body, u64::from(key.function - last.function));
         put(body, if key.function == last.function { key.path - last.path } else { key.path });
         put(body, count);
         last = key;
     }
+}
+
+fn put_paths(body: &mut Vec<u8>, unit: &UnitCounts) {
+    put_counts(body, &unit.paths);
     let registers = unit.registers.entries();
     put(body, registers.len() as u64);
     let mut last = 0;
@@ -288,6 +306,17 @@ impl<R: Read> Body<R> {
             early.insert(address, self.signed()?);
         }
         let (paths, registers) = if self.version >= 2 { self.paths()? } else { Default::default() };
+        let (mut metric, mut sums) = Default::default();
+        if self.version >= 3 {
+            metric = PathMetric::from_number(self.number()?).ok_or("its metric is unknown")?;
+            let read = self.path_counts()?;
+            let count = read.len();
+            let cut;
+            (sums, cut) = Sums::new(read);
+            if cut || count != sums.entries().len() {
+                return Err("a path is in it twice, or without a sum");
+            }
+        }
         let unit = UnitId(id);
         Ok(UnitCounts {
             unit,
@@ -303,11 +332,13 @@ impl<R: Read> Body<R> {
             counters,
             early,
             paths,
+            metric,
+            sums,
             registers,
         })
     }
 
-    fn paths(&mut self) -> Result<(PathCounts, RegisterCounts), &'static str> {
+    fn path_counts(&mut self) -> Result<Vec<(PathKey, u64)>, &'static str> {
         let mut paths: Vec<(PathKey, u64)> = Vec::new();
         for _ in 0..self.count()? {
             let last = paths.last().map_or(PathKey { function: 0, path: 0 }, |entry| entry.0);
@@ -317,6 +348,11 @@ impl<R: Read> Body<R> {
             let path = base.checked_add(self.number()?).ok_or("its paths are not in order")?;
             paths.push((PathKey { function, path }, self.number()?));
         }
+        Ok(paths)
+    }
+
+    fn paths(&mut self) -> Result<(PathCounts, RegisterCounts), &'static str> {
+        let paths = self.path_counts()?;
         let mut registers: Vec<(RegisterKey, i64)> = Vec::new();
         for _ in 0..self.count()? {
             let last = registers.last().map_or(0, |entry| entry.0.address);

@@ -140,9 +140,10 @@ pub type RegisterCounts = Sums<RegisterKey, i64>;
 #[derive(Default)]
 pub(crate) struct Buckets {
     paths: Vec<(PathKey, u64)>,
+    sums: Vec<(PathKey, u64)>,
     registers: Vec<(RegisterKey, i64)>,
     /// As many entries as were left when they were last compacted.
-    distinct: (usize, usize),
+    distinct: [usize; 3],
     cut: bool,
 }
 
@@ -151,7 +152,7 @@ const SLACK: usize = 1 << 16;
 
 impl Buckets {
     /// Adds what a bucket says.
-    pub(crate) fn add(&mut self, function: u64, path: u64, count: u64) -> Result<(), &'static str> {
+    pub(crate) fn add(&mut self, [function, path, count, metric]: [u64; 4]) -> Result<(), &'static str> {
         const UNKNOWN: &str = "a bucket of its path tables counts what there is not";
         if count == 0 {
             return Ok(()); // Its key may be half written.
@@ -161,28 +162,36 @@ impl Buckets {
             let address = function & (ADDRESS_MASK | LANDED);
             let value = u8::try_from(value).map_err(|_| UNKNOWN)?;
             let key = RegisterKey { address, value, register: path.cast_signed() };
-            self.registers.push((key, count.cast_signed()));
-            if self.registers.len() > 2 * self.distinct.1 + SLACK {
-                self.cut |= compact(&mut self.registers);
-                self.distinct.1 = self.registers.len();
-            }
+            self.cut |= push(&mut self.registers, &mut self.distinct[0], (key, count.cast_signed()));
         } else if let Some(function) = function.checked_sub(1) {
             let function = u32::try_from(function).map_err(|_| UNKNOWN)?;
-            self.paths.push((PathKey { function, path }, count));
-            if self.paths.len() > 2 * self.distinct.0 + SLACK {
-                self.cut |= compact(&mut self.paths);
-                self.distinct.0 = self.paths.len();
+            let key = PathKey { function, path };
+            self.cut |= push(&mut self.paths, &mut self.distinct[1], (key, count));
+            if metric != 0 {
+                self.cut |= push(&mut self.sums, &mut self.distinct[2], (key, metric));
             }
         }
         Ok(())
     }
 
-    /// The sums, and whether some did not fit.
-    pub(crate) fn finish(self) -> (PathCounts, RegisterCounts, bool) {
+    /// What they add up to: paths, what is added up along them, registers; and whether some sum did not fit.
+    pub(crate) fn finish(self) -> (PathCounts, PathCounts, RegisterCounts, bool) {
         let (paths, paths_cut) = Sums::new(self.paths);
+        let (sums, sums_cut) = Sums::new(self.sums);
         let (registers, registers_cut) = Sums::new(self.registers);
-        (paths, registers, self.cut | paths_cut | registers_cut)
+        (paths, sums, registers, self.cut | paths_cut | sums_cut | registers_cut)
     }
+}
+
+/// Adds an entry; now and then equal ones are added up. Did some sum not fit?
+fn push<K: Copy + Ord, A: Amount>(entries: &mut Vec<(K, A)>, distinct: &mut usize, entry: (K, A)) -> bool {
+    entries.push(entry);
+    if entries.len() <= 2 * *distinct + SLACK {
+        return false;
+    }
+    let cut = compact(entries);
+    *distinct = entries.len();
+    cut
 }
 
 #[cfg(test)]
@@ -213,13 +222,14 @@ mod tests {
         let mut buckets = Buckets::default();
         let abandoned = ABANDONED | LANDED | 3 << VALUE_SHIFT | 0x1234;
         for _ in 0..2 {
-            for (function, path, count) in [(0, 9, 9), (8, 5, 2), (1 << 40, 4, 0), (abandoned, u64::MAX, 1)] {
-                buckets.add(function, path, count).unwrap();
+            for bucket in [[0, 9, 9, 9], [8, 5, 2, 7], [8, 6, 0, 3], [1 << 40, 4, 0, 1], [abandoned, u64::MAX, 1, 0]] {
+                buckets.add(bucket).unwrap();
             }
         }
-        assert!(buckets.add(1 << 40, 0, 1).is_err());
-        assert!(buckets.add(ABANDONED | 1 << 60, 0, 1).is_err());
-        let (paths, registers, cut) = buckets.finish();
+        assert!(buckets.add([1 << 40, 0, 1, 0]).is_err());
+        assert!(buckets.add([ABANDONED | 1 << 60, 0, 1, 0]).is_err());
+        let (paths, sums, registers, cut) = buckets.finish();
+        assert_eq!(sums.entries(), [(PathKey { function: 7, path: 5 }, 14)]);
         assert_eq!(paths.entries(), [(PathKey { function: 7, path: 5 }, 4)]);
         let key = RegisterKey { address: LANDED | 0x1234, value: 3, register: -1 };
         assert_eq!(registers.entries(), [(key, 2)]);
@@ -239,7 +249,7 @@ mod tests {
     fn many_equal_buckets_take_little_memory() {
         let mut buckets = Buckets::default();
         for number in 0..1_000_000u64 {
-            buckets.add(1, number % 100, 1).unwrap();
+            buckets.add([1, number % 100, 1, 0]).unwrap();
         }
         assert!(buckets.paths.capacity() < 4 * SLACK, "{}", buckets.paths.capacity());
         assert_eq!(buckets.finish().0.entries()[99], (PathKey { function: 0, path: 99 }, 10_000));

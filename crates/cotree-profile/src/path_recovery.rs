@@ -2,7 +2,7 @@
 
 use crate::binary::{BinaryFile, Resolved, ReturnPoint};
 use crate::counts::UnitCounts;
-use crate::path_counts::{PathKey, RegisterKey};
+use crate::path_counts::{PathCounts, PathKey, RegisterKey};
 use cotree_core::ids::Site;
 use cotree_core::method::RecoverError;
 use cotree_core::method::path::windows::Window;
@@ -27,11 +27,13 @@ pub(crate) fn recover_paths(
             }
             let place = usize::try_from(layout.main[index as usize]).expect("within the counter array");
             let counters = &counts.counters[place..place + plan.plan.measures.len()];
-            let table = table(counts, plan, layout.tables[index as usize], index);
+            let table = words(&counts.counters, &counts.paths, plan, layout.tables[index as usize], index, 0);
             let cfg = function.cfg().expect("validated with the map");
             let early = abandoned.get(&index).map_or(&[][..], Vec::as_slice);
             match path::recover(function, &cfg, plan, counters, &table, early) {
-                Ok(profile) => Some(profile),
+                Ok(profile) => {
+                    Some(PathProfile { sums: sums(counts, plan, layout.tables[index as usize], index), ..profile })
+                }
                 Err(PathError::NothingMeasured) => None,
                 Err(error) => {
                     failures.push((index, error.into()));
@@ -43,23 +45,44 @@ pub(crate) fn recover_paths(
     (profiles, failures)
 }
 
-/// The paths of one function that were counted.
-fn table(counts: &UnitCounts, plan: &PathPlan, table: PathTable, function: u32) -> Vec<(u64, u64)> {
+/// What one function's paths have added up to, by number.
+fn sums(counts: &UnitCounts, plan: &PathPlan, table: PathTable, function: u32) -> Vec<(u64, u64)> {
+    if !counts.metric.is_summed() {
+        return Vec::new();
+    }
+    let behind = if matches!(table, PathTable::Array { .. }) { plan.paths } else { plan.words_of_windows() };
+    let mut sums = words(&counts.counters, &counts.sums, plan, table, function, behind);
+    sums.sort_unstable();
+    sums.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            earlier.1 = earlier.1.saturating_add(later.1);
+        }
+        same
+    });
+    sums
+}
+
+/// What is not zero of one function's paths, in words of the slab and in the hash table. The sums of a metric are so far `behind` the
+/// counts.
+fn words(
+    counters: &[u64],
+    hashed: &PathCounts,
+    plan: &PathPlan,
+    table: PathTable,
+    function: u32,
+    behind: u64,
+) -> Vec<(u64, u64)> {
+    let from = |base: u64| &counters[usize::try_from(base + behind).expect("within the counter array")..];
+    let some = |(path, count): (u64, &u64)| (*count > 0).then_some((path, *count));
     match table {
         PathTable::None => Vec::new(),
-        PathTable::Array { base } => {
-            let base = usize::try_from(base).expect("within the counter array");
-            let paths = usize::try_from(plan.paths).expect("fits an array");
-            let counted = (0..).zip(&counts.counters[base..base + paths]);
-            counted.filter(|(_, count)| **count > 0).map(|(path, &count)| (path, count)).collect()
-        }
+        PathTable::Array { base } => (0..plan.paths).zip(from(base)).filter_map(some).collect(),
         PathTable::Hashed { windows, .. } => {
             let key = |path| PathKey { function, path };
-            let hashed = counts.paths.between(key(0), key(u64::MAX)).iter().map(|(key, count)| (key.path, *count));
+            let hashed = hashed.between(key(0), key(u64::MAX)).iter().map(|(key, count)| (key.path, *count));
             let numbers = plan.windows.iter().flat_map(Window::numbers);
-            let words = &counts.counters[usize::try_from(windows).expect("within the counter array")..];
-            let counted = numbers.zip(words).filter(|(_, count)| **count > 0).map(|(path, &count)| (path, count));
-            hashed.chain(counted).collect()
+            hashed.chain(numbers.zip(from(windows)).filter_map(some)).collect()
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
 use crate::path_counts::Buckets;
+use cotree_core::plan::PathMetric;
 use cotree_rt::layout::{Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -70,7 +71,7 @@ impl Header {
         if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
         }
-        if version >= 2 && header.u32(at::PATH_METRIC) != 0 {
+        if header.metric().is_none() {
             return Err(damaged("its paths are measured in a way that this cotree does not know"));
         }
         if Runs::one(header.state()).is_none() {
@@ -201,6 +202,12 @@ impl Header {
         if self.u32(at::VERSION) >= 2 { self.u64(at::PATH_HEAD) } else { 0 }
     }
 
+    /// What is added up along paths; `None` if this version does not know.
+    fn metric(&self) -> Option<PathMetric> {
+        let number = if self.u32(at::VERSION) >= 2 { self.u32(at::PATH_METRIC) } else { 0 };
+        PathMetric::from_number(number.into())
+    }
+
     /// Bytes of one slab that are counters.
     fn slab_bytes(&self) -> u64 {
         self.counter_count() * 8
@@ -256,6 +263,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         threads_alive: u64::from(header.u32(at::THREADS_ALIVE)),
         started_ns: header.u64(at::STARTED),
         ended_ns: header.u64(at::ENDED),
+        metric: header.metric().expect("checked with the header"),
         ..UnitCounts::default()
     };
     let segments = Segments::find(&mut file, &header, length, path)?;
@@ -309,8 +317,8 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     for table in tables {
         body.buckets(table, &mut buckets).map_err(io)?.map_err(damaged)?;
     }
-    let (paths, registers, cut) = buckets.finish();
-    (counts.paths, counts.registers) = (paths, registers);
+    let cut;
+    (counts.paths, counts.sums, counts.registers, cut) = buckets.finish();
     counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;
     let vouched = header.state() != State::RUNNING && header.flags() & Flags::THREADS_ALIVE == 0;
@@ -352,8 +360,7 @@ impl<R: Read> Body<R> {
             bucket[filled] = word;
             filled = (filled + 1) % 4;
             if filled == 0 && outcome.is_ok() {
-                let [function, path, count, _] = bucket;
-                outcome = into.add(function, path, count);
+                outcome = into.add(bucket);
             }
         })?;
         Ok(outcome)

@@ -61,6 +61,12 @@ pub enum UnitError {
         /// Counters of the profile.
         found: u64,
     },
+    /// The profile adds up something else along paths than the binary does.
+    #[error("the profile and {binary} do not agree on what is added up along paths: the profile is damaged; run the program again", binary = .binary.display())]
+    MetricMismatch {
+        /// The binary.
+        binary: PathBuf,
+    },
     /// The profile has paths of a function that has no table for them.
     #[error("the profile has a path table for function {function}, but {binary} has none: the profile is damaged; run the program again", binary = .binary.display())]
     ForeignPaths {
@@ -285,8 +291,11 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
     if expected != found {
         return Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found });
     }
+    if counts.metric != binary.map().plan.path_metric {
+        return Err(UnitError::MetricMismatch { binary: binary.path().to_owned() });
+    }
     let hashed = |key: &PathKey| matches!(layout.tables.get(key.function as usize), Some(PathTable::Hashed { .. }));
-    match counts.paths.entries().iter().find(|(key, _)| !hashed(key)) {
+    match counts.paths.entries().iter().chain(counts.sums.entries()).find(|(key, _)| !hashed(key)) {
         Some((key, _)) => Err(UnitError::ForeignPaths { binary: binary.path().to_owned(), function: key.function }),
         None => Ok(()),
     }

@@ -9,8 +9,8 @@ use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method;
 use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{self, AtCalls, PATH_REGISTER, PathOptions, PathPlan};
-use cotree_core::plan::{Method, PathTable, UnitPlan};
+use cotree_core::method::path::{self, AtCalls, PATH_REGISTER, PathOptions, PathPlan, PathProfile};
+use cotree_core::plan::{Method, PathMetric, PathTable, UnitPlan};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, encode};
@@ -43,13 +43,15 @@ struct Choice {
     method: Method,
     array: u64,
     limit: u64,
+    metric: PathMetric,
 }
 
 fn choices() -> impl Strategy<Value = Choice> {
     let method = prop_oneof![Just(Method::Path), Just(Method::PathContext)];
     let array = prop_oneof![Just(0u64), Just(3u64), Just(1024u64)];
     let limit = prop_oneof![Just(u64::MAX), 1..20u64];
-    (method, array, limit).prop_map(|(method, array, limit)| Choice { method, array, limit })
+    let metric = prop_oneof![Just(PathMetric::Count), Just(PathMetric::Events)];
+    (method, array, limit, metric).prop_map(|(method, array, limit, metric)| Choice { method, array, limit, metric })
 }
 
 /// A function and its walks in two runs.
@@ -105,7 +107,7 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let functions: Vec<Function> = functions.to_vec();
     let plan = |f: &Function| {
         let cfg = f.cfg().unwrap();
-        let options = PathOptions { limit: choice.limit, array: choice.array };
+        let options = PathOptions { limit: choice.limit, array: choice.array, metric: choice.metric };
         path::plan_as(choice.method, f, &cfg, &Weighting::heuristic(&cfg), options).unwrap()
     };
     let check = |f: &Function| {
@@ -120,6 +122,7 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
         functions: vec![],
         paths,
         path_array: choice.array,
+        path_metric: choice.metric,
         check: Some(functions.iter().map(check).collect()),
     };
     let program = ProgramMap { modules: vec![Module { name: "m.o".into(), functions }], ..ProgramMap::default() };
@@ -155,7 +158,12 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     let unit = &binary.map().plan;
     let plan = &unit.paths[index as usize];
     let machine = || Machine::new(f, &cfg, &plan.plan).with_copies(&plan.copies);
-    let mut own = machine();
+    let mut reported = 0;
+    let mut events = || {
+        reported += 1;
+        reported % 7
+    };
+    let mut own = machine().with_events(&mut events);
     let mut left = Vec::new();
     walks.retain(|walk| {
         let mut registers = Registers::default();
@@ -183,20 +191,34 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     walks.iter().for_each(|walk| drop(reference.run(walk).unwrap()));
     (layout.check[index as usize]..).zip(reference.into_effects().counters).for_each(|(at, n)| count(at, n));
     for (&(table, path), &number) in &effects.paths {
+        let sum = if unit.path_metric.is_summed() { effects.sums[&(table, path)].cast_unsigned() } else { 0 };
+        if sum > 0 {
+            *raw.sums.entry((index, path.cast_unsigned())).or_default() += sum;
+        }
         match layout.tables[index as usize] {
             PathTable::None => panic!("it has no paths"),
-            PathTable::Array { base } => count(base + path.cast_unsigned(), number),
+            PathTable::Array { base } => {
+                count(base + path.cast_unsigned(), number);
+                if sum > 0 {
+                    count(base + plan.paths + path.cast_unsigned(), sum);
+                }
+            }
             PathTable::Hashed { function, windows, .. } => {
                 if let Some((index, window)) = Window::of(&plan.windows, table)
                     && window.numbers().contains(&path.cast_unsigned())
                 {
                     let before: u64 = plan.windows[..index].iter().map(|window| window.len).sum();
-                    count(windows + before + path.cast_unsigned() - window.first, number);
+                    let word = windows + before + path.cast_unsigned() - window.first;
+                    count(word, number);
+                    if sum > 0 {
+                        count(word + plan.words_of_windows(), sum);
+                    }
                     continue;
                 }
                 // A key may be in several segments.
-                raw.segments[0].push([function + 1, path.cast_unsigned(), number - 1, 0]);
-                raw.segments[1].push([function + 1, path.cast_unsigned(), 1, 0]);
+                let in_first = if number > 1 { sum / 3 } else { 0 };
+                raw.segments[0].push([function + 1, path.cast_unsigned(), number - 1, in_first]);
+                raw.segments[1].push([function + 1, path.cast_unsigned(), 1, sum - in_first]);
             }
         }
     }
@@ -238,8 +260,13 @@ fn leave(binary: &BinaryFile, left: [Vec<Left>; 2], raw: &mut Raw) {
 /// The raw profile of one run.
 fn raw_of(binary: &BinaryFile, units: &mut [Walked], number: usize) -> Raw {
     let counters = binary.map().plan.layout().counter_count as usize;
-    let mut raw =
-        Raw { slabs: vec![vec![0; counters]; 2], early: vec![], segments: vec![vec![], vec![]], ..Raw::new(vec![]) };
+    let mut raw = Raw {
+        slabs: vec![vec![0; counters]; 2],
+        early: vec![],
+        segments: vec![vec![], vec![]],
+        metric: binary.map().plan.path_metric.number(),
+        ..Raw::new(vec![])
+    };
     let left = [0, 1].map(|f| run(binary, f, &mut units[f as usize].1[number], &mut raw));
     leave(binary, left, &mut raw);
     raw
@@ -291,6 +318,17 @@ proptest! {
         let found: Vec<_> = profile.functions.iter().flatten().map(normal).collect();
         prop_assert_eq!(found, truth(&units).iter().map(normal).collect::<Vec<_>>());
         prop_assert_eq!(profile.paths.iter().flatten().count(), 2);
+        let mut sums: BTreeMap<(u32, u64), u64> = BTreeMap::new();
+        for number in 0..2 {
+            for (key, sum) in raw_of(&binary, &mut units, number).sums {
+                *sums.entry(key).or_default() += sum;
+            }
+        }
+        let of_function = |index: u32, paths: &PathProfile| {
+            paths.sums.iter().map(move |&(path, sum)| ((index, path), sum)).collect::<Vec<_>>()
+        };
+        let found = (0..).zip(profile.paths.iter().flatten()).flat_map(|(index, paths)| of_function(index, paths));
+        prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), sums);
         let verified = verify::verify(&binary, &counts).unwrap();
         prop_assert_eq!((verified.functions, verified.mismatches), (2, vec![]));
 
@@ -350,7 +388,7 @@ proptest! {
 fn small() -> (BinaryFile, Raw) {
     let f = random::function(4, &[(0, 1, true), (0, 2, true), (1, 3, true), (2, 3, true), (3, 4, true)], &[(3, false)]);
     let g = random::function(1, &[(0, 1, true)], &[]);
-    let choice = Choice { method: Method::Path, array: 0, limit: u64::MAX };
+    let choice = Choice { method: Method::Path, array: 0, limit: u64::MAX, metric: PathMetric::Count };
     let binary = binary(choice, &[f.clone(), g.clone()]);
     let walk = |edges: &[u32]| Walk {
         from: From::Entry,
@@ -390,7 +428,7 @@ fn lists_that_lead_nowhere_are_refused() {
     assert!(refusal(newest + 8, 1 << 63).contains("make no sense"));
     assert!(refusal(oldest + 8, 128).contains("overlap"));
     assert!(refusal(newest + 64, 1 << 40).contains("counts what there is not"));
-    assert!(refusal(PATH_HEAD + 8, 1).contains("measured in a way"));
+    assert!(refusal(PATH_HEAD + 8, 3).contains("measured in a way"));
 }
 
 #[test]
@@ -426,6 +464,18 @@ fn paths_of_functions_without_a_table_are_refused() {
 }
 
 #[test]
+fn a_metric_that_the_binary_does_not_have_is_refused() {
+    let (binary, mut raw) = small();
+    raw.metric = PathMetric::Cycles.number();
+    let error = recover(&binary, &read(&raw.bytes())).unwrap_err();
+    assert!(matches!(error, UnitError::MetricMismatch { .. }), "{error}");
+    // A bucket that was never counted says nothing, whatever its sum.
+    let (binary, mut raw) = small();
+    raw.segments[0].push([1, 1, 0, 99]);
+    assert!(read(&raw.bytes()).sums.entries().is_empty() && recover(&binary, &read(&raw.bytes())).unwrap().exact());
+}
+
+#[test]
 fn missing_buckets_are_declared() {
     let (binary, mut raw) = small();
     raw.flags = Flags::PATHS_MISSING;
@@ -438,7 +488,7 @@ fn unknown_activations_that_cancel_out_are_not_forgotten() {
     let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 5)].map(|(from, to)| (from, to, true));
     let f = random::function(5, &edges, &[(3, false)]);
     let g = random::function(1, &[(0, 1, true)], &[]);
-    let choice = Choice { method: Method::Path, array: 1024, limit: u64::MAX };
+    let choice = Choice { method: Method::Path, array: 1024, limit: u64::MAX, metric: PathMetric::Count };
     let with = binary(choice, &[f.clone(), g.clone()]);
     // One comes to life by way of b2 and returns, another is abandoned by way of b1.
     let revived = Walk { from: From::Site(Site(0)), edges: vec![Edge(5)], until: Until::Exit };
@@ -472,7 +522,10 @@ fn paths_weight_edges_of_the_next_build() {
 fn irreducible_loops_have_plain_paths_and_a_note() {
     let f = random::function(3, &[(0, 1, true), (0, 2, true), (1, 2, true), (2, 1, true), (1, 3, true)], &[]);
     let g = random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[]);
-    let binary = binary(Choice { method: Method::PathContext, array: 1024, limit: u64::MAX }, &[f, g]);
+    let binary = binary(
+        Choice { method: Method::PathContext, array: 1024, limit: u64::MAX, metric: PathMetric::Count },
+        &[f, g],
+    );
     let counters = binary.map().plan.layout().counter_count as usize;
     let raw = Raw { early: vec![], ..Raw::new(vec![0; counters]) };
     let profile = recover(&binary, &read(&raw.bytes())).unwrap();

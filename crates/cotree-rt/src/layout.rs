@@ -30,7 +30,7 @@ pub const VERSION: u32 = 2;
 /// The oldest version that readers still understand: without path segments.
 pub const OLDEST_VERSION: u32 = 1;
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 /// Page size that offsets and strides are multiples of.
 pub const PAGE: u64 = 4096;
 
@@ -131,7 +131,8 @@ pub struct RawHeader {
     pub command: [u8; 1024],
     /// File offset of the newest path segment; 0: there is none. (Since version 2.)
     pub path_head: u64,
-    /// What [`PathBucket::metric`] adds up; 0: nothing.
+    /// What is added up along paths, in [`PathBucket::metric`] and in words behind the counts of arrays and windows: 0
+    /// nothing, 1 what the program reports with `cotree_events`, 2 time stamps of the processor.
     pub path_metric: u32,
     /// Zeros up to the end of the page.
     pub reserved: [u8; 876],
@@ -253,6 +254,10 @@ pub struct UnitDescriptor {
     pub register_returns: *const RegisterReturn,
     /// See [`RegisterValue`]; long constants are among them.
     pub register_values: *const u64,
+    /// As [`RawHeader::path_metric`].
+    pub path_metric: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Words of a slab behind counters and caches.

@@ -100,6 +100,10 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     if let Some(given) = &options.weights {
         options.weights = Some(crate::driver::weights::resolve(given)?);
     }
+    if matches!(command, Command::Cc(_) | Command::Cxx(_) | Command::Cargo(_) | Command::Ld(_) | Command::Instrument(_))
+    {
+        options.check()?;
+    }
     Ok(match command {
         Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
         Command::Cxx(passed) => clang::run(clang::Language::Cxx, &options, passed.arguments)?,

@@ -10,6 +10,7 @@ use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Until, Walk};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// A function from plain lists: edges as (from, to, splittable), call sites as (block, is it the terminator?).
 pub fn function(blocks: usize, edges: &[(usize, usize, bool)], sites: &[(usize, bool)]) -> Function {
@@ -60,6 +61,31 @@ pub fn functions(most: usize) -> impl Strategy<Value = Function> {
             }
             function(blocks, &edges, &sites)
         })
+    })
+}
+
+/// A random function as LLVM could have made it: computed gotos neither return nor name a target twice.
+pub fn functions_of_llvm() -> impl Strategy<Value = Function> {
+    (functions(9), any::<u16>(), any::<bool>()).prop_map(|(mut f, twice, connected)| {
+        let mut seen = BTreeSet::new();
+        let exit = f.exit();
+        if connected {
+            // As LLVM has it: each block is reached and has a way on, the entry is not branched to.
+            let computed = |f: &Function, src| f.edges.iter().any(|e| e.src == src && !e.kind.splittable());
+            f.edges.retain(|e| e.dst != Block(0));
+            for block in (0..f.blocks.len()).map(Block::new) {
+                let kind = if computed(&f, block) { EdgeKind::IndirectBranch } else { EdgeKind::Jump };
+                f.edges.push(EdgeFacts { src: block, dst: Block(block.0 + 1), kind, successor: 9 });
+            }
+        }
+        f.edges.retain(|e| e.kind != EdgeKind::IndirectBranch || seen.insert((e.src, e.dst)));
+        for e in f.edges.iter_mut().filter(|e| e.dst == exit) {
+            e.kind = EdgeKind::Return;
+        }
+        for (i, site) in f.sites.iter_mut().enumerate() {
+            site.returns_twice = i % 16 == usize::from(twice) % 24;
+        }
+        f
     })
 }
 

@@ -6,6 +6,7 @@ mod bundles;
 mod callsites;
 mod counters;
 mod edges;
+mod meter;
 mod paths;
 mod phis;
 
@@ -169,7 +170,7 @@ impl Lowering<'_> {
             let interruptible = self.unit.interruptible[number];
             let registers = paths.map(|paths| {
                 let first = LLVMGetFirstInstruction(self.handles.blocks[0]);
-                PathRegisters::new(self.module, &counters, paths, interruptible, first, entry)
+                PathRegisters::new(self.module, &counters, paths, interruptible, self.function, [first, entry])
             });
             let emitter = Emitter { counters, registers };
             let counters = &emitter.counters;

@@ -5,6 +5,7 @@
 //! there is not the path's, the runtime finds that.
 
 use super::counters::Counters;
+use super::meter::Meter;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
 use crate::module::Module;
@@ -12,13 +13,15 @@ use cotree_core::facts::Function;
 use cotree_core::ids::Reg;
 use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{AtCalls, PathPlan};
-use cotree_core::plan::{PATH_CACHE, PathTable};
+use cotree_core::plan::{PATH_CACHE, PathMetric, PathTable};
 use cotree_core::probe::{PlacedCopy, Probe};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMCallConv, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 
 /// The runtime's function that counts a path in a hash table.
 const COUNT: &str = "__cotree_path";
+/// The same, and adds to the path's sum.
+const COUNT_METRIC: &str = "__cotree_path_metric";
 /// What is inlined wherever a path is counted in a hash table; the second one for functions that signal handlers may run.
 const FAST: [&str; 2] = ["__cotree_count_path", "__cotree_count_path_at_once"];
 /// A function number by which the runtime knows that there is nothing to count.
@@ -33,6 +36,8 @@ pub struct Paths<'a> {
     pub table: PathTable,
     /// The function's number in the unit.
     pub function: u32,
+    /// What is added up along them.
+    pub metric: PathMetric,
 }
 
 /// What a traversal does to the path registers, as one step, for edges that have to share their instructions.
@@ -72,6 +77,8 @@ pub(super) struct PathRegisters<'a> {
     interruptible: bool,
     /// Where each register is; empty if the function needs none.
     places: Vec<LLVMValueRef>,
+    /// If a metric is added up.
+    meter: Option<Meter>,
 }
 
 impl<'a> PathRegisters<'a> {
@@ -84,8 +91,8 @@ impl<'a> PathRegisters<'a> {
         counters: &Counters,
         paths: Paths<'a>,
         interruptible: bool,
-        first: LLVMValueRef,
-        entry: LLVMValueRef,
+        function: &Function,
+        [first, entry]: [LLVMValueRef; 2],
     ) -> Self {
         let copies = paths.plan.copies.iter().flat_map(|copy| [copy.to.0, copy.from.0]);
         let probes = paths.plan.plan.probes.iter().filter_map(|placed| match placed.probe {
@@ -95,7 +102,7 @@ impl<'a> PathRegisters<'a> {
         let queried = paths.plan.calls.iter().filter(|call| matches!(call.1, AtCalls::Query(_))).map(|_| 0);
         let count = copies.chain(probes).chain(queried).max().map_or(0, |most| most as usize + 1);
         // SAFETY: as the caller promises.
-        let places = unsafe {
+        let (places, meter) = unsafe {
             counters.position_before(first);
             let places: Vec<LLVMValueRef> =
                 (0..count).map(|_| LLVMBuildAlloca(counters.builder, counters.int64, c"".as_ptr())).collect();
@@ -103,9 +110,9 @@ impl<'a> PathRegisters<'a> {
             for &place in &places {
                 LLVMBuildStore(counters.builder, LLVMConstNull(counters.int64), place);
             }
-            places
+            (places, Meter::new(module, counters, paths.metric, function, first, entry))
         };
-        Self { module, paths, interruptible, places }
+        Self { module, paths, interruptible, places, meter }
     }
 
     fn place(&self, register: Reg) -> LLVMValueRef {
@@ -146,15 +153,20 @@ impl<'a> PathRegisters<'a> {
                 }
                 Probe::CountPath(table, register, k) => {
                     let path = self.load(counters, register);
+                    let amount = self.meter.as_ref().map(|meter| meter.read(self.module, counters));
                     match self.paths.table {
                         PathTable::None => return false,
                         PathTable::Array { base } => {
                             let index = self.plus(counters, path, k.wrapping_add(base.cast_signed()));
                             counters.add(index, number(counters, 1));
+                            if let Some(amount) = amount {
+                                let sums = self.paths.plan.paths.cast_signed();
+                                counters.add(self.plus(counters, index, sums), amount);
+                            }
                         }
                         PathTable::Hashed { function, cache, windows } => {
                             let window = Window::of(&self.paths.plan.windows, table);
-                            self.count_hashed(counters, function, (path, k), cache, window, windows);
+                            self.count_hashed(counters, function, (path, k, amount), cache, window, windows);
                         }
                     }
                 }
@@ -183,7 +195,7 @@ impl<'a> PathRegisters<'a> {
         &self,
         counters: &Counters,
         function: u64,
-        (register, plus): (LLVMValueRef, i64),
+        (register, plus, amount): (LLVMValueRef, i64, Option<LLVMValueRef>),
         cache: u64,
         window: Option<(usize, Window)>,
         windows: u64,
@@ -198,8 +210,8 @@ impl<'a> PathRegisters<'a> {
             let above = self.plus(counters, register, plus.wrapping_sub(window.first.cast_signed()));
             let path = self.plus(counters, register, plus);
             let [slab, in_assembly] = counters.pointers();
-            let (fast, ty) = fast_path(self.module, counters, self.interruptible);
-            let mut arguments = [
+            let (fast, ty) = fast_path(self.module, counters, self.interruptible, amount.is_some());
+            let mut arguments = vec![
                 slab,
                 in_assembly,
                 above,
@@ -209,7 +221,11 @@ impl<'a> PathRegisters<'a> {
                 constant(function),
                 constant(cache),
             ];
-            LLVMBuildCall2(counters.builder, ty, fast, arguments.as_mut_ptr(), 8, c"".as_ptr());
+            if let Some(amount) = amount {
+                arguments.extend([constant(self.paths.plan.words_of_windows()), amount]);
+            }
+            let count = u32::try_from(arguments.len()).expect("few arguments");
+            LLVMBuildCall2(counters.builder, ty, fast, arguments.as_mut_ptr(), count, c"".as_ptr());
         }
     }
 
@@ -252,22 +268,29 @@ impl<'a> PathRegisters<'a> {
             for layer in 0..effects().map(|e| e.counted.len()).max().unwrap_or(0) {
                 let counted = |e: Option<&Effect>| e.and_then(|e| e.counted.get(layer).copied());
                 let keep = choose(&|e| mask(counted(e).is_some_and(|c| c.0)));
+                let amount = self.meter.as_ref().map(|meter| {
+                    let counts = choose(&|e| mask(counted(e).is_some()));
+                    meter.read_if(self.module, counters, counts)
+                });
                 match self.paths.table {
                     PathTable::None => {}
                     PathTable::Array { base } => {
                         let place = |c: (bool, i64)| base.cast_signed().wrapping_add(c.1);
                         let add = choose(&|e| counted(e).map_or(spare.cast_signed(), place));
                         counters.add(masked(keep, add), number(counters, 1));
+                        if let Some(amount) = amount {
+                            let sums = self.paths.plan.paths.cast_signed();
+                            let add =
+                                choose(&|e| counted(e).map_or(spare.cast_signed(), |c| place(c).wrapping_add(sums)));
+                            counters.add(masked(keep, add), amount);
+                        }
                     }
                     PathTable::Hashed { function, cache, .. } => {
                         let add = choose(&|e| counted(e).map_or(0, |c| c.1));
                         let owner = choose(&|e| counted(e).map_or(NOWHERE.cast_signed(), |_| function.cast_signed()));
                         let path = masked(keep, add);
-                        let (slow, ty) = slow_path(self.module);
-                        let cache = number(counters, cache.cast_signed());
-                        let mut arguments = [owner, path, cache_word(counters, cache, path)];
-                        let call = LLVMBuildCall2(counters.builder, ty, slow, arguments.as_mut_ptr(), 3, c"".as_ptr());
-                        LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
+                        let cache = cache_word(counters, number(counters, cache.cast_signed()), path);
+                        ask_runtime(self.module, counters.builder, [owner, path, cache], amount);
                     }
                 }
             }
@@ -344,16 +367,32 @@ unsafe fn cache_word(counters: &Counters, first: LLVMValueRef, path: LLVMValueRe
     }
 }
 
-/// `void __cotree_path(function, path, cache word)`, which preserves nearly all registers.
+/// Calls `void __cotree_path(function, path, cache word)`, or `__cotree_path_metric` with an amount besides. They preserve nearly
+/// all registers.
+///
+/// # Safety
+/// The builder must be positioned where the values are available.
+unsafe fn ask_runtime(module: &Module, builder: LLVMBuilderRef, path: [LLVMValueRef; 3], amount: Option<LLVMValueRef>) {
+    let mut arguments: Vec<LLVMValueRef> = path.into_iter().chain(amount).collect();
+    let count = u32::try_from(arguments.len()).expect("few arguments");
+    // SAFETY: as the caller promises; as many arguments as the function has.
+    unsafe {
+        let (slow, ty) = slow_path(module, if amount.is_some() { COUNT_METRIC } else { COUNT }, count);
+        let call = LLVMBuildCall2(builder, ty, slow, arguments.as_mut_ptr(), count, c"".as_ptr());
+        LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
+    }
+}
+
+/// The runtime's function of so many numbers.
 ///
 /// # Safety
 /// The module must be valid.
-unsafe fn slow_path(module: &Module) -> (LLVMValueRef, LLVMTypeRef) {
-    let name = std::ffi::CString::new(COUNT).expect("no NUL in our own names");
+unsafe fn slow_path(module: &Module, name: &str, count: u32) -> (LLVMValueRef, LLVMTypeRef) {
+    let name = std::ffi::CString::new(name).expect("no NUL in our own names");
     // SAFETY: types and values of the module's context.
     unsafe {
         let int64 = LLVMInt64TypeInContext(module.context);
-        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), [int64; 3].as_mut_ptr(), 3, 0);
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), [int64; 4].as_mut_ptr(), count.min(4), 0);
         let mut function = LLVMGetNamedFunction(module.raw, name.as_ptr());
         if function.is_null() {
             function = LLVMAddFunction(module.raw, name.as_ptr(), ty);
@@ -369,19 +408,25 @@ unsafe fn slow_path(module: &Module) -> (LLVMValueRef, LLVMTypeRef) {
 
 /// `void (slab, slab in assembly, number in the window, the window's length, its first word, path, function, first cache
 /// word)`, always inlined: counts in the window if the path is there; else in the bucket that the cache leads to if that
-/// is the path's; else asks the runtime.
+/// is the path's; else asks the runtime. With a metric two more: how far behind its count a path's sum is in the windows, and what is
+/// added to it.
 ///
 /// # Safety
 /// The module must be valid, and `caller` made for one of its functions.
-unsafe fn fast_path(module: &Module, caller: &Counters, interruptible: bool) -> (LLVMValueRef, LLVMTypeRef) {
+unsafe fn fast_path(
+    module: &Module,
+    caller: &Counters,
+    interruptible: bool,
+    metric: bool,
+) -> (LLVMValueRef, LLVMTypeRef) {
     let name = std::ffi::CString::new(FAST[usize::from(interruptible)]).expect("no NUL in our own names");
     // SAFETY: a function built from nothing, with types and values of the module's context.
     unsafe {
         let context = module.context;
         let (int64, pointer) = (LLVMInt64TypeInContext(context), LLVMPointerTypeInContext(context, 0));
         let [slab, in_assembly] = caller.pointers().map(|value| LLVMTypeOf(value));
-        let mut params = [slab, in_assembly, int64, int64, int64, int64, int64, int64];
-        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), 8, 0);
+        let mut params = [slab, in_assembly, int64, int64, int64, int64, int64, int64, int64, int64];
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), if metric { 10 } else { 8 }, 0);
         let known = LLVMGetNamedFunction(module.raw, name.as_ptr());
         if !known.is_null() {
             return (known, ty);
@@ -392,6 +437,7 @@ unsafe fn fast_path(module: &Module, caller: &Counters, interruptible: bool) -> 
             LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, attribute));
         }
         let [above, len, place, path, owner, first] = [2, 3, 4, 5, 6, 7].map(|i| LLVMGetParam(function, i));
+        let more = metric.then(|| [8, 9].map(|i| LLVMGetParam(function, i)));
         let counters = caller.in_function([0, 1].map(|i| LLVMGetParam(function, i)));
         let builder = counters.builder;
         let append = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
@@ -401,7 +447,11 @@ unsafe fn fast_path(module: &Module, caller: &Counters, interruptible: bool) -> 
         let inside = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntULT, above, len, c"".as_ptr());
         likely(module, LLVMBuildCondBr(builder, inside, window, hashed));
         LLVMPositionBuilderAtEnd(builder, window);
-        counters.add(LLVMBuildAdd(builder, place, above, c"".as_ptr()), number(&counters, 1));
+        let word = LLVMBuildAdd(builder, place, above, c"".as_ptr());
+        counters.add(word, number(&counters, 1));
+        if let Some([behind, amount]) = more {
+            counters.add(LLVMBuildAdd(builder, word, behind, c"".as_ptr()), amount);
+        }
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, hashed);
         let cache = cache_word(&counters, first, path);
@@ -418,18 +468,27 @@ unsafe fn fast_path(module: &Module, caller: &Counters, interruptible: bool) -> 
         likely(module, LLVMBuildCondBr(builder, same, bump, ask));
         LLVMPositionBuilderAtEnd(builder, bump);
         let count = field(2);
+        let add = |at, amount| {
+            let old = LLVMBuildLoad2(builder, int64, at, c"".as_ptr());
+            let new = LLVMBuildAdd(builder, old, amount, c"".as_ptr());
+            LLVMBuildStore(builder, new, at);
+        };
         if interruptible {
-            increment_at_once(module, builder, count);
+            add_at_once(module, builder, count, None);
         } else {
-            let old = LLVMBuildLoad2(builder, int64, count, c"".as_ptr());
-            let new = LLVMBuildAdd(builder, old, LLVMConstInt(int64, 1, 0), c"".as_ptr());
-            LLVMBuildStore(builder, new, count);
+            add(count, LLVMConstInt(int64, 1, 0));
+        }
+        if let Some([_, amount]) = more {
+            let sum = field(3);
+            if interruptible {
+                add_at_once(module, builder, sum, Some(amount));
+            } else {
+                add(sum, amount);
+            }
         }
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, ask);
-        let (slow, slow_ty) = slow_path(module);
-        let call = LLVMBuildCall2(builder, slow_ty, slow, [owner, path, cache].as_mut_ptr(), 3, c"".as_ptr());
-        LLVMSetInstructionCallConv(call, LLVMCallConv::LLVMPreserveMostCallConv as u32);
+        ask_runtime(module, builder, [owner, path, cache], more.map(|[_, amount]| amount));
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, done);
         LLVMBuildRetVoid(builder);
@@ -457,21 +516,26 @@ unsafe fn likely(module: &Module, branch: LLVMValueRef) {
     }
 }
 
-/// `*at += 1` in one instruction.
+/// `*at += amount`, or 1 without one, in one instruction.
 ///
 /// # Safety
-/// The builder must be positioned in a function of the module where `at` is available.
-unsafe fn increment_at_once(module: &Module, builder: LLVMBuilderRef, at: LLVMValueRef) {
-    let (text, constraints) = ("incq $0", "=*m,*m,~{dirflag},~{fpsr},~{flags}");
+/// The builder must be positioned in a function of the module where `at` and the amount are available.
+unsafe fn add_at_once(module: &Module, builder: LLVMBuilderRef, at: LLVMValueRef, amount: Option<LLVMValueRef>) {
+    let (text, constraints) = match amount {
+        None => ("incq $0", "=*m,*m,~{dirflag},~{fpsr},~{flags}"),
+        Some(_) => ("addq $2, $0", "=*m,*m,re,~{dirflag},~{fpsr},~{flags}"),
+    };
     // SAFETY: as the caller promises; the memory operand is read and written, and its type is told.
     unsafe {
-        let mut params = [LLVMTypeOf(at); 2];
-        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), params.as_mut_ptr(), 2, 0);
+        let mut arguments: Vec<LLVMValueRef> = [at, at].into_iter().chain(amount).collect();
+        let count = u32::try_from(arguments.len()).expect("few arguments");
+        let mut params: Vec<LLVMTypeRef> = arguments.iter().map(|&value| LLVMTypeOf(value)).collect();
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), params.as_mut_ptr(), count, 0);
         let (text, text_len, constraints, constraints_len) =
             (text.as_ptr().cast(), text.len(), constraints.as_ptr().cast(), constraints.len());
         let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;
         let asm = LLVMGetInlineAsm(ty, text, text_len, constraints, constraints_len, 1, 0, dialect, 0);
-        let call = LLVMBuildCall2(builder, ty, asm, [at, at].as_mut_ptr(), 2, c"".as_ptr());
+        let call = LLVMBuildCall2(builder, ty, asm, arguments.as_mut_ptr(), count, c"".as_ptr());
         let int64 = LLVMInt64TypeInContext(module.context);
         let element = LLVMCreateTypeAttribute(module.context, attribute_kind("elementtype"), int64);
         for operand in [1, 2] {

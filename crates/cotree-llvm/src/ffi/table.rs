@@ -299,5 +299,6 @@ table! {
     fn LLVMCountParams(function: LLVMValueRef) -> c_uint;
     fn LLVMBuildFreeze(arg1: LLVMBuilderRef, val: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildPtrToInt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMSetVolatile(memory_access_inst: LLVMValueRef, is_volatile: LLVMBool);
     fn LLVMBuildSub(arg1: LLVMBuilderRef, l_h_s: LLVMValueRef, r_h_s: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
 }

@@ -11,7 +11,7 @@ use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{AtCalls, Cuts, PathPlan};
-use cotree_core::plan::{FunctionPlan, UnitPlan};
+use cotree_core::plan::{FunctionPlan, PathMetric, UnitPlan};
 use cotree_core::probe::Probe;
 
 /// The part of a path plan that counts self-loops.
@@ -42,6 +42,9 @@ mod kind {
 
 pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
     w.put(Stream::Unit, unit.path_array);
+    if unit.path_metric.is_summed() {
+        w.put(Stream::Metric, unit.path_metric.number().into());
+    }
     for plan in &unit.paths {
         let Cuts { edges, blocks, loops } = &plan.cuts;
         let lists = [
@@ -94,11 +97,16 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
     }
 }
 
-/// Puts paths around the plans of self-loops; besides them the most paths of an array.
-pub(super) fn read(counters: Vec<FunctionPlan>, r: &mut Reader<'_>) -> Result<(Vec<PathPlan>, u64), MapError> {
+/// Puts paths around the plans of self-loops; besides them the most paths of an array, and the metric.
+pub(super) fn read(
+    counters: Vec<FunctionPlan>,
+    r: &mut Reader<'_>,
+) -> Result<(Vec<PathPlan>, u64, PathMetric), MapError> {
     let array = r.get(Stream::Unit)?;
+    let metric = if r.left(Stream::Metric) == 0 { 0 } else { r.get(Stream::Metric)? };
+    let metric = PathMetric::from_number(metric).ok_or(MapError::Invalid("no such metric of paths"))?;
     let plans = counters.into_iter().map(|plan| read_plan(plan, r)).collect::<Result<_, _>>()?;
-    Ok((plans, array))
+    Ok((plans, array, metric))
 }
 
 fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapError> {

@@ -9,7 +9,7 @@ use super::streams::{Reader, Stream, Writer};
 use super::{MapError, paths};
 use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
-use cotree_core::plan::{FunctionPlan, Measure, Method, PATH_ARRAY, UnitPlan};
+use cotree_core::plan::{FunctionPlan, Measure, Method, PATH_ARRAY, PathMetric, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 
 const METHODS: [Method; 7] =
@@ -39,14 +39,14 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
     };
     let functions = read_plans(r, program)?;
-    let (functions, paths, path_array) = if method.counts_paths() {
-        let (paths, array) = paths::read(functions, r)?;
-        (Vec::new(), paths, array)
+    let (functions, paths, path_array, path_metric) = if method.counts_paths() {
+        let (paths, array, metric) = paths::read(functions, r)?;
+        (Vec::new(), paths, array, metric)
     } else {
-        (functions, Vec::new(), PATH_ARRAY)
+        (functions, Vec::new(), PATH_ARRAY, PathMetric::Count)
     };
     let check = if checked { Some(read_plans(r, program)?) } else { None };
-    Ok(UnitPlan { method, functions, entries: Vec::new(), paths, path_array, check })
+    Ok(UnitPlan { method, functions, entries: Vec::new(), paths, path_array, path_metric, check })
 }
 
 /// How a plan is written.

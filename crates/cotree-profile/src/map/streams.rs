@@ -102,6 +102,8 @@ streams! {
     CallAfter,
     /// Paths that have words of their own in functions with too many for an array.
     Window,
+    /// What is added up along paths, if anything is.
+    Metric,
 }
 
 /// How many streams maps of version 1 have: the first ones.
@@ -110,6 +112,8 @@ pub(super) const STREAMS_1: usize = Stream::Path as usize;
 pub(super) const STREAMS_2: usize = Stream::Entry as usize;
 /// How many of them version 3 had.
 pub(super) const STREAMS_3: usize = Stream::Window as usize;
+/// How many of them version 4 had.
+pub(super) const STREAMS_4: usize = Stream::Metric as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

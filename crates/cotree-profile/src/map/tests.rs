@@ -5,7 +5,7 @@ use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure, Method, PathMetric, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -261,8 +261,18 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let limit = if seed & 8 == 0 { u64::MAX >> 1 } else { 3 };
             let plan = if method.counts_paths() {
                 let array = (seed >> 48) >> (seed >> 44 & 15);
-                let paths = functions.iter().map(|f| paths_for(f, method, PathOptions { limit, array })).collect();
-                UnitPlan { method, functions: vec![], entries: vec![], paths, path_array: array, check }
+                let metric = PathMetric::ALL[(seed >> 40 & 3) as usize % 3];
+                let paths =
+                    functions.iter().map(|f| paths_for(f, method, PathOptions { limit, array, metric })).collect();
+                UnitPlan {
+                    method,
+                    functions: vec![],
+                    entries: vec![],
+                    paths,
+                    path_array: array,
+                    path_metric: metric,
+                    check,
+                }
             } else {
                 let entries = if method == Method::Edge { entries_for(&functions, seed >> 16) } else { vec![] };
                 UnitPlan { entries, ..UnitPlan::of_counters(method, plans(0), check) }
@@ -325,12 +335,17 @@ proptest! {
         prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
     }
 
-    /// A reader of version 2 knows nothing of derived entries, and one of version 3 nothing of windows: they would take
-    /// counters for the wrong ones.
+    /// A reader of version 2 knows nothing of derived entries, one of version 3 nothing of windows, and one of version 4 nothing of
+    /// sums: they would take counters for the wrong ones.
     #[test]
     fn the_version_is_the_first_that_can_say_it(map in binary_map()) {
         let windows = map.plan.paths.iter().any(|plan| !plan.windows.is_empty());
-        let version = if windows { 4 } else if map.plan.entries.is_empty() { 2 } else { 3 };
+        let version = match () {
+            () if map.plan.path_metric.is_summed() => 5,
+            () if windows => 4,
+            () if !map.plan.entries.is_empty() => 3,
+            () => 2,
+        };
         prop_assert_eq!(encode(&map, UNIT)[8], version);
     }
 

@@ -8,6 +8,7 @@ use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, UnitId, encode};
 use cotree_rt::layout::{self, State};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub const UNIT: UnitId = UnitId([0x5A; 16]);
@@ -178,6 +179,9 @@ pub struct Raw {
     pub early: Vec<(u64, i64)>,
     /// The buckets of the path segments, behind the slabs, the newest segment last.
     pub segments: Vec<Vec<[u64; 4]>>,
+    /// What is added up along paths, by number, and what it comes to by function and path.
+    pub metric: u32,
+    pub sums: BTreeMap<(u32, u64), u64>,
     pub binary: PathBuf,
 }
 
@@ -191,6 +195,8 @@ impl Raw {
             slabs: vec![counters],
             early: early(),
             segments: vec![],
+            metric: 0,
+            sums: BTreeMap::new(),
             binary: "/build/prog".into(),
         }
     }
@@ -250,6 +256,7 @@ impl Raw {
             bytes.resize((head as usize + 64 + 32 * capacity).next_multiple_of(layout::PAGE as usize), 0);
         }
         bytes[PATH_HEAD..PATH_HEAD + 8].copy_from_slice(&head.to_le_bytes());
+        bytes[PATH_HEAD + 8..PATH_HEAD + 12].copy_from_slice(&self.metric.to_le_bytes());
         seal(&mut bytes);
         bytes
     }

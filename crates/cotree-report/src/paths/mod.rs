@@ -27,6 +27,7 @@ use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::graph::{Arc, Role, left};
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{Path, PathClass, PathPlan, PathProfile, PathStart, PendingPath};
+use cotree_core::plan::PathMetric;
 
 /// A link unit whose paths were counted.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub struct PathFunction<'a> {
     pub plan: &'a PathPlan,
     /// Its paths.
     pub profile: &'a PathProfile,
+    /// What is added up along them.
+    pub metric: PathMetric,
 }
 
 impl<'a> PathUnit<'a> {
@@ -52,12 +55,19 @@ impl<'a> PathUnit<'a> {
     #[must_use]
     pub fn new(unit: &'a Unit<'a>) -> Option<Self> {
         let plans = &unit.map.plan.paths;
+        let metric = unit.map.plan.path_metric;
         let functions =
             unit.functions().zip(plans).zip(&unit.profile.paths).filter_map(|((function, plan), profile)| {
                 let profile = profile.as_ref()?;
-                function.profile.is_some().then_some(PathFunction { function, plan, profile })
+                function.profile.is_some().then_some(PathFunction { function, plan, profile, metric })
             });
         unit.profile.method.counts_paths().then(|| Self { unit, functions: functions.collect() })
+    }
+
+    /// What is added up along its paths.
+    #[must_use]
+    pub fn metric(&self) -> PathMetric {
+        self.unit.map.plan.path_metric
     }
 
     /// Its functions.
@@ -80,6 +90,14 @@ impl<'a> PathFunction<'a> {
         let cfg = self.function.facts.cfg().ok()?;
         let numbering = Numbering::new(self.function.facts, &cfg, &self.plan.cuts).ok()?;
         (numbering.paths() == self.plan.paths).then_some(Paths { of: self, cfg, numbering })
+    }
+
+    /// What the executions of a path add up to; `None` without a metric.
+    #[must_use]
+    pub fn sum(&self, number: u64) -> Option<u64> {
+        let sums = &self.profile.sums;
+        let sum = || sums.binary_search_by_key(&number, |sum| sum.0).map_or(0, |at| sums[at].1);
+        self.metric.is_summed().then(sum)
     }
 
     /// The count of an edge.
@@ -114,6 +132,8 @@ pub struct Executed {
     pub number: u64,
     /// How often.
     pub count: u64,
+    /// What the executions add up to, all callees included; `None` without a metric.
+    pub sum: Option<u64>,
     /// The path.
     pub path: Path,
     /// Instructions of one execution.
@@ -158,7 +178,7 @@ impl<'a> Paths<'a> {
     pub fn with_count(&self, number: u64, count: u64) -> Option<Executed> {
         let path = self.path(number)?;
         let instructions = self.instructions(&path.blocks);
-        Some(Executed { number, count, path, instructions })
+        Some(Executed { number, count, sum: self.of.sum(number), path, instructions })
     }
 
     /// The beginning of a path that was not finished.

@@ -35,6 +35,13 @@ pub struct Totals {
     pub not_reached: i128,
     /// Activations that ended in a path of which nothing is known.
     pub unresolved: i128,
+    /// What the paths add up to, all callees included.
+    pub sum: u128,
+    /// Paths that were never finished: what they would have added up is in no sum.
+    pub unfinished: i128,
+    /// Activations that came to life amid a path, in a forked child or when counting began anew: what had been added before is in the
+    /// sum of that path.
+    pub revived: i128,
 }
 
 impl Totals {
@@ -49,6 +56,7 @@ impl Totals {
         for path in paths.executed() {
             totals.executions += u128::from(path.count);
             totals.in_paths += path.executed();
+            totals.sum += u128::from(path.sum.unwrap_or(0));
         }
         for found in paths.self_loops() {
             totals.turns += u128::from(found.count);
@@ -70,6 +78,16 @@ impl Totals {
             totals.not_reached += i128::from(paths.instructions(&paths.only_way_on(site.block))) * i128::from(count);
         }
         totals.unresolved = sum(&profile.unresolved);
+        let ends = profile.pending.iter().map(|p| (p.site, p.count)).chain(profile.unresolved.iter().copied());
+        for (site, count) in ends {
+            // Where a call returned once more, the path that a jump broke off there goes on.
+            let again = of.function.facts.sites.get(site.index()).is_some_and(|site| site.returns_twice);
+            if count < 0 && !again {
+                totals.revived -= i128::from(count);
+            } else {
+                totals.unfinished += i128::from(count);
+            }
+        }
         totals
     }
 
@@ -95,6 +113,9 @@ impl Totals {
         self.cut_short += other.cut_short;
         self.not_reached += other.not_reached;
         self.unresolved += other.unresolved;
+        self.sum += other.sum;
+        self.unfinished += other.unfinished;
+        self.revived += other.revived;
     }
 }
 
@@ -116,6 +137,8 @@ pub struct Hot {
     pub what: What,
     /// How often it ran.
     pub count: u64,
+    /// What it adds up to; loops of a single block are part of the path around them.
+    pub sum: u64,
     /// Its blocks.
     pub blocks: usize,
     /// Its edges.
@@ -146,6 +169,7 @@ pub fn gather(unit: &PathUnit<'_>, wanted: impl Fn(&str) -> bool) -> (Vec<Hot>, 
             function,
             what: What::Path(e.number, e.path.class()),
             count: e.count,
+            sum: e.sum.unwrap_or(0),
             blocks: e.path.blocks.len(),
             edges: e.path.edges.len(),
             instructions: e.instructions,
@@ -154,6 +178,7 @@ pub fn gather(unit: &PathUnit<'_>, wanted: impl Fn(&str) -> bool) -> (Vec<Hot>, 
             function,
             what: What::SelfLoop(l.edge),
             count: l.count,
+            sum: 0,
             blocks: 1,
             edges: 1,
             instructions: l.instructions,

@@ -3,6 +3,7 @@
 mod detour;
 mod early;
 mod end;
+mod events;
 #[cfg(not(feature = "shared-library"))]
 mod exec;
 mod fork;

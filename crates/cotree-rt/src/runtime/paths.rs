@@ -27,6 +27,13 @@ pub struct Bucket {
 }
 const _: () = assert!(size_of::<Bucket>() == size_of::<PathBucket>());
 
+impl Bucket {
+    fn clear(&self) {
+        self.count.store(0, Relaxed);
+        self.metric.store(0, Relaxed);
+    }
+}
+
 /// In the place of a function: the bucket is being taken. Whoever meets it passes by.
 const TAKEN: u64 = u64::MAX;
 /// Buckets of a slab's first segment.
@@ -86,6 +93,16 @@ impl Segment {
             }
         }
         None
+    }
+
+    /// Adds what is in a bucket of another table; false if no more than `fill` buckets may be in use.
+    fn add(self, other: &Bucket, fill: u64) -> bool {
+        let found = self.find(other.function.load(Relaxed), other.path.load(Relaxed), fill);
+        found.is_some_and(|bucket| {
+            bucket.count.fetch_add(other.count.load(Relaxed), Relaxed);
+            bucket.metric.fetch_add(other.metric.load(Relaxed), Relaxed);
+            true
+        })
     }
 
     /// Half of its buckets.
@@ -206,72 +223,81 @@ pub fn count(function: u64, path: u64, delta: i64) {
     }
 }
 
-// The stub preserves all but r11 and vector registers (LLVM's `preserve_mostcc`). Walks know it by its range.
-global_asm!(
-    ".pushsection .text.cotree.__cotree_path,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden __cotree_path",
-    ".globl __cotree_path",
-    ".type __cotree_path,@function",
-    "__cotree_path:",
-    ".cfi_startproc",
-    "endbr64",
-    "push rax",
-    ".cfi_adjust_cfa_offset 8",
-    "push rcx",
-    ".cfi_adjust_cfa_offset 8",
-    "push rdx",
-    ".cfi_adjust_cfa_offset 8",
-    "push rsi",
-    ".cfi_adjust_cfa_offset 8",
-    "push rdi",
-    ".cfi_adjust_cfa_offset 8",
-    "push r8",
-    ".cfi_adjust_cfa_offset 8",
-    "push r9",
-    ".cfi_adjust_cfa_offset 8",
-    "push r10",
-    ".cfi_adjust_cfa_offset 8",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "call {count}",
-    "add rsp, 8",
-    ".cfi_adjust_cfa_offset -8",
-    "pop r10",
-    ".cfi_adjust_cfa_offset -8",
-    "pop r9",
-    ".cfi_adjust_cfa_offset -8",
-    "pop r8",
-    ".cfi_adjust_cfa_offset -8",
-    "pop rdi",
-    ".cfi_adjust_cfa_offset -8",
-    "pop rsi",
-    ".cfi_adjust_cfa_offset -8",
-    "pop rdx",
-    ".cfi_adjust_cfa_offset -8",
-    "pop rcx",
-    ".cfi_adjust_cfa_offset -8",
-    "pop rax",
-    ".cfi_adjust_cfa_offset -8",
-    "ret",
-    ".cfi_endproc",
-    ".hidden cotree_rt_path_end",
-    ".globl cotree_rt_path_end",
-    "cotree_rt_path_end:",
-    ".size __cotree_path, cotree_rt_path_end - __cotree_path",
-    ".popsection",
-    count = sym count_path,
-);
+/// A stub that preserves all but r11 and vector registers (LLVM's `preserve_mostcc`). Walks know it by its range.
+macro_rules! stub {
+    ($name:literal, $end:literal, $count:path) => {
+        global_asm!(
+            concat!(".pushsection .text.cotree.", $name, ",\"ax\",@progbits"),
+            ".p2align 4",
+            concat!(".hidden ", $name),
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ",@function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "endbr64",
+            "push rax",
+            ".cfi_adjust_cfa_offset 8",
+            "push rcx",
+            ".cfi_adjust_cfa_offset 8",
+            "push rdx",
+            ".cfi_adjust_cfa_offset 8",
+            "push rsi",
+            ".cfi_adjust_cfa_offset 8",
+            "push rdi",
+            ".cfi_adjust_cfa_offset 8",
+            "push r8",
+            ".cfi_adjust_cfa_offset 8",
+            "push r9",
+            ".cfi_adjust_cfa_offset 8",
+            "push r10",
+            ".cfi_adjust_cfa_offset 8",
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "call {count}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r10",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r9",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r8",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdi",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rsi",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rcx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rax",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            concat!(".hidden ", $end),
+            concat!(".globl ", $end),
+            concat!($end, ":"),
+            concat!(".size ", $name, ", ", $end, " - ", $name),
+            ".popsection",
+            count = sym $count,
+        );
+    };
+}
+stub!("__cotree_path", "cotree_rt_path_end", count_path);
+stub!("__cotree_path_metric", "cotree_rt_path_metric_end", count_path_with);
 
 unsafe extern "C" {
     fn __cotree_path();
+    fn __cotree_path_metric();
     static cotree_rt_path_end: u8;
+    static cotree_rt_path_metric_end: u8;
 }
 
-/// Whether the code address is in the stub: then the frame's caller was interrupted while it counted a path.
+/// Whether the code address is in a stub: then the frame's caller was interrupted while it counted a path.
 pub fn is_counting(pc: u64) -> bool {
-    let start = __cotree_path as unsafe extern "C" fn() as usize as u64;
-    (start..&raw const cotree_rt_path_end as u64).contains(&pc)
+    let within = |start: unsafe extern "C" fn(), end: *const u8| (start as usize as u64..end as u64).contains(&pc);
+    within(__cotree_path, &raw const cotree_rt_path_end)
+        || within(__cotree_path_metric, &raw const cotree_rt_path_metric_end)
 }
 
 /// In the place of a function: there is nothing to count.
@@ -279,11 +305,24 @@ const NOWHERE: u64 = u64::MAX;
 
 /// `function` is its number in the unit, `cache` that of the slab's word that is to lead to the bucket.
 unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
+    count_one(function, path, cache);
+}
+
+/// The same, and adds to the path's sum.
+unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amount: u64) {
+    if let Some(bucket) = count_one(function, path, cache) {
+        // SAFETY: a bucket's sum; one instruction, as below.
+        unsafe { asm!("add qword ptr [{}], {}", in(reg) bucket.metric.as_ptr(), in(reg) amount, options(nostack)) };
+    }
+}
+
+#[inline(always)]
+fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
     if function == NOWHERE {
-        return;
+        return None;
     }
     let epoch = EPOCH.load(Relaxed);
-    let Some(bucket) = known(function + 1, path).or_else(|| bucket(function + 1, path)) else { return };
+    let bucket = known(function + 1, path).or_else(|| bucket(function + 1, path))?;
     // One instruction: a signal handler may count the same.
     // SAFETY: a bucket's count.
     unsafe { asm!("inc qword ptr [{}]", in(reg) bucket.count.as_ptr(), options(nostack)) };
@@ -291,15 +330,14 @@ unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
         // SAFETY: a word of the slab.
         unsafe { unit::own_slab().add(cache as usize).write_volatile(bucket as *const Bucket as u64) };
     }
+    Some(bucket)
 }
 
-/// All counts zero.
+/// All counts and sums zero.
 pub fn clear() {
     slabs::for_each_room(&mut |room| {
         each_segment(room, |segment| {
-            for bucket in segment.buckets() {
-                bucket.count.store(0, Relaxed);
-            }
+            segment.buckets().iter().for_each(Bucket::clear);
         });
     });
 }
@@ -318,14 +356,13 @@ fn each_segment(room: &[u8], mut act: impl FnMut(Segment)) {
     }
 }
 
-/// What stands in tables that are not in the file: key and count of each.
-fn for_each_orphan(act: &mut dyn FnMut(u64, u64, u64)) {
+/// What stands in tables that are not in the file.
+fn for_each_orphan(act: &mut dyn FnMut(&Bucket)) {
     slabs::for_each_orphan_room(&mut |room| {
         each_segment(room, |segment| {
             for bucket in segment.buckets() {
-                let count = bucket.count.load(Relaxed);
-                if count != 0 {
-                    act(bucket.function.load(Relaxed), bucket.path.load(Relaxed), count);
+                if bucket.count.load(Relaxed) != 0 {
+                    act(bucket);
                 }
             }
         });
@@ -347,30 +384,25 @@ pub fn fold_orphans() {
         unsafe { fill_segment(base, capacity, profile::path_head()) };
         profile::set_path_head(offset);
     } else {
-        for_each_orphan(&mut |function, path, count| {
-            if !add_anywhere(function, path, count) {
+        for_each_orphan(&mut |orphan| {
+            if !add_anywhere(orphan) {
                 profile::flag(Flags::PATHS_MISSING);
             }
         });
     }
     slabs::for_each_orphan_room(&mut |room| {
         each_segment(room, |segment| {
-            for bucket in segment.buckets() {
-                bucket.count.store(0, Relaxed);
-            }
+            segment.buckets().iter().for_each(Bucket::clear);
         });
     });
 }
 
 /// Adds to a bucket in the file, whoever's table it is in; false if all are full.
-fn add_anywhere(function: u64, path: u64, count: u64) -> bool {
+fn add_anywhere(orphan: &Bucket) -> bool {
     let mut done = false;
     slabs::for_each_room_in_file(&mut |room| {
         each_segment(room, |segment| {
-            if !done && let Some(bucket) = segment.find(function, path, segment.capacity()) {
-                bucket.count.fetch_add(count, Relaxed);
-                done = true;
-            }
+            done = done || segment.add(orphan, segment.capacity());
         });
     });
     done
@@ -379,7 +411,7 @@ fn add_anywhere(function: u64, path: u64, count: u64) -> bool {
 /// Keys in tables that are not in the file.
 pub fn orphans() -> u64 {
     let mut keys = 0;
-    for_each_orphan(&mut |_, _, _| keys += 1);
+    for_each_orphan(&mut |_| keys += 1);
     keys
 }
 
@@ -392,10 +424,8 @@ pub unsafe fn fill_segment(base: *mut u8, capacity: u64, next: u64) {
     // SAFETY: the caller's promise.
     unsafe { header.write(PathSegmentHeader { magic: PATH_MAGIC, capacity, next, used: 0, reserved: [0; 4] }) };
     let segment = Segment(header);
-    for_each_orphan(&mut |function, path, count| {
-        if let Some(bucket) = segment.find(function, path, capacity) {
-            bucket.count.fetch_add(count, Relaxed);
-        }
+    for_each_orphan(&mut |orphan| {
+        segment.add(orphan, capacity);
     });
 }
 

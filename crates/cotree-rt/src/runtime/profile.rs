@@ -255,6 +255,7 @@ fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
         fields.slabs_offset = slabs_offset();
         fields.slab_stride = unit::stride() as u64;
         fields.slab_count = slab_count;
+        fields.path_metric = descriptor.path_metric;
         fields.early_offset = PAGE;
         fields.early_capacity = early_capacity();
         fields.binary_len = super::identity::binary(&mut fields.binary) as u32;

@@ -3,7 +3,7 @@
 use super::input::{Binaries, Input, Loaded, load, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use super::told;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cotree_profile::file::ProfileFile;
 use cotree_report::names::{Names, matches};
 use cotree_report::paths::{PathUnit, json, text};
@@ -23,8 +23,11 @@ pub struct PathsArgs {
     /// Only functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
+    /// What makes a path hot: instructions executed, executions, or what is added up along it (build with --path-metric)
+    #[arg(long, value_enum, default_value_t = By::Instructions, conflicts_with_all = ["against", "json"])]
+    by: By,
     /// As many of the hottest paths as make up so many per cent of the instructions executed
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with = "against")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with_all = ["against", "by"])]
     covering: Option<f64>,
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]
@@ -47,6 +50,17 @@ pub struct PathsArgs {
     output: Output,
 }
 
+/// `--by`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Instructions executed
+    Instructions,
+    /// Executions
+    Count,
+    /// What is added up
+    Metric,
+}
+
 fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse().ok().filter(|n| (0.0..=100.0).contains(n));
     number.ok_or_else(|| "it must be a number from 0 to 100".into())
@@ -57,6 +71,11 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     let options = text::Options {
         top: args.top,
         function: args.function.clone(),
+        by: match args.by {
+            By::Instructions => text::By::Instructions,
+            By::Count => text::By::Count,
+            By::Metric => text::By::Metric,
+        },
         covering: args.covering,
         predicted: args.predicted,
         verbose: args.verbose,
@@ -69,6 +88,14 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     let loaded = args.input.load()?;
     let units = loaded.units();
     let paths = with_paths(&units)?;
+    if args.by == By::Metric
+        && let Some(unit) = paths.iter().find(|unit| !unit.metric().is_summed())
+    {
+        bail!(
+            "nothing is added up along the paths of {}: build it with --path-metric events or cycles, or sort by instructions or count",
+            unit.unit.profile.binary.display()
+        );
+    }
     known(&units, args.function.as_deref())?;
     args.output.write(|out| {
         if args.json {

@@ -154,6 +154,7 @@ impl Costs {
         let choice = PathOptions {
             limit: options.path_limit.unwrap_or(usual.limit),
             array: options.path_array.unwrap_or(usual.array),
+            metric: options.path_metric.map_or(usual.metric, Into::into),
         };
         for (index, (_, function)) in program.functions().enumerate() {
             let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));

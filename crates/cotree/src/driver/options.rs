@@ -6,7 +6,7 @@
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::plan::MOST_PATH_ARRAY;
+use cotree_core::plan::{self, MOST_PATH_ARRAY};
 use std::path::{Path, PathBuf};
 
 /// Options of the instrumentation. They stand before the subcommand.
@@ -69,6 +69,9 @@ pub struct InstrumentOptions {
     #[arg(long, env = "COTREE_PATH_LIMIT", hide_env = true, value_name = "PATHS",
         value_parser = clap::value_parser!(u64).range(1..=MOST_PATHS))]
     pub path_limit: Option<u64>,
+    /// With path profiles: what each path adds up beside its count [default: count]
+    #[arg(long, value_enum, env = "COTREE_PATH_METRIC", hide_env = true)]
+    pub path_metric: Option<PathMetric>,
 }
 
 /// `--profile`
@@ -139,6 +142,27 @@ pub enum InterproceduralFlow {
     Off,
 }
 
+/// `--path-metric`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PathMetric {
+    /// Nothing
+    Count,
+    /// What the program reports with `cotree_events` (cotree.h) between the beginning and the end of the path, exactly
+    Events,
+    /// The processor's time stamps from the beginning to the end, which is a measurement
+    Cycles,
+}
+
+impl From<PathMetric> for plan::PathMetric {
+    fn from(metric: PathMetric) -> Self {
+        match metric {
+            PathMetric::Count => Self::Count,
+            PathMetric::Events => Self::Events,
+            PathMetric::Cycles => Self::Cycles,
+        }
+    }
+}
+
 /// How a value of one of the enums is spelt.
 fn spelling(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -160,11 +184,24 @@ impl InstrumentOptions {
             ("interprocedural-flow", self.interprocedural_flow.map(spelling)),
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),
+            ("path-metric", self.path_metric.map(spelling)),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));
         let lists = [("include", &self.include), ("exclude", &self.exclude), ("exclude-file", &self.exclude_file)];
         let lists = lists.into_iter().filter(|(_, values)| !values.is_empty()).map(|(name, v)| (name, v.clone()));
         single.chain(lists).collect()
+    }
+
+    /// Do the options go together?
+    pub fn check(&self) -> miette::Result<()> {
+        let summed = self.path_metric.is_some_and(|metric| metric != PathMetric::Count);
+        if summed && !matches!(self.profile, Some(Profile::Path | Profile::PathContext)) {
+            let metric = self.path_metric.map(spelling).unwrap_or_default();
+            miette::bail!(
+                "--path-metric {metric} adds up {metric} along paths: it needs --profile path or path-context"
+            );
+        }
+        Ok(())
     }
 
     /// As environment variables.
@@ -218,11 +255,15 @@ mod tests {
         let environment = options.environment();
         assert!(environment.contains(&("COTREE_INCLUDE".into(), "a*;b".into())), "{environment:?}");
         assert!(environment.contains(&("COTREE_VERIFY".into(), "yes".into())), "{environment:?}");
-        let line = ["x", "--profile=path-context", "--path-array=0", "--path-limit=7"];
+        let line = ["x", "--profile=path-context", "--path-array=0", "--path-limit=7", "--path-metric=events"];
         assert_eq!(
             Line::parse_from(line).options.plugin_options(),
-            ["cotree-profile=path-context", "cotree-path-array=0", "cotree-path-limit=7"]
+            ["cotree-profile=path-context", "cotree-path-array=0", "cotree-path-limit=7", "cotree-path-metric=events"]
         );
+        assert!(Line::parse_from(line).options.check().is_ok());
+        assert!(Line::parse_from(["x", "--path-metric=count"]).options.check().is_ok());
+        let refused = Line::parse_from(["x", "--profile=edge", "--path-metric=cycles"]).options.check();
+        assert!(refused.unwrap_err().to_string().contains("--profile path"));
         assert!(Line::try_parse_from(["x", "--path-limit=0"]).is_err());
         assert!(Line::parse_from(["x"]).options.plugin_options().is_empty());
     }

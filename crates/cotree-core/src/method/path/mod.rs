@@ -18,6 +18,16 @@
 //!   is the same for all. Counting is pulled up as far as a path can't branch any more, so `exit`, `abort`, `throw` before
 //!   `unreachable` and calls in tail position are of this kind.
 //!
+//! # Metrics along paths
+//!
+//! Beside its count, a path may add up how far something has risen between its beginning and its end (Ball & Larus 1996,
+//! §1): [`PathMetric`]. Each activation notes the total when it begins; where a path is counted, what has been
+//! added since goes to `sum[number]`, and the total is noted anew. So the sums of an activation's paths are what was
+//! added from its entry to its end, whatever it called included: nothing is lost between paths or counted twice. For
+//! that, paths are counted where they end and not before ([`placement`]). Loops of a single block are part of the path around them.
+//!
+//! # What is not known
+//!
 //! Where the register of an abandoned activation is *not* known, the missing flow is found by Kirchhoff's law if the arcs
 //! that it can have taken form no cycle: how many paths began at each cut is known from how many ended there. Otherwise
 //! the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
@@ -41,7 +51,7 @@ pub use recover::recover;
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Reg, Site, Table};
-use crate::plan::{FunctionPlan, Method, PATH_ARRAY};
+use crate::plan::{FunctionPlan, Method, PATH_ARRAY, PathMetric};
 use crate::probe::PlacedCopy;
 use crate::profile::EarlyExits;
 use crate::weighting::Weighting;
@@ -102,6 +112,12 @@ impl PathPlan {
     pub fn sites_with_register<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = Site> + 'a {
         let needed = |block| matches!(self.at_calls(block), Some(AtCalls::Query(_)));
         (0..).zip(&function.sites).filter(move |(_, site)| needed(site.block)).map(|(i, _)| Site(i))
+    }
+
+    /// How many words its windows take.
+    #[must_use]
+    pub fn words_of_windows(&self) -> u64 {
+        self.windows.iter().fold(0, |sum, window| window.len.saturating_add(sum))
     }
 
     /// Are all paths counted in an array, where functions with up to so many have one anyway?
@@ -177,11 +193,13 @@ pub struct PathOptions {
     pub limit: u64,
     /// The most paths of a function that are counted in an array. Of a function with more, about so many are ([`windows`]).
     pub array: u64,
+    /// What is added up along paths: anything but nothing has them counted where they end, not before.
+    pub metric: PathMetric,
 }
 
 impl Default for PathOptions {
     fn default() -> Self {
-        Self { limit: MOST_PATHS, array: PATH_ARRAY }
+        Self { limit: MOST_PATHS, array: PATH_ARRAY, metric: PathMetric::Count }
     }
 }
 
@@ -220,7 +238,7 @@ fn plan_with(
     let numbering = Numbering::new(function, cfg, &cuts)?;
     let increments = Increments::new(function, cfg, &numbering, classes, weighting, options.array);
     let windows = Windows::choose(cfg, &cuts, &numbering, weighting, options.array);
-    let placed = placement::place(function, cfg, &numbering, &increments, classes, windows);
+    let placed = placement::place(function, cfg, &numbering, &increments, classes, windows, options.metric);
     let copies = context::copies(cfg, &numbering, &increments, classes);
     Ok(PathPlan {
         plan: placed.plan,

@@ -9,6 +9,8 @@
 //! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold none:
 //! the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
 //!
+//! With a metric, paths end where they end: the count is not pulled over what a block does.
+//!
 //! Calls stand inside blocks, and nothing but what the block's own outgoing edge does comes after them; so while a call
 //! runs, the register holds what it holds at the node where the block is left.
 
@@ -22,7 +24,7 @@ use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Table};
 use crate::placement::{Placer, add_counter};
-use crate::plan::FunctionPlan;
+use crate::plan::{FunctionPlan, PathMetric};
 use crate::probe::{Place, PlacedProbe, Probe};
 
 /// What is done on an arc, or at a place.
@@ -57,8 +59,12 @@ pub(super) fn place(
     increments: &Increments,
     classes: &EdgeClasses,
     windows: Windows,
+    metric: PathMetric,
 ) -> Placed {
     let mut moves = Moves::new(cfg, numbering.graph(), increments, classes);
+    if metric.is_summed() {
+        moves.keep_ends_behind_blocks(cfg);
+    }
     moves.push_starts_down();
     moves.pull_counts_up(&windows);
     moves.add_the_rest();
@@ -137,6 +143,13 @@ impl<'a> Moves<'a> {
             counted: vec![false; nodes],
             no_start,
             no_end,
+        }
+    }
+
+    /// Nothing that a block does is left out of the path's metric.
+    fn keep_ends_behind_blocks(&mut self, cfg: &Cfg) {
+        for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+            self.no_end[left(block)] = true;
         }
     }
 

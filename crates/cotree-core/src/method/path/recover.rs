@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 /// Recovers the profile of one function.
 ///
 /// `counters` are those of the plan (self-loops), `table` pairs path numbers with counts (a number may occur more than
-/// once), `abandoned` tells what the walks of dying stacks found.
+/// once), `abandoned` tells what the walks of dying stacks found. What was added up along paths plays no part: [`PathProfile::sums`] is
+/// left empty.
 ///
 /// # Errors
 /// See [`PathError`].
@@ -55,7 +56,14 @@ pub fn recover(
     if ends.damaged {
         counts.flaws.push(Flaw::Damaged);
     }
-    Ok(PathProfile { paths, pending: ends.pending, cut_short: ends.cut_short, unresolved: ends.unresolved, counts })
+    Ok(PathProfile {
+        paths,
+        sums: Vec::new(),
+        pending: ends.pending,
+        cut_short: ends.cut_short,
+        unresolved: ends.unresolved,
+        counts,
+    })
 }
 
 /// The abandoned activations, sorted by what is known of them.

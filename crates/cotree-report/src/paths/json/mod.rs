@@ -13,6 +13,7 @@ use crate::names::demangle;
 use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::method::path::{Path, PathClass, PathStart};
+use cotree_core::plan::PathMetric;
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
@@ -49,7 +50,7 @@ fn write_unit(unit: &PathUnit<'_>, wanted: &impl Fn(&str) -> bool, out: &mut dyn
         writeln!(out, "{}", if std::mem::take(&mut first) { "" } else { "," })?;
         serde_json::to_writer(&mut *out, &function_of(&paths, &own, &prediction.beginnings))?;
     }
-    write!(out, "\n],\"totals\":{}", serde_json::to_string(&JsonTotals::from(&totals))?)?;
+    write!(out, "\n],\"totals\":{}", serde_json::to_string(&JsonTotals::of(&totals, unit.metric().is_summed()))?)?;
     write!(out, ",\"prediction\":{}}}", serde_json::to_string(&JsonScore::from(&score))?)
 }
 
@@ -62,6 +63,16 @@ struct UnitHead<'a> {
     exact: bool,
     notes: Vec<String>,
     files: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<&'static str>,
+    /// The sums are a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<bool>,
+}
+
+/// What only a metric has.
+fn if_summed<T>(unit: &PathUnit<'_>, value: T) -> Option<T> {
+    unit.metric().is_summed().then_some(value)
 }
 
 impl<'a> UnitHead<'a> {
@@ -75,6 +86,8 @@ impl<'a> UnitHead<'a> {
             exact: profile.exact(),
             notes: profile.notes.iter().map(ToString::to_string).collect(),
             files: &map.program.files,
+            metric: if_summed(unit, unit.metric().name()),
+            measured: if_summed(unit, unit.metric() == PathMetric::Cycles),
         }
     }
 }
@@ -89,10 +102,14 @@ struct JsonTotals {
     instructions: u128,
     in_paths: u128,
     in_self_loops: u128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<i128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revived: Option<i128>,
 }
 
-impl From<&Totals> for JsonTotals {
-    fn from(t: &Totals) -> Self {
+impl JsonTotals {
+    fn of(t: &Totals, summed: bool) -> Self {
         Self {
             functions: t.functions,
             run: t.run,
@@ -102,6 +119,8 @@ impl From<&Totals> for JsonTotals {
             instructions: t.instructions,
             in_paths: t.along_paths(),
             in_self_loops: t.in_self_loops,
+            unfinished: summed.then_some(t.unfinished),
+            revived: summed.then_some(t.revived),
         }
     }
 }
@@ -142,6 +161,8 @@ struct JsonFunction<'a> {
     possible: u64,
     executions: u128,
     instructions: u128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<u128>,
     /// Names of inlined copies; `inlined` of lines points in here.
     inlined: Vec<String>,
     paths: Vec<JsonPath>,
@@ -207,6 +228,8 @@ fn edges(edges: &[Edge]) -> Vec<u32> {
 struct JsonPath {
     number: u64,
     count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<u64>,
     class: &'static str,
     #[serde(flatten)]
     way: JsonWay,
@@ -215,7 +238,7 @@ struct JsonPath {
 impl JsonPath {
     fn of(paths: &Paths<'_>, e: &Executed) -> Self {
         let way = JsonWay::of(paths, &e.path, None);
-        Self { number: e.number, count: e.count, class: class(e.path.class()), way }
+        Self { number: e.number, count: e.count, sum: e.sum, class: class(e.path.class()), way }
     }
 }
 
@@ -330,6 +353,7 @@ fn function_of<'a>(paths: &Paths<'a>, totals: &Totals, beginnings: &[Beginning])
         possible: of.plan.paths,
         executions: totals.executions,
         instructions: totals.instructions,
+        sum: of.metric.is_summed().then_some(totals.sum),
         inlined: facts.inlined.iter().map(|i| demangle(&i.symbol)).collect(),
         paths: all.collect(),
         self_loops: self_loops.collect(),

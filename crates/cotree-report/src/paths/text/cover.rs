@@ -1,7 +1,7 @@
 //! How much of one run another one covered, for people.
 
 use super::rows::{self, Row};
-use super::{Options, View};
+use super::{Options, View, metric};
 use crate::paths::PathUnit;
 use crate::paths::cover::{Common, compare};
 use crate::paths::totals::What;
@@ -16,6 +16,7 @@ use std::io::{self, Write};
 pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     write_head(run.unit, style, out)?;
+    metric::ignored([run, other], options, out)?;
     let view = View { unit: run, options };
     let mut covered = compare(run, other, |symbol| options.wanted(symbol));
     let mut whole = Common::default();

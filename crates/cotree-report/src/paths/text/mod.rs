@@ -2,6 +2,7 @@
 
 mod cover;
 mod doubts;
+mod metric;
 mod predict;
 mod rows;
 mod spectrum;
@@ -19,7 +20,20 @@ use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Site};
 use cotree_core::method::path::{Path, PathStart};
 use rows::Row;
+use std::cmp::Reverse;
 use std::io::{self, Write};
+
+/// What makes a path hot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// The instructions that it executed.
+    #[default]
+    Instructions,
+    /// How often it ran.
+    Count,
+    /// What its executions add up to.
+    Metric,
+}
 
 /// What to show.
 #[derive(Clone, Debug)]
@@ -28,6 +42,8 @@ pub struct Options {
     pub top: usize,
     /// Only functions that match (see [`crate::names::matches`]).
     pub function: Option<String>,
+    /// What the hottest paths are.
+    pub by: By,
     /// As many paths as it takes to make up so many per cent of the instructions, instead of `top`.
     pub covering: Option<f64>,
     /// Also what edge counts would have predicted.
@@ -45,6 +61,7 @@ impl Default for Options {
         Self {
             top: 10,
             function: None,
+            by: By::default(),
             covering: None,
             predicted: false,
             verbose: false,
@@ -72,7 +89,7 @@ impl Options {
 /// Those of the output.
 pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit.unit, options.style, out)?;
-    let (hot, totals) = gather(unit, |symbol| options.wanted(symbol));
+    let (mut hot, totals) = gather(unit, |symbol| options.wanted(symbol));
     let mut whole = Totals::default();
     totals.iter().flatten().for_each(|t| whole.add(t));
     let view = View { unit, options };
@@ -80,7 +97,13 @@ pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io:
     if hot.is_empty() {
         writeln!(out, "No path was executed.\n")?;
     } else {
-        view.hottest(&whole, &hot, out)?;
+        // Equal ones stay in the order of instructions.
+        match options.by {
+            By::Instructions => {}
+            By::Count => hot.sort_by_key(|h| Reverse(h.count)),
+            By::Metric => hot.sort_by_key(|h| Reverse(h.sum)),
+        }
+        view.hottest(&whole, &totals, &hot, out)?;
     }
     if options.predicted {
         predict::write(&view, out)?;
@@ -134,12 +157,14 @@ impl View<'_> {
             }
             rows.push(row("ended early", ended.to_string(), more));
         }
+        metric::totals(self.unit.metric(), whole, &mut rows);
         let table = self.options.style.table(&[text(""), number(""), text("")], rows);
         let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
         writeln!(out, "{body}")
     }
 
-    fn hottest(&self, whole: &Totals, hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+    fn hottest(&self, whole: &Totals, totals: &[Option<Totals>], hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        let metric = self.unit.metric();
         let shown = match self.options.covering {
             Some(share) => covering(hot, whole.instructions, share),
             None => self.options.shown(hot.len()),
@@ -155,32 +180,41 @@ impl View<'_> {
             }
             let Some((_, paths)) = &numbered else { continue };
             let doubt = if of.function.flaws().is_empty() { "" } else { "~" };
-            let cells = vec![
-                grouped(hot.executed()),
-                percent(hot.executed(), whole.instructions),
-                percent(so_far, whole.instructions),
-                format!("{doubt}{}", grouped(hot.count.into())),
-                grouped(hot.instructions.into()),
-                grouped(hot.blocks as u128),
-                grouped(hot.edges as u128),
-                match hot.what {
-                    What::Path(_, class) => class_name(class).into(),
-                    What::SelfLoop(_) => "one block".into(),
-                },
-            ];
+            let mut cells = vec![grouped(hot.executed()), percent(hot.executed(), whole.instructions)];
+            if self.options.by == By::Instructions {
+                cells.push(percent(so_far, whole.instructions));
+            }
+            cells.push(format!("{doubt}{}", grouped(hot.count.into())));
+            cells.push(grouped(hot.instructions.into()));
+            if metric.is_summed() {
+                let of_function = totals[hot.function].map_or(0, |t| t.sum);
+                cells.extend(metric::cells(hot, of_function));
+            } else {
+                cells.extend([grouped(hot.blocks as u128), grouped(hot.edges as u128)]);
+            }
+            cells.push(match hot.what {
+                What::Path(_, class) => class_name(class).into(),
+                What::SelfLoop(_) => "one block".into(),
+            });
             rows.push(Row::new(cells, self.way_of(paths, &hot.what)));
         }
-        rows::heading(self.options, "Hottest paths, by instructions", shown, hot.len(), out)?;
-        let columns = [
-            number("instructions"),
-            number("share"),
-            number("so far"),
-            number("count"),
-            number("each"),
-            number("blocks"),
-            number("edges"),
-            text("from→to"),
-        ];
+        let by = match self.options.by {
+            By::Instructions => "instructions",
+            By::Count => "count",
+            By::Metric => metric.of_what(),
+        };
+        rows::heading(self.options, &format!("Hottest paths, by {by}"), shown, hot.len(), out)?;
+        let mut columns = vec![number("instructions"), number("share")];
+        if self.options.by == By::Instructions {
+            columns.push(number("so far"));
+        }
+        columns.extend([number("count"), number("each")]);
+        if metric.is_summed() {
+            columns.extend([metric.of_what(), "each", "of function"].map(number));
+        } else {
+            columns.extend([number("blocks"), number("edges")]);
+        }
+        columns.push(text("from→to"));
         rows::write(self.options, &columns, &rows, out)
     }
 
@@ -227,27 +261,35 @@ impl View<'_> {
         run.sort_by_key(|(of, t)| (std::cmp::Reverse(t.instructions), of.function.index));
         let shown = self.options.shown(run.len());
         rows::heading(self.options, "Paths by function", shown, run.len(), out)?;
+        let metric = self.unit.metric();
         let rows = run[..shown].iter().map(|(of, t)| {
             let doubt = if of.function.flaws().is_empty() { "" } else { "~" };
-            vec![
+            let mut cells = vec![
                 grouped(t.instructions),
                 percent(t.instructions, whole.instructions),
                 format!("{doubt}{}", grouped(t.executions)),
                 grouped(t.executed.into()),
                 rows::large(t.possible),
                 percent(t.executed.into(), t.possible),
-                self.name(of),
-            ]
+            ];
+            if metric.is_summed() {
+                cells.push(grouped(t.sum));
+            }
+            cells.push(self.name(of));
+            cells
         });
-        let columns = [
+        let mut columns = vec![
             number("instructions"),
             number("share"),
             number("executions"),
             number("paths"),
             number("possible"),
             number("covered"),
-            text("function"),
         ];
+        if metric.is_summed() {
+            columns.push(number(metric.of_what()));
+        }
+        columns.push(text("function"));
         writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 

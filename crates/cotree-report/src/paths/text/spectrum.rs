@@ -1,7 +1,7 @@
 //! Paths that only one of two runs took, for people.
 
 use super::rows::{self, Row};
-use super::{Options, View, class_name};
+use super::{Options, View, class_name, metric};
 use crate::paths::route::{Stop, along};
 use crate::paths::spectrum::{Fork, Only, compare};
 use crate::paths::totals::What;
@@ -20,6 +20,7 @@ pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out
     if !before.unit.profile.exact() || !after.unit.profile.exact() {
         writeln!(out, "{}", style.warning("Not all counts are exact: `cotree report` says which."))?;
     }
+    metric::ignored([before, after], options, out)?;
     let spectra = compare(before, after, |symbol| options.wanted(symbol));
     if spectra.is_empty() {
         return writeln!(out, "Both runs took the same paths.");

@@ -1,0 +1,47 @@
+//! What is added up along paths, for people.
+
+use super::{Options, Totals};
+use crate::paths::PathUnit;
+use crate::paths::totals::{Hot, What};
+use crate::terminal::{grouped, percent};
+use cotree_core::plan::PathMetric;
+use std::io::{self, Write};
+
+/// What the sums are, and what is not in them.
+pub fn totals(metric: PathMetric, whole: &Totals, rows: &mut Vec<Vec<String>>) {
+    let mut row = |name: &str, value: String, more: &str| rows.push(vec![name.to_owned(), value, more.to_owned()]);
+    match metric {
+        PathMetric::Count => return,
+        PathMetric::Events => row("added up", "events".into(), "that the program reported, callees included"),
+        PathMetric::Cycles => row("added up", "cycles".into(), "of the clock, callees included: measured, not exact"),
+    }
+    if whole.unfinished != 0 {
+        let what = format!("unfinished paths, whose {} are in no sum", metric.of_what());
+        row("left out", whole.unfinished.to_string(), &what);
+    }
+    if whole.revived != 0 {
+        let what = format!("paths under way at a fork or reset, with all their {}", metric.of_what());
+        row("begun before", whole.revived.to_string(), &what);
+    }
+}
+
+/// The sum, that of one execution, and the share of all paths of the function.
+pub fn cells(hot: &Hot, of_function: u128) -> [String; 3] {
+    if matches!(hot.what, What::SelfLoop(_)) {
+        return Default::default(); // The path around it has them.
+    }
+    let each = if hot.count == 0 { 0.0 } else { hot.sum as f64 / hot.count as f64 };
+    let each = if hot.count != 0 && hot.sum.is_multiple_of(hot.count) {
+        grouped((hot.sum / hot.count).into())
+    } else {
+        format!("{each:.1}")
+    };
+    [grouped(hot.sum.into()), each, percent(hot.sum.into(), of_function)]
+}
+
+/// Where runs are compared by their paths, sums play no part.
+pub fn ignored(units: [&PathUnit<'_>; 2], options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let Some(metric) = units.iter().map(|unit| unit.metric()).find(|metric| metric.is_summed()) else { return Ok(()) };
+    let what = format!("Paths are compared by their counts; {} are not.", metric.of_what());
+    writeln!(out, "{}", options.style.faint(&options.style.wrap(&what, 0)))
+}
