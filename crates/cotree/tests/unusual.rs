@@ -251,6 +251,91 @@ int main() {
 }
 
 #[test]
+fn personality_routines_of_the_programs_own() {
+    let project = Project::new(&[
+        (
+            "personality.c",
+            r#"#define _GNU_SOURCE
+#include <dlfcn.h>
+int calls;
+int __gxx_personality_v0(int version, int actions, unsigned long class, void *exception, void *context) {
+  static int (*real)(int, int, unsigned long, void *, void *);
+  if (!real) *(void **)&real = dlsym(RTLD_NEXT, "__gxx_personality_v0");
+  int reason = real(version, actions, class, exception, context);
+  calls++;
+  return reason;
+}
+"#,
+        ),
+        (
+            "main.cpp",
+            r#"#include <cstdio>
+extern "C" int calls;
+struct Guard { int &n; ~Guard() { n++; } };
+__attribute__((noinline)) static int thrower(int x, int &n) { Guard g{n}; if (x % 2) throw x; return x; }
+__attribute__((noinline)) static int passed(int x, int &n) { return thrower(x, n) + 1; }
+int main() {
+  int sum = 0, n = 0;
+  for (int i = 0; i < 6; i++) try { sum += passed(i, n); } catch (int x) { sum -= x; }
+  std::printf("%d %d %s\n", sum, n, calls > 6 ? "ours" : "another");
+}
+"#,
+        ),
+    ]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--verify cc {level} -g -c personality.c"));
+        project.ok(&format!("--verify c++ {level} -g main.cpp personality.o -ldl -o program"));
+        let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+        assert_eq!(printed, "0 6 ours\n", "{level}");
+        project.ok("verify --strict p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+tatic void *vanish(void *p) { return (void *)deep((long)p); }
+static void *end(void *p) { return p; }
+int main(int argc, char **argv) {
+  (void)argv;
+  pthread_t t;
+  pthread_create(&t, 0, vanish, (void *)3L);
+  pthread_join(t, 0);
+  /* Has the stack of the one before. */
+  if (argc > 1) { pthread_create(&t, 0, end, 0); pthread_join(t, 0); }
+  return 0;
+}
+"#,
+    )]);
+    project.ok("cc -O1 -g -pthread main.c -o program");
+    for arguments in [&[][..], &["another"]] {
+        succeed(project.command(project.path("program")).args(arguments).env("COTREE_FILE", "p.cotree"));
+        let report = project.ok("report p.cotree");
+        assert!(!report.contains("exact: every count"), "{report}");
+        assert!(report.contains("1 thread "), "{report}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+#,
+        ),
+    ]);
+    project.ok("--verify cc -O1 -g -pthread main.c -o program");
+    succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+    project.ok("verify p.cotree");
+}
+
+#,
+        ),
+    ]);
+    project.ok("cc -O1 -g -shared -fPIC library.c -o library.so");
+    project.ok("cc -O1 -g -pthread main.c -ldl -o program");
+    let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "%n.cotree"));
+    assert_eq!(printed, "6 0\n");
+    for unit in ["program", "library.so"] {
+        assert!(project.ok(&format!("report {unit}.cotree")).contains("exact: every count"), "{unit}");
+    }
+}
+
+#[test]
 fn a_device_is_never_replaced_by_a_profile() {
     let project = Project::new(&[("main.c", "int main(void) { return 0; }\n")]);
     project.ok("cc -O1 main.c -o program");

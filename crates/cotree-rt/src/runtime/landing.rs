@@ -37,16 +37,25 @@ unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
             none if none.is_null() => None,
             function => Some(call!(function => fn(context => *mut c_void) -> u64)),
         };
-        account(sp, pc, caller);
+        account(sp, pc, context as u64, caller);
         call!(real_set_ip() => fn(context => *mut c_void, value => u64) -> ());
     }
 }
 
 /// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may be
 /// linked without the function that tells the stack pointer: then it is the innermost frame in that call.
-fn account(sp: Option<u64>, pc: u64, caller: &Caller) {
+///
+/// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
+/// whose frame the context lies, come first.
+fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
     let mut below = Passed::new();
+    let mut unwinding = true;
     for frame in Walk::new(caller) {
+        unwinding &= frame.sp <= context;
+        if unwinding {
+            below.pass_over();
+            continue;
+        }
         if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {

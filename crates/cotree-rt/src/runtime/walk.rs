@@ -134,12 +134,20 @@ pub fn count_all(caller: &Caller, delta: i64) {
 pub struct Passed {
     kept: [MaybeUninit<Frame>; 12],
     count: usize,
+    /// Frames before the first one.
+    before: usize,
 }
 
 #[cfg(not(feature = "shared-library"))]
 impl Passed {
     pub fn new() -> Self {
-        Self { kept: [const { MaybeUninit::uninit() }; 12], count: 0 }
+        Self { kept: [const { MaybeUninit::uninit() }; 12], count: 0, before: 0 }
+    }
+
+    /// A frame does not count; only the first ones may be such.
+    #[cfg(not(feature = "shared-library"))]
+    pub fn pass_over(&mut self) {
+        self.before += 1;
     }
 
     pub fn push(&mut self, frame: Frame) {
@@ -156,7 +164,7 @@ impl Passed {
             unsafe { frame.assume_init_ref() }.count(delta);
         }
         if self.count > self.kept.len() {
-            for frame in Walk::new(caller).take(self.count).skip(self.kept.len()) {
+            for frame in Walk::new(caller).skip(self.before).take(self.count).skip(self.kept.len()) {
                 frame.count(delta);
             }
         }
