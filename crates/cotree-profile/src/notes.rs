@@ -76,7 +76,7 @@ impl fmt::Display for Note {
             Self::CutOff(n) => write!(f, "{n} runs were cut off (killed, crashed, or still running): what is derived may be off by one per activation that was live and per call that it makes"),
             Self::Snapshots(n) => write!(f, "{n} snapshot{} of a running process", s(n)),
             Self::ThreadsAlive(n) => {
-                write!(f, "{n} thread{} still alive at the end: what is derived may be off by one per activation there and per call that it makes", s(n))
+                write!(f, "{n} thread{} gave no account of the last frames: what is derived may be off by one per activation there and per call that it makes", s(n))
             }
             Self::WalkIncomplete => f.write_str("a dying stack could not be walked to its bottom"),
             Self::EarlyTableFull => f.write_str("the table of early exits was full: some are missing"),

@@ -53,7 +53,8 @@ impl Flags {
     /// Built for one thread, but threads were started: increments may have been lost.
     pub const THREADS_UNEXPECTED: u64 = 1 << 0;
     /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for. Ordinarily they
-    /// are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer.
+    /// are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer, or be gone
+    /// already by the system call itself.
     pub const THREADS_ALIVE: u64 = 1 << 1;
     /// A walk of a dying stack did not reach its bottom.
     pub const WALK_INCOMPLETE: u64 = 1 << 2;

@@ -292,7 +292,19 @@ int main() {
     }
 }
 
-tatic void *vanish(void *p) { return (void *)deep((long)p); }
+#[test]
+fn threads_that_vanish_are_missed() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((noinline)) static long deep(long n) {
+  if (n == 0) syscall(SYS_exit, 0);
+  return deep(n - 1) + 1;
+}
+static void *vanish(void *p) { return (void *)deep((long)p); }
 static void *end(void *p) { return p; }
 int main(int argc, char **argv) {
   (void)argv;
@@ -323,7 +335,36 @@ int main(int argc, char **argv) {
     project.ok("verify p.cotree");
 }
 
-#,
+#[test]
+fn stacks_of_threads_that_ended_are_left_alone() {
+    let project = Project::new(&[
+        ("library.c", "int twice(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 2; return sum; }\n"),
+        (
+            "main.c",
+            r#"#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void *run(void *p) { return p; }
+int main(void) {
+  size_t size = 1 << 20;
+  unsigned char *stack = aligned_alloc(4096, size);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, stack, size);
+  pthread_t thread;
+  pthread_create(&thread, &attributes, run, 0);
+  pthread_join(thread, 0);
+  memset(stack, 0xAA, size);
+  int (*twice)(int) = (int (*)(int))dlsym(dlopen("./library.so", RTLD_NOW), "twice");
+  long changed = 0;
+  for (size_t i = 0; i < size; i++) changed += stack[i] != 0xAA;
+  printf("%d %ld\n", twice(3), changed);
+  return 0;
+}
+"#,
         ),
     ]);
     project.ok("cc -O1 -g -shared -fPIC library.c -o library.so");

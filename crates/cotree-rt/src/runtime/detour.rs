@@ -88,7 +88,6 @@ mod hooks {
     use crate::runtime::linkage::{call, weak};
     use crate::runtime::{sys, walk};
     use core::ffi::{c_int, c_void};
-    use core::sync::atomic::Ordering::Relaxed;
 
     hook!("exit", exit, "rsi");
     hook!("quick_exit", quick_exit, "rsi");
@@ -119,7 +118,7 @@ mod hooks {
         if glibc_dynamic().is_none() && glibc_static().is_none() {
             walk::count_all(caller, 1);
             if let Some((_, record)) = thread::current() {
-                record.state.store(thread::ENDING, Relaxed);
+                thread::ends(record);
             }
         }
         // SAFETY: libc's function.

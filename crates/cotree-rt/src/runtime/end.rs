@@ -126,8 +126,9 @@ pub fn suspend(caller: &Caller) -> bool {
     true
 }
 
-/// Completes the profiles. The frames of so many threads are not accounted for.
+/// Completes the profiles. The frames of so many threads are not accounted for, besides those that vanished.
 fn complete(state: u32, threads: u32) {
+    let threads = threads + super::thread::vanished();
     if threads > 0 {
         process::flag(Flags::THREADS_ALIVE);
     }

@@ -220,12 +220,7 @@ mod host {
         let _held = thread::lock();
         unit.next.store(units(), Ordering::Release);
         cotree_process_v2.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
-        for (index, record) in thread::all() {
-            if record.state.load(Ordering::Relaxed) >= thread::LIVE {
-                let pointer = record.pointer.load(Ordering::Relaxed);
-                (unit.slab)(index, pointer);
-            }
-        }
+        thread::with_stacks().for_each(|(index, pointer)| (unit.slab)(index, pointer));
     }
 
     /// Takes the unit off the list if it is being unloaded; false at process end, where it stays until the very last.

@@ -126,7 +126,7 @@ unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
     let record = unsafe { &*record.cast::<Thread>() };
     if record.state.load(Relaxed) != ENDING {
         walk::count_all(caller, 1);
-        record.state.store(ENDING, Relaxed);
+        thread::ends(record);
     }
 }
 
@@ -143,7 +143,7 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
 unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     pop_cleanup(buffer);
     super::slabs::verify_own();
-    record.state.store(ENDING, Relaxed);
+    thread::ends(record);
 }
 
 hook!("pthread_create", create, "r8");
@@ -261,7 +261,7 @@ unsafe extern "C" fn enter_main(buffer: *mut c_void) -> usize {
 unsafe extern "C" fn leave_main(buffer: *mut c_void) {
     if let Some((_, record)) = thread::current() {
         pop_cleanup(buffer);
-        record.state.store(ENDING, Relaxed);
+        thread::ends(record);
     }
 }
 

@@ -49,6 +49,8 @@ static THREADS: Segments<Thread> = unsafe { Segments::new() };
 static LOCK: Lock = Lock::new();
 /// One past the highest index ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// Threads that ended without a word, as by the system call itself, and whose stacks others have.
+static VANISHED: AtomicU32 = AtomicU32::new(0);
 /// An address within the first thread's stack, above all frames.
 static ABOVE_FRAMES: AtomicU64 = AtomicU64::new(0);
 
@@ -74,12 +76,42 @@ pub fn start(above_frames: u64) {
 
 /// The record is this thread's.
 pub fn adopt(record: &Thread) {
+    let pointer = unit::thread_pointer();
+    // Whoever had this stack before is gone.
+    for (_, other) in all().filter(|(_, other)| other.pointer.load(Relaxed) == pointer) {
+        let state = other.state.load(Relaxed);
+        if state >= LIVE {
+            VANISHED.fetch_add(u32::from(state == LIVE), Relaxed);
+            other.pointer.store(0, Relaxed);
+            other.state.store(FREE, Relaxed);
+        }
+    }
     record.id.store(sys::thread_id(), Relaxed);
-    record.pointer.store(unit::thread_pointer(), Relaxed);
+    record.pointer.store(pointer, Relaxed);
     record.vfork_sp.store(0, Relaxed);
     record.stop.store(0, Relaxed);
     record.detour.clear();
     record.state.store(LIVE, Relaxed);
+}
+
+/// The thread runs no more of the program than destructors. Its stack may go at any time from now on; that of a live one stays
+/// while the lock is held.
+#[cfg(not(feature = "shared-library"))]
+pub fn ends(record: &Thread) {
+    let _held = lock();
+    record.state.store(ENDING, Relaxed);
+}
+
+/// The threads that code of a unit that is being loaded may run on, with their thread pointers: this one and all that have
+/// not ended. The caller holds the lock.
+#[cfg(not(feature = "shared-library"))]
+pub fn with_stacks() -> impl Iterator<Item = (usize, u64)> {
+    let own = unit::thread_pointer();
+    let there = move |(index, record): (usize, &Thread)| {
+        let (state, pointer) = (record.state.load(Relaxed), record.pointer.load(Relaxed));
+        (state >= LIVE && pointer == own || state == LIVE && is_there(record)).then_some((index, pointer))
+    };
+    all().filter_map(there)
 }
 
 /// This thread's record.
@@ -118,6 +150,7 @@ pub fn index_of(record: &Thread) -> usize {
 /// In a forked child: only this thread is left.
 pub fn after_fork() -> Option<usize> {
     LOCK.break_open();
+    VANISHED.store(0, Relaxed);
     let own = current().map(|(index, _)| index);
     for (index, record) in all() {
         if Some(index) == own {
@@ -148,6 +181,15 @@ pub fn others() -> impl Iterator<Item = &'static Thread> {
             is_there(record)
         }
     })
+}
+
+/// How many threads are gone and have given no account of their frames.
+pub fn vanished() -> u32 {
+    let own = unit::thread_pointer();
+    let gone = all().filter(|(_, record)| {
+        record.state.load(Relaxed) == LIVE && record.pointer.load(Relaxed) != own && !is_there(record)
+    });
+    VANISHED.load(Relaxed) + gone.count() as u32
 }
 
 /// Whether the record is of a thread that has taken it over: only then does its number mean anything.
