@@ -21,8 +21,7 @@ pub(crate) fn add_flaws(
     saturated: bool,
 ) {
     let has = |flags: u64| counts.flags & flags != 0;
-    // A reset accounts for the frames of its own thread only.
-    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || (has(Flags::RESET) && map.threaded);
+    let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || reset_under_threads(map, counts);
     let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
     let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED);
     let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);
@@ -70,6 +69,11 @@ pub(crate) fn add_flaws(
         flaw(has(Flags::PATHS_MISSING) && map.plan.method.counts_paths(), Flaw::Damaged);
     }
     pass_on(&mut profile.functions, &map.plan.entries, &began);
+}
+
+/// Was there a reset, which accounts for the frames of its own thread only, in a program that may have others?
+fn reset_under_threads(map: &BinaryMap, counts: &UnitCounts) -> bool {
+    counts.flags & Flags::RESET != 0 && map.threaded
 }
 
 /// What can't be vouched for in a caller can't be in those whose entries follow from it.
@@ -120,6 +124,10 @@ impl Began {
             untrodden(plan, &counts.counters[base..base + plan.measures.len()])
         };
         let untrodden: Vec<HashSet<Block>> = map.plan.plans().zip(&layout.main).map(untrodden).collect();
+        if reset_under_threads(map, counts) {
+            // Other threads were in activations whose beginning was forgotten.
+            return Self { never: vec![false; untrodden.len()] };
+        }
         let mut never: Vec<bool> = untrodden.iter().map(|blocks| blocks.contains(&Block(0))).collect();
         // Per derived function, the calls that may have been made as far as we know.
         let mut open = vec![0; map.plan.entries.len()];

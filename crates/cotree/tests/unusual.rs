@@ -327,7 +327,22 @@ int main(int argc, char **argv) {
     }
 }
 
-#,
+#[test]
+fn a_reset_forgets_what_other_threads_are_in() {
+    let project = Project::new(&[
+        ("cotree.h", include_str!("../../../include/cotree.h")),
+        (
+            "main.c",
+            r#"#include "cotree.h"
+#include <pthread.h>
+static void *reset(void *p) { cotree_reset(); return p; }
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, reset, 0);
+  pthread_join(t, 0);
+  return 0;
+}
+"#,
         ),
     ]);
     project.ok("--verify cc -O1 -g -pthread main.c -o program");
