@@ -45,6 +45,8 @@ pub struct Target {
     pub position_independent: bool,
     /// The bitcode comes without the compiler's own simplification: run the whole pipeline.
     pub whole_pipeline: bool,
+    /// The map of this link tells of the functions. Records of others would be taken for its own by a later link.
+    pub mapped: bool,
 }
 
 /// An object with the machine functions that it defines, in the order of their records in `.cotree.funcs`.
@@ -77,7 +79,7 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
     machine.run(module, &pipeline)?;
     constructors::lay_out(module);
     // SAFETY: the module is valid between passes.
-    let functions = unsafe { record_functions(module, module_number) };
+    let functions = unsafe { record_functions(module, target, module_number) };
     let bytes = machine.emit(module)?;
     Ok(Object { bytes, functions })
 }
@@ -186,11 +188,11 @@ impl Machine {
 }
 
 /// Gives every function a section of its own (as `-ffunction-sections` does: the linker can drop it alone, and its call
-/// addresses are told apart) and a record in `.cotree.funcs` that lives and dies with it.
+/// addresses are told apart) and, if it is in the map, a record in `.cotree.funcs` that lives and dies with it.
 ///
 /// # Safety
 /// The module must be valid.
-unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
+unsafe fn record_functions(module: &Module, target: &Target, module_number: u32) -> Vec<String> {
     let mut names = Vec::new();
     let section = CString::new(FUNCS_SECTION).expect("no NUL in our own names");
     // SAFETY: all values and types are of the module's context; nothing is removed while the list is walked.
@@ -204,8 +206,10 @@ unsafe fn record_functions(module: &Module, module_number: u32) -> Vec<String> {
             let emitted = LLVMIsDeclaration(function) == 0
                 && !matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMAvailableExternallyLinkage);
             if emitted {
+                own_section(function, &value_name(function));
+            }
+            if emitted && target.mapped {
                 let name = value_name(function);
-                own_section(function, &name);
                 let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
                 if apply::drop_empty_bundles(module, function) {
                     number_in_front(module, function, number);

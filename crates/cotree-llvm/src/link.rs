@@ -167,6 +167,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         cpu: job.options.cpu.clone(),
         position_independent: job.kind != OutputKind::Executable,
         whole_pipeline: job.options.early,
+        mapped: job.kind != OutputKind::Relocatable,
     };
     let built: Vec<Built> = work
         .into_par_iter()

@@ -80,6 +80,10 @@ fn libraries_and_partial_links() {
     }
     project.ok("cc main.o square.o -o program");
     assert_eq!(project.run("program"), "49\n");
+    // Beside one, the rest of the program is counted.
+    project.ok("--verify cc main.o square.c -o program");
+    assert_eq!(succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree")), "49\n");
+    project.ok("verify --strict p.cotree");
 }
 
 #[test]
