@@ -34,8 +34,17 @@ impl Context {
     pub fn cotree(&self) -> Command {
         let mut command = Command::new(&self.cotree);
         command.env("COTREE_CC", self.clang.c()).env("COTREE_CXX", self.clang.cxx());
-        for name in ["COTREE_PROFILE", "COTREE_VERIFY", "COTREE_FILE", "COTREE_AT", "COTREE_THREADS", "COTREE_WEIGHTS"]
-        {
+        for name in [
+            "COTREE_PROFILE",
+            "COTREE_VERIFY",
+            "COTREE_FILE",
+            "COTREE_AT",
+            "COTREE_THREADS",
+            "COTREE_WEIGHTS",
+            "COTREE_PATH_METRIC",
+            "COTREE_PATH_ARRAY",
+            "COTREE_PATH_LIMIT",
+        ] {
             command.env_remove(name);
         }
         command
@@ -59,6 +68,8 @@ impl Context {
 struct Variant {
     level: &'static str,
     method: &'static str,
+    /// More options of cotree.
+    options: &'static [&'static str],
     clang: Clang,
     /// More options for both builds, such as `-static`, and for ours alone, such as `-fuse-ld=gold`.
     both: &'static [&'static str],
@@ -85,7 +96,7 @@ pub fn add(suite: &mut Suite, context: &Context) {
 }
 
 fn variants(program: &Program, context: &Context) -> Vec<Variant> {
-    let usual = Variant { level: "-O2", method: "edge", clang: context.clang, both: &[], ours: &[] };
+    let usual = Variant { level: "-O2", method: "edge", options: &[], clang: context.clang, both: &[], ours: &[] };
     let both_levels = ["sqlite", "lua", "lua-c++"].contains(&program.name);
     let mut variants: Vec<Variant> = match (context.all, both_levels) {
         (true, _) => LEVELS.to_vec(),
@@ -99,6 +110,21 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
         for method in ["vertex", "vertex-edge", "block"] {
             variants.push(Variant { method, ..usual });
         }
+    }
+    let cycles = &["--path-metric", "cycles"];
+    if context.all {
+        for method in ["path", "path-context"] {
+            variants.push(Variant { method, ..usual });
+            variants.push(Variant { method, level: "-O0", ..usual });
+        }
+        variants.push(Variant { method: "path", options: &["--path-array", "0"], ..usual });
+        for level in ["-O0", "-O2"] {
+            variants.push(Variant { method: "path", options: cycles, level, ..usual });
+        }
+    } else if program.name == "lua" {
+        variants.push(Variant { method: "path", ..usual });
+    } else if program.name == "bzip2" {
+        variants.push(Variant { method: "path", options: cycles, ..usual });
     }
     if context.all {
         for clang in Clang::installed().into_iter().filter(|clang| *clang != context.clang) {
@@ -119,7 +145,7 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
 impl Variant {
     fn name(&self, program: &Program) -> String {
         let mut name = format!("verify {} {} {} {}", program.name, self.level, self.method, self.clang.c());
-        for option in self.both.iter().chain(self.ours) {
+        for option in self.options.iter().chain(self.both).chain(self.ours) {
             name += " ";
             name += option;
         }
@@ -134,7 +160,8 @@ fn check(program: &Program, variant: &Variant, context: &Context, name: &str) ->
     let (ours, plain) = (folder.join("ours"), folder.join("plain"));
     let both = [&[variant.level], variant.both].concat();
     command::succeed(&mut program.build(context.plain(program.cxx), &both, &plain))?;
-    let compiler = context.cotree_cc(&["--verify", "--profile", variant.method], program.cxx);
+    let compiler =
+        context.cotree_cc(&[&["--verify", "--profile", variant.method], variant.options].concat(), program.cxx);
     command::succeed(&mut program.build(compiler, &[&both, variant.ours].concat(), &ours))?;
     let mut notes = Vec::new();
     for (index, arguments) in program.runs.iter().enumerate() {
