@@ -15,17 +15,26 @@ static uint64_t *slab(void) {
     return __cotree_counters;
 #endif
 }
+// Some functions have a metric, and some have not.
+#define SUMMED(function) ((function) % 2 == 1)
+// The compiler takes this for a leaf function, whose stack need not be aligned.
+#define ASK(stub)                                                                                                     \
+    __asm__ volatile("mov %%rsp, %%rbx; and $-16, %%rsp; call " stub "; mov %%rbx, %%rsp"                              \
+                     : : "D"(function), "S"(path), "d"(COUNTERS + function), "c"(amount)                               \
+                     : "rbx", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",    \
+                       "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
 static void count(uint64_t function, uint64_t path) {
     struct bucket *volatile *cache = (void *)&slab()[COUNTERS + function];
     struct bucket *last = *cache;
-    if (last && *(volatile uint64_t *)&last->path == path)
+    uint64_t amount = path % 4 + 1;
+    if (last && *(volatile uint64_t *)&last->path == path) {
         __asm__ volatile("incq %0" : "+m"(last->count));
-    else
-        // The compiler takes this for a leaf function, whose stack need not be aligned.
-        __asm__ volatile("mov %%rsp, %%rbx; and $-16, %%rsp; call __cotree_path; mov %%rbx, %%rsp"
-                         : : "D"(function), "S"(path), "d"(COUNTERS + function)
-                         : "rbx", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                           "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+        if (SUMMED(function)) __asm__ volatile("addq %1, %0" : "+m"(last->metric) : "r"(amount));
+    } else if (SUMMED(function)) {
+        ASK("__cotree_path_metric");
+    } else {
+        ASK("__cotree_path");
+    }
 }
 // Before the runtime has started.
 static void very_early(void) { count(2, 77); }

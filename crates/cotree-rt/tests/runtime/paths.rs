@@ -7,8 +7,17 @@ fn build(place: &Place, flavour: Flavour, access: u32) -> Program {
     place.build_as("paths.c", "prog", flavour, access, &["-mno-red-zone"])
 }
 
+/// Metrics follow the counts: of every other function each execution of a path adds its number modulo 4, and 1.
+fn assert_sums(profile: &Profile) {
+    for (key @ (function, path), count) in &profile.paths {
+        let each = if function % 2 == 0 { path % 4 + 1 } else { 0 };
+        assert_eq!(profile.sums[key], count * each, "{key:?}");
+    }
+}
+
 /// What `many(from)` counts, done so many times.
 fn assert_many(profile: &Profile, from: u64, times: u64) {
+    assert_sums(profile);
     for i in 0..10000 {
         assert_eq!(profile.paths.get(&(1, from + i * 3)), Some(&(3 * times)), "path {i}");
     }
@@ -45,6 +54,7 @@ fn many_keys() {
                 assert_second(&profile, times);
                 assert_eq!(profile.paths.len(), 10003, "{how}");
             }
+            assert_sums(&profile);
             assert_eq!(profile.paths.get(&(3, 77)), Some(&1), "counted before the start");
             std::fs::remove_file(profile.path).unwrap();
         }

@@ -197,6 +197,8 @@ pub struct Profile {
     pub early: BTreeMap<u64, i64>,
     /// By function (from 1, or with tags) and path number.
     pub paths: BTreeMap<(u64, u64), u64>,
+    /// The metrics of the same.
+    pub sums: BTreeMap<(u64, u64), u64>,
 }
 
 impl Profile {
@@ -219,7 +221,7 @@ impl Profile {
         }
         let word = |at: u64| u64::from_le_bytes(bytes[at as usize..][..8].try_into().unwrap());
         let mut segments = Vec::new();
-        let mut paths = BTreeMap::new();
+        let (mut paths, mut sums) = (BTreeMap::new(), BTreeMap::new());
         let mut at = header.path_head;
         while at != 0 {
             assert_eq!(bytes[at as usize..][..8], PATH_MAGIC);
@@ -230,6 +232,7 @@ impl Profile {
                 if count != 0 {
                     let sum: &mut u64 = paths.entry((function, path)).or_default();
                     *sum = sum.wrapping_add(count);
+                    *sums.entry((function, path)).or_default() += word(bucket + 24);
                 }
             }
             segments.push(at..buckets + capacity * size_of::<PathBucket>() as u64);
@@ -249,7 +252,7 @@ impl Profile {
             .map(|at| (word(at), word(at + 8) as i64))
             .filter(|&(address, _)| address != 0)
             .collect();
-        Self { path: path.to_owned(), header, counters, early, paths }
+        Self { path: path.to_owned(), header, counters, early, paths, sums }
     }
 
     /// Activations abandoned at the return address.
