@@ -123,6 +123,8 @@ fn events_in_arrays() {
 #[test]
 fn events_in_hash_tables() {
     events("--profile path --path-array 0", "-O2");
+    // Some paths have words of their own, others have not.
+    events("--profile path --path-array 3 --threads on", "-O2");
 }
 
 #[test]
