@@ -140,7 +140,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     };
     let plan = plan_unit(&program, &affine_variables(&prepared), &calls, &job.options)?;
     let layout = plan.layout();
-    let interruptible = signals::reachable(&prepared, job.kind == OutputKind::Shared);
+    let interruptible = signals::reachable(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
     let spare = layout.counter_count + layout.cache_count;
     let access = access(job, &prepared, spare);

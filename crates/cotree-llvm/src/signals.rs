@@ -22,12 +22,16 @@ pub(crate) const INSTALLERS: [&std::ffi::CStr; 9] = [
     c"sigvec",
 ];
 
-/// One flag per function of the unit, in order.
-pub(crate) fn reachable(modules: &[Prepared], shared: bool) -> Vec<bool> {
+/// One flag per function of the unit, in order. `natives`: names that native objects refer to.
+pub(crate) fn reachable(modules: &[Prepared], natives: &[String], shared: bool) -> Vec<bool> {
     if shared {
         return vec![true; modules.iter().map(|m| m.extracted.facts.functions.len()).sum()];
     }
-    let installs = modules.iter().any(|m| m.extracted.installs_handlers);
+    let installer = |name: &String| {
+        let name = name.split('@').next().unwrap_or(name);
+        INSTALLERS.iter().any(|installer| installer.to_bytes() == name.as_bytes())
+    };
+    let installs = modules.iter().any(|m| m.extracted.installs_handlers) || natives.iter().any(installer);
     // Whatever a handler may call through a pointer has its address taken, and is a root already.
     callers::reachable(modules, |function| installs && function.address_taken)
 }

@@ -108,7 +108,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
         if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
     let plan = plan_unit(&program, &affine_variables(&prepared), &calls, options)?;
     let layout = plan.layout();
-    let interruptible = signals::reachable(&prepared, !executable);
+    let interruptible = signals::reachable(&prepared, &[], !executable);
     let resolving = callers::resolving(&prepared);
     let access = match options.threads {
         Threads::Off => Access::Direct,

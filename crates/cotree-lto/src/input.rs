@@ -76,7 +76,7 @@ fn elf_kind(data: &[u8]) -> ElfKind {
 }
 
 /// Names that decide how counters must be kept: who refers to one of these may run code on a second thread, move between
-/// stacks, or use the segment register.
+/// stacks, use the segment register, or install signal handlers.
 pub fn matters(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 29] = [
         b"pthread_create",
@@ -113,7 +113,25 @@ pub fn matters(name: &[u8]) -> bool {
     // `foo@VERSION` and the 64-bit twins of POSIX functions are the same function.
     let name = name.split(|&byte| byte == b'@').next().unwrap_or(name);
     let name = name.strip_suffix(b"64").unwrap_or(name);
-    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    NAMES.contains(&name) || installs_handlers(name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Does the function install signal handlers? Who refers to it may make a handler of any function; what a toolchain installs
+/// is its own.
+#[must_use]
+pub fn installs_handlers(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 9] = [
+        b"signal",
+        b"sigaction",
+        b"__sigaction",
+        b"bsd_signal",
+        b"sysv_signal",
+        b"__sysv_signal",
+        b"ssignal",
+        b"sigset",
+        b"sigvec",
+    ];
+    NAMES.contains(&name.split(|&byte| byte == b'@').next().unwrap_or(name))
 }
 
 /// Does a linker's command line make an executable without a dynamic linker? Compilers say `-static` for one, and name a
@@ -209,5 +227,7 @@ mod tests {
         assert!(matters(b"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"));
         assert!(!matters(b"pthread_create_key"));
         assert!(!matters(b"clones"));
+        assert!(matters(b"sigaction@GLIBC_2.2.5") && installs_handlers(b"sigaction@GLIBC_2.2.5"));
+        assert!(!matters(b"sigaddset") && !installs_handlers(b"pthread_create"));
     }
 }

@@ -231,6 +231,11 @@ fn guarded(hook: impl FnOnce() -> Result<(), String>) -> Status {
     api::ERR
 }
 
+/// Which of these references matter, seen where they are.
+fn of_interest(references: Vec<String>, of_toolchain: bool) -> impl Iterator<Item = String> {
+    references.into_iter().filter(move |name| !(of_toolchain && input::installs_handlers(name.as_bytes())))
+}
+
 unsafe extern "C" fn claim_file(file: *const InputFile, claimed: *mut c_int) -> Status {
     guarded(|| {
         // SAFETY: the linker passes a description of an open file and a place for the answer.
@@ -255,11 +260,12 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
             return Err(format!("{name} holds damaged LLVM bitcode: {error}; compile it again"));
         }
         Input::Native => {
-            let references = input::references(&data);
+            let of_toolchain = input::is_of_toolchain(&path);
+            let references = of_interest(input::references(&data), of_toolchain);
             with_state(|state| {
                 state.seen_native = true;
                 state.native_references.extend(references);
-                if !input::is_of_toolchain(&path) {
+                if !of_toolchain {
                     let size = data.len() as u64;
                     state.natives.insert(NativeInput { path, offset, size });
                 }
@@ -402,8 +408,9 @@ fn link() -> Result<(), String> {
     });
     if !seen_native {
         for (path, data) in mapped_files() {
-            references.extend(input::references_of_file(&data));
-            if input::is_native_object(&data) && !input::is_of_toolchain(&path) {
+            let of_toolchain = input::is_of_toolchain(&path);
+            references.extend(of_interest(input::references_of_file(&data), of_toolchain));
+            if input::is_native_object(&data) && !of_toolchain {
                 natives.insert(NativeInput { path, offset: 0, size: data.len() as u64 });
             }
         }

@@ -138,6 +138,37 @@ fn handlers_and_threads_across_files() {
     }
 }
 
+/// A handler that only machine code installs.
+#[test]
+fn handlers_that_native_objects_install() {
+    let project = Project::new(&[
+        (
+            "main.c",
+            "#include <signal.h>\n#include <sys/time.h>\n\
+             void install(int, void (*)(int)); static volatile int hits; static volatile long level;\n\
+             __attribute__((noinline)) static long shared(long n) { long s = 0;\n\
+             for (long i = 0; i < n; i++) { if ((s ^ i) & 1) s += i * 3; else s ^= i; if (s % 5 == 0) s++; } return s; }\n\
+             static void on_alarm(int s) { (void)s; hits++; level += shared(50); }\n\
+             int main(void) { install(SIGALRM, on_alarm); struct itimerval e = {{0, 100}, {0, 100}};\n\
+             setitimer(ITIMER_REAL, &e, 0); while (hits < 800) level += shared(2000);\n\
+             e.it_value.tv_usec = 0; setitimer(ITIMER_REAL, &e, 0); return 0; }\n",
+        ),
+        (
+            "native.c",
+            "#include <signal.h>\n#include <string.h>\n\
+             void install(int s, void (*f)(int)) { struct sigaction a; memset(&a, 0, sizeof a); a.sa_handler = f; sigaction(s, &a, 0); }\n",
+        ),
+    ]);
+    succeed(project.command("gcc").args(["-O1", "-c", "native.c"]));
+    succeed(project.command("ar").args(["rcs", "libnative.a", "native.o"]));
+    for native in ["native.o", "libnative.a", "-fuse-ld=mold native.o", "-fuse-ld=gold libnative.a"] {
+        project.ok(&format!("--at early --verify cc -O2 main.c {native} -o main"));
+        succeed(project.command(project.path("main")).env("COTREE_FILE", "p.cotree"));
+        project.ok("verify --strict p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
 #[test]
 fn what_clang_does_without_linking_stays_clangs() {
     let project = c();
