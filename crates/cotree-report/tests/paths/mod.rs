@@ -7,7 +7,7 @@ use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Machine, Until, Walk};
 use cotree_core::method::path::{self, Abandoned, AtCalls, PATH_REGISTER, PathOptions, PathPlan, PathProfile};
-use cotree_core::plan::{Method, UnitPlan};
+use cotree_core::plan::{Method, PathMetric, UnitPlan};
 use cotree_core::weighting::Weighting;
 use cotree_report::names::Names;
 use cotree_report::paths::{PathUnit, cover, json, predict, spectrum, text, totals};
@@ -37,11 +37,19 @@ fn walk(function: &Function, cfg: &Cfg, (blocks, ended): &Activation) -> Walk {
 }
 
 /// Plans, runs and recovers one function.
-fn profile(function: &Function, context: bool, activations: &[(u64, Activation)]) -> (PathPlan, PathProfile) {
+fn profile(
+    function: &Function,
+    context: bool,
+    metric: PathMetric,
+    activations: &[(u64, Activation)],
+) -> (PathPlan, PathProfile) {
     let cfg = function.cfg().unwrap();
     let plan = if context { path::plan_context } else { path::plan };
-    let plan = plan(function, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
-    let mut machine = Machine::new(function, &cfg, &plan.plan).with_copies(&plan.copies);
+    let plan =
+        plan(function, &cfg, &Weighting::heuristic(&cfg), PathOptions { metric, ..PathOptions::default() }).unwrap();
+    // Three events in each block before its end, and as many after it if it ends in a call.
+    let mut events = || 3;
+    let mut machine = Machine::new(function, &cfg, &plan.plan).with_copies(&plan.copies).with_events(&mut events);
     let mut abandoned = Vec::new();
     for (times, activation) in activations {
         for _ in 0..*times {
@@ -56,7 +64,11 @@ fn profile(function: &Function, context: bool, activations: &[(u64, Activation)]
     }
     let effects = machine.into_effects();
     let table: Vec<(u64, u64)> = effects.paths.iter().map(|(k, &n)| (k.1.cast_unsigned(), n)).collect();
-    let profile = path::recover(function, &cfg, &plan, &effects.counters, &table, &abandoned).unwrap();
+    let mut profile = path::recover(function, &cfg, &plan, &effects.counters, &table, &abandoned).unwrap();
+    if metric.is_summed() {
+        let sums = effects.sums.iter().map(|(key, &sum)| (key.1.cast_unsigned(), sum.cast_unsigned()));
+        profile.sums = sums.collect();
+    }
     assert!(profile.counts.flaws.is_empty());
     (plan, profile)
 }
@@ -105,7 +117,7 @@ fn turns(turns: &[char]) -> Activation {
     (blocks, None)
 }
 
-fn path_sample(context: bool, scan_activations: &[(u64, Activation)]) -> Sample {
+fn path_sample(context: bool, metric: PathMetric, scan_activations: &[(u64, Activation)]) -> Sample {
     let mut sample = sample();
     sample.map.program.modules[1].functions.truncate(1);
     sample.map.program.modules[1].functions.push(scan());
@@ -119,10 +131,10 @@ fn path_sample(context: bool, scan_activations: &[(u64, Activation)]) -> Sample 
         scan_activations.to_vec(),
     ];
     let functions: Vec<_> = sample.map.program.functions().map(|(_, f)| f).collect();
-    let recovered = functions.iter().zip(&activations).map(|(f, a)| profile(f, context, a));
+    let recovered = functions.iter().zip(&activations).map(|(f, a)| profile(f, context, metric, a));
     let (plans, profiles): (Vec<PathPlan>, Vec<PathProfile>) = recovered.unzip();
     let method = if context { Method::PathContext } else { Method::Path };
-    sample.map.plan = UnitPlan { paths: plans, ..UnitPlan::of_counters(method, vec![], None) };
+    sample.map.plan = UnitPlan { paths: plans, path_metric: metric, ..UnitPlan::of_counters(method, vec![], None) };
     sample.profile.method = method;
     sample.profile.functions = profiles.iter().map(|p| Some(p.counts.clone())).collect();
     sample.profile.paths = profiles.into_iter().map(Some).collect();
@@ -130,11 +142,15 @@ fn path_sample(context: bool, scan_activations: &[(u64, Activation)]) -> Sample 
 }
 
 fn before() -> Sample {
-    path_sample(false, &[(3, turns(&['a', 'b', 'a', 'b', 'a', '-'])), (1, turns(&['a', 'b', 'b']))])
+    path_sample(false, PathMetric::Count, &[(3, turns(&['a', 'b', 'a', 'b', 'a', '-'])), (1, turns(&['a', 'b', 'b']))])
 }
 
 fn after() -> Sample {
-    path_sample(false, &[(2, turns(&['a', '2', 'b'])), (1, (vec![0, 1, 2, 3, 4, 5], Some(0)))])
+    after_with(PathMetric::Count)
+}
+
+fn after_with(metric: PathMetric) -> Sample {
+    path_sample(false, metric, &[(2, turns(&['a', '2', 'b'])), (1, (vec![0, 1, 2, 3, 4, 5], Some(0)))])
 }
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
@@ -166,10 +182,31 @@ fn paths_that_ended_early() {
 
 #[test]
 fn paths_with_context_say_how_the_loop_was_reached() {
-    let sample = path_sample(true, &[(3, turns(&['a', 'b', 'a', 'b']))]);
+    let sample = path_sample(true, PathMetric::Count, &[(3, turns(&['a', 'b', 'a', 'b']))]);
     let unit = unit(&sample);
     let options = text::Options { function: Some("scan".into()), ..text::Options::default() };
     insta::assert_snapshot!(written(|out| text::write(&paths(&unit), &options, out)));
+}
+
+#[test]
+fn what_is_added_up_along_paths() {
+    let sample = after_with(PathMetric::Events);
+    let events = unit(&sample);
+    let options = text::Options { by: text::By::Metric, predicted: false, ..narrow() };
+    let text = written(|out| text::write(&paths(&events), &options, out));
+    assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+    let json = written(|out| json::write(&[paths(&events)], |symbol| symbol == "scan", out));
+    assert!(json.contains(r#""metric":"events","measured":false"#), "{json}");
+    let text = written(|out| text::write_cover(&paths(&events), &paths(&events), &options, out));
+    assert!(text.contains("Paths are compared by their counts; events are not."), "{text}");
+
+    let sample = after_with(PathMetric::Cycles);
+    let cycles = unit(&sample);
+    let text = written(|out| text::write(&paths(&cycles), &options, out));
+    assert!(text.contains("measured, not exact") && text.contains("by cycles"), "{text}");
+    let json = written(|out| json::write(&[paths(&cycles)], |symbol| symbol == "scan", out));
+    assert!(json.contains(r#""metric":"cycles","measured":true"#), "{json}");
 }
 
 #[test]
@@ -196,7 +233,7 @@ fn edge_counts_predict_a_path_that_never_ran() {
     assert_eq!(turn.predicted.0.iter().map(|b| b.0).collect::<Vec<_>>(), [1, 2, 4]);
     assert_eq!((turn.predicted_count, turn.hottest_count), (3, 8));
     // Where each is true as often as not, the edges that are taken make up a path that never ran.
-    let sample = path_sample(false, &[(3, turns(&['a', 'b', 'a', 'b', 'b', 'a']))]);
+    let sample = path_sample(false, PathMetric::Count, &[(3, turns(&['a', 'b', 'a', 'b', 'b', 'a']))]);
     let whole = self::unit(&sample);
     let unit = paths(&whole);
     let of = unit.functions().iter().find(|f| f.function.facts.symbol == "scan").unwrap();
@@ -269,7 +306,7 @@ fn json() {
 
 #[test]
 fn a_function_that_never_ran_has_paths_all_the_same() {
-    let sample = path_sample(false, &[]);
+    let sample = path_sample(false, PathMetric::Count, &[]);
     let whole = unit(&sample);
     let unit = paths(&whole);
     let (_, sums) = totals::gather(&unit, |symbol| symbol == "scan");
