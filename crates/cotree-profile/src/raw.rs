@@ -8,7 +8,7 @@ use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
 use crate::path_counts::Buckets;
 use cotree_core::plan::PathMetric;
-use cotree_rt::layout::{Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
+use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
@@ -67,7 +67,7 @@ impl Header {
         if !header.page.starts_with(&MAGIC) {
             return Err(ProfileError::NotAProfile { path: path.to_owned(), hint: "" });
         }
-        let version = header.u32(at::VERSION);
+        let version = header.version();
         if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
         }
@@ -197,14 +197,18 @@ impl Header {
         self.u64(at::EARLY_CAPACITY)
     }
 
+    pub(crate) fn version(&self) -> u32 {
+        self.u32(at::VERSION)
+    }
+
     /// File offset of the newest path segment; 0: there is none.
     fn path_head(&self) -> u64 {
-        if self.u32(at::VERSION) >= 2 { self.u64(at::PATH_HEAD) } else { 0 }
+        if self.version() >= 2 { self.u64(at::PATH_HEAD) } else { 0 }
     }
 
     /// What is added up along paths; `None` if this version does not know.
     fn metric(&self) -> Option<PathMetric> {
-        let number = if self.u32(at::VERSION) >= 2 { self.u32(at::PATH_METRIC) } else { 0 };
+        let number = if self.version() >= 2 { self.u32(at::PATH_METRIC) } else { 0 };
         PathMetric::from_number(number.into())
     }
 
@@ -268,7 +272,8 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     };
     let segments = Segments::find(&mut file, &header, length, path)?;
     file.seek(SeekFrom::Start(PAGE)).map_err(io)?;
-    let mut body = Body { file, position: PAGE, sum: Checksum::new(length - PAGE), buffer: vec![0; 1 << 18] };
+    let sum = BodyChecksum::new(header.version(), length - PAGE);
+    let mut body = Body { file, position: PAGE, sum, buffer: vec![0; 1 << 18] };
 
     body.skip_to(header.early_offset()).map_err(io)?;
     let mut address = None;
@@ -332,7 +337,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
 struct Body<R> {
     file: R,
     position: u64,
-    sum: Checksum,
+    sum: BodyChecksum,
     buffer: Vec<u8>,
 }
 

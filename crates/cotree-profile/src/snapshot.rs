@@ -7,7 +7,7 @@
 use crate::atomic::{self, WriteError};
 use crate::file::ProfileError;
 use crate::raw::{HEADER_SIZE, Header, Segments};
-use cotree_rt::layout::{self, PAGE, State};
+use cotree_rt::layout::{self, BodyChecksum, PAGE, State};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -167,8 +167,9 @@ fn finish(mut bytes: Vec<u8>, pid: u32, live: &Path) -> Result<Vec<u8>, ProfileE
     let end = usize::try_from(header.end().max(segments.end()).min(length)).expect("checked against the length");
     bytes.truncate(end);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-    let body = layout::checksum(&bytes[HEADER_SIZE..]);
-    let page = header.into_snapshot(u64::try_from(now).unwrap_or(u64::MAX), threads_of(pid), body);
+    let mut body = BodyChecksum::new(header.version(), (bytes.len() - HEADER_SIZE) as u64);
+    body.add(&bytes[HEADER_SIZE..]);
+    let page = header.into_snapshot(u64::try_from(now).unwrap_or(u64::MAX), threads_of(pid), body.finish());
     bytes[..HEADER_SIZE].copy_from_slice(&page[..]);
     Ok(bytes)
 }

@@ -442,8 +442,11 @@ fn a_slab_whose_place_a_segment_takes_is_none() {
     seal(&mut bytes);
     assert_eq!(read(&bytes), without);
     assert!(recover(&binary, &without).unwrap().exact());
-    // Version 1 had no segments.
+    // Version 2 had another checksum, version 1 no segments.
     let mut bytes = whole;
+    bytes[8] = 2;
+    seal(&mut bytes);
+    assert_eq!(read(&bytes), without);
     bytes[8] = 1;
     seal(&mut bytes);
     assert!(read(&bytes).paths.entries().is_empty());

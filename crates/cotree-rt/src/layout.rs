@@ -23,10 +23,12 @@
 //! run, what is missing is put before the final `.cotree`, or at the end: `.NAME` of a shared library if there is neither
 //! `%n` nor `%m`, `.PID` of a forked child if there is no `%p`.
 
+pub use crate::checksum::{BodyChecksum, Checksum, checksum};
+
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
 /// Version of this layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The oldest version that readers still understand: without path segments.
 pub const OLDEST_VERSION: u32 = 1;
 /// Version of the interface between generated code, unit descriptor and runtime.
@@ -341,46 +343,4 @@ impl RegisterValue {
 pub const fn path_slot(function: u64, path: u64, capacity: u64) -> u64 {
     let mixed = path.wrapping_add(function.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) & (capacity - 1)
-}
-
-/// A 64-bit checksum of bytes, eight at a time (the last ones padded with zeros), for damage, not for enemies.
-#[must_use]
-pub fn checksum(bytes: &[u8]) -> u64 {
-    let mut sum = Checksum::new(bytes.len() as u64);
-    sum.add(bytes);
-    sum.finish()
-}
-
-/// [`checksum`] of bytes that come in pieces.
-pub struct Checksum(u64);
-
-impl Checksum {
-    /// Of `len` bytes in all.
-    #[must_use]
-    pub const fn new(len: u64) -> Self {
-        Self(0xCBF2_9CE4_8422_2325_u64 ^ len)
-    }
-
-    /// The next piece; only the last one may have a length that is no multiple of eight.
-    pub fn add(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.word(u64::from_le_bytes(*word));
-        }
-        if !rest.is_empty() {
-            let mut word = [0u8; 8];
-            word[..rest.len()].copy_from_slice(rest);
-            self.word(u64::from_le_bytes(word));
-        }
-    }
-
-    const fn word(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    /// The sum.
-    #[must_use]
-    pub const fn finish(self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
 }

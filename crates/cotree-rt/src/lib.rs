@@ -29,6 +29,10 @@
 
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
+mod checksum;
 pub mod layout;
 
 #[cfg(feature = "runtime")]

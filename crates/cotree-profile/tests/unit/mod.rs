@@ -278,8 +278,10 @@ pub fn seal(bytes: &mut [u8]) {
     if bytes.len() < 4096 {
         return;
     }
-    let body = layout::checksum(&bytes[4096..]);
-    bytes[112..120].copy_from_slice(&body.to_le_bytes());
+    let version = u32::from_le_bytes(bytes[8..12].try_into().unwrap());
+    let mut body = layout::BodyChecksum::new(version, bytes.len() as u64 - 4096);
+    body.add(&bytes[4096..]);
+    bytes[112..120].copy_from_slice(&body.finish().to_le_bytes());
     bytes[120..128].fill(0);
     let header = layout::checksum(&bytes[..4096]);
     bytes[120..128].copy_from_slice(&header.to_le_bytes());

@@ -3,7 +3,7 @@
 use super::naming::{Facts, Path, Place};
 use super::sys::{self, Errno};
 use super::{early, paths, say, slabs, unit};
-use crate::layout::{ABI, Checksum, Flags, MAGIC, PAGE, RawHeader, State, VERSION, checksum};
+use crate::layout::{ABI, BodyChecksum, Flags, MAGIC, PAGE, RawHeader, State, VERSION, checksum};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::mem::offset_of;
@@ -339,7 +339,7 @@ pub fn seal(
     let early = unsafe { core::slice::from_raw_parts(early.as_ptr().cast::<u8>(), early_bytes) };
     // SAFETY: a header page that only the ending thread writes now.
     let fields = unsafe { &mut *header };
-    let mut sum = Checksum::new(early_bytes as u64 + fields.slab_count * fields.slab_stride);
+    let mut sum = BodyChecksum::new(VERSION, early_bytes as u64 + fields.slab_count * fields.slab_stride);
     sum.add(early);
     for_each_slab(&mut |slab| sum.add(slab));
     fields.threads_alive = threads_alive;

@@ -1,8 +1,8 @@
 //! Builds the runtime and small programs with gcc, runs them, and reads their raw profiles back.
 
 use cotree_rt::layout::{
-    Access, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader, RawHeader, State,
-    checksum,
+    Access, BodyChecksum, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader,
+    RawHeader, State, checksum,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -216,7 +216,9 @@ impl Profile {
             page[field..field + 8].fill(0);
             assert_eq!(header.header_checksum, checksum(&page), "header checksum");
             if header.threads_alive == 0 {
-                assert_eq!(header.body_checksum, checksum(&bytes[PAGE as usize..]), "body checksum");
+                let mut body = BodyChecksum::new(header.version, end - PAGE);
+                body.add(&bytes[PAGE as usize..]);
+                assert_eq!(header.body_checksum, body.finish(), "body checksum");
             }
         }
         let word = |at: u64| u64::from_le_bytes(bytes[at as usize..][..8].try_into().unwrap());
