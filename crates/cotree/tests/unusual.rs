@@ -351,6 +351,67 @@ int main(void) {
 }
 
 #[test]
+fn libraries_that_come_and_go() {
+    let project = Project::new(&[
+        (
+            "library.c",
+            r#"static volatile int sink;
+__attribute__((noinline)) static int leaf(int n) { sink += n; return n; }
+__attribute__((noinline)) static int deep(int n, int (*call)(int)) {
+  leaf(n);
+  if (n == 0) return call(3);
+  int r = deep(n - 1, call);
+  leaf(r);
+  return r + 1;
+}
+int entry(int n, int (*call)(int)) { int s = 0; for (int i = 0; i < n; i++) { s += deep(i, call); leaf(s); } return s; }
+__attribute__((constructor)) static void comes(void) { leaf(0); }
+__attribute__((destructor)) static void goes(void) { leaf(0); leaf(1); }
+"#,
+        ),
+        (
+            "main.c",
+            r#"#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdlib.h>
+static jmp_buf back;
+static int round;
+static int call(int n) {
+  if (round == 1) longjmp(back, 1);
+  if (round == 3) exit(n);
+  return n;
+}
+int main(void) {
+  for (round = 0; round < 4; round++) {
+    void *library = dlopen("./library.so", RTLD_NOW);
+    int (*entry)(int, int (*)(int)) = (int (*)(int, int (*)(int)))dlsym(library, "entry");
+    if (!setjmp(back)) entry(5 + round, call);
+    dlclose(library);
+  }
+  return 0;
+}
+"#,
+        ),
+    ]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--verify cc {level} -g -shared -fPIC library.c -o library.so"));
+        project.ok(&format!("--verify cc {level} -g main.c -ldl -o program"));
+        let status = project.command(project.path("program")).env("COTREE_FILE", "%n.%p.cotree").status();
+        assert_eq!(status.expect("a program").code(), Some(3), "{level}");
+        let profiles: Vec<_> = fs::read_dir(project.path(""))
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+            .filter(|name| name.ends_with(".cotree"))
+            .collect();
+        assert_eq!(profiles.len(), 5, "{level}: {profiles:?}");
+        for profile in profiles {
+            project.ok(&format!("verify --strict {profile}"));
+            fs::remove_file(project.path(&profile)).expect("a profile");
+        }
+    }
+}
+
+#[test]
 fn stacks_of_threads_that_ended_are_left_alone() {
     let project = Project::new(&[
         ("library.c", "int twice(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 2; return sum; }\n"),
