@@ -141,6 +141,13 @@ impl LoopForest {
         self.nest.parent(l.index()).map(Loop::new)
     }
 
+    /// The innermost loop that contains both blocks.
+    #[must_use]
+    pub fn common(&self, a: Block, b: Block) -> Option<Loop> {
+        let (a, b) = (self.innermost(a)?, self.innermost(b)?);
+        self.nest.common_ancestor(a.index(), b.index()).map(Loop::new)
+    }
+
     /// In how many loops this one lies.
     #[must_use]
     pub fn depth(&self, l: Loop) -> u32 {

@@ -104,7 +104,28 @@ pub struct FunctionPlan {
     pub probes: Vec<PlacedProbe>,
     /// What counter number `i` means.
     pub measures: Vec<Measure>,
+    /// Edges that need no counter, those of outer loops first.
+    #[serde(skip)]
+    pub fixed: Vec<FixedEdge>,
 }
+
+/// An edge that runs so many times for each time that another one does: the backedge of a loop that always goes around
+/// equally often, and the edge by which that loop is left ([`crate::affine::fixed`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedEdge {
+    /// The edge that needs no counter.
+    pub edge: Edge,
+    /// How often it runs each time that the other one does.
+    pub times: u64,
+    /// The other one.
+    pub of: Edge,
+    /// In how many loops of the kind this one lies, less than [`MOST_FIXED_DEPTH`].
+    pub depth: u32,
+}
+
+/// How deep loops that always go around equally often may be nested, for recovery takes a turn for each depth. Those deeper
+/// within are loops like any other.
+pub const MOST_FIXED_DEPTH: u32 = 8;
 
 /// The most paths of a function whose table is an array, unless the user says otherwise.
 pub const PATH_ARRAY: u64 = 1024;

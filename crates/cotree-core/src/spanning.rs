@@ -4,10 +4,12 @@
 //! would close a cycle. EXIT→entry is offered before all others, so that it never needs a counter ("the maximum
 //! spanning tree algorithm can be seeded with the edge EXIT → root"). A graph in several pieces gets a spanning forest.
 
+use crate::affine::fixed::FixedLoops;
 use crate::cfg::Cfg;
 use crate::ids::Edge;
 use crate::union_find::UnionFind;
 use crate::weighting::Weighting;
+use std::cmp::Reverse;
 
 /// Which tree is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,52 +35,66 @@ pub enum Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanningTree {
     in_tree: Vec<bool>,
-    /// An edge that is neither in the tree nor a chord.
-    known: Option<Edge>,
+    /// Edges that are neither in the tree nor chords, in order.
+    apart: Vec<Edge>,
 }
 
 impl SpanningTree {
     /// The extreme tree. Deterministic: ties go to the stronger claim, then to the lower edge number.
     #[must_use]
     pub fn new(cfg: &Cfg, weighting: &Weighting, extreme: Extreme, claim: impl Fn(Edge) -> Claim) -> Self {
-        Self::seeded(cfg, weighting, extreme, claim, Some(cfg.exit_edge()))
+        Self::offered(cfg, weighting, extreme, claim, |_| Some(0), true)
     }
 
-    /// The extreme tree of the graph without EXIT→entry, which is not in the tree and no chord: how often it runs is known
-    /// from elsewhere.
+    /// The maximum tree that spans each of the loops by itself, without their backedges: these are not in the tree and no
+    /// chords. `entered`: nor is EXIT→entry, since how often it runs is known from elsewhere.
     #[must_use]
-    pub fn entered(cfg: &Cfg, weighting: &Weighting, extreme: Extreme, claim: impl Fn(Edge) -> Claim) -> Self {
-        Self { known: Some(cfg.exit_edge()), ..Self::seeded(cfg, weighting, extreme, claim, None) }
+    pub fn nested(
+        cfg: &Cfg,
+        weighting: &Weighting,
+        entered: bool,
+        claim: impl Fn(Edge) -> Claim,
+        loops: &FixedLoops,
+    ) -> Self {
+        let mut apart: Vec<Edge> = loops.edges.iter().map(|fixed| fixed.edge).collect();
+        apart.extend(entered.then(|| cfg.exit_edge()));
+        apart.sort_unstable();
+        let depth = |edge| if apart.binary_search(&edge).is_ok() { None } else { Some(loops.depth(edge)) };
+        let tree = Self::offered(cfg, weighting, Extreme::Maximum, claim, depth, !entered);
+        Self { apart, ..tree }
     }
 
-    fn seeded(
+    /// Offers all edges but those without a depth, the deepest first; `seeded`: EXIT→entry before them all.
+    fn offered(
         cfg: &Cfg,
         weighting: &Weighting,
         extreme: Extreme,
         claim: impl Fn(Edge) -> Claim,
-        seed: Option<Edge>,
+        depth: impl Fn(Edge) -> Option<u32>,
+        seeded: bool,
     ) -> Self {
-        let mut offers: Vec<(Claim, f64, Claim, Edge)> = cfg
-            .edges()
-            .filter(|&e| e != cfg.exit_edge())
-            .map(|e| {
-                let claim = claim(e);
-                let rank = if claim == Claim::Forced { Claim::Forced } else { Claim::Plain };
-                let weight = match extreme {
-                    Extreme::Maximum => -weighting.edge(e),
-                    Extreme::Minimum => weighting.edge(e),
-                };
-                (rank, weight, claim, e)
-            })
-            .collect();
-        offers.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3)));
+        type Offer = (Reverse<u32>, Claim, f64, Claim, Edge);
+        let offer = |e: Edge| -> Option<Offer> {
+            let claim = claim(e);
+            let rank = if claim == Claim::Forced { Claim::Forced } else { Claim::Plain };
+            let weight = match extreme {
+                Extreme::Maximum => -weighting.edge(e),
+                Extreme::Minimum => weighting.edge(e),
+            };
+            Some((Reverse(depth(e)?), rank, weight, claim, e))
+        };
+        let mut offers: Vec<Offer> = cfg.edges().filter(|&e| e != cfg.exit_edge()).filter_map(offer).collect();
+        offers.sort_unstable_by(|a, b| {
+            (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)).then((a.3, a.4).cmp(&(b.3, b.4)))
+        });
 
         let mut joined = UnionFind::new(cfg.block_count());
         let mut in_tree = vec![false; cfg.edge_count()];
-        for edge in seed.into_iter().chain(offers.into_iter().map(|offer| offer.3)) {
+        let seed = seeded.then(|| cfg.exit_edge());
+        for edge in seed.into_iter().chain(offers.into_iter().map(|offer| offer.4)) {
             in_tree[edge.index()] = joined.union(cfg.src(edge).index(), cfg.dst(edge).index());
         }
-        Self { in_tree, known: None }
+        Self { in_tree, apart: Vec::new() }
     }
 
     /// Is the edge in the tree?
@@ -90,7 +106,7 @@ impl SpanningTree {
     /// The edges off the tree, in edge order.
     pub fn chords(&self) -> impl Iterator<Item = Edge> {
         let chords = self.in_tree.iter().enumerate().filter(|(_, inside)| !**inside).map(|(i, _)| Edge::new(i));
-        chords.filter(|&edge| Some(edge) != self.known)
+        chords.filter(|edge| self.apart.binary_search(edge).is_err())
     }
 
     /// The sum of the chords' weights: what counters on the chords cost.

@@ -77,6 +77,7 @@ fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[Walk], seed: &Seed) -> Optio
         from_constant: *known,
         never_wraps: *known && swing.saturating_mul(40) < 1 << (bits - 1),
         circuits: known.then_some(circuits),
+        rounds: rounds(cfg, loops, l, walks),
         trips: None,
     })
 }
@@ -95,6 +96,31 @@ fn most_circuits(cfg: &Cfg, loops: &LoopForest, l: Loop, walk: &Walk) -> u64 {
         }
     }
     most
+}
+
+/// How often the loop goes around each time that it is entered, if that is always the same.
+fn rounds(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[Walk]) -> Option<u64> {
+    let mut all = Vec::new();
+    for walk in walks {
+        let mut now = None;
+        for &e in &walk.edges {
+            let (from, to) = (loops.contains(l, cfg.src(e)), loops.contains(l, cfg.dst(e)));
+            now = match now {
+                Some(rounds) if to && cfg.dst(e) == loops.header(l) => Some(rounds + 1),
+                None if to && !from => Some(0),
+                now => now,
+            };
+            if from && !to {
+                all.extend(now.take());
+            }
+        }
+        // Entered at its start.
+        if walk.edges.first().is_some_and(|&e| loops.contains(l, cfg.src(e))) {
+            return None;
+        }
+    }
+    let first = all.first().copied().unwrap_or(7);
+    all.iter().all(|&rounds| rounds == first).then_some(first)
 }
 
 struct Case {
@@ -167,6 +193,22 @@ proptest! {
         prop_assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
     }
 
+    /// So they do where the entries are known from elsewhere; and what is foreseen without them is true.
+    #[test]
+    fn entered_profiles_stay_exact(case in cases()) {
+        let Case { function, cfg, walks, weighting, variables } = &case;
+        let (truth, early) = observe(function, cfg, walks).unwrap();
+        let trades = Trades::new(function, cfg, weighting, variables);
+        if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &trades) {
+            let counts = run(&case, &plan);
+            for (block, count) in edge::foresee(function, cfg, &plan, &counts, &early).unwrap().into_iter().enumerate() {
+                prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[block])), "block {}", block);
+            }
+            let entries = i128::from(truth.entries);
+            prop_assert_eq!(edge::recover_entered(function, cfg, &plan, &counts, &early, entries).unwrap(), truth);
+        }
+    }
+
     /// Every trade that is offered, whether it is taken or not, counts its edge.
     #[test]
     fn every_trade_counts_its_edge(case in cases()) {
@@ -228,6 +270,7 @@ fn random_variables_are_rich() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let (mut taken, mut narrow, mut offsets, mut wraps, mut abandoned, mut no_edge, mut passed) = (0, 0, 0, 0, 0, 0, 0);
+    let (mut fixed, mut nested, mut around) = (0, 0, 0);
     for _ in 0..2000 {
         let case = cases().new_tree(&mut runner).unwrap().current();
         let trades = Trades::new(&case.function, &case.cfg, &case.weighting, &case.variables);
@@ -236,6 +279,9 @@ fn random_variables_are_rich() {
         no_edge += trades.verdicts.iter().filter(|v| **v == Err(Refusal::NoEdge)).count();
         let plan = edge::plan_affine(&case.function, &case.cfg, &case.weighting, &case.variables);
         let counts = run(&case, &plan);
+        fixed += plan.fixed.len();
+        nested += plan.fixed.iter().filter(|fixed| fixed.depth > 0).count();
+        around += plan.fixed.iter().filter(|fixed| (1..7).contains(&fixed.times)).count();
         for placed in &plan.probes {
             let Probe::Close(counter, closing) = placed.probe else { continue };
             taken += 1;
@@ -244,7 +290,7 @@ fn random_variables_are_rich() {
             passed += usize::from(counts[counter.index()] > 1);
         }
     }
-    let seen = [taken, narrow, offsets, wraps, abandoned, no_edge, passed];
+    let seen = [taken, narrow, offsets, wraps, abandoned, no_edge, passed, fixed, nested, around];
     assert!(seen.iter().all(|&n| n > 25), "{seen:?}");
 }
 
@@ -274,6 +320,7 @@ fn counter(cfg: &Cfg, header: usize, steps: &[(usize, usize, i64)], bits: u32) -
         from_constant: false,
         never_wraps: true,
         circuits: None,
+        rounds: None,
         trips: None,
     }
 }

@@ -22,6 +22,7 @@ fn plan(probes: &[(Place, Probe)]) -> FunctionPlan {
     FunctionPlan {
         probes: probes.iter().map(|&(place, probe)| PlacedProbe { place, probe }).collect(),
         measures: vec![Measure::Block(Block(0)); 2],
+        ..FunctionPlan::default()
     }
 }
 

@@ -300,3 +300,110 @@ out:
     assert_eq!(text.matches(&entered).count(), 2, "a phi for the value at entry: {text}");
     assert!(text.contains("mul i64"), "{text}");
 }
+
+/// How often the loop of this shape goes around, if nothing needs to count that.
+fn rounds(kind: &str, first: &str, step: &str, test: &str) -> Option<u64> {
+    let body = format!(
+        "define i32 @f(ptr %a, {kind} %n, i1 %c) {{
+entry:
+  br label %loop
+loop:
+  %i = phi {kind} [ {first}, %entry ], [ %next, %loop ]
+  %p = getelementptr i8, ptr %a, {kind} %i
+  store volatile i8 1, ptr %p
+  %next = add {kind} %i, {step}
+  %more = icmp {test}
+  br i1 %more, label %loop, label %done
+done:
+  ret i32 0
+}}"
+    );
+    let plan = Seen::new(&body).plan();
+    plan.fixed.first().map(|fixed| {
+        assert_eq!((plan.fixed.len(), plan.measures.len()), (1, 1), "{plan:?}");
+        fixed.times
+    })
+}
+
+#[test]
+fn loops_of_known_length_need_nothing() {
+    assert_eq!(rounds("i64", "0", "1", "ult i64 %next, 100"), Some(99));
+    assert_eq!(rounds("i64", "0", "1", "ult i64 %i, 100"), Some(100));
+    assert_eq!(rounds("i64", "0", "1", "ne i64 %next, 7"), Some(6));
+    assert_eq!(rounds("i64", "0", "1", "ugt i64 7, %next"), Some(6));
+    assert_eq!(rounds("i32", "10", "-3", "sgt i32 %next, -5"), Some(4));
+    assert_eq!(rounds("i32", "10", "-3", "sge i32 %next, -5"), Some(5));
+    assert_eq!(rounds("i32", "5", "1", "eq i32 %next, 6"), Some(1));
+    assert_eq!(rounds("i32", "5", "1", "slt i32 %next, 0"), Some(0));
+    // Around the end of its width.
+    assert_eq!(rounds("i8", "250", "3", "ne i8 %next, 0"), Some(1));
+    assert_eq!(rounds("i8", "250", "3", "ne i8 %next, 1"), Some(172), "253 + 3 × 172 is 3 × 256 + 1");
+    assert_eq!(rounds("i8", "-100", "1", "ule i8 %next, -90"), Some(10));
+    assert_eq!(rounds("i8", "120", "1", "sgt i8 %next, 0"), Some(7));
+    // Longer than anybody would count, never ending, and not from constant to constant.
+    assert_eq!(rounds("i64", "0", "1", "ult i64 %next, 100000"), None);
+    assert_eq!(rounds("i32", "0", "2", "ne i32 %next, 7"), None);
+    assert_eq!(rounds("i32", "%n", "1", "ult i32 %next, 7"), None);
+    assert_eq!(rounds("i32", "0", "1", "ult i32 %next, %n"), None);
+    assert_eq!(rounds("i32", "undef", "1", "ult i32 %next, 7"), None);
+    assert_eq!(rounds("i32", "0", "%n", "ult i32 %next, 7"), None);
+}
+
+#[test]
+fn loops_that_only_look_like_it_are_counted() {
+    const BODY: &str = "define void @f(ptr %a, i1 %c) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i1, %latch ]
+  br label %inner
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j1, %inner ]
+  store volatile i32 %j, ptr %a
+  %j1 = add i32 %j, 1
+  %again = icmp ult i32 %j1, 4
+  br i1 %again, label %inner, label %latch
+latch:
+  %i1 = add i32 %i, 1
+  %more = icmp ult i32 %i1, 3
+  br i1 %more, label %outer, label %done
+done:
+  ret void
+}";
+    let fixed = |body: &str| {
+        let fixed = Seen::new(body).plan().fixed;
+        fixed.iter().map(|fixed| (fixed.times, fixed.depth)).collect::<Vec<_>>()
+    };
+    assert_eq!(fixed(BODY), [(2, 0), (3, 1)]);
+    // Another way out, a second backedge, a step that is not always made, a call that may not come back.
+    let leaves = BODY.replace(
+        "br i1 %again, label %inner, label %latch",
+        "%x = and i1 %again, %c\n  br i1 %x, label %inner, label %latch",
+    );
+    assert_eq!(fixed(&leaves), [(2, 0)]);
+    let exit = BODY
+        .replace("  %i1 = add", "  br i1 %c, label %on, label %done\non:\n  %i1 = add")
+        .replace("[ %i1, %latch ]", "[ %i1, %on ]");
+    assert_eq!(fixed(&exit), [(3, 0)]);
+    let twice = BODY
+        .replace("  %i1 = add", "  br i1 %c, label %on, label %outer\non:\n  %i1 = add")
+        .replace("[ %i1, %latch ]", "[ %i, %latch ], [ %i1, %on ]");
+    assert_eq!(fixed(&twice), [(3, 0)]);
+    let sometimes = BODY.replace(
+        "  %i1 = add i32 %i, 1",
+        "  br i1 %c, label %step, label %on\nstep:\n  %s = add i32 %i, 1\n  br label %on\non:\n  %i1 = phi i32 [ %i, %latch ], [ %s, %step ]",
+    ).replace("[ %i1, %latch ]", "[ %i1, %on ]");
+    assert_eq!(fixed(&sometimes), [(3, 0)]);
+    let calls = BODY.replace("  %i1 = add", "  call void @g()\n  %i1 = add");
+    assert_eq!(fixed(&format!("{calls}\ndeclare void @g()")), [(3, 0)]);
+    // The test of the outer loop is made by the inner one.
+    let within = BODY
+        .replace("label %inner, label %latch", "label %inner, label %done")
+        .replace(
+            "%again = icmp ult i32 %j1, 4",
+            "br i1 %c, label %latch, label %on\non:\n  %again = icmp ult i32 %i, 3",
+        )
+        .replace("[ %j1, %inner ]", "[ %j1, %on ]")
+        .replace("br i1 %more, label %outer, label %done", "br label %outer");
+    assert_eq!(fixed(&within), []);
+}

@@ -105,9 +105,9 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
     }
 }
 
-/// Are there loops that are counted only when they are left?
+/// Are there loops that are counted only when they are left, or taken to have gone around as often as they do by then?
 fn counts_in_variables(plan: &FunctionPlan) -> bool {
-    plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
+    !plan.fixed.is_empty() || plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
 }
 
 /// Which functions certainly had no activation, whatever is wrong with a run.

@@ -18,10 +18,13 @@
 //! of 64 bits are safe with steps up to 64 (or any multiple of them that is odd but for six bits); of others something
 //! must be *proven* ([`AffineVariable::never_wraps`], [`AffineVariable::circuits`]), or they are not used.
 //!
+//! **Loops of known length** need no variable at all ([`fixed`]).
+//!
 //! **Early termination.** A value that is pending in a variable dies with its activation, so loops in which one may be
 //! abandoned at a call are left alone. What interrupts anywhere (a kill, a jump out of a signal handler) is flagged as
 //! it is for counters.
 
+pub mod fixed;
 pub mod region;
 pub mod trade;
 
@@ -51,6 +54,9 @@ pub struct AffineVariable {
     pub never_wraps: bool,
     /// The loop never goes around more often than this in one activation.
     pub circuits: Option<u64>,
+    /// How often the loop goes around each time that it is entered, before it is left, if that is always the same. The loop
+    /// has one backedge and one exit.
+    pub rounds: Option<u64>,
     /// How often the loop can be expected to go around each time that it is entered, if something tells. An estimate.
     pub trips: Option<u64>,
 }

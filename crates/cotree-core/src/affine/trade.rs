@@ -5,6 +5,7 @@
 //! lower of the two is the cheapest plan (the edges off a tree of greatest weight are those of least total weight).
 //! Of the edges that a variable counts, which all run about equally often, the dearest is offered.
 
+use super::fixed::FixedLoops;
 use super::region::{Counted, LoopRegion};
 use super::{AffineVariable, LONGEST_RUN, Quotient};
 use crate::cfg::Cfg;
@@ -31,6 +32,11 @@ const SURE_TRIPS: f64 = 0.5;
 
 /// The same for loops with several exits: searches end early.
 const SURE_TRIPS_OF_SEARCHES: f64 = 0.3;
+
+/// In functions of more blocks loops of known length are counted when they are left, like others: that is nothing beside the
+/// rest of such a function. But whether its inner loops find room for their values in registers hangs on single
+/// instructions elsewhere, and bzip2's decoder (587 blocks) takes a quarter more of them for want of one closing.
+const LARGE: usize = 256;
 
 /// Blocks and edges that may be looked at for all variables of a function, per block and edge of the function: loops in
 /// loops in loops have their limits.
@@ -83,6 +89,8 @@ pub struct Trade {
 pub struct Trades {
     /// Per variable, the trade that it offers.
     pub verdicts: Vec<Result<Trade, Refusal>>,
+    /// The loops that need nothing at all.
+    pub fixed: FixedLoops,
     /// The cheapest variable for each edge, if it is cheaper than a counter there.
     best: BTreeMap<Edge, Variable>,
 }
@@ -106,6 +114,13 @@ impl Trades {
             effort: EFFORT.saturating_mul(cfg.block_count() + cfg.edge_count()),
         };
         let verdicts: Vec<_> = (0..).map(Variable).zip(variables).map(|(n, v)| judge.trade(n, v)).collect();
+        let small = function.blocks.len() <= LARGE;
+        let rounds = variables.iter().filter(|_| small).filter_map(|variable| {
+            let l = loops.headed_by(variable.header)?;
+            let (region, _) = judge.regions.get(&l)?.as_ref().ok()?;
+            Some((l, (variable.rounds?, region)))
+        });
+        let fixed = FixedLoops::new(cfg, &loops, &rounds.collect());
         let mut best: BTreeMap<Edge, Variable> = BTreeMap::new();
         for (variable, verdict) in (0..).map(Variable).zip(&verdicts) {
             let Ok(trade) = verdict else { continue };
@@ -114,7 +129,7 @@ impl Trades {
                 best.insert(trade.edge, variable);
             }
         }
-        Self { verdicts, best }
+        Self { verdicts, fixed, best }
     }
 
     /// The trade that replaces a counter on this edge, if one pays.

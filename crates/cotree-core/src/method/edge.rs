@@ -95,12 +95,8 @@ impl<'a> Chords<'a> {
     /// A counter or a variable for each chord, with what they cost; `entered`: entries are known.
     fn plan(&self, entered: bool) -> (FunctionPlan, f64) {
         let Self { cfg, trades, placer, prices } = self;
-        let tree = if entered {
-            SpanningTree::entered(cfg, prices, Extreme::Maximum, |edge| claim(placer, edge))
-        } else {
-            spanning_tree(placer, cfg, prices, Extreme::Maximum)
-        };
-        let mut plan = FunctionPlan::default();
+        let tree = SpanningTree::nested(cfg, prices, entered, |edge| claim(placer, edge), &trades.fixed);
+        let mut plan = FunctionPlan { fixed: trades.fixed.edges.clone(), ..FunctionPlan::default() };
         for edge in tree.chords() {
             match trades.of(edge) {
                 Some((_, trade)) => trade.add(&mut plan),
@@ -175,8 +171,27 @@ fn recover_from(
     if let Some(entries) = entries {
         readings.entered(cfg, entries);
     }
+    fix(cfg, plan, &mut readings)?;
     let balanced = propagate(cfg, &mut readings).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
     Ok(profile(cfg, &readings, balanced, true, early))
+}
+
+/// The flows of the backedges that are so many times those of other edges ([`crate::affine::fixed`]).
+fn fix(cfg: &Cfg, plan: &FunctionPlan, readings: &mut Readings) -> Result<(), RecoverError> {
+    for loops in plan.fixed.chunk_by(|a, b| a.depth == b.depth) {
+        let mut trial = readings.edges.clone();
+        for fixed in &plan.fixed {
+            let slot = trial.get_mut(fixed.edge.index()).ok_or(RecoverError::ForeignGraph)?;
+            slot.get_or_insert(0);
+        }
+        let early = &readings.early;
+        law(cfg, &mut trial, early).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+        for fixed in loops {
+            let of = trial.get(fixed.of.index()).copied().flatten().ok_or(RecoverError::ForeignGraph)?;
+            readings.fixed(fixed, of);
+        }
+    }
+    Ok(())
 }
 
 /// The counts of those blocks that the counters determine without the function's entries; signed, as flows are.
@@ -200,9 +215,13 @@ pub fn foresee(
 
 /// Applies the law of flow to the blocks of the graph; `false` if the counts break it.
 pub(super) fn propagate(cfg: &Cfg, readings: &mut Readings) -> Result<bool, flow::Underdetermined> {
+    law(cfg, &mut readings.edges, &readings.early)
+}
+
+fn law(cfg: &Cfg, edges: &mut [Option<i128>], early: &[i128]) -> Result<bool, flow::Underdetermined> {
     let links: Vec<(usize, usize)> = cfg.edges().map(|e| (cfg.src(e).index(), cfg.dst(e).index())).collect();
-    let surplus = readings.early.iter().map(|&early| -early).collect();
-    flow::propagate(&links, &mut readings.edges, surplus)
+    let surplus = early.iter().map(|&early| -early).collect();
+    flow::propagate(&links, edges, surplus)
 }
 
 /// The profile that follows from all edges' flows; edges are left out where only blocks are promised.

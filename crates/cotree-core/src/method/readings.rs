@@ -3,7 +3,7 @@
 use super::RecoverError;
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::plan::{FunctionPlan, Measure};
+use crate::plan::{FixedEdge, FunctionPlan, Measure};
 use crate::profile::EarlyExits;
 
 /// The measured counts by what they measure, with the early exits by block.
@@ -60,6 +60,17 @@ impl Readings {
             }
             if let [only] = cfg.succs(block) {
                 self.consistent &= note(&mut self.edges[only.index()], entries - self.early[block.index()]);
+            }
+        }
+    }
+
+    /// Takes in an edge that needs no counter, given how often the other one ran.
+    pub fn fixed(&mut self, fixed: &FixedEdge, of: i128) {
+        match of.checked_mul(i128::from(fixed.times)) {
+            Some(flow) => self.consistent &= note(&mut self.edges[fixed.edge.index()], flow),
+            None => {
+                self.consistent = false;
+                self.edges[fixed.edge.index()].get_or_insert(0);
             }
         }
     }

@@ -13,6 +13,7 @@
 
 mod code;
 mod entries;
+mod fixed;
 mod functions;
 mod lines;
 mod paths;
@@ -24,14 +25,14 @@ mod validate;
 use crate::binary::{BinaryMap, UnitId};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
-use streams::{NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, STREAMS_4, Stream, Writer};
+use streams::{NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, STREAMS_4, STREAMS_5, Stream, Writer};
 
 pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
 /// Version of the section's layout. A map that makes no use of the last streams has the version in which they were not there.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -102,6 +103,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     plans::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &paths::Registers::new(&map.plan, &map.program), &mut writer);
     entries::write(&map.plan.entries, &map.program, &mut writer);
+    fixed::write(&map.plan.functions, &mut writer);
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
@@ -126,6 +128,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let mut plan = plans::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &paths::Registers::new(&plan, &program))?;
     plan.entries = entries::read(&mut reader, &program)?;
+    fixed::read(&mut reader, &mut plan.functions)?;
     text.finish()?;
     reader.finish()?;
     let map = BinaryMap { program, plan, code, threaded };
@@ -158,7 +161,7 @@ pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError
 /// Compresses every stream by itself and puts the header before them.
 fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
     let without = |count| streams.split_at_checked(count).filter(|(_, new)| new.iter().all(Vec::is_empty));
-    let older = [(2, STREAMS_2), (3, STREAMS_3), (4, STREAMS_4)];
+    let older = [(2, STREAMS_2), (3, STREAMS_3), (4, STREAMS_4), (5, STREAMS_5)];
     let old = older.iter().find_map(|&(version, count)| Some((version, without(count)?.0)));
     let (version, streams) = old.unwrap_or((VERSION, streams));
     let unpacked: usize = streams.iter().map(Vec::len).sum();
@@ -224,6 +227,7 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
             2 => STREAMS_2,
             3 => STREAMS_3,
             4 => STREAMS_4,
+            5 => STREAMS_5,
             _ => STREAMS,
         },
         unit: UnitId(bytes[16..32].try_into().expect("sixteen bytes")),

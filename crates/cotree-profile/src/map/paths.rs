@@ -20,6 +20,7 @@ pub(super) fn counters(plan: &PathPlan) -> FunctionPlan {
     FunctionPlan {
         probes: plan.plan.probes.iter().filter(|placed| counts(&placed.probe)).copied().collect(),
         measures: plan.plan.measures.clone(),
+        ..FunctionPlan::default()
     }
 }
 

@@ -318,7 +318,11 @@ fn read_bits(
 
 fn read_list(function: &Function, r: &mut Reader<'_>) -> Result<FunctionPlan, MapError> {
     let count = r.get_count(Stream::ProbeKind, Stream::ProbeId)?;
-    let mut plan = FunctionPlan { probes: Vec::with_capacity(count), measures: Vec::with_capacity(count) };
+    let mut plan = FunctionPlan {
+        probes: Vec::with_capacity(count),
+        measures: Vec::with_capacity(count),
+        ..FunctionPlan::default()
+    };
     let (mut edge, mut block) = (0, 0);
     for _ in 0..count {
         let kind = Usual::from_number(r.get(Stream::ProbeKind)?)?;

@@ -104,6 +104,8 @@ streams! {
     Window,
     /// What is added up along paths, if anything is.
     Metric,
+    /// Edges that need no counter: in which functions, how many, which, and what they follow from.
+    Fixed,
 }
 
 /// How many streams maps of version 1 have: the first ones.
@@ -114,6 +116,8 @@ pub(super) const STREAMS_2: usize = Stream::Entry as usize;
 pub(super) const STREAMS_3: usize = Stream::Window as usize;
 /// How many of them version 4 had.
 pub(super) const STREAMS_4: usize = Stream::Metric as usize;
+/// How many of them version 5 had.
+pub(super) const STREAMS_5: usize = Stream::Fixed as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

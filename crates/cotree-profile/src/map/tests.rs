@@ -5,7 +5,7 @@ use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure, Method, PathMetric, UnitPlan};
+use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure, Method, PathMetric, UnitPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -187,6 +187,19 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
     plan
 }
 
+/// Edges that need no counter, in every third function.
+fn fixed_for(number: usize, function: &Function, seed: u64) -> Vec<FixedEdge> {
+    let edges = function.edges.len();
+    let count = if number % 3 == 1 && edges > 0 { (seed >> 32) as usize % 4 } else { 0 };
+    let fixed = |at: usize| FixedEdge {
+        edge: Edge::new((seed as usize).wrapping_mul(at + 3) % edges),
+        times: seed >> (at * 17),
+        of: Edge::new((seed as usize).wrapping_add(at) % edges),
+        depth: at as u32 / 2,
+    };
+    (0..count).map(fixed).collect()
+}
+
 /// A path plan as a map keeps it: without the probes that count paths.
 fn paths_for(function: &Function, method: Method, options: PathOptions) -> PathPlan {
     let cfg = function.cfg().expect("a control-flow graph");
@@ -275,7 +288,13 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                 }
             } else {
                 let entries = if method == Method::Edge { entries_for(&functions, seed >> 16) } else { vec![] };
-                UnitPlan { entries, ..UnitPlan::of_counters(method, plans(0), check) }
+                let mut plans = plans(0);
+                if method == Method::Edge {
+                    for ((number, plan), function) in plans.iter_mut().enumerate().zip(&functions) {
+                        plan.fixed = fixed_for(number, function, seed);
+                    }
+                }
+                UnitPlan { entries, ..UnitPlan::of_counters(method, plans, check) }
             };
             let code = CodeMap {
                 functions: code
@@ -328,6 +347,7 @@ proptest! {
     #[test]
     fn maps_of_version_1_are_read(mut map in binary_map().prop_filter("version 1 had no paths", |m| !m.plan.method.counts_paths())) {
         map.plan.entries.clear();
+        map.plan.functions.iter_mut().for_each(|plan| plan.fixed.clear());
         let (streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
         let mut bytes = pack(&streams[..STREAMS_1], unit);
         bytes[8] = 1;
@@ -335,12 +355,14 @@ proptest! {
         prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
     }
 
-    /// A reader of version 2 knows nothing of derived entries, one of version 3 nothing of windows, and one of version 4 nothing of
-    /// sums: they would take counters for the wrong ones.
+    /// A reader of version 2 knows nothing of derived entries, one of version 3 nothing of windows, one of version 4 nothing of
+    /// sums, and one of version 5 nothing of loops of known length: they would take counters for the wrong ones, or miss some.
     #[test]
     fn the_version_is_the_first_that_can_say_it(map in binary_map()) {
         let windows = map.plan.paths.iter().any(|plan| !plan.windows.is_empty());
+        let fixed = map.plan.functions.iter().any(|plan| !plan.fixed.is_empty());
         let version = match () {
+            () if fixed => 6,
             () if map.plan.path_metric.is_summed() => 5,
             () if windows => 4,
             () if !map.plan.entries.is_empty() => 3,

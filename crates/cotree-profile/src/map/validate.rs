@@ -7,7 +7,7 @@ use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::PathPlan;
 use cotree_core::method::path::numbering::MOST_PATHS;
 use cotree_core::method::path::windows::Window;
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_PATH_ARRAY, Measure, Method};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_FIXED_DEPTH, MOST_PATH_ARRAY, Measure, Method};
 use cotree_core::probe::{Place, Probe};
 
 /// Checks every index and order that users of a map rely on.
@@ -162,6 +162,11 @@ fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static s
         if !known {
             return Err("a counter measures what is not there");
         }
+    }
+    if !plan.fixed.iter().all(|f| edge(f.edge) && edge(f.of) && f.depth < MOST_FIXED_DEPTH)
+        || !plan.fixed.is_sorted_by_key(|f| f.depth)
+    {
+        return Err("a loop of known length is none of its loops");
     }
     for placed in &plan.probes {
         let place = match placed.place {

@@ -142,6 +142,7 @@ pub fn sample() -> Sample {
     let edges = |list: &[u32]| FunctionPlan {
         probes: vec![],
         measures: list.iter().map(|&e| Measure::Edge(Edge(e))).collect(),
+        ..FunctionPlan::default()
     };
     let plans = vec![edges(&[]), edges(&[0, 3, 4, 5]), edges(&[1, 3]), edges(&[1]), edges(&[])];
     let c = [square, classify, main];

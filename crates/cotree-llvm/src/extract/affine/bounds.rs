@@ -4,6 +4,7 @@
 //!   circuit passes leaves the loop when it equals some value that does not change meanwhile. An odd step visits every
 //!   value of the variable's width before any of them again: so the loop goes around less than 2^width times. (The step
 //!   need not be odd if poison would tell.)
+//! - **How often exactly.** From constants: see [`cotree_core::affine::fixed`].
 //! - **Poison that is noticed.** Where an increment that wraps is poison, and the branch that decides on leaving the loop
 //!   depends on the value, wrapping is undefined behaviour of the program.
 
@@ -15,6 +16,10 @@ use cotree_core::ids::{Block, Edge};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use std::collections::HashMap;
+
+/// Loops that go around more often are not followed to their end: what it costs to count one of them when it is left is nothing
+/// beside the loop itself.
+const MOST_ROUNDS: u64 = 4096;
 
 /// A comparison that decides whether the loop goes on.
 pub(super) struct Test {
@@ -179,6 +184,50 @@ impl SeenLoop<'_> {
         false
     }
 
+    /// How often the loop goes around before its only exit is taken, if the variable comes in as a constant, moves by the same
+    /// step each time, and is compared with a constant. Found by going around.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    pub(super) unsafe fn rounds(&self, variable: &Traced, tests: &[Test]) -> Option<u64> {
+        let (&[(_, exit)], [test]) = (&self.region.exits[..], tests) else { return None };
+        let block = self.region.blocks[exit];
+        let simple = self.latches().count() == 1 && test.block == block && self.own.contains(&block);
+        if !simple || !test.each_circuit || variable.current.get(&block) != Some(&variable.phi) {
+            return None;
+        }
+        let steps: HashMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
+        let step = self.region.step_per_circuit(|e| steps.get(&e).copied().unwrap_or(0))?;
+        let step = u64::try_from(step.rem_euclid(1 << variable.bits)).ok()?;
+        // SAFETY: as the caller promises; only constants are read.
+        unsafe {
+            let constant = |v: LLVMValueRef| {
+                let known = !LLVMIsAConstantInt(v).is_null() && self.width(v) == Some(variable.bits);
+                known.then(|| LLVMConstIntGetZExtValue(v))
+            };
+            let first = self.initial(variable.phi).next().and_then(|(value, _)| constant(value))?;
+            let [a, b] = test.operands;
+            let (compared, bound, swapped) = match (constant(a), constant(b)) {
+                (None, Some(bound)) => (a, bound, false),
+                (Some(bound), None) => (b, bound, true),
+                _ => return None,
+            };
+            let origin = self.origin(compared).filter(|origin| origin.phi == variable.phi)?;
+            if !self.starts_at_constant(variable.phi) {
+                return None;
+            }
+            let mut value = first.wrapping_add_signed(origin.plus) & mask(variable.bits);
+            for rounds in 0..=MOST_ROUNDS {
+                let (left, right) = if swapped { (bound, value) } else { (value, bound) };
+                if !holds(test.stays, left, right, variable.bits) {
+                    return Some(rounds);
+                }
+                value = value.wrapping_add(step) & mask(variable.bits);
+            }
+        }
+        None
+    }
+
     /// How often the loop may be expected to go around: from constants, or from a bound that is the remainder of something,
     /// as in the loops that unrolled ones leave behind. An estimate.
     ///
@@ -244,6 +293,24 @@ impl SeenLoop<'_> {
                     dominators.dominates(test.block, exit) && variable.current[&exit] == variable.current[&test.block]
                 })
         })
+    }
+}
+
+/// Does the comparison hold of two numbers of so many bits?
+fn holds(predicate: LLVMIntPredicate, a: u64, b: u64, bits: u32) -> bool {
+    use LLVMIntPredicate as P;
+    let signed = |value: u64| (value << (64 - bits)).cast_signed() >> (64 - bits);
+    match predicate {
+        P::LLVMIntEQ => a == b,
+        P::LLVMIntNE => a != b,
+        P::LLVMIntUGT => a > b,
+        P::LLVMIntUGE => a >= b,
+        P::LLVMIntULT => a < b,
+        P::LLVMIntULE => a <= b,
+        P::LLVMIntSGT => signed(a) > signed(b),
+        P::LLVMIntSGE => signed(a) >= signed(b),
+        P::LLVMIntSLT => signed(a) < signed(b),
+        P::LLVMIntSLE => signed(a) <= signed(b),
     }
 }
 

@@ -97,7 +97,8 @@ unsafe fn in_function(
             continue;
         }
         let region = LoopRegion::new(cfg, loops, l, &mut scratch);
-        let seen = SeenLoop { handles, cfg, numbers: &numbers, layout, inside: inside(&region), region };
+        let own = region.blocks.iter().copied().filter(|&b| loops.innermost(b) == Some(l)).collect();
+        let seen = SeenLoop { handles, cfg, numbers: &numbers, layout, inside: inside(&region), own, region };
         let Some(rest) = effort.checked_sub(seen.region.size()) else { break };
         effort = rest;
         // SAFETY: as the caller promises.
@@ -131,6 +132,8 @@ struct SeenLoop<'a> {
     layout: LLVMTargetDataRef,
     region: LoopRegion,
     inside: BTreeSet<Block>,
+    /// Those of its blocks that are in no loop within it.
+    own: BTreeSet<Block>,
 }
 
 /// A phi whose movements are known.
@@ -317,6 +320,8 @@ impl SeenLoop<'_> {
         let circuits = traced.iter().filter_map(|t| unsafe { self.circuits(t, tests) }).min();
         // SAFETY: as the caller promises.
         let trips = traced.iter().filter_map(|t| unsafe { self.trips(t, tests) }).min();
+        // SAFETY: as the caller promises.
+        let rounds = traced.iter().find_map(|t| unsafe { self.rounds(t, tests) });
         let judge = |t: Traced| {
             // SAFETY: as the caller promises.
             unsafe {
@@ -360,6 +365,7 @@ impl SeenLoop<'_> {
                     from_constant: self.starts_at_constant(t.phi),
                     never_wraps,
                     circuits,
+                    rounds,
                     trips,
                 };
                 // A value that the entering block's own terminator makes can't be frozen in time.

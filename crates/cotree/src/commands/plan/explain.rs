@@ -6,7 +6,7 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::edge;
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure};
+use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::sese::CycleEquivalence;
 use cotree_core::weighting::Weighting;
@@ -104,6 +104,10 @@ impl Explanation<'_> {
             if !same.is_empty() {
                 writeln!(out, "    runs as often (one region): {}", same.join(", "))?;
             }
+        }
+        for &FixedEdge { edge, times, of, .. } in &self.plan.fixed {
+            writeln!(out, "  no counter: {} runs {times} times each time that the loop is left", self.edge(edge))?;
+            writeln!(out, "    by {}, since the loop always goes around as often", self.edge(of))?;
         }
         let derived = edges.saturating_sub(self.plan.measures.len());
         writeln!(out, "  {derived} edges are not counted: their counts follow from these")?;

@@ -21,6 +21,7 @@ pub struct Affine {
     variables: u64,
     usable: u64,
     used: u64,
+    fixed: u64,
 }
 
 impl Affine {
@@ -45,6 +46,7 @@ impl Affine {
             sum.variables += variables.len() as u64;
             sum.usable += trades.verdicts.iter().filter(|verdict| verdict.is_ok()).count() as u64;
             sum.used += replaced.len() as u64;
+            sum.fixed += plan.fixed.len() as u64;
         }
         sum
     }
@@ -81,6 +83,7 @@ pub fn write(costs: &Costs, affine: Option<&Affine>, out: &mut dyn Write) -> io:
             "variables": affine.variables,
             "usable": affine.usable,
             "used": affine.used,
+            "fixed": affine.fixed,
         });
     }
     serde_json::to_writer_pretty(&mut *out, &plan)?;

@@ -1,0 +1,54 @@
+//! Loops that always go around equally often: their backedges need neither counter nor variable.
+//!
+//! Where a loop is entered, goes around *n* times and is left by its only exit, its backedge runs *n* times as often as the
+//! exit does. That is one more equation beside the law of flow, and one counter less. To keep recovery as simple as it
+//! is, the spanning tree spans each such loop by itself, without its backedge: then what is assumed of the backedge changes
+//! no flow outside of the loop. So with zero assumed for all of them the law gives the true flow of the exits of the
+//! outermost, these give the backedges, and so on inwards, one turn for each depth of nesting.
+
+use super::region::LoopRegion;
+use crate::cfg::Cfg;
+use crate::ids::{Edge, Loop};
+use crate::loops::LoopForest;
+use crate::plan::{FixedEdge, MOST_FIXED_DEPTH};
+use std::collections::BTreeMap;
+
+/// The loops of one function that always go around equally often.
+#[derive(Clone, Debug, Default)]
+pub struct FixedLoops {
+    /// Their backedges, those of outer loops first.
+    pub edges: Vec<FixedEdge>,
+    /// Per edge, in how many of the loops it lies; empty if there are none.
+    depths: Vec<u32>,
+}
+
+impl FixedLoops {
+    /// Sorts out the loops that are said to go around equally often: `rounds` has them with their surveys.
+    pub(super) fn new(cfg: &Cfg, loops: &LoopForest, rounds: &BTreeMap<Loop, (u64, &LoopRegion)>) -> Self {
+        let mut edges = Vec::new();
+        let mut depths = vec![0u32; loops.len()];
+        for l in loops.loops() {
+            let around = loops.parent(l).map_or(0, |outer| depths[outer.index()]);
+            depths[l.index()] = around;
+            let Some(&(times, region)) = rounds.get(&l).filter(|_| around < MOST_FIXED_DEPTH) else { continue };
+            let mut back = region.edges().filter(|&e| cfg.dst(e) == loops.header(l));
+            if let (Some(edge), None, &[(of, _)]) = (back.next(), back.next(), &region.exits[..]) {
+                edges.push(FixedEdge { edge, times, of, depth: around });
+                depths[l.index()] = around + 1;
+            }
+        }
+        if edges.is_empty() {
+            return Self::default();
+        }
+        edges.sort_by_key(|fixed| (fixed.depth, fixed.edge));
+        let depth = |e: Edge| loops.common(cfg.src(e), cfg.dst(e)).map_or(0, |l| depths[l.index()]);
+        let depths = cfg.edges().map(|e| if e == cfg.exit_edge() { 0 } else { depth(e) }).collect();
+        Self { edges, depths }
+    }
+
+    /// In how many of the loops the edge lies.
+    #[must_use]
+    pub fn depth(&self, edge: Edge) -> u32 {
+        self.depths.get(edge.index()).copied().unwrap_or(0)
+    }
+}
