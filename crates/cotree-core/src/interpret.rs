@@ -302,7 +302,7 @@ impl<'a> Machine<'a> {
             let more = events.as_mut().map_or(0, |next| next());
             effects.events = effects.events.wrapping_add(more);
         };
-        let calls_last = |block| function.sites.iter().any(|site| site.terminator && site.block == block);
+        let calls_last = |block| function.sites_of(block).any(|(_, site)| site.terminator);
         let mut drawn = walk.edges.len() as u64;
         let mut initial = || {
             drawn = drawn.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x7F4A_7C15_F39C_C060);

@@ -31,8 +31,8 @@ fn succeed(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// Compiles, runs and verifies a program; gives what it printed, and how many closings it has.
-fn check(source: &str, options: &[&str], level: &str) -> (String, usize) {
+/// Compiles, runs and verifies a program; gives what it printed, how many closings it has, and how many loops of known length.
+fn check(source: &str, options: &[&str], level: &str) -> (String, usize, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("p.c"), source).expect("written");
     succeed(cotree(folder.path()).args(options).args(["cc", level, "-g", "-w", "-o", "p", "p.c"]));
@@ -46,7 +46,8 @@ fn check(source: &str, options: &[&str], level: &str) -> (String, usize) {
     }
     let binary = BinaryFile::open(&folder.path().join("p")).expect("a profiled binary");
     let plans = &binary.map().plan.functions;
-    (printed, plans.iter().flat_map(|p| &p.probes).filter(|p| matches!(p.probe, Probe::Close(..))).count())
+    let closings = plans.iter().flat_map(|p| &p.probes).filter(|p| matches!(p.probe, Probe::Close(..)));
+    (printed, closings.count(), plans.iter().map(|p| p.fixed.len()).sum())
 }
 
 fn check_seed(seed: u64) {
@@ -55,12 +56,12 @@ fn check_seed(seed: u64) {
     for (options, level) in
         [(&["--verify"][..], "-O1"), (&["--verify"], "-O2"), (&["--verify", "--threads", "on"], "-O3")]
     {
-        let (output, closings) = check(&source, options, level);
-        assert!(closings > 100, "{closings} closings at {level}: nothing was tried");
+        let (output, closings, fixed) = check(&source, options, level);
+        assert!(closings > 100 && fixed > 20, "{closings} closings, {fixed} loops at {level}: nothing was tried");
         printed.push(output);
     }
-    let (output, closings) = check(&source, &["--verify", "--affine", "off"], "-O2");
-    assert_eq!(closings, 0);
+    let (output, closings, fixed) = check(&source, &["--verify", "--affine", "off"], "-O2");
+    assert_eq!((closings, fixed), (0, 0));
     printed.push(output);
     assert!(printed.iter().all(|p| *p == printed[0]), "{printed:?}");
 }
