@@ -70,18 +70,26 @@ pub fn run(args: &Args) -> Result<bool> {
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
     let campaign = Campaign { context: &context, variants: &variants, counter, rounds, jobs };
     let mut results = Results { variants: variants.clone(), programs: Vec::new() };
+    let mut sets = Results { variants: variants.clone(), programs: Vec::new() };
     let mut failures = Vec::new();
+    for set in programs::kernels::sets().map(Subject::C) {
+        if only.is_none_or(|part| set.name().contains(part)) {
+            let mut measured = campaign.measure(&set, &set, &store)?;
+            failures.append(&mut measured.failures);
+            sets.programs.push(measured);
+        }
+    }
     let unfinished = workspace::scratch().join("bench-so-far.md");
     for (subject, longer) in campaign::pairs(subjects, longer)? {
         if only.is_none_or(|part| subject.name().contains(part)) {
             let mut measured = campaign.measure(&subject, &longer, &store)?;
             failures.append(&mut measured.failures);
             results.programs.push(measured);
-            std::fs::write(&unfinished, page(&context, counter, args, &missing, &failures, &results)?)?;
+            std::fs::write(&unfinished, page(&context, counter, args, &missing, &failures, [&results, &sets])?)?;
         }
     }
-    ensure!(!results.programs.is_empty(), "no program has such a name");
-    let mut text = page(&context, counter, args, &missing, &failures, &results)?;
+    ensure!(!(results.programs.is_empty() && sets.programs.is_empty()), "no program has such a name");
+    let mut text = page(&context, counter, args, &missing, &failures, [&results, &sets])?;
     if only.is_none_or(|part| "sqlite".contains(part)) && args.tool.is_empty() {
         text += &footprint::measure(&context, if quick { 1 } else { 3 })?;
     }
@@ -105,7 +113,7 @@ fn page(
     args: &Args,
     missing: &[String],
     failures: &[String],
-    results: &Results,
+    [results, sets]: [&Results; 2],
 ) -> Result<String> {
     let mut text = heading(context, counter)?;
     if args.reuse {
@@ -123,8 +131,13 @@ fn page(
     for failure in failures {
         writeln!(text, "**Failed**: {}\n", failure.lines().next().unwrap_or_default())?;
     }
-    results.write(&mut text)?;
-    tables::write(results, &mut text)?;
+    if !results.programs.is_empty() {
+        results.write(&mut text)?;
+    }
+    sets.write_sets(&mut text)?;
+    if !results.programs.is_empty() {
+        tables::write(results, &mut text)?;
+    }
     Ok(text)
 }
 

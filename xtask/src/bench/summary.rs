@@ -60,6 +60,25 @@ impl Results {
         self.write_times(out)
     }
 
+    /// The sets of small functions.
+    pub fn write_sets(&self, out: &mut String) -> std::fmt::Result {
+        if self.programs.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "## Sets of small functions\n")?;
+        writeln!(
+            out,
+            "Over a hundred small functions made of loops, at -O1, called with sizes from 1 to 200, and two dozen numeric kernels \
+             at -O2; instructions of all of them in one program, over each tool's own build without counters.\n"
+        )?;
+        let mut table = Table::new(std::iter::once("build").chain(self.programs.iter().map(|p| p.name)));
+        for variant in self.counted() {
+            let cells = self.programs.iter().map(|program| percent(program.overhead(variant)));
+            table.row(std::iter::once(variant.name.to_owned()).chain(cells));
+        }
+        writeln!(out, "{table}")
+    }
+
     fn write_summary(&self, out: &mut String) -> std::fmt::Result {
         writeln!(out, "## All configurations, at -O2 (Rust: release)\n")?;
         writeln!(

@@ -14,6 +14,22 @@ const KERNELS: [(&str, &str, [&[&str]; 3]); 7] = [
     ("puzzle", "kernels/puzzle.c", [&["11", "8"], &["9", "2"], &["7", "1"]]),
 ];
 
+/// Sets of small functions, which are judged by themselves: name, file, and the level that they are built at.
+const SETS: [(&str, &str, &str); 2] =
+    [("small functions", "loops/small.c", "-O1"), ("numeric kernels", "loops/numeric.c", "-O2")];
+
+/// The sets. They take no arguments.
+pub fn sets() -> impl Iterator<Item = Program> {
+    SETS.into_iter().map(|(name, file, level)| Program {
+        name,
+        cxx: false,
+        flags: vec![level.into()],
+        sources: vec![program_file(file)],
+        libraries: vec!["-lm"],
+        runs: vec![Vec::new()],
+    })
+}
+
 /// All of them.
 pub fn all(workload: Workload) -> impl Iterator<Item = Program> {
     KERNELS.into_iter().map(move |(name, file, [full, small, tiny])| Program {

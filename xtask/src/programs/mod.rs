@@ -1,6 +1,6 @@
 //! The C and C++ programs of the suites: what to compile, in one command, and what to run.
 
-mod kernels;
+pub mod kernels;
 mod libraries;
 
 use crate::sources::Sources;
@@ -193,7 +193,7 @@ impl Program {
 
     /// The command that links what was compiled so.
     pub fn link(&self, mut compiler: Command, options: &[&str], objects: &[PathBuf], output: &Path) -> Command {
-        compiler.args(options).args(objects).args(&self.libraries).arg("-o").arg(output);
+        compiler.args(options).args(&self.flags).args(objects).args(&self.libraries).arg("-o").arg(output);
         compiler
     }
 }
