@@ -2,7 +2,8 @@
 //!
 //! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its first
 //! three locations are constants: flags of no interest and the number of values. The values are triples: function,
-//! site, register ([`crate::apply`]).
+//! site, register; or with [`IS_ADDRESS`] in the function's number four: function, site, first word, address
+//! ([`crate::apply`]).
 //!
 //! Layout: a header (version, three zeros, then the numbers of functions, constants and records, 4 bytes each); per
 //! function its address (relocated), frame size and number of records, 8 bytes each; 8 bytes per constant; the records in
@@ -10,6 +11,7 @@
 //! (kind, 0, size in 2 bytes, DWARF register in 2, 0 in 2, a signed number in 4), padding to 8 bytes, 2 bytes of 0, the
 //! number of live registers (2), 4 bytes each, padding to 8 bytes.
 
+use crate::apply::IS_ADDRESS;
 use crate::error::Error;
 use cotree_core::ids::Site;
 use cotree_rt::layout::RegisterValue;
@@ -27,6 +29,8 @@ pub(crate) enum Value {
     Constant(i64),
     /// In a register or in memory.
     At(RegisterValue),
+    /// There is the address of a word of slab 0; the value is that word's number less this.
+    Address(RegisterValue, i64),
 }
 
 /// A register at a call.
@@ -118,9 +122,22 @@ fn registers(locations: &[Option<Value>]) -> Option<Vec<Register>> {
     let [_, _, Some(Value::Constant(count)), values @ ..] = locations else { return None };
     let values = values.get(..usize::try_from(*count).ok()?)?;
     let mut registers = Vec::new();
-    for triple in values.chunks(3) {
-        let [Some(Value::Constant(function)), Some(Value::Constant(site)), value] = *triple else { return None };
-        let link = (u32::try_from(function).ok()?, Site(u32::try_from(site).ok()?));
+    let mut values = values.iter().copied();
+    while let Some(function) = values.next() {
+        let (Some(Value::Constant(function)), Some(Value::Constant(site))) = (function, values.next()?) else {
+            return None;
+        };
+        let function = u32::try_from(function).ok()?;
+        let link = (function & !IS_ADDRESS, Site(u32::try_from(site).ok()?));
+        let value = if function & IS_ADDRESS == 0 {
+            values.next()?
+        } else {
+            let Some(Value::Constant(first)) = values.next()? else { return None };
+            match values.next()? {
+                Some(Value::At(place)) => Some(Value::Address(place, first)),
+                _ => None, // A constant is no address.
+            }
+        };
         registers.extend(value.map(|value| Register { link, value }));
     }
     Some(registers)
@@ -194,7 +211,7 @@ impl RegisterTable {
         if registers == 0 {
             return table;
         }
-        let mut long = Vec::new();
+        let mut long: Vec<u64> = Vec::new();
         for points in functions {
             table.index.push(size(table.returns.len()));
             for point in points {
@@ -202,6 +219,10 @@ impl RegisterTable {
                 table.values.extend(point.registers.iter().map(|register| {
                     let value = match register.value {
                         Value::At(value) => value,
+                        Value::Address(place, first) => {
+                            long.extend([place.pack(), first.cast_unsigned()]);
+                            RegisterValue::Address(size(registers + long.len() - 2))
+                        }
                         Value::Constant(value) => i32::try_from(value).map_or_else(
                             |_| {
                                 long.push(value.cast_unsigned());
@@ -218,5 +239,42 @@ impl RegisterTable {
         table.returns.push((0, size(table.values.len())));
         table.values.extend(long);
         table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(values: &[Option<Value>]) -> Option<Vec<Register>> {
+        let constant = |n: i64| Some(Value::Constant(n));
+        let head = [constant(0), constant(0), constant(values.len() as i64)];
+        registers(&[&head, values].concat())
+    }
+
+    #[test]
+    fn numbers_and_addresses_stand_side_by_side() {
+        let constant = |n: i64| Some(Value::Constant(n));
+        let (rbx, stack) = (RegisterValue::Register(3), RegisterValue::Memory(7, 24));
+        let address = constant(i64::from(7 | IS_ADDRESS));
+        let inlined: [&[Option<Value>]; 3] = [
+            &[constant(5), constant(1), Some(Value::At(rbx))],
+            &[address, constant(2), constant(4000), Some(Value::At(stack))],
+            &[constant(9), constant(3), constant(-1)],
+        ];
+        let known = |function, site, value| Register { link: (function, Site(site)), value };
+        let all =
+            [known(5, 1, Value::At(rbx)), known(7, 2, Value::Address(stack, 4000)), known(9, 3, Value::Constant(-1))];
+        assert_eq!(told(&inlined.concat()).as_deref(), Some(&all[..]));
+        // What is nowhere is left out, and so is an address that would be the same in every run.
+        assert_eq!(told(&[address, constant(2), constant(4000), None]), Some(Vec::new()));
+        assert_eq!(told(&[address, constant(2), constant(4000), constant(0)]), Some(Vec::new()));
+        assert_eq!(told(&inlined[1][..3]), None);
+        let point = |offset, registers: &[Register]| Point { offset, registers: registers.to_vec() };
+        let table = RegisterTable::new(&[vec![point(8, &all[..1]), point(16, &all[1..])], Vec::new()]);
+        assert_eq!((table.index, table.returns), (vec![0, 2, 2], vec![(8, 0), (16, 1), (0, 3)]));
+        let packed = [rbx, RegisterValue::Address(3), RegisterValue::Constant(-1), stack].map(RegisterValue::pack);
+        assert_eq!(table.values, [packed.as_slice(), &[4000]].concat());
+        assert_eq!(RegisterValue::unpack(packed[1]), Some(RegisterValue::Address(3)));
     }
 }

@@ -309,6 +309,9 @@ pub enum RegisterValue {
     Register(u8),
     /// In memory, so far from the register's value (the stack pointer's is that after the return).
     Memory(u8, i32),
+    /// The number of a word of slab 0, less this table's element after that one; that one says, as such a word, where the
+    /// address of that word is.
+    Address(u32),
 }
 
 impl RegisterValue {
@@ -320,6 +323,7 @@ impl RegisterValue {
             Self::LongConstant(index) => (2, 0, index.cast_signed()),
             Self::Register(register) => (3, register, 0),
             Self::Memory(register, offset) => (4, register, offset),
+            Self::Address(index) => (5, 0, index.cast_signed()),
         };
         kind | (register as u64) << 8 | (number.cast_unsigned() as u64) << 32
     }
@@ -333,6 +337,7 @@ impl RegisterValue {
             2 => Self::LongConstant(number.cast_unsigned()),
             3 => Self::Register(register),
             4 => Self::Memory(register, number),
+            5 => Self::Address(number.cast_unsigned()),
             _ => return None,
         })
     }

@@ -1,8 +1,9 @@
 //! Path registers at calls: what the runtime must find when an activation ends early.
 //!
-//! A call carries the registers in an operand bundle, `"deopt"(i32 function, i32 site, i64 register)`. It costs nothing but
+//! A call carries the registers in an operand bundle, `"deopt"(i32 function, i32 site, i64 register)`; with
+//! [`super::IS_ADDRESS`] in the function's number, `"deopt"(i32 function, i32 site, i64 first word, i64 address)`. It costs nothing but
 //! that the value has to live through the call: the code generator writes down where (`.llvm_stackmaps`). The inliner
-//! puts the caller's triples before those of the callee's calls, if these have a bundle at all: so every call gets one,
+//! puts the caller's values before those of the callee's calls, if these have a bundle at all: so every call gets one,
 //! even if it has nothing to say. Those that are still empty in the end are taken away again ([`drop_empty`]): a call with a
 //! bundle is no tail call.
 

@@ -119,6 +119,49 @@ impl Counters {
         }
     }
 
+    /// Whether the addresses of counters are constants, which [`Self::fixed`] gives.
+    pub(super) fn are_fixed(&self) -> bool {
+        self.constant
+    }
+
+    /// The address of the counter with this number, which need not be one of the unit's: something may be added to it.
+    pub(super) fn fixed(&self, counter: i64) -> LLVMValueRef {
+        // SAFETY: constants of the module's context. The address may leave the array, so nothing is promised.
+        unsafe {
+            let mut indices = [LLVMConstInt(self.int64, counter.cast_unsigned(), 1)];
+            LLVMConstGEP2(self.int64, self.array(), indices.as_mut_ptr(), 1)
+        }
+    }
+
+    /// What [`Self::fixed`] is relative to.
+    fn array(&self) -> LLVMValueRef {
+        if self.interruptible { self.in_assembly.0 } else { self.slab }
+    }
+
+    /// The type of [`Self::fixed`].
+    pub(super) fn address_type(&self) -> LLVMTypeRef {
+        // SAFETY: a value of the module.
+        unsafe { LLVMTypeOf(self.array()) }
+    }
+
+    /// `counter += 1`, by an address that was computed from [`Self::fixed`].
+    ///
+    /// # Safety
+    /// The builder must be positioned where the address is available; it is that of a counter.
+    pub(super) unsafe fn increment_at(&self, at: LLVMValueRef) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let one = LLVMConstInt(self.int64, 1, 0);
+            if self.interruptible {
+                self.add_at_once(at, one);
+                return;
+            }
+            let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
+            let new = LLVMBuildAdd(self.builder, old, one, c"".as_ptr());
+            LLVMBuildStore(self.builder, new, at);
+        }
+    }
+
     /// `counters[index] += amount` for 64-bit values.
     ///
     /// # Safety

@@ -13,6 +13,7 @@ mod phis;
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use bundles::drop_empty as drop_empty_bundles;
 pub(crate) use counters::{COUNTERS, GS, SLAB};
+pub(crate) use paths::IS_ADDRESS;
 pub use paths::Paths;
 
 use crate::error::Error;

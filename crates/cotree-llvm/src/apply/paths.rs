@@ -1,8 +1,11 @@
 //! Path registers and path tables (Ball & Larus 1996, §3.4 and §5).
 //!
-//! A register is a variable on the stack until the optimiser promotes it. Array entries are counters like any other. For a
-//! hash table, some words of the slab hold buckets that were counted lately, by a hash of the path's number; if the bucket
-//! there is not the path's, the runtime finds that.
+//! A register is a variable on the stack until the optimiser promotes it. Array entries are counters like any other; where
+//! their addresses are constants, the register holds the address of the entry instead of its number, so that counting takes
+//! one instruction: position-independent code would have to load the array's address first.
+//!
+//! For a hash table, some words of the slab hold buckets that were counted lately, by a hash of the path's number; if the
+//! bucket there is not the path's, the runtime finds that.
 
 use super::counters::Counters;
 use super::meter::Meter;
@@ -24,6 +27,8 @@ const COUNT: &str = "__cotree_path";
 const COUNT_METRIC: &str = "__cotree_path_metric";
 /// What is inlined wherever a path is counted in a hash table; the second one for functions that signal handlers may run.
 const FAST: [&str; 2] = ["__cotree_count_path", "__cotree_count_path_at_once"];
+/// Set in the function's number in a bundle in which the array's first word precedes the register: that holds an address.
+pub(crate) const IS_ADDRESS: u32 = 1 << 30;
 /// A function number by which the runtime knows that there is nothing to count.
 const NOWHERE: u64 = u64::MAX;
 
@@ -79,6 +84,8 @@ pub(super) struct PathRegisters<'a> {
     places: Vec<LLVMValueRef>,
     /// If a metric is added up.
     meter: Option<Meter>,
+    /// The array's first word, if the path register holds not a number but the address of the word with that number.
+    array: Option<i64>,
 }
 
 impl<'a> PathRegisters<'a> {
@@ -101,18 +108,29 @@ impl<'a> PathRegisters<'a> {
         });
         let queried = paths.plan.calls.iter().filter(|call| matches!(call.1, AtCalls::Query(_))).map(|_| 0);
         let count = copies.chain(probes).chain(queried).max().map_or(0, |most| most as usize + 1);
-        // SAFETY: as the caller promises.
-        let (places, meter) = unsafe {
-            counters.position_before(first);
-            let places: Vec<LLVMValueRef> =
-                (0..count).map(|_| LLVMBuildAlloca(counters.builder, counters.int64, c"".as_ptr())).collect();
-            counters.position_before(entry);
-            for &place in &places {
-                LLVMBuildStore(counters.builder, LLVMConstNull(counters.int64), place);
-            }
-            (places, Meter::new(module, counters, paths.metric, function, first, entry))
+        let plain = paths.metric == PathMetric::Count && paths.plan.copies.is_empty();
+        let array = match paths.table {
+            PathTable::Array { base } if counters.are_fixed() && plain => Some(base.cast_signed()),
+            _ => None,
         };
-        Self { module, paths, interruptible, places, meter }
+        let mut registers = Self { module, paths, interruptible, places: Vec::new(), meter: None, array };
+        // SAFETY: as the caller promises.
+        unsafe {
+            let ty = if array.is_some() { counters.address_type() } else { counters.int64 };
+            counters.position_before(first);
+            registers.places = (0..count).map(|_| LLVMBuildAlloca(counters.builder, ty, c"".as_ptr())).collect();
+            counters.position_before(entry);
+            for &place in &registers.places {
+                LLVMBuildStore(counters.builder, registers.initial(counters, 0), place);
+            }
+            registers.meter = Meter::new(module, counters, paths.metric, function, first, entry);
+        }
+        registers
+    }
+
+    /// What the register holds for a number.
+    fn initial(&self, counters: &Counters, k: i64) -> LLVMValueRef {
+        self.array.map_or_else(|| number(counters, k), |first| counters.fixed(first.wrapping_add(k)))
     }
 
     fn place(&self, register: Reg) -> LLVMValueRef {
@@ -122,8 +140,24 @@ impl<'a> PathRegisters<'a> {
     /// # Safety
     /// The builder must be positioned in the function.
     unsafe fn load(&self, counters: &Counters, register: Reg) -> LLVMValueRef {
+        let ty = if self.array.is_some() { counters.address_type() } else { counters.int64 };
         // SAFETY: as the caller promises.
-        unsafe { LLVMBuildLoad2(counters.builder, counters.int64, self.place(register), c"".as_ptr()) }
+        unsafe { LLVMBuildLoad2(counters.builder, ty, self.place(register), c"".as_ptr()) }
+    }
+
+    /// The register as an integer, whatever it holds.
+    ///
+    /// # Safety
+    /// The builder must be positioned in the function.
+    unsafe fn load_integer(&self, counters: &Counters, register: Reg) -> LLVMValueRef {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let value = self.load(counters, register);
+            match self.array {
+                Some(_) => LLVMBuildPtrToInt(counters.builder, value, counters.int64, c"".as_ptr()),
+                None => value,
+            }
+        }
     }
 
     /// # Safety
@@ -132,8 +166,16 @@ impl<'a> PathRegisters<'a> {
         if constant == 0 {
             return value;
         }
-        // SAFETY: as the caller promises.
-        unsafe { LLVMBuildAdd(counters.builder, value, number(counters, constant), c"".as_ptr()) }
+        // SAFETY: as the caller promises. An address may leave the array on the way, so nothing is promised.
+        unsafe {
+            match self.array {
+                Some(_) => {
+                    let mut indices = [number(counters, constant)];
+                    LLVMBuildGEP2(counters.builder, counters.int64, value, indices.as_mut_ptr(), 1, c"".as_ptr())
+                }
+                None => LLVMBuildAdd(counters.builder, value, number(counters, constant), c"".as_ptr()),
+            }
+        }
     }
 
     /// Emits a probe; false if it has nothing to do with paths.
@@ -145,7 +187,7 @@ impl<'a> PathRegisters<'a> {
         unsafe {
             match probe {
                 Probe::Set(register, k) => {
-                    LLVMBuildStore(counters.builder, number(counters, k), self.place(register));
+                    LLVMBuildStore(counters.builder, self.initial(counters, k), self.place(register));
                 }
                 Probe::Add(register, k) => {
                     let sum = self.plus(counters, self.load(counters, register), k);
@@ -156,6 +198,9 @@ impl<'a> PathRegisters<'a> {
                     let amount = self.meter.as_ref().map(|meter| meter.read(self.module, counters));
                     match self.paths.table {
                         PathTable::None => return false,
+                        PathTable::Array { .. } if self.array.is_some() => {
+                            counters.increment_at(self.plus(counters, path, k));
+                        }
                         PathTable::Array { base } => {
                             let index = self.plus(counters, path, k.wrapping_add(base.cast_signed()));
                             counters.add(index, number(counters, 1));
@@ -243,24 +288,33 @@ impl<'a> PathRegisters<'a> {
         spare: u64,
     ) {
         let effects = || of_predecessor.iter().filter_map(|(_, effect)| *effect);
-        let choose = |value: &dyn Fn(Option<&Effect>) -> i64| {
+        let choose_value = |value: &dyn Fn(Option<&Effect>) -> LLVMValueRef| {
             // SAFETY: as the caller promises; one entry per predecessor.
             unsafe {
                 counters.position_before(first);
                 let phi = LLVMBuildPhi(counters.builder, counters.int64, c"".as_ptr());
                 for &(mut block, effect) in of_predecessor {
-                    let mut entry = number(counters, value(effect));
+                    let mut entry = value(effect);
                     LLVMAddIncoming(phi, &raw mut entry, &raw mut block, 1);
                 }
                 counters.position_before(behind);
                 phi
             }
         };
+        let choose = |value: &dyn Fn(Option<&Effect>) -> i64| choose_value(&|effect| number(counters, value(effect)));
         let mask = |keeps: bool| if keeps { -1 } else { 0 };
+        // What is added to a register that is kept, or takes the place of one that is not.
+        let sum = |keeps: bool, k: i64| match self.array {
+            // SAFETY: an address that is a constant.
+            Some(_) if !keeps => unsafe { LLVMConstPtrToInt(self.initial(counters, k), counters.int64) },
+            Some(_) => number(counters, k.wrapping_mul(8)),
+            None => number(counters, k),
+        };
         // SAFETY: as the caller promises; the builder stands before `behind` after each choice.
         unsafe {
             counters.position_before(behind);
-            let before = self.load(counters, Reg(0));
+            let before = self.load_integer(counters, Reg(0));
+            let address = |value| LLVMBuildIntToPtr(counters.builder, value, counters.address_type(), c"".as_ptr());
             let masked = |keep: LLVMValueRef, add: LLVMValueRef| {
                 let kept = LLVMBuildAnd(counters.builder, before, keep, c"".as_ptr());
                 LLVMBuildAdd(counters.builder, kept, add, c"".as_ptr())
@@ -274,6 +328,11 @@ impl<'a> PathRegisters<'a> {
                 });
                 match self.paths.table {
                     PathTable::None => {}
+                    PathTable::Array { base } if self.array.is_some() => {
+                        let spare = spare.wrapping_sub(base).cast_signed();
+                        let add = choose_value(&|e| counted(e).map_or_else(|| sum(false, spare), |c| sum(c.0, c.1)));
+                        counters.increment_at(address(masked(keep, add)));
+                    }
                     PathTable::Array { base } => {
                         let place = |c: (bool, i64)| base.cast_signed().wrapping_add(c.1);
                         let add = choose(&|e| counted(e).map_or(spare.cast_signed(), place));
@@ -296,8 +355,10 @@ impl<'a> PathRegisters<'a> {
             }
             if effects().any(|e| e.set || e.add != 0) {
                 let keep = choose(&|e| mask(e.is_none_or(|e| !e.set)));
-                let add = choose(&|e| e.map_or(0, |e| e.add));
-                LLVMBuildStore(counters.builder, masked(keep, add), self.place(Reg(0)));
+                let add = choose_value(&|e| e.map_or_else(|| sum(true, 0), |e| sum(!e.set, e.add)));
+                let after = masked(keep, add);
+                let after = if self.array.is_some() { address(after) } else { after };
+                LLVMBuildStore(counters.builder, after, self.place(Reg(0)));
             }
             let mut targets: Vec<Reg> = effects().flat_map(|e| &e.copies).map(|copy| copy.to).collect();
             targets.sort_unstable();
@@ -335,11 +396,11 @@ impl<'a> PathRegisters<'a> {
                 };
                 let int32 = LLVMInt32TypeInContext(self.module.context);
                 counters.position_before(call);
-                let mut values = [
-                    LLVMConstInt(int32, u64::from(self.paths.function), 0),
-                    LLVMConstInt(int32, site as u64, 0),
-                    self.load(counters, Reg(0)),
-                ];
+                let flag = if self.array.is_some() { IS_ADDRESS } else { 0 };
+                let function = LLVMConstInt(int32, u64::from(self.paths.function | flag), 0);
+                let mut values = vec![function, LLVMConstInt(int32, site as u64, 0)];
+                values.extend(self.array.map(|first| number(counters, first)));
+                values.push(self.load_integer(counters, Reg(0)));
                 super::bundles::carry(self.module, call, &mut values);
             }
         }

@@ -161,6 +161,8 @@ table! {
     fn LLVMBuildZExt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildCall2(arg1: LLVMBuilderRef, arg2: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildInBoundsGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildIntToPtr(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMConstInt(int_ty: LLVMTypeRef, n: c_ulonglong, sign_extend: LLVMBool) -> LLVMValueRef;
     fn LLVMConstAddrSpaceCast(constant_val: LLVMValueRef, to_type: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMGetPointerAddressSpace(pointer_ty: LLVMTypeRef) -> c_uint;
@@ -169,6 +171,8 @@ table! {
     fn LLVMGetModuleInlineAsm(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
     fn LLVMInt8TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMConstInBoundsGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
+    fn LLVMConstGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
+    fn LLVMConstPtrToInt(constant_val: LLVMValueRef, to_type: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMConstStructInContext(c: LLVMContextRef, constant_vals: *mut LLVMValueRef, count: c_uint, packed: LLVMBool) -> LLVMValueRef;
     fn LLVMBlockAddress(f: LLVMValueRef, bb: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMInt32TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;

@@ -35,12 +35,24 @@ impl Registers {
     }
 
     fn value(&self, place: u64) -> Option<u64> {
+        // SAFETY: the table's own index.
+        let element = |index: u32| unsafe { unit::descriptor().register_values.add(index as usize).read() };
         match RegisterValue::unpack(place)? {
             RegisterValue::Constant(number) => Some(i64::from(number) as u64),
-            RegisterValue::LongConstant(index) => {
-                // SAFETY: the table's own index.
-                Some(unsafe { unit::descriptor().register_values.add(index as usize).read() })
+            RegisterValue::LongConstant(index) => Some(element(index)),
+            RegisterValue::Address(index) => {
+                let address = self.at(RegisterValue::unpack(element(index))?)?;
+                let above = address.wrapping_sub(unit::descriptor().counters as u64) as i64;
+                let number = (above % 8 == 0).then_some((above / 8) as u64)?;
+                Some(number.wrapping_sub(element(index + 1)))
             }
+            place => self.at(place),
+        }
+    }
+
+    /// What is in a place; None for what is none.
+    fn at(&self, place: RegisterValue) -> Option<u64> {
+        match place {
             RegisterValue::Register(register) => self.get(register),
             RegisterValue::Memory(register, offset) => {
                 let address = self.get(register)?.wrapping_add_signed(i64::from(offset));
@@ -48,6 +60,7 @@ impl Registers {
                 // SAFETY: the frame is there, and so is what the table says is in it; a page that the kernel can read.
                 (sure || sys::readable(address)).then(|| unsafe { (address as *const u64).read_unaligned() })
             }
+            _ => None,
         }
     }
 }
