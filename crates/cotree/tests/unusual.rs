@@ -452,6 +452,54 @@ int main(void) {
     }
 }
 
+/// What is left out may end the program, be inlined into what is counted, and be jumped over, without a doubt about the rest.
+#[test]
+fn functions_left_out_may_end_the_program() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <setjmp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+         static jmp_buf place;\n\
+         static void end(int n) { printf(\"%d\\n\", n); fflush(stdout); exit(n & 1); }\n\
+         static void leap(int n) { if (n > 2) longjmp(place, n); }\n\
+         __attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) { leap(i); s += i * i; } return s; }\n\
+         __attribute__((noinline)) int twice(int n) { if (n > 5) end(n); return work(n) + work(n); }\n\
+         int main(int c, char **v) {\n\
+           int n = setjmp(place);\n  if (n) twice(n + 4);\n  if (fork() == 0) end(c);\n  wait(0);\n\
+           return twice(c * 9 - 5) + (v == 0); }\n",
+    )]);
+    for options in [
+        "--include work",
+        "--exclude main",
+        "--exclude end",
+        "--exclude leap",
+        "--exclude twice --verify",
+        "--profile path --exclude end --exclude leap",
+        "--profile path --exclude main --verify",
+    ] {
+        for level in ["-O0", "-O2"] {
+            project.ok(&format!("{options} cc {level} -g main.c -o program"));
+            let mut program = project.command(project.path("program"));
+            let end = program.env("COTREE_FILE", "p-%p.cotree").output().expect("it starts");
+            assert_eq!(String::from_utf8_lossy(&end.stdout), "1\n7\n", "{options} {level}");
+            let profiles: Vec<_> = fs::read_dir(project.path("."))
+                .expect("a folder")
+                .map(|entry| entry.expect("an entry").file_name().into_string().expect("our names"))
+                .filter(|name| name.ends_with(".cotree"))
+                .collect();
+            assert_eq!(profiles.len(), 2, "{options} {level}");
+            for profile in profiles {
+                let report = project.ok(&format!("report {profile}"));
+                assert!(report.contains("exact: every count"), "{options} {level}: {report}");
+                assert!(!report.contains("no known call"), "{options} {level}: {report}");
+                if options.contains("--verify") {
+                    project.ok(&format!("verify {profile}"));
+                }
+                fs::remove_file(project.path(&profile)).expect("a profile");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_device_is_never_replaced_by_a_profile() {
     let project = Project::new(&[("main.c", "int main(void) { return 0; }\n")]);

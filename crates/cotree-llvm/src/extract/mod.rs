@@ -157,7 +157,13 @@ unsafe fn extract_function(
                 match sites::classify(instruction, opcode) {
                     sites::Kind::Site(mut site) => {
                         site.block = Block::new(number);
-                        site.probe = if facts.untouched.is_some() { 0 } else { probes.next() };
+                        // What ends in a function that the user left out is none of the others' business.
+                        let numbered = match facts.untouched {
+                            None => true,
+                            Some(Untouched::Excluded) => !site.resume_marker,
+                            Some(_) => false,
+                        };
+                        site.probe = if numbered { probes.next() } else { 0 };
                         if site.probe == 0 && facts.untouched.is_none() {
                             doubts.push(Doubt::UnmappedCallSites);
                         }
