@@ -22,6 +22,7 @@ pub enum OutputKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkRequest {
     /// The file being linked.
+    #[serde(with = "any_path")]
     pub output: PathBuf,
     /// Its kind.
     pub kind: OutputKind,
@@ -36,6 +37,7 @@ pub struct LinkRequest {
     /// Native objects of the link, but for those of the C and compiler libraries: whoever knows no source looks at the code.
     pub natives: Vec<NativeInput>,
     /// A folder for objects; the plugin removes it in the end.
+    #[serde(with = "any_path")]
     pub work_dir: PathBuf,
 }
 
@@ -43,6 +45,7 @@ pub struct LinkRequest {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NativeInput {
     /// The file.
+    #[serde(with = "any_path")]
     pub path: PathBuf,
     /// Where the object starts.
     pub offset: u64,
@@ -56,6 +59,7 @@ pub struct ModuleInput {
     /// For people: the path, with the member's offset where it is in an archive.
     pub name: String,
     /// The file.
+    #[serde(with = "any_path")]
     pub path: PathBuf,
     /// Where the bitcode starts.
     pub offset: u64,
@@ -102,4 +106,34 @@ pub struct LinkResponse {
     pub warnings: Vec<String>,
     /// The reason of a failure, as one sentence.
     pub error: Option<String>,
+}
+
+/// Paths as they are: text, or where they are none their bytes.
+mod any_path {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Spelling {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        let spelling = match path.to_str() {
+            Some(text) => Spelling::Text(text.into()),
+            None => Spelling::Bytes(path.as_os_str().as_bytes().into()),
+        };
+        spelling.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Ok(match Spelling::deserialize(deserializer)? {
+            Spelling::Text(text) => text.into(),
+            Spelling::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
+    }
 }

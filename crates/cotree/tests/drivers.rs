@@ -66,6 +66,25 @@ fn an_archive_without_an_index_is_named() {
 }
 
 #[test]
+fn names_that_are_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let project = c();
+    let folder = std::ffi::OsStr::from_bytes(b"caf\xE9");
+    std::fs::create_dir(project.path(".").join(folder)).expect("a folder");
+    let program = std::path::Path::new(folder).join("program");
+    let built = project.cotree("cc -O1 main.c square.c -o").arg(&program).output().expect("cotree starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let run =
+        project.command(project.path(".").join(&program)).env("COTREE_FILE", "p.cotree").output().expect("it runs");
+    assert_eq!(run.stdout, b"49\n");
+    assert!(project.ok("report p.cotree").contains("exact: every count"));
+    // `-` is standard output, where that makes sense.
+    assert!(project.ok("export --format json p.cotree -o -").starts_with('{'));
+    assert!(project.fails("merge p.cotree -o -").contains("goes into a file"));
+    assert!(!project.path("-").exists());
+}
+
+#[test]
 fn libraries_and_partial_links() {
     let project = c();
     project.ok("cc -shared -fPIC square.c -o libsquare.so");

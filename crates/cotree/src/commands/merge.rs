@@ -61,6 +61,9 @@ pub fn run(args: &MergeArgs) -> Result<()> {
             Err(error) => return Err(told(error)),
         }
     }
+    if args.output.as_os_str() == "-" {
+        return Err(miette!("a merged profile goes into a file, not to standard output: name one with -o"));
+    }
     if added == 0 {
         return Err(miette!("there is no profile to merge: name some"));
     }

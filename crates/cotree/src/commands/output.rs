@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Where output goes.
 #[derive(Args, Clone, Debug)]
 pub struct Output {
-    /// Write to a file instead of standard output
+    /// Write to a file instead of standard output, which `-` also means
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub struct Looks {
 impl Looks {
     /// The style for this output.
     pub fn style(&self, output: &Output) -> Style {
-        let terminal = output.output.is_none() && io::stdout().is_terminal();
+        let terminal = output.output.as_ref().is_none_or(|path| path.as_os_str() == "-") && io::stdout().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let colour = match self.color {
             Colour::Auto => terminal && !plain,
@@ -59,7 +59,7 @@ impl Looks {
 impl Output {
     /// Writes through `fill`. A reader that goes away (`| head`) is no error.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        if let Some(path) = &self.output {
+        if let Some(path) = self.output.as_ref().filter(|path| path.as_os_str() != "-") {
             return atomic::write(path, fill).map_err(told);
         }
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
