@@ -193,7 +193,9 @@ impl Program {
 
     /// The command that links what was compiled so.
     pub fn link(&self, mut compiler: Command, options: &[&str], objects: &[PathBuf], output: &Path) -> Command {
-        compiler.args(options).args(&self.flags).args(objects).args(&self.libraries).arg("-o").arg(output);
+        // Of the options only the level concerns the linker, and it is the last one that counts.
+        let level = self.flags.iter().filter(|flag| flag.starts_with("-O"));
+        compiler.args(options).args(level).args(objects).args(&self.libraries).arg("-o").arg(output);
         compiler
     }
 }
