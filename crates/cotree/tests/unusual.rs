@@ -500,6 +500,64 @@ fn functions_left_out_may_end_the_program() {
     }
 }
 
+/// Cleanups and handlers that are left out, and inlined into what is counted: no count is wrong, though some are not vouched for.
+#[test]
+fn exceptions_pass_functions_left_out() {
+    let project = Project::new(&[(
+        "main.cpp",
+        "#include <cstdio>\n\
+         volatile int sink;\n\
+         struct Guard { ~Guard() { sink = sink + 1; } };\n\
+         __attribute__((noinline)) void thrower(int n) { if (n % 3 == 0) throw n; sink = n; }\n\
+         static inline void cleans(int n) { Guard g; thrower(n); sink = sink + 2; }\n\
+         static inline void handles(int n) { try { thrower(n); } catch (long l) { sink = (int)l; }\n\
+           catch (int i) { if (i % 2) throw; sink = i; } }\n\
+         __attribute__((noinline)) int first(int n) { sink = n; cleans(n); sink = sink + 3; return n; }\n\
+         __attribute__((noinline)) int second(int n) { Guard g; cleans(n); handles(n + 1); return sink; }\n\
+         __attribute__((noinline)) int third(int n) { int s = 0; for (int i = 0; i < 6; i++) { sink = i; s += i; }\n\
+           try { cleans(n); } catch (long) { s++; } return s; }\n\
+         int main() { int c = 0; for (int i = 0; i < 60; i++) {\n\
+           try { first(i); c++; } catch (int) {}\n  try { second(i); c++; } catch (int) {}\n\
+           try { third(i); c++; } catch (int) {}\n } std::printf(\"%d\\n\", c); }\n",
+    )]);
+    for filter in
+        ["--exclude *cleans*", "--exclude *first* --exclude *thrower*", "--include main", "--exclude *handles*"]
+    {
+        for options in ["-O0", "-O2", "--at early -O1", "--profile path -O2"] {
+            let (options, level) = options.rsplit_once(' ').unwrap_or(("", options));
+            project.ok(&format!("--verify {options} {filter} c++ {level} -g main.cpp -o program"));
+            let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+            assert_eq!(printed, "110\n");
+            let verdict = project.ok("verify p.cotree");
+            assert!(verdict.contains("OK:"), "{filter} {options} {level}: {verdict}");
+        }
+    }
+}
+
+/// Signals that never stop coming, until the process has ended: what handlers count while the profile is completed.
+#[test]
+fn signals_while_the_process_ends() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <signal.h>\n#include <sys/time.h>\nvolatile int sink;\n\
+         static void handler(int number) { for (int i = 0; i < sink + 300; i++) __asm__ volatile(\"\"); (void)number; }\n\
+         int main(void) { struct itimerval often = {{0, 50}, {0, 50}};\n\
+           signal(SIGALRM, handler);\n  setitimer(ITIMER_REAL, &often, 0);\n\
+           for (int i = 0; i < 300000; i++) __asm__ volatile(\"\");\n  return 0; }\n",
+    )]);
+    for options in ["--verify", "--profile block", "--profile path", "--threads on"] {
+        project.ok(&format!("{options} cc -O2 main.c -o program"));
+        for _ in 0..10 {
+            succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+            let report = project.ok("report p.cotree");
+            assert!(report.contains("exact: every count"), "{options}: {report}");
+            if options == "--verify" {
+                project.ok("verify p.cotree");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_device_is_never_replaced_by_a_profile() {
     let project = Project::new(&[("main.c", "int main(void) { return 0; }\n")]);

@@ -9,7 +9,7 @@ use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
 use crate::module::Module;
 use crate::walk;
-use cotree_core::facts::{CallSite, Callee, Function, Untouched};
+use cotree_core::facts::{CallSite, Callee, Function};
 use llvm_sys::debuginfo::{LLVMDIFlagZero, LLVMDWARFEmissionKind, LLVMDWARFSourceLanguage};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMModuleFlagBehavior, LLVMOpcode, LLVMVisibility};
@@ -44,12 +44,11 @@ pub(super) fn number(module: &Module, extracted: &Extracted) -> Vec<Vec<LLVMValu
             let subprogram = debug.subprogram(function, handles.function);
             give_locations(&debug, handles.function, &subprogram);
             let subprogram = subprogram.scope;
-            if function.untouched.is_some_and(|why| why != Untouched::Excluded) {
+            if function.untouched.is_some() && function.sites.iter().all(|site| site.probe == 0) {
                 continue;
             }
             for (site, &instruction) in function.sites.iter().zip(&handles.sites) {
-                let marked = site.resume_marker && function.untouched.is_none();
-                let call = if marked { marker(module, instruction) } else { instruction };
+                let call = if site.resume_marker { marker(module, instruction) } else { instruction };
                 LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, enum_attribute(module, "nomerge"));
                 debug.number(call, site, subprogram);
                 calls.push(call);

@@ -138,6 +138,13 @@ unsafe fn extract_function(
             let file = position.map(|p| lines.file(p.file));
             selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
+        // What ends in a function that the user left out is none of the others' business, unless exceptions land in it:
+        // nothing is put there that would tell where they go on.
+        let numbered = match facts.untouched {
+            None => true,
+            Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),
+            Some(_) => false,
+        };
         let mut site_handles = Vec::new();
         let mut direct = Vec::new();
         lines.begin_function();
@@ -157,12 +164,6 @@ unsafe fn extract_function(
                 match sites::classify(instruction, opcode) {
                     sites::Kind::Site(mut site) => {
                         site.block = Block::new(number);
-                        // What ends in a function that the user left out is none of the others' business.
-                        let numbered = match facts.untouched {
-                            None => true,
-                            Some(Untouched::Excluded) => !site.resume_marker,
-                            Some(_) => false,
-                        };
                         site.probe = if numbered { probes.next() } else { 0 };
                         if site.probe == 0 && facts.untouched.is_none() {
                             doubts.push(Doubt::UnmappedCallSites);

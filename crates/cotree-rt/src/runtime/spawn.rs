@@ -166,12 +166,18 @@ fn mask_of(attributes: *const c_void) -> Option<u64> {
 
 /// Starts a thread by `create`, through the trampoline if there is a record for it.
 fn start(routine: usize, argument: usize, mask: Option<u64>, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
-    let record = if profile::active() { reserve() } else { None };
-    let Some(record) = record else { return create(routine, argument) };
+    if !profile::active() {
+        return create(routine, argument);
+    }
+    // A signal must not find the new thread before it has its slab; nor may it stop this one between the record and the
+    // thread, which would be waited for at the end.
+    let signals = sys::set_signal_mask(u64::MAX);
+    let Some(record) = reserve() else {
+        sys::set_signal_mask(signals);
+        return create(routine, argument);
+    };
     record.start.store(routine, Relaxed);
     record.argument.store(argument, Relaxed);
-    // A signal must not find the new thread before it has its slab.
-    let signals = sys::set_signal_mask(u64::MAX);
     record.signals.store(mask.unwrap_or(signals), Relaxed);
     let result = create(cotree_rt_thread as Start as usize, core::ptr::from_ref(record) as usize);
     if result != 0 {

@@ -173,6 +173,8 @@ pub fn others() -> impl Iterator<Item = &'static Thread> {
         RESERVED => true,
         _ if record.pointer.load(Relaxed) == own => false,
         LIVE => is_there(record),
+        // One that was stopped ends when it is let go.
+        _ if record.stop.load(Relaxed) != 0 => is_there(record),
         _ => {
             while patience > 0 && is_there(record) {
                 patience -= 1;
