@@ -6,6 +6,7 @@ mod bundles;
 mod callsites;
 mod counters;
 mod edges;
+mod hashed;
 mod meter;
 mod paths;
 mod phis;
