@@ -8,9 +8,11 @@ use crate::extract::{self, Extracted};
 use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::{Options, Threads};
+use crate::signals::Handlers;
 use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
-use crate::{apply, callers, entries, signals, unit_object};
+use crate::unit_object::{self, Nature};
+use crate::{apply, callers, entries};
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
@@ -140,14 +142,14 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     };
     let plan = plan_unit(&program, &affine_variables(&prepared), &calls, &job.options)?;
     let layout = plan.layout();
-    let interruptible = signals::reachable(&prepared, &job.native_references, job.kind == OutputKind::Shared);
+    let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
     let spare = layout.counter_count + layout.cache_count;
     let access = access(job, &prepared, spare);
     let unit = apply::Unit {
         access,
         spare,
-        interruptible: &interruptible,
+        interruptible: &handlers.may_run,
         foreign: &foreign,
         resolving: &resolving,
         registers_at_calls: job.options.method.counts_paths(),
@@ -199,7 +201,8 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
     let registers = RegisterTable::new(&registers);
     let executable = job.kind != OutputKind::Shared;
-    let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, access, executable)?;
+    let nature = Nature { access, executable, handlers_foreseen: handlers.foreseen };
+    let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, nature)?;
     output.objects.push(write(job, "unit.o", &unit)?);
     output.objects.push(write(job, "runtime.o", job.runtime)?);
     Ok(output)

@@ -22,16 +22,28 @@ pub(crate) const INSTALLERS: [&std::ffi::CStr; 9] = [
     c"sigvec",
 ];
 
-/// One flag per function of the unit, in order. `natives`: names that native objects refer to.
-pub(crate) fn reachable(modules: &[Prepared], natives: &[String], shared: bool) -> Vec<bool> {
-    if shared {
-        return vec![true; modules.iter().map(|m| m.extracted.facts.functions.len()).sum()];
+/// What may run while something else is interrupted.
+pub(crate) struct Handlers {
+    /// One flag per function of the unit, in order.
+    pub may_run: Vec<bool>,
+    /// Whether that takes account of handlers that nobody in sight installs.
+    pub foreseen: bool,
+}
+
+impl Handlers {
+    /// `natives`: names that native objects refer to.
+    pub(crate) fn new(modules: &[Prepared], natives: &[String], shared: bool) -> Self {
+        if shared {
+            let functions = modules.iter().map(|m| m.extracted.facts.functions.len()).sum();
+            return Self { may_run: vec![true; functions], foreseen: true };
+        }
+        let installer = |name: &String| {
+            let name = name.split('@').next().unwrap_or(name);
+            INSTALLERS.iter().any(|installer| installer.to_bytes() == name.as_bytes())
+        };
+        let foreseen = modules.iter().any(|m| m.extracted.installs_handlers) || natives.iter().any(installer);
+        // Whatever a handler may call through a pointer has its address taken, and is a root already.
+        let may_run = callers::reachable(modules, |function| foreseen && function.address_taken);
+        Self { may_run, foreseen }
     }
-    let installer = |name: &String| {
-        let name = name.split('@').next().unwrap_or(name);
-        INSTALLERS.iter().any(|installer| installer.to_bytes() == name.as_bytes())
-    };
-    let installs = modules.iter().any(|m| m.extracted.installs_handlers) || natives.iter().any(installer);
-    // Whatever a handler may call through a pointer has its address taken, and is a root already.
-    callers::reachable(modules, |function| installs && function.address_taken)
 }

@@ -6,8 +6,10 @@ use crate::extract::{self, Selection};
 use crate::link::{Prepared, affine_variables, layers, plan_unit, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
+use crate::signals::Handlers;
 use crate::stack_maps::RegisterTable;
-use crate::{callers, entries, signals, unit_object};
+use crate::unit_object::{self, Nature};
+use crate::{callers, entries};
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;
 use cotree_core::facts::{Doubt, Function, ProgramMap};
@@ -108,7 +110,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
         if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
     let plan = plan_unit(&program, &affine_variables(&prepared), &calls, options)?;
     let layout = plan.layout();
-    let interruptible = signals::reachable(&prepared, &[], !executable);
+    let handlers = Handlers::new(&prepared, &[], !executable);
     let resolving = callers::resolving(&prepared);
     let access = match options.threads {
         Threads::Off => Access::Direct,
@@ -125,7 +127,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
             &apply::Unit {
                 access,
                 spare: layout.counter_count + layout.cache_count,
-                interruptible: &interruptible,
+                interruptible: &handlers.may_run,
                 registers_at_calls: false,
                 foreign: &[],
                 resolving: &resolving,
@@ -138,7 +140,8 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let sites = program.functions().map(|(_, f)| f.sites.len() as u64).sum();
     let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
     let registers = RegisterTable::default();
-    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &registers, sites, access, executable)?;
+    let nature = Nature { access, executable, handlers_foreseen: handlers.foreseen };
+    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &registers, sites, nature)?;
     Ok(Instrumented { bitcode, unit })
 }
 

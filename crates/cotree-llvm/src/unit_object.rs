@@ -13,6 +13,17 @@ use object::{
 };
 use std::mem::{offset_of, size_of};
 
+/// What kind of unit it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Nature {
+    /// How its code reaches counters.
+    pub access: Access,
+    /// Or a shared library.
+    pub executable: bool,
+    /// See [`UnitDescriptor::handlers_foreseen`].
+    pub handlers_foreseen: bool,
+}
+
 /// What the unit object says.
 struct Unit<'a> {
     id: UnitId,
@@ -25,8 +36,7 @@ struct Unit<'a> {
     path_metric: PathMetric,
     /// Call sites, for the size of the table of early exits.
     sites: u64,
-    access: Access,
-    executable: bool,
+    nature: Nature,
     /// Where path registers are at calls.
     registers: &'a RegisterTable,
     /// The encoded map.
@@ -40,8 +50,7 @@ pub(crate) fn of_map(
     layout: &Layout,
     registers: &RegisterTable,
     sites: u64,
-    access: Access,
-    executable: bool,
+    nature: Nature,
 ) -> Result<Vec<u8>, Error> {
     let mut id = UnitId::default();
     let encoded = cotree_profile::map::encode_as(map, |streams| {
@@ -57,7 +66,7 @@ pub(crate) fn of_map(
     let counts_paths = map.plan.method.counts_paths();
     let path_metric = map.plan.path_metric;
     let map = &encoded;
-    write(&Unit { id, name, counters, caches, counts_paths, path_metric, registers, sites, access, executable, map })
+    write(&Unit { id, name, counters, caches, counts_paths, path_metric, registers, sites, nature, map })
 }
 
 /// The ELF file.
@@ -119,12 +128,14 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let mut descriptor = vec![0u8; size_of::<UnitDescriptor>()];
     let mut put = |at: usize, value: &[u8]| descriptor[at..at + value.len()].copy_from_slice(value);
     put(offset_of!(UnitDescriptor, abi), &ABI.to_le_bytes());
-    put(offset_of!(UnitDescriptor, threaded), &number(unit.access).to_le_bytes());
+    put(offset_of!(UnitDescriptor, threaded), &number(unit.nature.access).to_le_bytes());
     put(offset_of!(UnitDescriptor, id), &unit.id.0);
     put(offset_of!(UnitDescriptor, counter_count), &unit.counters.to_le_bytes());
     let capacity = (unit.sites * 2).clamp(1024, 65536).next_power_of_two();
     put(offset_of!(UnitDescriptor, early_capacity), &capacity.to_le_bytes());
-    put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
+    put(offset_of!(UnitDescriptor, executable), &u32::from(unit.nature.executable).to_le_bytes());
+    let foreseen = u32::from(unit.nature.handlers_foreseen);
+    put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
     put(offset_of!(UnitDescriptor, counts_paths), &u32::from(unit.counts_paths).to_le_bytes());
     put(offset_of!(UnitDescriptor, path_metric), &unit.path_metric.number().to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());

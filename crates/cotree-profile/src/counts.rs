@@ -101,7 +101,8 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::SLAB_SHARED
     | Flags::FOREIGN_PROCESS
     | Flags::UNHOOKED
-    | Flags::PATHS_MISSING;
+    | Flags::PATHS_MISSING
+    | Flags::HANDLER_UNFORESEEN;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.

@@ -32,6 +32,8 @@ pub enum Note {
     ThreadUnregistered,
     /// Threads shared counters for want of room.
     SlabShared,
+    /// A signal handler that the link could not foresee.
+    HandlerUnforeseen,
     /// Another process wrote into the same counters.
     ForeignProcess,
     /// A shared library in a program that is not profiled.
@@ -86,6 +88,7 @@ impl fmt::Display for Note {
             Self::ThreadsUnexpected => f.write_str("threads ran in a program that was built for one: counts may have been lost"),
             Self::ThreadUnregistered => f.write_str("a thread shared the main thread's counters: counts may have been lost"),
             Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),
+            Self::HandlerUnforeseen => f.write_str("a function of the program was made a signal handler behind its back (by a shared library or a system call): counts of what it interrupted may have been lost"),
             Self::ForeignProcess => f.write_str("another process counted into the same profile: the counts are of both"),
             Self::Unhooked => f.write_str("a shared library in a program that is not profiled: jumps, exceptions and threads went unseen"),
             Self::Reset => f.write_str("the counts begin at a call of cotree_reset; what other threads were in then is not accounted for"),
@@ -126,6 +129,7 @@ pub(crate) fn notes(
     note(flag(Flags::THREADS_UNEXPECTED), Note::ThreadsUnexpected);
     note(flag(Flags::THREAD_UNREGISTERED), Note::ThreadUnregistered);
     note(flag(Flags::SLAB_SHARED), Note::SlabShared);
+    note(flag(Flags::HANDLER_UNFORESEEN), Note::HandlerUnforeseen);
     note(flag(Flags::FOREIGN_PROCESS), Note::ForeignProcess);
     note(flag(Flags::UNHOOKED), Note::Unhooked);
     note(flag(Flags::WALK_INCOMPLETE), Note::WalkIncomplete);

@@ -123,6 +123,7 @@ fn flags_become_flaws() {
     assert_eq!(of(Flags::THREADS_UNEXPECTED), [Flaw::Threads]);
     assert_eq!(of(Flags::THREAD_UNREGISTERED), [Flaw::Threads]);
     assert_eq!(of(Flags::SLAB_SHARED), [Flaw::Threads]);
+    assert_eq!(of(Flags::HANDLER_UNFORESEEN), [Flaw::Threads]);
     assert_eq!(of(Flags::FOREIGN_PROCESS), [Flaw::Damaged]);
     // With one thread, a reset accounts for all frames that are live then.
     assert!(recovered(Method::Edge, |raw| raw.flags = Flags::RESET).exact());

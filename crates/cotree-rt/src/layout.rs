@@ -85,6 +85,9 @@ impl Flags {
     /// No room for a table of paths: counts of paths in hash tables are missing, and path registers of abandoned
     /// activations.
     pub const PATHS_MISSING: u64 = 1 << 13;
+    /// A function of the program was a signal handler at the end, though nothing in the program installs handlers (a shared
+    /// library did, or a system call): increments that it interrupted may have been lost.
+    pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
 }
 
 /// The header page.
@@ -259,8 +262,9 @@ pub struct UnitDescriptor {
     pub register_values: *const u64,
     /// As [`RawHeader::path_metric`].
     pub path_metric: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1: whatever function has its address taken may interrupt any other and not cost a count. 0: the link saw nobody who
+    /// would install handlers.
+    pub handlers_foreseen: u32,
 }
 
 /// Words of a slab behind counters and caches.

@@ -1,7 +1,7 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
 use super::linkage::{Caller, call, entry, weak};
-use super::{fork, process, profile, slabs, stop, sys, walk};
+use super::{fork, process, profile, slabs, stop, sys, unit, walk};
 use crate::layout::{Flags, State};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -107,6 +107,9 @@ pub fn finish(caller: &Caller, state: u32) {
     if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
         return;
     }
+    if has_unforeseen_handler() {
+        process::flag(Flags::HANDLER_UNFORESEEN);
+    }
     let unanswered = stop::others();
     // What a handler counted after the sum was made would make the file look damaged.
     let signals = sys::set_signal_mask(u64::MAX);
@@ -115,6 +118,14 @@ pub fn finish(caller: &Caller, state: u32) {
     process::detach();
     sys::set_signal_mask(signals);
     stop::release();
+}
+
+/// Whether the program handles signals, of which the link saw nothing, by code of ours.
+fn has_unforeseen_handler() -> bool {
+    // Those that libc keeps for itself are ours when others are stopped.
+    const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
+    let ours = |signal| unit::link_address(sys::disposition(signal) as u64 + 1).is_some();
+    !unit::foresees_handlers() && (1..=64).any(|signal| !LIBC.contains(&signal) && ours(signal))
 }
 
 /// Accounts for this thread and completes the profiles, but the program may go on: [`resume`]. False if the process is

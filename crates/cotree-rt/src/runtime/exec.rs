@@ -27,7 +27,7 @@ real!(real_fexecve = "fexecve");
 ///
 /// A libc may come by here again, from inside `execvp`. The mark is the process, for a `vfork` child leaves it behind in
 /// its parent's memory.
-fn with_profile_ended(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
+pub fn with_profile_ended<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
     static INSIDE: AtomicI32 = AtomicI32::new(0);
     let process = sys::process_id();
     if INSIDE.swap(process, Relaxed) == process {
@@ -38,7 +38,7 @@ fn with_profile_ended(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-fn with_profile_ended_once(caller: &Caller, exec: impl FnOnce() -> c_int) -> c_int {
+fn with_profile_ended_once<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
     if fork::leave_borrowed(caller, 1) {
         let result = exec();
         fork::leave_borrowed(caller, -1);

@@ -35,7 +35,7 @@ pub fn register() {
 }
 
 /// The child's handler; a second call is none.
-unsafe extern "C" fn in_child(caller: &Caller) {
+pub unsafe extern "C" fn in_child(caller: &Caller) {
     if !profile::active() || profile::process() == sys::process_id() {
         return;
     }

@@ -163,10 +163,18 @@ impl Found {
 /// address that returns, with all arguments (the stack's too) as they were.
 macro_rules! tail_hook {
     ($name:literal, $function:path) => {
+        $crate::runtime::hooks::tail_entry!($name, $crate::runtime::hooks::labels!($name), $function);
+    };
+}
+pub(crate) use tail_hook;
+
+/// The same under the labels (assembly text).
+macro_rules! tail_entry {
+    ($name:literal, $labels:expr, $function:path) => {
         core::arch::global_asm!(
             concat!(".pushsection .text.cotree.", $name, ",\"ax\",@progbits"),
             ".p2align 4",
-            $crate::runtime::hooks::labels!($name),
+            $labels,
             ".cfi_startproc",
             "endbr64",
             "sub rsp, 56",
@@ -193,4 +201,4 @@ macro_rules! tail_hook {
         );
     };
 }
-pub(crate) use tail_hook;
+pub(crate) use tail_entry;

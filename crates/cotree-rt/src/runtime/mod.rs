@@ -22,6 +22,8 @@ mod naming;
 mod paths;
 mod process;
 mod profile;
+#[cfg(not(feature = "shared-library"))]
+mod raw;
 mod registers;
 mod resume;
 mod rules;

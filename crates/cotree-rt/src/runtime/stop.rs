@@ -4,16 +4,20 @@
 //! they have on their stacks dies with the process. A signal makes each of them walk its own stack. It is one that libc
 //! keeps for itself, which no program can block, and libc has no more use for it now.
 //!
+//! A thread that is stopped waits in the handler until all are, and only then accounts for itself: until then it can be let go
+//! again, so that it gets out of profiled code, into a call, or gives back what another one needs to come to a stop.
+//!
 //! Between our handler and the death of the process libc still flushes its streams, and must not wait there for a
 //! thread that we hold: once the profile is complete and the counters lead nowhere, threads go on. Those that slept in a
 //! call that would now fail with EINTR sleep on, so that none reports an error that it would never have seen.
 
-use super::thread;
+use super::thread::{self, Thread};
 use super::walk::Walk;
-use super::{process, sys};
+use super::{process, sys, unit};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// glibc: SIGSETXID; musl: SIGCANCEL, its SIGSETXID being 34.
 const SIGNAL: c_int = 33;
@@ -21,7 +25,24 @@ const SIGNAL: c_int = 33;
 /// Values of [`thread::Thread::stop`].
 const FREE: u32 = 0;
 const ASKED: u32 = 1;
-const COUNTED: u32 = 2;
+/// Stopped where it can account for itself.
+const HELD: u32 = 2;
+/// The same in the middle of a call that would fail if it went on.
+const ASLEEP: u32 = 3;
+/// Held, and told to do so.
+const TOLD: u32 = 4;
+const COUNTED: u32 = 5;
+
+/// Rounds of asking, of some 100 µs each.
+const MOST_ROUNDS: u32 = 4000;
+/// In these, a thread that is in the middle of profiled code may go on, so as to be stopped in a call.
+const LENIENT_ROUNDS: u32 = 30;
+/// After so many, those that are held go on for a moment: one of them may have a lock of libc's that another one, with all
+/// signals blocked, waits for.
+const ROUNDS_HELD: u32 = 64;
+
+/// Whether threads are stopped wherever they are.
+static INSISTENT: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     fn cotree_rt_return_from_signal();
@@ -60,14 +81,39 @@ pub fn others() -> u32 {
             let _ = sys::signal_thread(record.id.load(Relaxed), SIGNAL);
         }
     };
-    let mut patience = 4000;
+    INSISTENT.store(false, Relaxed);
     ask();
-    while patience > 0 && others().any(thread::is_there) {
-        patience -= 1;
+    for round in 1..MOST_ROUNDS {
+        let held = |record: &Thread| matches!(record.stop.load(Acquire), HELD | ASLEEP);
+        if !others().any(|record| !held(record) && thread::is_there(record)) {
+            break;
+        }
+        if round == LENIENT_ROUNDS {
+            INSISTENT.store(true, Relaxed);
+        }
+        if round % ROUNDS_HELD == 0 {
+            others().for_each(|record| change(record, HELD, FREE));
+        }
         sys::pause_a_little();
         ask();
     }
+    for record in others() {
+        change(record, HELD, TOLD);
+        change(record, ASLEEP, TOLD);
+    }
+    let mut patience = MOST_ROUNDS;
+    while patience > 0 && others().any(|record| record.stop.load(Acquire) == TOLD) {
+        patience -= 1;
+        sys::pause_a_little();
+    }
     others().filter(|record| thread::is_there(record)).count() as u32
+}
+
+/// Tells a thread that is in the first state.
+fn change(record: &Thread, from: u32, to: u32) {
+    if record.stop.compare_exchange(from, to, AcqRel, Relaxed).is_ok() {
+        sys::wake(&record.stop);
+    }
 }
 
 /// Lets them go on.
@@ -88,17 +134,41 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     }
     // SAFETY: the kernel's record of what was interrupted.
     let registers = unsafe { &(*context).uc_mcontext.gregs };
-    let mut walk = Walk::interrupted(registers);
+    // What the program would get from its call.
+    let sleeping = registers[libc::REG_RAX as usize] == -i64::from(libc::EINTR);
+    if !sleeping && !INSISTENT.load(Relaxed) && is_busy(registers) {
+        record.stop.store(FREE, Release);
+        return;
+    }
+    record.stop.store(if sleeping { ASLEEP } else { HELD }, Release);
+    loop {
+        match record.stop.load(Acquire) {
+            TOLD => {
+                count(Walk::interrupted(registers));
+                record.stop.store(COUNTED, Release);
+            }
+            state @ (HELD | ASLEEP | COUNTED) => sys::wait(&record.stop, state),
+            state if sleeping => sys::wait(&record.stop, state),
+            _ => return,
+        }
+    }
+}
+
+/// Whether the thread is in the middle of code of ours, where nothing tells how far it has come.
+fn is_busy(registers: &[i64; 23]) -> bool {
+    const SYSCALL: [u8; 2] = [0x0F, 0x05];
+    let at = registers[libc::REG_RIP as usize];
+    // SAFETY: the page of the instruction that comes next.
+    let is_call = at & 0xFFF != 0xFFF && unsafe { (at as *const [u8; 2]).read_volatile() } == SYSCALL;
+    !is_call && Walk::interrupted(registers).any(|frame| frame.interrupted && unit::link_address(frame.pc).is_some())
+}
+
+/// The frames of a thread that goes no further.
+fn count(mut walk: Walk) {
     for frame in walk.by_ref() {
         frame.count(1);
     }
     if !walk.is_complete() {
         process::flag(Flags::WALK_INCOMPLETE);
-    }
-    record.stop.store(COUNTED, Release);
-    // What the program would get from its call.
-    let sleeping = registers[libc::REG_RAX as usize] == -i64::from(libc::EINTR);
-    while sleeping || record.stop.load(Acquire) == COUNTED {
-        sys::wait(&record.stop, if sleeping { record.stop.load(Relaxed) } else { COUNTED });
     }
 }

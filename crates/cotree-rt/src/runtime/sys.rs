@@ -19,7 +19,7 @@ pub type Result<T> = core::result::Result<T, Errno>;
 ///
 /// # Safety
 /// As for the call itself.
-unsafe fn call(number: c_long, args: [usize; 6]) -> Result<usize> {
+pub unsafe fn call(number: c_long, args: [usize; 6]) -> Result<usize> {
     let value: isize;
     // SAFETY: the kernel's calling convention; the caller vouches for what the call does.
     unsafe {
@@ -293,7 +293,6 @@ pub fn readable(address: u64) -> bool {
 }
 
 /// The disposition of a signal as the kernel has it: handler address, SIG_DFL or SIG_IGN.
-#[cfg(not(feature = "shared-library"))]
 pub fn disposition(signal: c_int) -> usize {
     let mut action = [0_usize; 4];
     let args = [signal as usize, 0, action.as_mut_ptr() as usize, 8, 0, 0];

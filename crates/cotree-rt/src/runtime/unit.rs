@@ -50,6 +50,11 @@ pub fn counts_paths() -> bool {
     descriptor().counts_paths != 0
 }
 
+/// Whether any function whose address is taken may interrupt any other.
+pub fn foresees_handlers() -> bool {
+    descriptor().handlers_foreseen != 0
+}
+
 /// The slab that this thread counts in.
 pub fn own_slab() -> *mut u64 {
     if threaded() { slab_word() } else { descriptor().counters }

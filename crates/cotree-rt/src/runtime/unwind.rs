@@ -97,7 +97,7 @@ impl Cursor {
     /// Goes on to the caller.
     pub fn step(&mut self) -> Step {
         if self.pc == 0 {
-            return Step::End;
+            return if self.interrupted { self.return_from_nowhere() } else { Step::Lost };
         }
         let at = if self.interrupted { self.pc } else { self.pc - 1 };
         if let Some(rule) = rules::find(at) {
@@ -150,7 +150,15 @@ impl Cursor {
     fn arrive(&mut self, pc: u64, interrupted: bool) -> Step {
         self.pc = pc;
         self.interrupted = interrupted;
-        if pc == 0 { Step::End } else { Step::Caller }
+        Step::Caller
+    }
+
+    /// Out of a call through a null pointer, which got as far as to leave its return address.
+    fn return_from_nowhere(&mut self) -> Step {
+        let sp = self.sp();
+        let Some(pc) = self.read(sp) else { return Step::Lost };
+        self.registers[RSP] = sp + 8;
+        self.arrive(pc, false)
     }
 
     /// A word of the stack, if it is there.

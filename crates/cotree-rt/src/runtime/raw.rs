@@ -1,0 +1,197 @@
+//! System calls that the program makes itself, by `syscall` and `clone`: those that begin or end processes and threads.
+//!
+//! Only the link unit's own references come here. What shared libraries do is theirs; and where an allocator makes system
+//! calls while the program starts, nothing may have to be looked for. System calls by assembly go unseen.
+
+use super::exec;
+use super::hooks::{real, tail_entry};
+use super::linkage::Caller;
+use super::{end, fork, process, profile, sys, thread, unit, walk};
+use crate::layout::Flags;
+use core::ffi::{c_int, c_long, c_void};
+use core::sync::atomic::Ordering::Relaxed;
+
+real!(real_syscall = "syscall");
+real!(real_clone = "clone");
+
+/// What the hook of `syscall` saves: where it was called, and its arguments as far as they are in registers.
+#[repr(C)]
+struct Call {
+    caller: Caller,
+    number: c_long,
+    arguments: [usize; 5],
+}
+
+/// What becomes of the call.
+#[repr(C)]
+struct Answer {
+    /// 1: it has been made, with the result. 0: the function at that address is to make it.
+    made: u64,
+    value: i64,
+}
+
+core::arch::global_asm!(
+    ".pushsection .text.cotree.syscall,\"ax\",@progbits",
+    ".p2align 4",
+    ".globl __wrap_syscall",
+    ".type __wrap_syscall,@function",
+    "__wrap_syscall:",
+    ".cfi_startproc",
+    "endbr64",
+    "sub rsp, 120",
+    ".cfi_adjust_cfa_offset 120",
+    "mov [rsp], rbx",
+    "mov [rsp+8], rbp",
+    "mov [rsp+16], r12",
+    "mov [rsp+24], r13",
+    "mov [rsp+32], r14",
+    "mov [rsp+40], r15",
+    "lea rax, [rsp+128]",
+    "mov [rsp+48], rax",
+    "mov rax, [rsp+120]",
+    "mov [rsp+56], rax",
+    "mov [rsp+64], rdi",
+    "mov [rsp+72], rsi",
+    "mov [rsp+80], rdx",
+    "mov [rsp+88], rcx",
+    "mov [rsp+96], r8",
+    "mov [rsp+104], r9",
+    "mov rdi, rsp",
+    "call {syscall}",
+    "test rax, rax",
+    "mov rax, rdx",
+    "jnz 2f",
+    "mov rdi, [rsp+64]",
+    "mov rsi, [rsp+72]",
+    "mov rdx, [rsp+80]",
+    "mov rcx, [rsp+88]",
+    "mov r8, [rsp+96]",
+    "mov r9, [rsp+104]",
+    ".cfi_remember_state",
+    "add rsp, 120",
+    ".cfi_adjust_cfa_offset -120",
+    "jmp rax",
+    ".cfi_restore_state",
+    "2: add rsp, 120",
+    ".cfi_adjust_cfa_offset -120",
+    "ret",
+    ".cfi_endproc",
+    ".popsection",
+    syscall = sym syscall,
+);
+
+unsafe extern "C" fn syscall(call: &Call) -> Answer {
+    if profile::active()
+        // SAFETY: the program asked for it.
+        && let Some(result) = unsafe { make(call) }
+    {
+        return Answer { made: 1, value: as_libc_has_it(result) };
+    }
+    Answer { made: 0, value: real_syscall() as i64 }
+}
+
+/// Makes a call of which the profile has to know; None: nothing needs to be done, or nothing can be but to flag it.
+///
+/// # Safety
+/// The program must ask for it.
+unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
+    let [first, second, third, fourth, fifth] = call.arguments;
+    let caller = &call.caller;
+    match call.number {
+        // SAFETY: the program asked for its end.
+        libc::SYS_exit_group => unsafe { end::exit_now(first as c_int, caller) },
+        libc::SYS_exit => {
+            thread_ends(caller);
+            None
+        }
+        number @ (libc::SYS_execve | libc::SYS_execveat) => {
+            let arguments = [first, second, third, fourth, fifth, 0];
+            // SAFETY: the program's own arguments.
+            Some(exec::with_profile_ended(caller, || unsafe { sys::call(number, arguments) }))
+        }
+        // SAFETY: a child that goes on here, on a copy of this stack.
+        libc::SYS_fork => Some(unsafe { forked(caller, libc::SYS_fork, call.arguments) }),
+        libc::SYS_clone => {
+            // SAFETY: as above.
+            child(first as u64, second != 0).then(|| unsafe { forked(caller, libc::SYS_clone, call.arguments) })
+        }
+        libc::SYS_clone3 => {
+            // Flags are the first word, the stack is the sixth.
+            let words = first as *const u64;
+            // SAFETY: the structure that the kernel will read, which has at least eight words.
+            let (flags, stack) = unsafe { (words.read(), words.add(5).read()) };
+            // SAFETY: as above.
+            child(flags, stack != 0).then(|| unsafe { forked(caller, libc::SYS_clone3, call.arguments) })
+        }
+        libc::SYS_vfork => {
+            process::flag(Flags::FOREIGN_PROCESS);
+            None
+        }
+        _ => None,
+    }
+}
+
+/// A child that comes about with these flags: whether it is as good as forked. What can't be followed is flagged.
+fn child(flags: u64, own_stack: bool) -> bool {
+    if flags & libc::CLONE_VM as u64 != 0 {
+        process::flag(Flags::THREAD_UNREGISTERED);
+    } else if own_stack {
+        process::flag(Flags::FOREIGN_PROCESS);
+    } else {
+        return true;
+    }
+    false
+}
+
+/// # Safety
+/// The call must return in a child that has a copy of this stack.
+unsafe fn forked(caller: &Caller, number: c_long, arguments: [usize; 5]) -> sys::Result<usize> {
+    let [first, second, third, fourth, fifth] = arguments;
+    // SAFETY: the caller vouches.
+    let child = unsafe { sys::call(number, [first, second, third, fourth, fifth, 0]) };
+    if child == Ok(0) {
+        // SAFETY: in the child.
+        unsafe { fork::in_child(caller) };
+    }
+    child
+}
+
+/// Nothing of libc's runs any more: the frames of this thread die here.
+fn thread_ends(caller: &Caller) {
+    if fork::leave_borrowed(caller, 1) {
+        return;
+    }
+    if let Some((_, record)) = thread::current() {
+        if record.state.load(Relaxed) == thread::LIVE {
+            walk::count_all(caller, 1);
+        }
+        thread::ends(record);
+    }
+}
+
+fn as_libc_has_it(result: sys::Result<usize>) -> i64 {
+    match result {
+        Ok(value) => value as i64,
+        Err(error) => {
+            // SAFETY: this thread's errno.
+            unsafe { *libc::__errno_location() = error.0 };
+            -1
+        }
+    }
+}
+
+tail_entry!("clone", ".globl __wrap_clone\n.type __wrap_clone,@function\n__wrap_clone:", clone);
+
+/// libc's `clone`; a function of the program's own may have that name, and then has other arguments.
+unsafe extern "C" fn clone(start: u64, stack: u64, flags: u64) -> *const c_void {
+    let ours = |address: u64| unit::link_address(address + 1).is_some();
+    let plausible = ours(start) && stack != 0 && !ours(stack) && flags >> 32 == 0 && flags & 0xFF <= 64;
+    if profile::active() && plausible {
+        if flags & libc::CLONE_VM as u64 == 0 {
+            process::flag(Flags::FOREIGN_PROCESS);
+        } else if flags & libc::CLONE_VFORK as u64 == 0 {
+            process::flag(Flags::THREAD_UNREGISTERED);
+        }
+    }
+    real_clone()
+}

@@ -1,0 +1,238 @@
+//! Programs that go behind the C library's back: processes and threads by system calls, handlers that others install,
+//! calls through null pointers, stacks that nobody can walk.
+
+mod project;
+
+use project::{Project, succeed};
+use serde_json::Value;
+use std::fs;
+
+/// How often each function ran, by the tally in `expected`, in the profile; and that it vouches for all its counts.
+fn exact(project: &Project, file: &str, expected: &[(&str, u64)]) {
+    project.ok(&format!("verify --strict {file}"));
+    let json: Value = serde_json::from_str(&project.ok(&format!("export --format json {file}"))).expect("JSON");
+    for (name, count) in expected {
+        let functions = json["units"][0]["functions"].as_array().or(json["functions"].as_array()).expect("functions");
+        let function = functions.iter().find(|f| f["name"] == *name).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(function["blocks"][0]["count"].as_u64(), Some(*count), "{name} in {file}");
+    }
+}
+
+/// The profile says what is wrong with it.
+fn doubted(project: &Project, file: &str, why: &str) {
+    let report = project.ok(&format!("report {file}"));
+    assert!(!report.contains("exact: every count"), "{report}");
+    assert!(report.contains(why), "{report}");
+}
+
+const PROCESSES: &str = r#"#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) __asm__ volatile(""); }
+__attribute__((noinline)) void leave(int n) { if (n > 0) leave(n - 1); else syscall(SYS_exit_group, 0); __asm__ volatile(""); }
+__attribute__((noinline)) long child_of(const char *how) {
+  if (!strcmp(how, "fork")) return syscall(SYS_fork);
+  if (!strcmp(how, "clone")) return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  unsigned long arguments[11] = {0, 0, 0, 0, SIGCHLD};
+  return syscall(SYS_clone3, arguments, sizeof arguments);
+}
+int main(int argc, char **argv) {
+  (void)argc;
+  if (!strcmp(argv[1], "exec")) {
+    char *words[] = {"true", 0}, *none[] = {0};
+    work(1);
+    syscall(SYS_execve, "/no/such/file", words, none);
+    work(2);
+    syscall(SYS_execveat, -1, "/bin/true", words, none, 0);
+    return 1;
+  }
+  work(1);
+  long child = child_of(argv[1]);
+  if (child == 0) {
+    for (int i = 0; i < 5; i++) work(i);
+    leave(3);
+  }
+  int status;
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) return 1;
+  for (int i = 0; i < 2; i++) work(i);
+  leave(1);
+}
+"#;
+
+#[test]
+fn processes_by_system_calls() {
+    let project = Project::new(&[("main.c", PROCESSES)]);
+    for options in ["--verify cc -O0", "--verify cc -O2", "--verify cc -O2 -static", "--verify --threads on cc -O1"] {
+        project.ok(&format!("{options} -g main.c -o program"));
+        for how in ["fork", "clone", "clone3"] {
+            let mut command = project.command(project.path("program"));
+            let run = command.arg(how).env("COTREE_FILE", "%p.profile").spawn().expect("a program");
+            let parent = run.id();
+            assert!(run.wait_with_output().expect("it ran").status.success(), "{options} {how}");
+            let files = fs::read_dir(project.path(".")).expect("a folder").map(|f| f.expect("an entry").file_name());
+            let files: Vec<String> = files.map(|f| f.to_string_lossy().into_owned()).collect();
+            let profiles: Vec<&String> = files.iter().filter(|name| name.ends_with(".profile")).collect();
+            assert_eq!(profiles.len(), 2, "{options} {how}: {files:?}");
+            for file in profiles {
+                if *file == format!("{parent}.profile") {
+                    exact(&project, file, &[("work", 3), ("leave", 2), ("main", 1)]);
+                } else {
+                    exact(&project, file, &[("work", 5), ("leave", 4), ("main", 0)]);
+                }
+                fs::remove_file(project.path(file)).expect("a profile");
+            }
+        }
+        succeed(project.command(project.path("program")).arg("exec").env("COTREE_FILE", "p.profile"));
+        exact(&project, "p.profile", &[("work", 2), ("main", 1)]);
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
+#[test]
+fn threads_that_end_by_the_system_call() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((noinline)) long deep(long n) {
+  if (n == 0) syscall(SYS_exit, 0);
+  long below = deep(n - 1);
+  __asm__ volatile("");
+  return below;
+}
+static void *vanish(void *p) { return (void *)deep((long)p); }
+static void *end(void *p) { return p; }
+int main(int argc, char **argv) {
+  (void)argv;
+  pthread_t t;
+  pthread_create(&t, 0, vanish, (void *)3L);
+  pthread_join(t, 0);
+  /* Has the stack of the one before. */
+  if (argc > 1) { pthread_create(&t, 0, end, 0); pthread_join(t, 0); }
+  return 0;
+}
+"#,
+    )]);
+    project.ok("--verify cc -O1 -g -pthread main.c -o program");
+    for arguments in [&[][..], &["another"]] {
+        succeed(project.command(project.path("program")).args(arguments).env("COTREE_FILE", "p.profile"));
+        exact(&project, "p.profile", &[("deep", 4), ("vanish", 1), ("end", arguments.len() as u64)]);
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
+#[test]
+fn children_on_stacks_of_their_own_are_not_vouched_for() {
+    let program = |clone: &str| {
+        format!(
+            "#define _GNU_SOURCE\n#include <sched.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n\
+             #include <unistd.h>\nstatic volatile long sum;\n\
+             static int child(void *p) {{ for (long i = 0; i < (long)p; i++) sum += i; return 0; }}\n\
+             int main(void) {{ char *stack = malloc(65536); int status;\n  pid_t p = {clone};\n\
+             child((void *)5L);\n  return waitpid(p, &status, 0) != p || status != 0; }}\n"
+        )
+    };
+    let copied = program("clone(child, stack + 65536, SIGCHLD, (void *)7L)");
+    let shared = program("clone(child, stack + 65536, CLONE_VM | SIGCHLD, (void *)7L)");
+    let named = "int clone(int n) { return n + 1; }\nint twice(int n);\n\
+                 int main(void) { return twice(3) + clone(1) != 10; }\n";
+    let project = Project::new(&[
+        ("copied.c", &copied),
+        ("shared.c", &shared),
+        ("named.c", named),
+        ("twice.c", "int clone(int n);\nint twice(int n) { return clone(n) * 2; }\n"),
+    ]);
+    for level in ["-O0", "-O2", "-O1 -static"] {
+        for (name, why) in [("copied", "another process"), ("shared", "shared the main thread's counters")] {
+            project.ok(&format!("cc {level} -g {name}.c -o program"));
+            succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+            doubted(&project, "p.profile", why);
+            fs::remove_file(project.path("p.profile")).expect("a profile");
+        }
+        // A function that only has that name.
+        project.ok(&format!("--verify cc {level} -g named.c twice.c -o program"));
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        project.ok("verify --strict p.profile");
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
+#[test]
+fn handlers_that_libraries_install_are_seen_at_the_end() {
+    let project = Project::new(&[
+        ("library.c", "#include <signal.h>\nvoid install(void (*handler)(int)) { signal(SIGUSR1, handler); }\n"),
+        (
+            "main.c",
+            "#include <stdlib.h>\nvoid install(void (*)(int));\nint kill(int, int);\nint getpid(void);\n\
+             static volatile long sum;\nstatic void add(int n) { for (int i = 0; i < n; i++) sum += i; }\n\
+             int main(int argc, char **argv) { (void)argv; if (argc > 1) { install(add); kill(getpid(), 10); } add(3); return 0; }\n",
+        ),
+    ]);
+    succeed(project.command("gcc").args(["-shared", "-fPIC", "library.c", "-o", "liblibrary.so"]));
+    project.ok("cc -O1 -g main.c -o program -L. -llibrary -Wl,-rpath,$ORIGIN");
+    succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+    assert!(project.ok("report p.profile").contains("exact: every count"));
+    fs::remove_file(project.path("p.profile")).expect("a profile");
+    succeed(project.command(project.path("program")).arg("install").env("COTREE_FILE", "p.profile"));
+    doubted(&project, "p.profile", "behind its back");
+}
+
+#[test]
+fn a_call_through_a_null_pointer_is_a_call() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#include <signal.h>
+#include <stdlib.h>
+static void handler(int number) { exit(number == SIGSEGV ? 0 : 1); }
+typedef void function(int);
+static function *volatile nowhere;
+__attribute__((noinline)) void call(int n) { if (n > 0) call(n - 1); else nowhere(n); __asm__ volatile(""); }
+__attribute__((noinline)) void jump(int n) { nowhere(n); }
+int main(int argc, char **argv) {
+  (void)argv;
+  signal(SIGSEGV, handler);
+  if (argc > 1) jump(3); else call(3);
+  return 2;
+}
+"#,
+    )]);
+    for level in ["-O0", "-O2", "-O1 -static"] {
+        project.ok(&format!("--verify cc {level} -g main.c -o program"));
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        exact(&project, "p.profile", &[("call", 4), ("jump", 0), ("main", 1), ("handler", 1)]);
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+        succeed(project.command(project.path("program")).arg("jump").env("COTREE_FILE", "p.profile"));
+        exact(&project, "p.profile", &[("call", 0), ("jump", 1), ("main", 1), ("handler", 1)]);
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
+/// The unwind tables know nothing of what the assembly does to the stack pointer; where they look for a return address,
+/// there is zero.
+#[test]
+fn a_stack_that_ends_in_zeros_is_not_taken_for_walked() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#include <stdlib.h>
+__attribute__((noinline, used)) void leave(void) { exit(0); }
+__attribute__((noinline)) void off(int n) {
+  if (n > 0) off(n - 1);
+  else __asm__ volatile("and $-16, %%rsp\nmov $16, %%ecx\n1: pushq $0\ndec %%ecx\njnz 1b\ncall leave" ::: "rcx", "memory");
+  __asm__ volatile("");
+}
+int main(void) { off(3); return 1; }
+"#,
+    )]);
+    for level in ["-O0 -fomit-frame-pointer", "-O2"] {
+        project.ok(&format!("cc {level} -g main.c -o program"));
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        doubted(&project, "p.profile", "could not be walked");
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
