@@ -1,5 +1,7 @@
 //! Checksums of profiles and maps.
 
+use crate::zeros;
+
 /// A 64-bit checksum of bytes, eight at a time (the last ones padded with zeros), for damage, not for enemies.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
@@ -46,8 +48,7 @@ impl Checksum {
 const SPARSE_VERSION: u32 = 3;
 /// Bytes that [`BodyChecksum`] takes at once.
 const LINE: usize = 64;
-/// Lines that are looked at together.
-const LINES: usize = 16;
+const _: () = assert!(zeros::BLOCK.is_multiple_of(LINE));
 
 /// The checksum of what follows the header page of a raw profile, in pieces: that of the lines that are not all zeros, each
 /// with its number before it. Most words of path arrays stay zero, and looking whether they did takes a tenth of the time.
@@ -86,23 +87,35 @@ impl BodyChecksum {
             let part = self.part;
             self.lines(&[part]);
         }
-        let (lines, rest) = bytes.as_chunks::<LINE>();
-        let (groups, few) = lines.as_chunks::<LINES>();
-        for group in groups {
-            if any(group.as_flattened()) {
-                self.lines(group);
-            } else {
-                self.line += LINES as u64;
-            }
+        let (mut lines, rest) = bytes.as_chunks::<LINE>();
+        while let Some(block) = zeros::first_block(lines.as_flattened()) {
+            let (start, end) = (block.start / LINE, block.end / LINE);
+            self.line += start as u64;
+            self.lines(&lines[start..end]);
+            lines = &lines[end..];
         }
-        self.lines(few);
+        self.line += lines.len() as u64;
         self.part[..rest.len()].copy_from_slice(rest);
         self.filled = rest.len();
     }
 
+    /// So many zeros, which need not be anywhere.
+    pub fn add_zeros(&mut self, count: u64) {
+        let zeros = [0; LINE];
+        let head = count.min((LINE - self.filled) as u64);
+        self.add(&zeros[..head as usize]);
+        let (lines, rest) = ((count - head) / LINE as u64, (count - head) % LINE as u64);
+        if self.sparse {
+            self.line += lines;
+        } else {
+            (0..lines).for_each(|_| self.add(&zeros));
+        }
+        self.add(&zeros[..rest as usize]);
+    }
+
     fn lines(&mut self, lines: &[[u8; LINE]]) {
         for line in lines {
-            if any(line) {
+            if zeros::any(line) {
                 self.sum.word(self.line);
                 self.sum.add(line);
             }
@@ -120,12 +133,6 @@ impl BodyChecksum {
         }
         self.sum.finish()
     }
-}
-
-/// Is any of these bytes, whose number is a multiple of eight, not zero?
-fn any(bytes: &[u8]) -> bool {
-    let (words, _) = bytes.as_chunks::<8>();
-    words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word)) != 0
 }
 
 #[cfg(test)]
@@ -157,6 +164,21 @@ mod tests {
         }
         assert_eq!(sum(2, &body, 8), checksum(&body));
         assert_eq!(sum(2, &body, 4096), checksum(&body));
+    }
+
+    #[test]
+    fn zeros_need_not_be_anywhere() {
+        for version in [2, 3] {
+            for (before, zeros) in [(0, 0), (8, 48), (8, 56), (64, 64), (56, 4096), (72, 5000), (128, 8), (1024, 2000)]
+            {
+                let body = [&vec![7; before][..], &vec![0; zeros], &[9; 40]].concat();
+                let mut pieces = BodyChecksum::new(version, body.len() as u64);
+                pieces.add(&body[..before]);
+                pieces.add_zeros(zeros as u64);
+                pieces.add(&body[before + zeros..]);
+                assert_eq!(pieces.finish(), sum(version, &body, body.len()), "{version} {before} {zeros}");
+            }
+        }
     }
 
     #[test]

@@ -34,6 +34,7 @@ extern crate std;
 
 mod checksum;
 pub mod layout;
+mod zeros;
 
 #[cfg(feature = "runtime")]
 mod runtime;

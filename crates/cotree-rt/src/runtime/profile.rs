@@ -326,13 +326,13 @@ pub fn unpublish() {
     }
 }
 
-/// Completes a header, given the table and a walk over the slabs in file order.
+/// Completes a header, given the table and a walk over the slabs in file order, with how many zeros are behind each.
 pub fn seal(
     header: *mut RawHeader,
     state: u32,
     threads_alive: u32,
     early: &[early::Slot],
-    for_each_slab: impl FnOnce(&mut dyn FnMut(&[u8])),
+    for_each_slab: impl FnOnce(&mut dyn FnMut(&[u8], usize)),
 ) {
     let early_bytes = (slabs_offset() - PAGE) as usize;
     // SAFETY: the table is followed by its padding up to slabs_offset.
@@ -341,7 +341,10 @@ pub fn seal(
     let fields = unsafe { &mut *header };
     let mut sum = BodyChecksum::new(VERSION, early_bytes as u64 + fields.slab_count * fields.slab_stride);
     sum.add(early);
-    for_each_slab(&mut |slab| sum.add(slab));
+    for_each_slab(&mut |slab, zeros| {
+        sum.add(slab);
+        sum.add_zeros(zeros as u64);
+    });
     fields.threads_alive = threads_alive;
     fields.ended_ns = sys::now();
     fields.body_checksum = sum.finish();
@@ -360,15 +363,15 @@ fn write_from_memory(header: *mut RawHeader) {
         let total = slabs_offset() + slabs::count() * unit::stride() as u64;
         let mut result = sys::allocate(fd, 0, total);
         let mut at = 0;
-        let mut write = |bytes: &[u8]| {
+        let mut write = |bytes: &[u8], zeros: usize| {
             if result.is_ok() {
                 // SAFETY: a slice.
                 result = unsafe { sys::write_at(fd, bytes.as_ptr(), bytes.len(), at) };
-                at += bytes.len() as u64;
+                at += (bytes.len() + zeros) as u64;
             }
         };
         // SAFETY: header and table are one mapping of that length.
-        write(unsafe { core::slice::from_raw_parts(header.cast::<u8>(), slabs_offset() as usize) });
+        write(unsafe { core::slice::from_raw_parts(header.cast::<u8>(), slabs_offset() as usize) }, 0);
         slabs::for_each(&mut write);
         sys::close(fd);
         let live = names.live.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;

@@ -8,14 +8,13 @@
 use super::lock::{Held, Lock};
 use super::segments::Segments;
 use super::sys::{self, Errno};
-use super::{profile, unit};
+use super::{pagemap, profile, unit};
 use crate::layout::{Flags, PAGE};
-use core::arch::x86_64::{
-    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
-};
+use crate::zeros;
 use core::ffi::c_int;
-use core::ptr;
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::{ptr, slice};
 
 struct Chunk {
     base: AtomicPtr<u8>,
@@ -133,7 +132,7 @@ pub fn map_initial(fd: c_int) -> sys::Result<()> {
             }
         };
     }
-    move_counts(counters(), own.cast());
+    move_early_counts(own.cast());
     // SAFETY: the counters' pages are for this; nothing else lies in them.
     let result = unsafe { sys::map(counters().cast(), stride, READ_WRITE, flags | libc::MAP_FIXED, fd, offset) };
     // SAFETY: mapped above, and its content is in the file.
@@ -152,7 +151,7 @@ pub fn keep_in_memory() -> sys::Result<()> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
         // SAFETY: a new range, or this thread's own slab.
         let own = unsafe { sys::map(at, unit::stride(), READ_WRITE, flags, -1, 0) }?;
-        move_counts(counters(), own.cast());
+        move_early_counts(own.cast());
         adopt_own(own);
     }
     Ok(())
@@ -199,9 +198,16 @@ fn adopt_own(own: *mut u8) {
     }
 }
 
-/// Adds what is in one slab to another and clears it. Untouched pages stay so.
-fn move_counts(from: *mut u64, to: *mut u64) {
-    each_counted(from, |index| {
+/// Moves what was counted before slab 0 was in a file: in most programs nothing, and its memory was never touched.
+fn move_early_counts(to: *mut u64) {
+    let slab = counters();
+    let words = |bytes: Range<usize>| bytes.start / size_of::<u64>()..bytes.end / size_of::<u64>();
+    pagemap::for_each_touched(slab.cast(), unit::stride(), |part| move_counts(slab, to, words(part)));
+}
+
+/// Adds what is in these words of one slab to another and clears it. Untouched pages of both stay so.
+fn move_counts(from: *mut u64, to: *mut u64, words: Range<usize>) {
+    each_counted(from, words, |index| {
         // SAFETY: both are slabs.
         unsafe {
             let value = from.add(index).read_volatile();
@@ -211,44 +217,39 @@ fn move_counts(from: *mut u64, to: *mut u64) {
     });
 }
 
-/// Calls for every counter of a slab that is not zero.
-fn each_counted(slab: *const u64, mut act: impl FnMut(usize)) {
-    const LINE: usize = 16;
-    let count = unit::descriptor().counter_count as usize;
-    let mut index = 0;
-    while index < count {
-        // SAFETY: within the counters.
-        if index + LINE <= count && unsafe { is_zero(slab.add(index).cast()) } {
-            index += LINE;
-            continue;
+/// Calls for every counter of these words of a slab that is not zero.
+fn each_counted(slab: *const u64, words: Range<usize>, mut act: impl FnMut(usize)) {
+    let mut act_on = |index: usize| {
+        // SAFETY: within the slab.
+        if unsafe { slab.add(index).read_volatile() } != 0 {
+            act(index);
         }
-        for index in index..count.min(index + LINE) {
-            // SAFETY: within the counters.
-            if unsafe { slab.add(index).read_volatile() } != 0 {
-                act(index);
-            }
-        }
-        index += LINE;
+    };
+    let mut rest = words.start..words.end.min(counter_count());
+    while let Some(block) = first_counted_block(slab, &rest) {
+        rest.start = block.end;
+        block.for_each(&mut act_on);
     }
-    // SAFETY: within the slab.
-    if unsafe { slab.add(unit::spare()).read_volatile() } != 0 {
-        act(unit::spare());
+    if words.contains(&unit::spare()) {
+        act_on(unit::spare());
     }
 }
 
-/// Are these 16 words all zero? Most of what there is to look at is.
-///
-/// # Safety
-/// So many words can be read.
-unsafe fn is_zero(words: *const __m128i) -> bool {
-    // SAFETY: the caller's promise; SSE2 is part of x86-64.
-    unsafe {
-        let mut any = _mm_loadu_si128(words);
-        for pair in 1..8 {
-            any = _mm_or_si128(any, _mm_loadu_si128(words.add(pair)));
-        }
-        _mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) == 0xFFFF
-    }
+/// The first block of these counters of a slab in which anything was counted.
+fn first_counted_block(slab: *const u64, words: &Range<usize>) -> Option<Range<usize>> {
+    // SAFETY: within the slab.
+    let bytes = unsafe { slice::from_raw_parts(slab.add(words.start).cast(), words.len() * size_of::<u64>()) };
+    let word = |byte: usize| words.start + byte / size_of::<u64>();
+    zeros::first_block(bytes).map(|block| word(block.start)..word(block.end))
+}
+
+fn counter_count() -> usize {
+    unit::descriptor().counter_count as usize
+}
+
+/// All words of a slab.
+fn all_words() -> Range<usize> {
+    0..unit::stride() / size_of::<u64>()
 }
 
 /// In a forked child: lets go of the parent's file. Slab 0 and this thread's slab become empty memory where they are,
@@ -401,7 +402,7 @@ fn map_behind(fd: c_int, len: usize) -> sys::Result<*mut u8> {
 
 /// Moves what is in slabs that are not in the file to slab 0, which is.
 pub fn fold_orphans() {
-    for_each_orphan(|slab| move_counts(slab, counters()));
+    for_each_orphan(|slab| move_counts(slab, counters(), all_words()));
 }
 
 /// Adds what is in slabs that are not in the file to a copy of slab 0.
@@ -436,40 +437,38 @@ pub fn for_each_orphan_room(act: &mut dyn FnMut(&[u8])) {
 fn each_room(which: impl Fn(&Chunk) -> bool, act: &mut dyn FnMut(&[u8])) {
     for chunk in chunks().filter(|chunk| chunk.is_for_paths() && which(chunk)) {
         // SAFETY: the chunk's own memory.
-        act(unsafe { core::slice::from_raw_parts(chunk.base.load(Relaxed), chunk.used.load(Relaxed)) });
+        act(unsafe { slice::from_raw_parts(chunk.base.load(Relaxed), chunk.used.load(Relaxed)) });
     }
 }
 
 /// Whether threads counted that have no slab of their own.
 pub fn slab_zero_in_use() -> bool {
-    let (mut counted, mut spare) = (false, false);
-    if unit::threaded() {
-        each_counted(counters(), |index| {
-            counted = true;
-            spare |= index == unit::spare();
-        });
+    if !unit::threaded() {
+        return false;
     }
+    // SAFETY: a word of slab 0.
+    let spare = unsafe { counters().add(unit::spare()).read_volatile() } != 0;
     // Where there is no segment register for us, the first thread counts there too.
-    if NO_SEGMENT.load(Relaxed) { spare } else { counted }
+    spare || !NO_SEGMENT.load(Relaxed) && first_counted_block(counters(), &(0..counter_count())).is_some()
 }
 
-/// Every slab, and what takes the places of slabs, in file order.
-pub fn for_each(act: &mut dyn FnMut(&[u8])) {
+/// Every slab, and what takes the places of slabs, in file order, each with how many bytes follow that nobody had yet:
+/// they are zero, and not looked at they take no memory.
+pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
     // SAFETY: slab 0 is padded to its stride.
-    act(unsafe { core::slice::from_raw_parts(counters().cast(), unit::stride()) });
+    act(unsafe { slice::from_raw_parts(counters().cast(), unit::stride()) }, 0);
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
+        let used = chunk.used.load(Relaxed);
         // SAFETY: the chunk's own memory.
-        act(unsafe { core::slice::from_raw_parts(chunk.base.load(Relaxed), chunk.len()) });
+        act(unsafe { slice::from_raw_parts(chunk.base.load(Relaxed), used) }, chunk.len() - used);
     }
 }
 
 /// All counters zero.
 pub fn clear() {
     for slab in chunks().flat_map(Chunk::each).chain([counters()]) {
-        for index in 0..unit::descriptor().counter_count as usize {
-            // SAFETY: a slab.
-            unsafe { slab.add(index).write_volatile(0) };
-        }
+        // SAFETY: within the slab.
+        each_counted(slab, 0..counter_count(), |index| unsafe { slab.add(index).write_volatile(0) });
     }
 }
 

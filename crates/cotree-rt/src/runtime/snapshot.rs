@@ -101,11 +101,11 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     copied.slab_count = slab_count;
     copied.path_head = path_head;
     let mut at = front;
-    slabs::for_each(&mut |slabs| {
+    slabs::for_each(&mut |slabs, zeros| {
         let length = slabs.len().min(slabs_end - at);
         // SAFETY: `at` stays within the copy.
         unsafe { core::ptr::copy_nonoverlapping(slabs.as_ptr(), copy.add(at), length) };
-        at += length;
+        at = slabs_end.min(at + length + zeros);
     });
     // SAFETY: slab 0 of the copy.
     slabs::add_orphans(unsafe { copy.add(front) }.cast());
@@ -144,7 +144,7 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     }
     profile::seal(copied, State::SNAPSHOT, others, table, |act| {
         // SAFETY: the slabs of the copy.
-        act(unsafe { core::slice::from_raw_parts(copy.add(front), total - front) });
+        act(unsafe { core::slice::from_raw_parts(copy.add(front), total - front) }, 0);
     });
     // SAFETY: mapped above, used no more.
     unsafe { sys::unmap(copy, total) };

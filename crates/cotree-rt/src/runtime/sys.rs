@@ -50,6 +50,15 @@ pub fn read(fd: c_int, buffer: &mut [u8]) -> Result<usize> {
     unsafe { call(libc::SYS_read, [fd as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0]) }
 }
 
+/// Reads from the offset on.
+///
+/// # Safety
+/// `len` bytes must be writable from `to` on.
+pub unsafe fn read_at(fd: c_int, to: *mut u8, len: usize, offset: u64) -> Result<usize> {
+    // SAFETY: the caller vouches for the memory.
+    unsafe { call(libc::SYS_pread64, [fd as usize, to as usize, len, offset as usize, 0, 0]) }
+}
+
 /// Writes all of it at the offset.
 ///
 /// # Safety

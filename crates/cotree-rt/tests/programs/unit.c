@@ -1,6 +1,8 @@
 // The unit object; compiled with -DUNIT_THREADED=0, 1 or 2, -DUNIT_EXECUTABLE=0 or 1, -DUNIT_NAME="…".
 #include <stdint.h>
+#ifndef COUNTERS
 #define COUNTERS 1024
+#endif
 #ifndef UNIT_CACHES
 #define UNIT_CACHES 0
 #endif

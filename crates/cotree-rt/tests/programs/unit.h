@@ -8,7 +8,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifndef COUNTERS
 #define COUNTERS 1024
+#endif
 extern uint64_t __cotree_counters[COUNTERS + 512] __attribute__((visibility("hidden")));
 extern __thread uint64_t *__cotree_slab __attribute__((visibility("hidden"), tls_model("initial-exec")));
 void __cotree_resuming(void) __attribute__((visibility("hidden")));

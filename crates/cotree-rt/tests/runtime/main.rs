@@ -4,4 +4,5 @@ mod ends;
 mod flavours;
 mod leaves;
 mod paths;
+mod starts;
 mod support;

@@ -63,6 +63,9 @@ pub fn check(command: &mut Command) -> Output {
     output
 }
 
+/// Those of `early.c`: a thousand pages.
+pub const MANY_COUNTERS: usize = 500_000;
+
 /// A folder of its own for each test, emptied first.
 pub struct Place(pub PathBuf);
 
@@ -84,10 +87,12 @@ impl Place {
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
         let unit = self.0.join(format!("{name}.unit.o"));
         let executable = flavour != Flavour::Shared;
+        let counters = format!("-DCOUNTERS={}", if source == "early.c" { MANY_COUNTERS } else { 1024 });
         check(
             Command::new("gcc")
                 .args(["-O2", "-fPIC", "-c", "-o"])
                 .args([&unit, &programs.join("unit.c")])
+                .arg(&counters)
                 .arg(format!("-DUNIT_THREADED={access}"))
                 .arg(format!("-DUNIT_EXECUTABLE={}", i32::from(executable)))
                 .arg(format!("-DUNIT_CACHES={}", if source.starts_with("paths") { 4 } else { 0 }))
@@ -96,7 +101,7 @@ impl Place {
         let path = self.0.join(name);
         let mut compiler = Command::new(if source.ends_with(".cc") { "g++" } else { "gcc" });
         compiler.args(["-O2", "-g", "-pthread", "-I"]).arg(include).arg("-o").arg(&path).arg(programs.join(source));
-        compiler.arg(format!("-DTHREADED={access}"));
+        compiler.arg(&counters).arg(format!("-DTHREADED={access}"));
         let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
         let wrap = match flavour {
             Flavour::Dynamic => {
