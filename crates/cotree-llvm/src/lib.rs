@@ -11,6 +11,7 @@ mod entries;
 pub mod error;
 mod ffi;
 mod module;
+mod runtime_object;
 mod signals;
 mod stack_maps;
 mod stacks;

@@ -12,7 +12,7 @@ use crate::signals::Handlers;
 use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
 use crate::unit_object::{self, Nature};
-use crate::{apply, callers, entries};
+use crate::{apply, callers, entries, runtime_object};
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::ids::Site;
@@ -204,7 +204,9 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let nature = Nature { access, executable, handlers_foreseen: handlers.foreseen };
     let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, nature)?;
     output.objects.push(write(job, "unit.o", &unit)?);
-    output.objects.push(write(job, "runtime.o", job.runtime)?);
+    let runtime = runtime_object::yielding(job.runtime, &job.options.foreign)
+        .map_err(|error| Error::Internal { module: "the runtime".into(), reason: error.to_string() })?;
+    output.objects.push(write(job, "runtime.o", &runtime)?);
     Ok(output)
 }
 

@@ -271,6 +271,11 @@ impl BinaryFile {
         if landed { unknown() } else { Resolved::Sites(abandoned) }
     }
 
+    /// Whether the instruction there is of a function of the map.
+    pub(crate) fn is_known_code(&self, address: u64) -> bool {
+        self.placed_at(address).is_some()
+    }
+
     /// A function by its place in the order of [`cotree_core::facts::ProgramMap::functions`].
     ///
     /// # Panics

@@ -23,8 +23,7 @@ pub(crate) fn add_flaws(
     let has = |flags: u64| counts.flags & flags != 0;
     let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || reset_under_threads(map, counts);
     let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
-    let threads =
-        has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED | Flags::HANDLER_UNFORESEEN);
+    let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED) || exits.handlers;
     let exits_missing = has(Flags::EARLY_TABLE_FULL | Flags::UNHOOKED);
     let saturated = saturated || counts.saturated;
     let modules = map.program.modules.iter().enumerate();

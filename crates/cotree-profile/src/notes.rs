@@ -129,7 +129,7 @@ pub(crate) fn notes(
     note(flag(Flags::THREADS_UNEXPECTED), Note::ThreadsUnexpected);
     note(flag(Flags::THREAD_UNREGISTERED), Note::ThreadUnregistered);
     note(flag(Flags::SLAB_SHARED), Note::SlabShared);
-    note(flag(Flags::HANDLER_UNFORESEEN), Note::HandlerUnforeseen);
+    note(exits.handlers, Note::HandlerUnforeseen);
     note(flag(Flags::FOREIGN_PROCESS), Note::ForeignProcess);
     note(flag(Flags::UNHOOKED), Note::Unhooked);
     note(flag(Flags::WALK_INCOMPLETE), Note::WalkIncomplete);

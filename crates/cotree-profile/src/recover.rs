@@ -17,6 +17,7 @@ use cotree_core::method::path::PathProfile;
 use cotree_core::method::{self, RecoverError};
 use cotree_core::plan::{FunctionPlan, Layout, Method, PathTable};
 use cotree_core::profile::{EarlyExits, FunctionProfile};
+use cotree_rt::layout;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -201,13 +202,25 @@ pub(crate) struct UnitExits {
     pub(crate) unknown_total: u64,
     /// Activations left, or revived, in code that the map does not know: not ours, or ours where call sites are unmapped.
     pub(crate) outside: u64,
+    /// Whether a function of the map was a signal handler that the link had not foreseen.
+    pub(crate) handlers: bool,
 }
 
 impl UnitExits {
     pub(crate) fn new(binary: &BinaryFile, counts: &UnitCounts) -> (Self, bool) {
-        let mut exits = Self { by_function: HashMap::new(), unknown: HashMap::new(), unknown_total: 0, outside: 0 };
+        let mut exits = Self {
+            by_function: HashMap::new(),
+            unknown: HashMap::new(),
+            unknown_total: 0,
+            outside: 0,
+            handlers: false,
+        };
         let mut saturated = false;
         for (&address, &count) in counts.early.iter().filter(|(_, count)| **count != 0) {
+            if address & layout::HANDLER == layout::HANDLER {
+                exits.handlers |= binary.is_known_code(address & !layout::HANDLER);
+                continue;
+            }
             match binary.resolve(address) {
                 Resolved::Sites(chain) => {
                     for (function, site) in chain {

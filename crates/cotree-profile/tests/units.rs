@@ -10,7 +10,7 @@ use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
 use cotree_profile::verify::{Subject, verify};
-use cotree_rt::layout::{Flags, INTERRUPTED, LANDED, State};
+use cotree_rt::layout::{Flags, HANDLER, INTERRUPTED, LANDED, State};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -123,7 +123,6 @@ fn flags_become_flaws() {
     assert_eq!(of(Flags::THREADS_UNEXPECTED), [Flaw::Threads]);
     assert_eq!(of(Flags::THREAD_UNREGISTERED), [Flaw::Threads]);
     assert_eq!(of(Flags::SLAB_SHARED), [Flaw::Threads]);
-    assert_eq!(of(Flags::HANDLER_UNFORESEEN), [Flaw::Threads]);
     assert_eq!(of(Flags::FOREIGN_PROCESS), [Flaw::Damaged]);
     // With one thread, a reset accounts for all frames that are live then.
     assert!(recovered(Method::Edge, |raw| raw.flags = Flags::RESET).exact());
@@ -131,6 +130,20 @@ fn flags_become_flaws() {
     threaded.threaded = true;
     let raw = Raw { flags: Flags::RESET, ..Raw::new(counters(&threaded, &truth)) };
     assert_eq!(flaws(&recover(&binary(threaded), &read(&raw)).unwrap())[0], [Flaw::LiveFrames]);
+}
+
+#[test]
+fn an_unforeseen_handler_matters_if_it_counts() {
+    let with = |address: u64| {
+        recovered(Method::Edge, |raw| {
+            raw.flags = Flags::HANDLER_UNFORESEEN;
+            raw.early.push((address | HANDLER, 1));
+        })
+    };
+    assert!(with(MAIN_AT - 1).exact());
+    let profile = with(WORK_AT);
+    assert_eq!(profile.notes, [Note::HandlerUnforeseen]);
+    assert!(flaws(&profile).iter().all(|flaws| flaws == &[Flaw::Threads]));
 }
 
 #[test]

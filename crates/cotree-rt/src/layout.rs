@@ -85,8 +85,9 @@ impl Flags {
     /// No room for a table of paths: counts of paths in hash tables are missing, and path registers of abandoned
     /// activations.
     pub const PATHS_MISSING: u64 = 1 << 13;
-    /// A function of the program was a signal handler at the end, though nothing in the program installs handlers (a shared
-    /// library did, or a system call): increments that it interrupted may have been lost.
+    /// Code of the unit's image was a signal handler at the end, though nothing in the program installs handlers (a shared
+    /// library did, or a system call). If one of the [`HANDLER`] entries is a function that counts, increments that it
+    /// interrupted may have been lost.
     pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
 }
 
@@ -164,6 +165,10 @@ pub const INTERRUPTED: u64 = 1 << 63;
 /// Set in [`EarlyEntry::address`] when an exception landed in this frame while it was in the call that returns to the
 /// address: of the functions inlined there only those inside the first invoke are abandoned.
 pub const LANDED: u64 = 1 << 62;
+
+/// Both: no activation, but the address of a function that was a signal handler at the end
+/// ([`Flags::HANDLER_UNFORESEEN`]).
+pub const HANDLER: u64 = INTERRUPTED | LANDED;
 
 /// First bytes of a path segment.
 pub const PATH_MAGIC: [u8; 8] = *b"COTPATHS";

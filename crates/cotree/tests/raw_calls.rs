@@ -140,16 +140,27 @@ fn children_on_stacks_of_their_own_are_not_vouched_for() {
     };
     let copied = program("clone(child, stack + 65536, SIGCHLD, (void *)7L)");
     let shared = program("clone(child, stack + 65536, CLONE_VM | SIGCHLD, (void *)7L)");
+    let fixed = program("clone(child, (static char[65536]){0} + 65536, CLONE_VM | SIGCHLD, (void *)7L)")
+        .replace("(static char[65536]){0}", "fixed")
+        .replace("static volatile long sum;", "static volatile long sum; static char fixed[65536];");
+    let killed = program("clone(child, stack + 65536, CLONE_VM | CLONE_VFORK | SIGCHLD, (void *)7L)")
+        .replace("sum += i; return 0;", "sum += i; if ((long)p == 7) kill(getpid(), SIGKILL); return 0;")
+        .replace("status != 0", "!WIFSIGNALED(status)");
     let named = "int clone(int n) { return n + 1; }\nint twice(int n);\n\
                  int main(void) { return twice(3) + clone(1) != 10; }\n";
     let project = Project::new(&[
         ("copied.c", &copied),
         ("shared.c", &shared),
+        ("fixed.c", &fixed),
+        ("killed.c", &killed),
         ("named.c", named),
         ("twice.c", "int clone(int n);\nint twice(int n) { return clone(n) * 2; }\n"),
     ]);
     for level in ["-O0", "-O2", "-O1 -static"] {
-        for (name, why) in [("copied", "another process"), ("shared", "shared the main thread's counters")] {
+        let sharing = "shared the main thread's counters";
+        for (name, why) in
+            [("copied", "another process"), ("shared", sharing), ("fixed", sharing), ("killed", "another process")]
+        {
             project.ok(&format!("cc {level} -g {name}.c -o program"));
             succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
             doubted(&project, "p.profile", why);
@@ -163,6 +174,65 @@ fn children_on_stacks_of_their_own_are_not_vouched_for() {
     }
 }
 
+/// Who asks the kernel whether it knows a call gets the kernel's answer.
+#[test]
+fn calls_that_the_kernel_refuses() {
+    let project = Project::new(&[(
+        "main.c",
+        "#define _GNU_SOURCE\n#include <errno.h>\n#include <stdio.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
+         int main(void) {\n  long a = syscall(SYS_clone3, (void *)0, 0UL); int first = errno;\n\
+         long b = syscall(SYS_clone3, (void *)16, 88UL); printf(\"%ld %d %ld %d\\n\", a, first, b, errno);\n  return 0; }\n",
+    )]);
+    project.ok("--verify cc -O1 -g main.c -o program");
+    let said = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+    assert_eq!(said, "-1 22 -1 14\n");
+    project.ok("verify --strict p.profile");
+}
+
+/// An emulator's `syscall`, in another file of the program, in a native object, in a library.
+#[test]
+fn functions_that_are_only_called_syscall() {
+    let project = Project::new(&[
+        (
+            "main.c",
+            "#include <stdio.h>\nlong syscall(long, long);\n\
+             int main(void) {\n  for (int i = 0; i < 2; i++) printf(\"%ld %ld %ld\\n\", syscall(231, i), syscall(57, i), syscall(60, i));\n\
+             return 0; }\n",
+        ),
+        ("own.c", "long syscall(long number, long a) { return number * 10 + a; }\n"),
+    ]);
+    succeed(project.command("gcc").args(["-O2", "-c", "own.c", "-o", "own.o"]));
+    succeed(project.command("gcc").args(["-shared", "-fPIC", "own.c", "-o", "libown.so"]));
+    for rest in ["own.c", "own.o", "-L. -lown -Wl,-rpath,$ORIGIN", "own.c -static"] {
+        project.ok(&format!("--verify cc -O1 -g main.c {rest} -o program"));
+        let said = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        assert_eq!(said, "2310 570 600\n2311 571 601\n", "{rest}");
+        project.ok("verify --strict p.profile");
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
+/// A function of the program's own in front of one that the runtime stands in front of.
+#[test]
+fn wraps_of_the_programs_own() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <stdlib.h>\n#include <unistd.h>\nvoid __real_exit(int);\nlong __real_syscall(long, ...);\nstatic int calls;\n\
+         void __wrap_exit(int n) { __real_exit(n - calls); }\n\
+         long __wrap_syscall(long number) { calls++; return __real_syscall(number); }\n\
+         __attribute__((noinline)) static void deep(int n) { if (n > 0) deep(n - 1); else exit(4); __asm__ volatile(\"\"); }\n\
+         int main(void) { syscall(39); deep(calls + 1); return 1; }\n",
+    )]);
+    for linker in ["", "-fuse-ld=gold", "-fuse-ld=mold", "-static"] {
+        project.ok(&format!("--verify cc -O1 -g {linker} -Wl,--wrap=exit -Wl,--wrap,syscall main.c -o program"));
+        let mut command = project.command(project.path("program"));
+        let status = command.env("COTREE_FILE", "p.profile").status().expect("a program");
+        assert_eq!(status.code(), Some(3), "{linker}");
+        exact(&project, "p.profile", &[("deep", 3), ("main", 1)]);
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
 #[test]
 fn handlers_that_libraries_install_are_seen_at_the_end() {
     let project = Project::new(&[
@@ -171,7 +241,9 @@ fn handlers_that_libraries_install_are_seen_at_the_end() {
             "main.c",
             "#include <stdlib.h>\nvoid install(void (*)(int));\nint kill(int, int);\nint getpid(void);\n\
              static volatile long sum;\nstatic void add(int n) { for (int i = 0; i < n; i++) sum += i; }\n\
-             int main(int argc, char **argv) { (void)argv; if (argc > 1) { install(add); kill(getpid(), 10); } add(3); return 0; }\n",
+             int execl(const char *, const char *, ...);\n\
+             int main(int argc, char **argv) { (void)argv; if (argc > 1) { install(add); kill(getpid(), 10); } add(3);\n\
+             if (argc > 2) execl(\"/bin/true\", \"true\", (char *)0);\n  return 0; }\n",
         ),
     ]);
     succeed(project.command("gcc").args(["-shared", "-fPIC", "library.c", "-o", "liblibrary.so"]));
@@ -179,8 +251,11 @@ fn handlers_that_libraries_install_are_seen_at_the_end() {
     succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
     assert!(project.ok("report p.profile").contains("exact: every count"));
     fs::remove_file(project.path("p.profile")).expect("a profile");
-    succeed(project.command(project.path("program")).arg("install").env("COTREE_FILE", "p.profile"));
-    doubted(&project, "p.profile", "behind its back");
+    for arguments in [&["install"][..], &["install", "exec"]] {
+        succeed(project.command(project.path("program")).args(arguments).env("COTREE_FILE", "p.profile"));
+        doubted(&project, "p.profile", "behind its back");
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
 }
 
 #[test]

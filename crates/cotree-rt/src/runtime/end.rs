@@ -1,8 +1,8 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
 use super::linkage::{Caller, call, entry, weak};
-use super::{fork, process, profile, slabs, stop, sys, unit, walk};
-use crate::layout::{Flags, State};
+use super::{early, fork, process, profile, slabs, stop, sys, unit, walk};
+use crate::layout::{Flags, HANDLER, State};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
@@ -107,9 +107,6 @@ pub fn finish(caller: &Caller, state: u32) {
     if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
         return;
     }
-    if has_unforeseen_handler() {
-        process::flag(Flags::HANDLER_UNFORESEEN);
-    }
     let unanswered = stop::others();
     // What a handler counted after the sum was made would make the file look damaged.
     let signals = sys::set_signal_mask(u64::MAX);
@@ -120,12 +117,20 @@ pub fn finish(caller: &Caller, state: u32) {
     stop::release();
 }
 
-/// Whether the program handles signals, of which the link saw nothing, by code of ours.
-fn has_unforeseen_handler() -> bool {
+/// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader knows
+/// whether it is code that counts.
+fn note_unforeseen_handlers() {
     // Those that libc keeps for itself are ours when others are stopped.
     const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
-    let ours = |signal| unit::link_address(sys::disposition(signal) as u64 + 1).is_some();
-    !unit::foresees_handlers() && (1..=64).any(|signal| !LIBC.contains(&signal) && ours(signal))
+    if unit::foresees_handlers() {
+        return;
+    }
+    for signal in (1..=64).filter(|signal| !LIBC.contains(signal)) {
+        if let Some(address) = unit::link_address(sys::disposition(signal) as u64 + 1) {
+            process::flag(Flags::HANDLER_UNFORESEEN);
+            early::count((address - 1) | HANDLER, 1);
+        }
+    }
 }
 
 /// Accounts for this thread and completes the profiles, but the program may go on: [`resume`]. False if the process is
@@ -143,6 +148,10 @@ pub fn suspend(caller: &Caller) -> bool {
 /// Completes the profiles. The frames of so many threads are not accounted for, besides those that vanished.
 fn complete(state: u32, threads: u32) {
     let threads = threads + super::thread::vanished();
+    note_unforeseen_handlers();
+    if fork::has_lost_borrower() {
+        process::flag(Flags::FOREIGN_PROCESS);
+    }
     if threads > 0 {
         process::flag(Flags::THREADS_ALIVE);
     }

@@ -7,10 +7,10 @@
 //! (by `_exit` or `exec`), the parent returns from the `vfork` call a second time. That is a `longjmp` in all but name.
 
 use super::linkage::{Caller, call, entry, weak};
-use super::{end, process, profile, sys, thread, walk};
+use super::{end, process, profile, stop, sys, thread, walk};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
 unsafe extern "C" {
     fn cotree_rt_in_child();
@@ -36,10 +36,12 @@ pub fn register() {
 
 /// The child's handler; a second call is none.
 pub unsafe extern "C" fn in_child(caller: &Caller) {
+    stop::after_fork();
     if !profile::active() || profile::process() == sys::process_id() {
         return;
     }
     set_sentinel();
+    BORROWERS.store(0, Relaxed);
     end::after_fork();
     let own = thread::after_fork();
     let interrupted = walk::Walk::new(caller).any(|frame| frame.interrupted);
@@ -58,12 +60,29 @@ pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
             // Made by a raw `clone`, or by libc's `posix_spawn` where that comes through our hooks: it has a stack of its
             // own, which dies here.
             walk::Walk::new(caller).for_each(|frame| frame.count(times));
+            let change = |count: u32| if times > 0 { count.checked_sub(1) } else { count.checked_add(1) };
+            // None is known if libc made it.
+            let _ = BORROWERS.fetch_update(Relaxed, Relaxed, change);
         } else {
             // A raw fork: it counts in a profile that is not its own.
             process::flag(Flags::FOREIGN_PROCESS);
         }
     }
     true
+}
+
+/// Children by `clone` that run in this memory while their parents wait, and have not been seen to end.
+static BORROWERS: AtomicU32 = AtomicU32::new(0);
+
+/// Such a child is being made.
+#[cfg(not(feature = "shared-library"))]
+pub fn borrower_begins() {
+    BORROWERS.fetch_add(1, Relaxed);
+}
+
+/// Whether one ended unseen, by a signal for instance.
+pub fn has_lost_borrower() -> bool {
+    BORROWERS.load(Relaxed) > 0
 }
 
 /// A page that the kernel clears in children that get a copy of the memory.

@@ -3,7 +3,8 @@
 //! Our entry for a function `f` is called `__wrap_f`: the linker's `--wrap` leads the link unit's own references there,
 //! and the definition behind is `__real_f`. In a dynamic executable it is called `f` too, which the loader then finds
 //! first for everyone else; weakly, for the program may have an `f` of its own (an allocator's `pthread_create`, the
-//! unwinder of `-static-libgcc`), which is then the one behind.
+//! unwinder of `-static-libgcc`), which is then the one behind. Where the program has a `__wrap_f` of its own, ours is weak, too
+//! (`cotree_llvm::runtime_object`).
 
 /// The labels of an entry.
 #[cfg(not(feature = "static-executable"))]
@@ -12,13 +13,19 @@ macro_rules! labels {
         concat!(
             ".weak ",
             $name,
+            "\n.hidden cotree_rt_hook_",
+            $name,
             "\n.globl __wrap_",
+            $name,
+            "\n.globl cotree_rt_hook_",
             $name,
             "\n.type ",
             $name,
             ",@function\n.type __wrap_",
             $name,
             ",@function\n",
+            $name,
+            ":\ncotree_rt_hook_",
             $name,
             ":\n__wrap_",
             $name,
@@ -66,7 +73,7 @@ macro_rules! real {
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
             static FOUND: $crate::runtime::hooks::Found = $crate::runtime::hooks::Found::new();
-            let own = $crate::runtime::hooks::got!(".globl ", concat!("__wrap_", $name));
+            let own = $crate::runtime::hooks::got!(".globl ", concat!("cotree_rt_hook_", $name));
             let linked = $crate::runtime::hooks::got!(".weak ", concat!("__real_", $name));
             FOUND.get(linked, own, concat!($name, "\0"))
         }

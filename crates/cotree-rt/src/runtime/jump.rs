@@ -5,7 +5,7 @@
 
 use super::hooks::{hook, real};
 use super::linkage::Caller;
-use super::walk::{Passed, Walk};
+use super::walk::{self, Passed, Walk};
 use super::{detour, process, unwind};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
@@ -28,12 +28,15 @@ fn real_longjmp_chk() -> *const c_void {
 macro_rules! jump {
     ($function:ident, $real:ident) => {
         unsafe extern "C" fn $function(buffer: *const u64, value: c_int, caller: &Caller) {
-            // SAFETY: a jmp_buf that setjmp filled; libc's function.
-            unsafe {
-                let (sp, pc) = target(buffer);
-                account(sp, pc, caller);
-                cotree_rt_leap(buffer.cast(), value, $real(), &Leap { sp, pc, caller });
-            }
+            let real = $real();
+            walk::accounting(|| {
+                // SAFETY: a jmp_buf that setjmp filled; libc's function.
+                unsafe {
+                    let (sp, pc) = target(buffer);
+                    account(sp, pc, caller);
+                    cotree_rt_leap(buffer.cast(), value, real, &Leap { sp, pc, caller });
+                }
+            });
         }
     };
 }
@@ -76,11 +79,16 @@ core::arch::global_asm!(
     ".popsection",
 );
 
+/// Whether the frame is that of a jump which has been accounted for.
+pub fn is_leaping(pc: u64) -> bool {
+    pc == &raw const cotree_rt_leaping as u64
+}
+
 /// A frame ends (`times` 1, or −1: it comes back) that stood at this code address with this stack pointer. If it was in the
 /// middle of a jump (`siglongjmp` and `setcontext` restore the signal mask first, and the handler of a signal that was waiting did not
 /// return), that jump does not take place: what was accounted for is taken back.
 pub fn ended(pc: u64, sp: u64, times: i64) {
-    if pc == &raw const cotree_rt_leaping as u64 {
+    if is_leaping(pc) {
         // SAFETY: the frame of `cotree_rt_leap` is still there, and so is that of its caller, which has the jump.
         let Leap { sp, pc, caller } = unsafe { &**(sp as *const *const Leap) };
         account_times(*sp, *pc, caller, -times);
@@ -154,13 +162,14 @@ real!(weak real_setcontext = "setcontext");
 /// A context saved on this stack is the target of a jump; a fresh one is another coroutine's, and what becomes of this
 /// stack can't be known.
 unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Caller) -> c_int {
+    let real = real_setcontext();
     // SAFETY: a context that getcontext or makecontext filled; libc's function.
-    unsafe {
+    walk::accounting(|| unsafe {
         let registers = &(*context).uc_mcontext.gregs;
         let (sp, pc) = (registers[libc::REG_RSP as usize] as u64, registers[libc::REG_RIP as usize] as u64);
         account(sp, pc, caller);
-        let failed = cotree_rt_leap(context.cast(), 0, real_setcontext(), &Leap { sp, pc, caller });
+        let failed = cotree_rt_leap(context.cast(), 0, real, &Leap { sp, pc, caller });
         account_times(sp, pc, caller, -1);
         failed
-    }
+    })
 }

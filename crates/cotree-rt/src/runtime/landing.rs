@@ -10,10 +10,11 @@
 use super::hooks::got;
 use super::hooks::{behind, hook, real};
 use super::linkage::{Caller, call};
-use super::process;
-use super::walk::{Passed, Walk};
+use super::walk::{self, Passed, Walk};
+use super::{process, unwind};
 use crate::layout::{Flags, LANDED};
 use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 hook!("_Unwind_SetIP", set_ip, "rdx");
 // Programs without exceptions are linked without an unwinder.
@@ -37,9 +38,33 @@ unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
             none if none.is_null() => None,
             function => Some(call!(function => fn(context => *mut c_void) -> u64)),
         };
-        account(sp, pc, context as u64, caller);
+        find_unwinder();
+        walk::accounting(|| account(sp, pc, context as u64, caller));
         call!(real_set_ip() => fn(context => *mut c_void, value => u64) -> ());
     }
+}
+
+behind!(weak raise = "_Unwind_RaiseException");
+behind!(weak go_on = "_Unwind_Resume");
+behind!(weak raise_again = "_Unwind_Resume_or_Rethrow");
+behind!(weak force = "_Unwind_ForcedUnwind");
+
+/// The functions in whose frames the unwinder works, once an exception has landed.
+static UNWINDER: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+fn find_unwinder() {
+    if UNWINDER[0].load(Relaxed) == 0 {
+        for (place, function) in UNWINDER.iter().zip([raise(), go_on(), raise_again(), force()]) {
+            place.store(function as u64, Relaxed);
+        }
+    }
+}
+
+/// Whether the code address is in one of them. Between an announcement and the landing they are on the stack, and whoever walks it
+/// then meets frames that have been counted.
+pub fn is_unwinder(pc: u64) -> bool {
+    UNWINDER[0].load(Relaxed) != 0
+        && unwind::function_range(pc - 1).is_some_and(|(start, _)| UNWINDER.iter().any(|f| f.load(Relaxed) == start))
 }
 
 /// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may be

@@ -4,7 +4,7 @@
 //! one symbol that it exports: `cotree_process_v2`. Each unit keeps only the addresses that lie in its own image.
 
 use super::registers::{self, Registers};
-use super::{early, paths, profile, slabs, unit};
+use super::{early, paths, profile, resume, slabs, unit};
 use crate::layout::{ABANDONED, Flags, INTERRUPTED, VALUE_SHIFT};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -61,7 +61,7 @@ extern "C" fn own_count(pc: u64, tag: u64, delta: i64, registers: *const Registe
 }
 
 extern "C" fn own_is_counting(pc: u64) -> bool {
-    paths::is_counting(pc)
+    paths::is_counting(pc) || resume::is_announcing(pc)
 }
 
 extern "C" fn own_flag(bits: u64) {
@@ -128,7 +128,7 @@ pub fn count(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
     units().for_each(|unit| (unit.count)(pc, tag, delta, registers));
 }
 
-/// Whether the code address is where generated code of some unit has a path counted.
+/// Whether the code address is where generated code of some unit has a path counted, or says that it resumes an exception.
 pub fn is_counting(pc: u64) -> bool {
     units().any(|unit| (unit.is_counting)(pc))
 }

@@ -6,10 +6,31 @@
 use super::exec;
 use super::hooks::{real, tail_entry};
 use super::linkage::Caller;
-use super::{end, fork, process, profile, sys, thread, unit, walk};
+use super::{end, fork, process, profile, sys, thread, walk};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::Ordering::Relaxed;
+
+/// The labels of a hook that shared libraries don't see.
+macro_rules! only_wrapped {
+    ($name:literal) => {
+        concat!(
+            ".hidden cotree_rt_hook_",
+            $name,
+            "\n.globl cotree_rt_hook_",
+            $name,
+            "\n.globl __wrap_",
+            $name,
+            "\n.type __wrap_",
+            $name,
+            ",@function\ncotree_rt_hook_",
+            $name,
+            ":\n__wrap_",
+            $name,
+            ":"
+        )
+    };
+}
 
 real!(real_syscall = "syscall");
 real!(real_clone = "clone");
@@ -33,9 +54,7 @@ struct Answer {
 core::arch::global_asm!(
     ".pushsection .text.cotree.syscall,\"ax\",@progbits",
     ".p2align 4",
-    ".globl __wrap_syscall",
-    ".type __wrap_syscall,@function",
-    "__wrap_syscall:",
+    only_wrapped!("syscall"),
     ".cfi_startproc",
     "endbr64",
     "sub rsp, 120",
@@ -81,13 +100,41 @@ core::arch::global_asm!(
 );
 
 unsafe extern "C" fn syscall(call: &Call) -> Answer {
+    let real = real_syscall();
     if profile::active()
+        && is_followed(call.number)
+        && is_system_call(real, &SYSCALL_BEGINS)
         // SAFETY: the program asked for it.
         && let Some(result) = unsafe { make(call) }
     {
         return Answer { made: 1, value: as_libc_has_it(result) };
     }
-    Answer { made: 0, value: real_syscall() as i64 }
+    Answer { made: 0, value: real as i64 }
+}
+
+fn is_followed(number: c_long) -> bool {
+    use libc::{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_vfork};
+    [SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_vfork].contains(&number)
+}
+
+/// `mov rax, rdi`: how glibc's `syscall` begins.
+const SYSCALL_BEGINS: [u8; 3] = [0x48, 0x89, 0xF8];
+/// `mov rax, -EINVAL`: how its `clone` does.
+const CLONE_BEGINS: [u8; 7] = [0x48, 0xC7, 0xC0, 0xEA, 0xFF, 0xFF, 0xFF];
+
+/// Whether the function behind is libc's, and not one of the program that happens to have its name (an emulator's
+/// `syscall`).
+fn is_system_call(function: *const c_void, begins: &[u8]) -> bool {
+    const BRANCH_TARGET: [u8; 4] = [0xF3, 0x0F, 0x1E, 0xFA];
+    const SYSTEM_CALL: [u8; 2] = [0x0F, 0x05];
+    let at = function as u64;
+    if function.is_null() || !sys::readable(at & !7) || !sys::readable((at + 72) & !7) {
+        return false;
+    }
+    // SAFETY: both ends are readable, and no two pages lie between.
+    let code = unsafe { core::slice::from_raw_parts(function.cast::<u8>(), 72) };
+    let code = code.strip_prefix(&BRANCH_TARGET).unwrap_or(code);
+    code.starts_with(begins) && code.windows(2).any(|two| two == SYSTEM_CALL)
 }
 
 /// Makes a call of which the profile has to know; None: nothing needs to be done, or nothing can be but to flag it.
@@ -116,10 +163,13 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
             child(first as u64, second != 0).then(|| unsafe { forked(caller, libc::SYS_clone, call.arguments) })
         }
         libc::SYS_clone3 => {
-            // Flags are the first word, the stack is the sixth.
+            // Flags are the first word, the stack is the sixth of at least eight. Others ask whether the kernel knows the call.
             let words = first as *const u64;
-            // SAFETY: the structure that the kernel will read, which has at least eight words.
-            let (flags, stack) = unsafe { (words.read(), words.add(5).read()) };
+            if second < 64 || !sys::readable(first as u64) || !sys::readable(first as u64 + 40) {
+                return None;
+            }
+            // SAFETY: readable, as the kernel says.
+            let (flags, stack) = unsafe { (words.read_unaligned(), words.add(5).read_unaligned()) };
             // SAFETY: as above.
             child(flags, stack != 0).then(|| unsafe { forked(caller, libc::SYS_clone3, call.arguments) })
         }
@@ -161,11 +211,12 @@ fn thread_ends(caller: &Caller) {
     if fork::leave_borrowed(caller, 1) {
         return;
     }
-    if let Some((_, record)) = thread::current() {
-        if record.state.load(Relaxed) == thread::LIVE {
+    if let Some((_, record)) = thread::current().filter(|(_, record)| record.state.load(Relaxed) == thread::LIVE) {
+        walk::accounting(|| {
             walk::count_all(caller, 1);
-        }
-        thread::ends(record);
+            // The kernel knows it for a moment yet, but nobody is to stop it.
+            record.state.store(thread::FREE, Relaxed);
+        });
     }
 }
 
@@ -180,18 +231,18 @@ fn as_libc_has_it(result: sys::Result<usize>) -> i64 {
     }
 }
 
-tail_entry!("clone", ".globl __wrap_clone\n.type __wrap_clone,@function\n__wrap_clone:", clone);
+tail_entry!("clone", only_wrapped!("clone"), clone);
 
-/// libc's `clone`; a function of the program's own may have that name, and then has other arguments.
-unsafe extern "C" fn clone(start: u64, stack: u64, flags: u64) -> *const c_void {
-    let ours = |address: u64| unit::link_address(address + 1).is_some();
-    let plausible = ours(start) && stack != 0 && !ours(stack) && flags >> 32 == 0 && flags & 0xFF <= 64;
-    if profile::active() && plausible {
-        if flags & libc::CLONE_VM as u64 == 0 {
+unsafe extern "C" fn clone(_start: usize, _stack: usize, flags: c_int) -> *const c_void {
+    let real = real_clone();
+    if profile::active() && is_system_call(real, &CLONE_BEGINS) {
+        if flags & libc::CLONE_VM == 0 {
             process::flag(Flags::FOREIGN_PROCESS);
-        } else if flags & libc::CLONE_VFORK as u64 == 0 {
+        } else if flags & libc::CLONE_VFORK == 0 {
             process::flag(Flags::THREAD_UNREGISTERED);
+        } else {
+            fork::borrower_begins();
         }
     }
-    real_clone()
+    real
 }

@@ -2,18 +2,30 @@
 
 use super::linkage::{Caller, entry};
 use super::registers::{self, Registers};
-use super::{early, paths, unit};
+use super::{early, paths, unit, unwind, walk};
 use crate::layout::{ABANDONED, VALUE_SHIFT};
 
 entry!("__cotree_resuming", resuming, "rdi");
 
+unsafe extern "C" {
+    fn __cotree_resuming();
+}
+
+/// Whether the code address is in there: then the frame's caller was interrupted between its last known call and its end.
+pub fn is_announcing(pc: u64) -> bool {
+    let start = __cotree_resuming as unsafe extern "C" fn() as usize as u64;
+    // The entry has no more than so many bytes.
+    (start..start + 128).contains(&pc) && unwind::function_range(pc).is_some_and(|range| range.0 == start)
+}
+
 /// The activation is abandoned at the marker: the `_Unwind_Resume` that follows does not return, and is no known call.
 /// Counting it here and now needs no memory of it later, whoever walks the stack next and wherever the exception goes.
 unsafe extern "C" fn resuming(caller: &Caller) {
-    if let Some(address) = unit::link_address(caller.pc) {
+    let Some(address) = unit::link_address(caller.pc) else { return };
+    walk::accounting(|| {
         early::count(address, 1);
         registers::for_each(caller.pc, &Registers::of(caller), |number, value| {
             paths::count(ABANDONED | number << VALUE_SHIFT | address, value, 1);
         });
-    }
+    });
 }

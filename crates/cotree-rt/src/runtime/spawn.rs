@@ -125,8 +125,10 @@ unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
     // SAFETY: the record that push_cleanup registered.
     let record = unsafe { &*record.cast::<Thread>() };
     if record.state.load(Relaxed) != ENDING {
-        walk::count_all(caller, 1);
-        thread::ends(record);
+        walk::accounting(|| {
+            walk::count_all(caller, 1);
+            thread::ends(record);
+        });
     }
 }
 

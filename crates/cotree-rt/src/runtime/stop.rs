@@ -16,8 +16,8 @@ use super::walk::Walk;
 use super::{process, sys, unit};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// glibc: SIGSETXID; musl: SIGCANCEL, its SIGSETXID being 34.
 const SIGNAL: c_int = 33;
@@ -35,14 +35,11 @@ const COUNTED: u32 = 5;
 
 /// Rounds of asking, of some 100 µs each.
 const MOST_ROUNDS: u32 = 4000;
-/// In these, a thread that is in the middle of profiled code may go on, so as to be stopped in a call.
-const LENIENT_ROUNDS: u32 = 30;
-/// After so many, those that are held go on for a moment: one of them may have a lock of libc's that another one, with all
-/// signals blocked, waits for.
-const ROUNDS_HELD: u32 = 64;
-
-/// Whether threads are stopped wherever they are.
-static INSISTENT: AtomicBool = AtomicBool::new(false);
+/// How often a thread that is in the middle of profiled code may go on, so as to be stopped in a call.
+const CHANCES: u32 = 30;
+/// After so many in which none was stopped, those that are held go on for a moment: one of them may have a lock of libc's that
+/// another one, with all signals blocked, waits for.
+const ROUNDS_STUCK: u32 = 200;
 
 unsafe extern "C" {
     fn cotree_rt_return_from_signal();
@@ -72,7 +69,11 @@ pub fn others() -> u32 {
         let flags = libc::SA_SIGINFO | libc::SA_RESTART | SA_RESTORER;
         let handler = on_signal as unsafe extern "C" fn(c_int, *mut c_void, *mut libc::ucontext_t) as usize;
         let restorer = cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
-        sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer, usize::MAX]);
+        let before = sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer, usize::MAX]);
+        if before[0] != handler {
+            BEFORE.iter().zip(before).for_each(|(place, word)| place.store(word, Relaxed));
+        }
+        STOPPING.store(true, Release);
     }
     // A thread that was being started when we began forgets that it was asked; it is asked again once it runs.
     let ask = || {
@@ -81,17 +82,17 @@ pub fn others() -> u32 {
             let _ = sys::signal_thread(record.id.load(Relaxed), SIGNAL);
         }
     };
-    INSISTENT.store(false, Relaxed);
     ask();
-    for round in 1..MOST_ROUNDS {
-        let held = |record: &Thread| matches!(record.stop.load(Acquire), HELD | ASLEEP);
+    let held = |record: &Thread| matches!(record.stop.load(Acquire), HELD | ASLEEP);
+    let (mut most, mut stuck) = (0, 0);
+    for _ in 1..MOST_ROUNDS {
         if !others().any(|record| !held(record) && thread::is_there(record)) {
             break;
         }
-        if round == LENIENT_ROUNDS {
-            INSISTENT.store(true, Relaxed);
-        }
-        if round % ROUNDS_HELD == 0 {
+        let now = others().filter(|record| held(record)).count();
+        (most, stuck) = if now > most { (now, 0) } else { (most, stuck + 1) };
+        if stuck == ROUNDS_STUCK {
+            (most, stuck) = (0, 0);
             others().for_each(|record| change(record, HELD, FREE));
         }
         sys::pause_a_little();
@@ -125,6 +126,19 @@ pub fn release() {
     }
 }
 
+/// How libc handled the signal.
+static BEFORE: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+static STOPPING: AtomicBool = AtomicBool::new(false);
+
+/// A child that came about while its parent stopped threads has no use for that, but libc for its signal.
+pub fn after_fork() {
+    if STOPPING.swap(false, Acquire) {
+        let before = [0, 1, 2, 3].map(|word: usize| BEFORE[word].load(Relaxed));
+        // SAFETY: what was there before.
+        unsafe { sys::set_disposition(SIGNAL, &before) };
+    }
+}
+
 const SA_RESTORER: c_int = 0x0400_0000;
 
 unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut libc::ucontext_t) {
@@ -136,7 +150,7 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     let registers = unsafe { &(*context).uc_mcontext.gregs };
     // What the program would get from its call.
     let sleeping = registers[libc::REG_RAX as usize] == -i64::from(libc::EINTR);
-    if !sleeping && !INSISTENT.load(Relaxed) && is_busy(registers) {
+    if !sleeping && !can_be_held(registers, record) {
         record.stop.store(FREE, Release);
         return;
     }
@@ -154,13 +168,19 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     }
 }
 
-/// Whether the thread is in the middle of code of ours, where nothing tells how far it has come.
-fn is_busy(registers: &[i64; 23]) -> bool {
+/// Whether the thread can account for itself where it is. While it accounts for frames of its own it can't, and not well in the middle
+/// of code of ours, where nothing tells how far it has come: there it is held if it has been let go often enough.
+fn can_be_held(registers: &[i64; 23], record: &Thread) -> bool {
     const SYSCALL: [u8; 2] = [0x0F, 0x05];
     let at = registers[libc::REG_RIP as usize];
     // SAFETY: the page of the instruction that comes next.
     let is_call = at & 0xFFF != 0xFFF && unsafe { (at as *const [u8; 2]).read_volatile() } == SYSCALL;
-    !is_call && Walk::interrupted(registers).any(|frame| frame.interrupted && unit::link_address(frame.pc).is_some())
+    let mut walk = Walk::interrupted(registers);
+    let mut busy = false;
+    for frame in walk.by_ref() {
+        busy |= !is_call && frame.interrupted && unit::link_address(frame.pc).is_some();
+    }
+    !walk.is_accounting() && (!busy || record.let_go.fetch_add(1, Relaxed) >= CHANCES)
 }
 
 /// The frames of a thread that goes no further.

@@ -310,13 +310,16 @@ pub fn disposition(signal: c_int) -> usize {
     action[0]
 }
 
-/// Installs a kernel sigaction (handler, flags, restorer, mask).
+/// Installs a kernel sigaction (handler, flags, restorer, mask) and gives back the one before.
 ///
 /// # Safety
 /// The handler must be fit to be called by the kernel.
-pub unsafe fn set_disposition(signal: c_int, action: &[usize; 4]) {
-    // SAFETY: the caller vouches for the handler.
-    let _ = unsafe { call(libc::SYS_rt_sigaction, [signal as usize, action.as_ptr() as usize, 0, 8, 0, 0]) };
+pub unsafe fn set_disposition(signal: c_int, action: &[usize; 4]) -> [usize; 4] {
+    let mut before = [0; 4];
+    let args = [signal as usize, action.as_ptr() as usize, before.as_mut_ptr() as usize, 8, 0, 0];
+    // SAFETY: the caller vouches for the handler; the kernel fills its 32-byte sigaction.
+    let _ = unsafe { call(libc::SYS_rt_sigaction, args) };
+    before
 }
 
 /// `execve`.

@@ -38,8 +38,9 @@ pub struct Thread {
     pub vfork_pc: AtomicU64,
     /// Whether that child's end has been accounted for.
     pub vfork_accounted: AtomicU32,
-    /// Whether the thread has been stopped at the end of the process; see the module `stop`.
+    /// Whether the thread has been stopped at the end of the process, and how often it was let go; see the module `stop`.
     pub stop: AtomicU32,
+    pub let_go: AtomicU32,
     /// The last step into libc that does not return.
     pub detour: super::detour::Place,
 }
@@ -90,6 +91,7 @@ pub fn adopt(record: &Thread) {
     record.pointer.store(pointer, Relaxed);
     record.vfork_sp.store(0, Relaxed);
     record.stop.store(0, Relaxed);
+    record.let_go.store(0, Relaxed);
     record.detour.clear();
     record.state.store(LIVE, Relaxed);
 }
@@ -155,6 +157,7 @@ pub fn after_fork() -> Option<usize> {
     for (index, record) in all() {
         if Some(index) == own {
             record.id.store(sys::thread_id(), Relaxed);
+            record.stop.store(0, Relaxed);
         } else {
             record.state.store(FREE, Relaxed);
         }

@@ -5,6 +5,7 @@ use super::registers::Registers;
 use super::unwind::{Cursor, Step};
 use super::{detour, process};
 use crate::layout::{Flags, INTERRUPTED};
+use core::ffi::c_void;
 #[cfg(not(feature = "shared-library"))]
 use core::mem::MaybeUninit;
 
@@ -56,6 +57,11 @@ pub struct Walk {
     handler: bool,
     /// The last frame was the runtime's, counting a path.
     counting: bool,
+    /// A jump was passed that has been accounted for and is under way.
+    leaping: bool,
+    /// Some of the frames may have been counted by this thread already: it was interrupted while it did that, or between that
+    /// and leaving them.
+    accounting: bool,
 }
 
 impl Walk {
@@ -69,12 +75,109 @@ impl Walk {
     }
 
     fn from(cursor: Cursor) -> Self {
-        Self { cursor, ended: false, complete: false, frames: 0, switches: 0, handler: false, counting: false }
+        Self {
+            cursor,
+            ended: false,
+            complete: false,
+            frames: 0,
+            switches: 0,
+            handler: false,
+            counting: false,
+            leaping: false,
+            accounting: false,
+        }
     }
 
     /// After the last frame: whether that was the bottom.
     pub fn is_complete(&self) -> bool {
         self.complete
+    }
+
+    /// After the last frame: whether the thread was interrupted while it accounted for some of the frames itself.
+    pub fn is_accounting(&self) -> bool {
+        self.accounting
+    }
+
+    #[cold]
+    fn look_for_accounting(&mut self, pc: u64) {
+        if is_leaping(pc) {
+            self.leaping = true;
+        } else if pc == &raw const cotree_rt_accounting_end as u64 {
+            self.accounting |= !core::mem::take(&mut self.leaping);
+        } else {
+            self.accounting |= is_unwinder(pc);
+        }
+    }
+}
+
+/// Whether a jump that has been accounted for is under way in this frame: it can be taken back.
+#[cfg(not(feature = "shared-library"))]
+fn is_leaping(pc: u64) -> bool {
+    super::jump::is_leaping(pc)
+}
+
+/// Whether the code is the unwinder's, which leaves frames some time after they have been accounted for.
+#[cfg(not(feature = "shared-library"))]
+fn is_unwinder(pc: u64) -> bool {
+    super::landing::is_unwinder(pc)
+}
+
+/// Jumps are the executable's.
+#[cfg(feature = "shared-library")]
+fn is_leaping(_pc: u64) -> bool {
+    false
+}
+
+/// So are exceptions.
+#[cfg(feature = "shared-library")]
+fn is_unwinder(_pc: u64) -> bool {
+    false
+}
+
+unsafe extern "C" {
+    fn cotree_rt_accounting(act: unsafe extern "C" fn(*mut c_void), data: *mut c_void);
+    static cotree_rt_accounting_end: u8;
+}
+core::arch::global_asm!(
+    ".pushsection .text.cotree.accounting,\"ax\",@progbits",
+    ".p2align 4",
+    ".hidden cotree_rt_accounting, cotree_rt_accounting_end",
+    ".globl cotree_rt_accounting, cotree_rt_accounting_end",
+    ".type cotree_rt_accounting,@function",
+    "cotree_rt_accounting:",
+    ".cfi_startproc",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "mov rax, rdi",
+    "mov rdi, rsi",
+    "call rax",
+    "cotree_rt_accounting_end:",
+    "add rsp, 8",
+    ".cfi_adjust_cfa_offset -8",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_accounting, .-cotree_rt_accounting",
+    ".popsection",
+);
+
+/// Accounts for frames of this thread in such a way that whoever interrupts that, and walks the same stack, sees it:
+/// [`Walk::is_accounting`].
+pub fn accounting<T>(act: impl FnOnce() -> T) -> T {
+    unsafe extern "C" fn run<T, F: FnOnce() -> T>(data: *mut c_void) {
+        // SAFETY: the slots below, for the time of the call.
+        let (act, result) = unsafe { &mut *data.cast::<(Option<F>, Option<T>)>() };
+        *result = act.take().map(|act| act());
+    }
+    fn runner<T, F: FnOnce() -> T>(_: &F) -> unsafe extern "C" fn(*mut c_void) {
+        run::<T, F>
+    }
+    let run = runner(&act);
+    let mut slots = (Some(act), None);
+    // SAFETY: a function for that type of data.
+    unsafe { cotree_rt_accounting(run, (&raw mut slots).cast()) };
+    match slots.1 {
+        Some(result) => result,
+        None => unreachable!("it was called"),
     }
 }
 
@@ -95,6 +198,9 @@ impl Iterator for Walk {
         let interrupted = self.cursor.interrupted || self.counting;
         self.handler |= interrupted;
         self.counting = self.handler && process::is_counting(pc);
+        if self.handler {
+            self.look_for_accounting(pc);
+        }
         let step = self.cursor.step();
         let mut cfa = self.cursor.sp();
         if step == Step::Lost
@@ -123,7 +229,7 @@ pub fn count_all(caller: &Caller, delta: i64) {
     for frame in walk.by_ref() {
         frame.count(delta);
     }
-    if !walk.is_complete() {
+    if !walk.is_complete() || walk.is_accounting() {
         process::flag(Flags::WALK_INCOMPLETE);
     }
 }
