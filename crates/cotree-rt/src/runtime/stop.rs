@@ -17,7 +17,7 @@ use super::{process, sys, unit};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 /// glibc: SIGSETXID; musl: SIGCANCEL, its SIGSETXID being 34.
 const SIGNAL: c_int = 33;
@@ -35,8 +35,11 @@ const COUNTED: u32 = 5;
 
 /// Rounds of asking, of some 100 µs each.
 const MOST_ROUNDS: u32 = 4000;
-/// How often a thread that is in the middle of profiled code may go on, so as to be stopped in a call.
+/// How often a thread that is in the middle of profiled code may go on, so as to be stopped in a call: at first, and after so many
+/// rounds, for on a busy machine each time takes long.
 const CHANCES: u32 = 30;
+const LAST_CHANCES: u32 = 3;
+const PATIENT_ROUNDS: u32 = 100;
 /// After so many in which none was stopped, those that are held go on for a moment: one of them may have a lock of libc's that
 /// another one, with all signals blocked, waits for.
 const ROUNDS_STUCK: u32 = 200;
@@ -56,6 +59,9 @@ core::arch::global_asm!(
     "syscall",
     ".popsection",
 );
+
+/// How many chances threads have now.
+static ALLOWED: AtomicU32 = AtomicU32::new(CHANCES);
 
 /// Stops all other threads. Gives how many did not answer: their frames are not accounted for.
 pub fn others() -> u32 {
@@ -82,10 +88,14 @@ pub fn others() -> u32 {
             let _ = sys::signal_thread(record.id.load(Relaxed), SIGNAL);
         }
     };
-    ask();
     let held = |record: &Thread| matches!(record.stop.load(Acquire), HELD | ASLEEP);
     let (mut most, mut stuck) = (0, 0);
-    for _ in 1..MOST_ROUNDS {
+    ALLOWED.store(CHANCES, Relaxed);
+    ask();
+    for round in 1..MOST_ROUNDS {
+        if round == PATIENT_ROUNDS {
+            ALLOWED.store(LAST_CHANCES, Relaxed);
+        }
         if !others().any(|record| !held(record) && thread::is_there(record)) {
             break;
         }
@@ -180,7 +190,7 @@ fn can_be_held(registers: &[i64; 23], record: &Thread) -> bool {
     for frame in walk.by_ref() {
         busy |= !is_call && frame.interrupted && unit::link_address(frame.pc).is_some();
     }
-    !walk.is_accounting() && (!busy || record.let_go.fetch_add(1, Relaxed) >= CHANCES)
+    !walk.is_accounting() && (!busy || record.let_go.fetch_add(1, Relaxed) >= ALLOWED.load(Relaxed))
 }
 
 /// The frames of a thread that goes no further.
