@@ -5,7 +5,7 @@ use crate::loops;
 use crate::names::{Names, matches};
 use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
-use cotree_core::plan::Method;
+use cotree_core::plan::{Method, PathMetric};
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -78,6 +78,11 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
     let profile = unit.profile;
     writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
     let mut facts = format!("build {}, {}", profile.unit, method_name(profile.method));
+    match unit.map.plan.path_metric {
+        PathMetric::Count => {}
+        PathMetric::Events => facts.push_str(" with the events reported along paths (cotree paths --by metric)"),
+        PathMetric::Cycles => facts.push_str(" with the time spent along paths (cotree paths --by metric)"),
+    }
     let runs = profile.runs.total();
     if runs != 1 {
         facts.push_str(&format!(", {} runs", grouped(u128::from(runs))));

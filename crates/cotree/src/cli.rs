@@ -4,7 +4,9 @@ use crate::commands;
 use crate::driver::options::InstrumentOptions;
 use crate::driver::{binutils, cargo, clang, cmake_toolchain, linker, worker};
 use clap::{Args, Parser, Subcommand};
+use miette::miette;
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -96,7 +98,10 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     if let Some(subcommand) = arguments.first().and_then(|name| subcommand_of(name)) {
         arguments.insert(1, subcommand.into());
     }
-    let Cli { mut options, command } = Cli::parse_from(arguments);
+    let Cli { mut options, command } = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(answer) => return tell(&answer),
+    };
     if let Some(given) = &options.weights {
         options.weights = Some(crate::driver::weights::resolve(given)?);
     }
@@ -128,6 +133,16 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::LtoLink { request } => worker::link(&request)?,
         Command::LtoSymtab { input, output } => worker::symtab(&input, &output)?,
     })
+}
+
+/// Help, the version, or what is wrong with the command line. A reader that goes away (`| head`) is no error.
+fn tell(answer: &clap::Error) -> miette::Result<ExitCode> {
+    match answer.print().and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(miette!("can't write to standard output: {error}"))
+        }
+        _ => Ok(u8::try_from(answer.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)),
+    }
 }
 
 fn done(result: miette::Result<()>) -> miette::Result<ExitCode> {

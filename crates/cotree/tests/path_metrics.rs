@@ -151,6 +151,7 @@ fn events_on_the_way_of_exceptions() {
         project
             .ok(&format!("--verify --profile path --path-metric events {options} c++ {flags} -g -o program {source}"));
         let (printed, found) = run(&project, &[], "thrown.cotree");
+        assert!(project.ok("report thrown.cotree").contains("path profile with the events reported along paths"));
         assert_eq!(sum_of(&found, "catches"), printed[0], "{options} {flags}");
         assert_eq!(sum_of(&found, "around"), printed[1], "{options} {flags}");
         assert_eq!(sum_of(&found, "main"), printed[2], "{options} {flags}");

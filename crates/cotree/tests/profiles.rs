@@ -95,9 +95,12 @@ fn output_is_written_whole_or_not_at_all() {
     assert!(folder.bad(&["export", "-o", "."]).contains("give the name of a file"));
     assert!(folder.bad(&["export", "-o", "/dev/full"]).contains("make room"));
     assert!(folder.bad(&["export", "-o", "no/where"]).contains("folder does not exist"));
-    let full =
-        folder.cotree(&["export"]).stdout(fs::File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
-    assert!(!full.status.success());
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [&["export"][..], &["--help"], &["report", "--help"], &["--version"]] {
+        let output = folder.cotree(arguments).stdout(full()).output().unwrap();
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("write to standard output"), "{arguments:?}");
+    }
     let names: Vec<_> = fs::read_dir(folder.0.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 3, "{names:?}");
 }
