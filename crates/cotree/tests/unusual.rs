@@ -156,6 +156,134 @@ fn threads_that_jump_and_throw_while_the_process_ends() {
     }
 }
 
+/// A signal that finds a child on its way into life is the child's.
+#[test]
+fn signals_to_children_that_were_just_forked() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int got;
+__attribute__((noinline)) void handler(int n) { got = n; }
+pid_t _Fork(void);
+int main(int argc, char **argv) {
+  (void)argc;
+  signal(SIGUSR1, handler);
+  for (int i = 0; i < 10; i++) {
+    pid_t child = argv[1][0] == 'f' ? fork() : argv[1][0] == '_' ? _Fork() : syscall(SYS_fork);
+    if (child == 0) { while (!got) usleep(100); _exit(0); }
+    int status;
+    kill(child, SIGUSR1);
+    if (waitpid(child, &status, 0) != child || status != 0) return 1;
+  }
+  sigset_t mask;
+  sigprocmask(SIG_BLOCK, 0, &mask);
+  return !sigisemptyset(&mask);
+}
+"#,
+    )]);
+    project.ok("--verify cc -O1 -g main.c -o program");
+    for how in ["fork", "_Fork", "syscall"] {
+        let mut run = project
+            .command(project.path("program"))
+            .arg(how)
+            .env("COTREE_FILE", "%p.profile")
+            .spawn()
+            .expect("a program");
+        let parent = format!("{}.profile", run.id());
+        assert!(run.wait().expect("it ran").success(), "{how}");
+        let files = fs::read_dir(project.path(".")).expect("a folder").map(|f| f.expect("an entry").file_name());
+        let files = files.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.contains(".profile"));
+        let files: Vec<String> = files.collect();
+        assert_eq!(files.len(), 11, "{how}: {files:?}");
+        for file in files {
+            project.ok(&format!("verify --strict {file}"));
+            let json: Value = serde_json::from_str(&project.ok(&format!("export --format json {file}"))).expect("JSON");
+            let functions = json["units"][0]["functions"].as_array().expect("functions");
+            let handler = functions.iter().find(|f| f["name"] == "handler").expect("the handler");
+            let expected = u64::from(file != parent);
+            assert_eq!(handler["blocks"][0]["count"].as_u64(), Some(expected), "{how}: {file}, parent {parent}");
+            fs::remove_file(project.path(&file)).expect("a profile");
+        }
+    }
+}
+
+/// A handler that jumps out of the very moment in which another jump is accounted for.
+#[test]
+fn jumps_out_of_handlers_that_interrupt_jumps() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+static sigjmp_buf out;
+static volatile int ticks;
+static volatile long sink;
+__attribute__((noinline)) void handler(int n) { (void)n; ticks++; siglongjmp(out, 1); }
+__attribute__((noinline)) void middle(jmp_buf b, int d) { if (d == 0) longjmp(b, 1); else middle(b, d - 1); __asm__ volatile(""); }
+__attribute__((noinline)) void turn(int d) { jmp_buf b; if (!_setjmp(b)) middle(b, d); else sink++; }
+__attribute__((noinline)) void loop(void) { for (;;) turn(60); }
+int main(void) {
+  signal(SIGALRM, handler);
+  struct itimerval often = {{0, 1000}, {0, 1000}};
+  sigsetjmp(out, 1);
+  if (ticks == 0) setitimer(ITIMER_REAL, &often, 0);
+  if (ticks < 10) loop();
+  signal(SIGALRM, SIG_IGN);
+  return 0;
+}
+"#,
+    )]);
+    project.ok("--verify cc -O1 -g main.c -o program");
+    for _ in 0..5 {
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+        // Nothing is wrong that is not said to be.
+        project.ok("verify p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+/// Destructors are the program's last word, and may end threads.
+#[test]
+fn destructors_count() {
+    let project = Project::new(&[(
+        "main.c",
+        r#"#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+static volatile long sink;
+static pthread_t thread;
+static int ends[2];
+__attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) sink += i; }
+static void *wait_for_end(void *p) { struct pollfd f = {ends[0], POLLIN, 0}; while (poll(&f, 1, -1) <= 0) {} work(1); return p; }
+__attribute__((destructor)) static void finish(void) { work(5); if (write(ends[1], "x", 1) == 1) pthread_join(thread, 0); }
+int main(void) {
+  if (pipe(ends)) return 2;
+  pthread_create(&thread, 0, wait_for_end, 0);
+  work(10);
+  usleep(2000);
+  return 0;
+}
+"#,
+    )]);
+    for link in ["", "-static", "-static-pie", "-fuse-ld=gold -static", "-fuse-ld=mold -static"] {
+        project.ok(&format!("--verify cc -O1 -g -pthread {link} main.c -o program"));
+        let mut command = project.command("timeout");
+        succeed(command.arg("10").arg(project.path("program")).env("COTREE_FILE", "p.cotree"));
+        project.ok("verify --strict p.cotree");
+        let report = project.ok("report p.cotree");
+        let of = |name: &str| report.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{report}"));
+        assert!(of(" work ").split_whitespace().any(|word| word == "3"), "{link}: {report}");
+        assert!(report.contains(" finish "), "{link}: {report}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
 /// What the end of the process does to a signal of libc's is no business of a child that came about meanwhile.
 #[test]
 fn children_of_a_process_that_ends_keep_libcs_signals() {

@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
 unsafe extern "C" {
+    #[cfg(not(feature = "static-executable"))]
     fn __cxa_atexit(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
     fn cotree_rt_at_exit(argument: *mut c_void);
 }
@@ -16,11 +17,19 @@ weak!(plain_at_quick_exit = "at_quick_exit");
 
 entry!("cotree_rt_at_exit", at_exit, "rsi");
 
+/// A static executable's destructors are called by a handler that libc registers before anyone else: the last of all is the
+/// first of the destructors.
+#[cfg(feature = "static-executable")]
+#[used]
+#[unsafe(link_section = ".fini_array.00000")]
+static LAST: unsafe extern "C" fn(*mut c_void) = cotree_rt_at_exit;
+
 /// Registered before everyone else's handlers, so run after all of them.
 pub fn register() {
     let object = object_handle();
     // SAFETY: handlers with C linkage; the functions' own signatures.
     unsafe {
+        #[cfg(not(feature = "static-executable"))]
         __cxa_atexit(cotree_rt_at_exit, core::ptr::null_mut(), object);
         let handler = cotree_rt_at_exit as unsafe extern "C" fn(*mut c_void);
         if let Some(register) = at_quick_exit() {

@@ -25,17 +25,52 @@ pub fn register() {
     set_sentinel();
     // SAFETY: libc's functions; the handler has C linkage.
     unsafe {
+        let (before, after) = (Some(before_fork as _), Some(after_fork as _));
         if let Some(register) = register_atfork() {
-            call!(register => fn(None => Handler, None => Handler, Some(cotree_rt_in_child) => Handler,
+            call!(register => fn(before => Handler, after => Handler, Some(cotree_rt_in_child) => Handler,
                 core::ptr::null_mut() => *mut c_void) -> c_int);
         } else if let Some(register) = pthread_atfork() {
-            call!(register => fn(None => Handler, None => Handler, Some(cotree_rt_in_child) => Handler) -> c_int);
+            call!(register => fn(before => Handler, after => Handler, Some(cotree_rt_in_child) => Handler) -> c_int);
         }
     }
 }
 
-/// The child's handler; a second call is none.
-pub unsafe extern "C" fn in_child(caller: &Caller) {
+/// Signals wait until the child has a profile of its own: what their handlers count is not the parent's. This is the last to run
+/// before the fork, and the other two are the first after it.
+unsafe extern "C" fn before_fork() {
+    if let Some((_, record)) = thread::current() {
+        record.fork_signals.store(sys::set_signal_mask(u64::MAX), Relaxed);
+        record.forking.store(1, Relaxed);
+    }
+}
+
+unsafe extern "C" fn after_fork() {
+    if let Some((_, record)) = thread::current().filter(|(_, record)| record.forking.swap(0, Relaxed) != 0) {
+        sys::set_signal_mask(record.fork_signals.load(Relaxed));
+    }
+}
+
+/// Forks by other ways than libc's, in the same manner.
+#[cfg(not(feature = "shared-library"))]
+pub fn around_fork<T: PartialEq>(caller: &Caller, child: T, fork: impl FnOnce() -> T) -> T {
+    let signals = sys::set_signal_mask(u64::MAX);
+    let result = fork();
+    if result == child {
+        begin_in_child(caller);
+    }
+    sys::set_signal_mask(signals);
+    result
+}
+
+/// The child's handler.
+unsafe extern "C" fn in_child(caller: &Caller) {
+    begin_in_child(caller);
+    // SAFETY: a handler of ours.
+    unsafe { after_fork() };
+}
+
+/// A second call is none.
+fn begin_in_child(caller: &Caller) {
     stop::after_fork();
     if !profile::active() || profile::process() == sys::process_id() {
         return;
@@ -123,7 +158,7 @@ fn leave_vfork(_caller: &Caller, _times: i64) -> bool {
 
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
-    use super::{Caller, Flags, Relaxed, c_int, call, in_child, process, profile, thread};
+    use super::{Caller, Flags, Relaxed, around_fork, c_int, call, process, profile, thread};
     use crate::runtime::detour;
     use crate::runtime::hooks::{hook, labels, real};
 
@@ -140,14 +175,9 @@ mod hooks {
 
     /// The `fork` without handlers.
     unsafe extern "C" fn underscore_fork(caller: &Caller) -> c_int {
+        let real = real_underscore_fork();
         // SAFETY: libc's function.
-        unsafe {
-            let child = call!(real_underscore_fork() => fn() -> c_int);
-            if child == 0 {
-                in_child(caller);
-            }
-            child
-        }
+        around_fork(caller, 0, || unsafe { call!(real => fn() -> c_int) })
     }
 
     unsafe extern "C" fn vfork_begins(caller: &Caller) {

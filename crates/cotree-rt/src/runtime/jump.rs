@@ -122,23 +122,24 @@ pub fn account(sp: u64, pc: u64, caller: &Caller) {
 /// The same; −1 takes it back. False if there is no such frame.
 pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     let mut frames = Passed::new();
-    if !pass_to(sp, pc, caller, &mut frames) {
+    let Some(walk) = pass_to(sp, pc, caller, &mut frames) else {
         process::flag(Flags::FOREIGN_JUMP);
         return false;
-    }
+    };
+    walk.check_accounting();
     frames.count(caller, times);
     // No path register: a path begins with the block of a `setjmp` call.
     process::count(pc, 0, -times, None);
     true
 }
 
-/// Passes the frames that the jump ends, the target's included; false if that is not found.
-fn pass_to(sp: u64, pc: u64, caller: &Caller, passed: &mut Passed) -> bool {
+/// Passes the frames that the jump ends, the target's included; None if that is not found.
+fn pass_to(sp: u64, pc: u64, caller: &Caller, passed: &mut Passed) -> Option<Walk> {
     let mut walk = Walk::new(caller);
     while let Some(frame) = walk.next() {
         passed.push(frame);
         if frame.sp == sp {
-            return true;
+            return Some(walk);
         }
         if frame.sp < sp && sp < frame.cfa && frame.cfa != u64::MAX {
             // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
@@ -149,10 +150,10 @@ fn pass_to(sp: u64, pc: u64, caller: &Caller, passed: &mut Passed) -> bool {
             {
                 passed.push(next);
             }
-            return true;
+            return Some(walk);
         }
     }
-    false
+    None
 }
 
 hook!("setcontext", setcontext, "rsi");

@@ -75,7 +75,8 @@ pub fn is_unwinder(pc: u64) -> bool {
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
     let mut below = Passed::new();
     let mut unwinding = true;
-    for frame in Walk::new(caller) {
+    let mut walk = Walk::new(caller);
+    while let Some(frame) = walk.next() {
         unwinding &= frame.sp <= context;
         if unwinding {
             below.pass_over();
@@ -84,6 +85,7 @@ fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
         if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {
+                walk.check_accounting();
                 below.count(caller, 1);
                 process::count(pc, LANDED, 1, Some(&frame.registers));
             }

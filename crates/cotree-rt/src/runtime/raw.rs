@@ -198,12 +198,7 @@ fn child(flags: u64, own_stack: bool) -> bool {
 unsafe fn forked(caller: &Caller, number: c_long, arguments: [usize; 5]) -> sys::Result<usize> {
     let [first, second, third, fourth, fifth] = arguments;
     // SAFETY: the caller vouches.
-    let child = unsafe { sys::call(number, [first, second, third, fourth, fifth, 0]) };
-    if child == Ok(0) {
-        // SAFETY: in the child.
-        unsafe { fork::in_child(caller) };
-    }
-    child
+    fork::around_fork(caller, Ok(0), || unsafe { sys::call(number, [first, second, third, fourth, fifth, 0]) })
 }
 
 /// Nothing of libc's runs any more: the frames of this thread die here.

@@ -41,6 +41,9 @@ pub struct Thread {
     /// Whether the thread has been stopped at the end of the process, and how often it was let go; see the module `stop`.
     pub stop: AtomicU32,
     pub let_go: AtomicU32,
+    /// Whether the thread is about to fork, and its signal mask before that.
+    pub forking: AtomicU32,
+    pub fork_signals: AtomicU64,
     /// The last step into libc that does not return.
     pub detour: super::detour::Place,
 }

@@ -98,6 +98,13 @@ impl Walk {
         self.accounting
     }
 
+    /// Says so in the profiles: some frames may have been counted twice, or half.
+    pub fn check_accounting(&self) {
+        if self.accounting {
+            process::flag(Flags::WALK_INCOMPLETE);
+        }
+    }
+
     #[cold]
     fn look_for_accounting(&mut self, pc: u64) {
         if is_leaping(pc) {
@@ -229,7 +236,8 @@ pub fn count_all(caller: &Caller, delta: i64) {
     for frame in walk.by_ref() {
         frame.count(delta);
     }
-    if !walk.is_complete() || walk.is_accounting() {
+    walk.check_accounting();
+    if !walk.is_complete() {
         process::flag(Flags::WALK_INCOMPLETE);
     }
 }
