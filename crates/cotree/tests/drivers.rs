@@ -21,6 +21,15 @@ fn c() -> Project {
 }
 
 #[test]
+fn the_demo_works_wherever_builds_go() {
+    let project = Project::new(&[]);
+    for (name, value) in [("CARGO_TARGET_DIR", "elsewhere"), ("NO_COLOR", "1")] {
+        let said = succeed(project.cotree("demo").env(name, value));
+        assert!(said.contains("exact: every count") && said.contains("queens"), "{said}");
+    }
+}
+
+#[test]
 fn one_command_compiles_and_links() {
     let project = c();
     for linker in LINKERS {

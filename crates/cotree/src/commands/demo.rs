@@ -36,6 +36,8 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     let cotree = std::env::current_exe().into_diagnostic().wrap_err("cannot find cotree's own executable")?;
     let built = Command::new(cotree)
         .args(["cargo", "build", "--release", "--quiet", "--offline"])
+        // Wherever the user has other builds.
+        .env("CARGO_TARGET_DIR", folder.join("target"))
         .current_dir(&folder)
         .status()
         .into_diagnostic()
