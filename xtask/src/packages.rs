@@ -70,9 +70,11 @@ pub fn install(all: bool) -> Result<()> {
         }
         return Ok(());
     }
-    if clangs(all).is_empty() {
-        apt(&["update", "--quiet=2"])?;
+    if !clangs(all).is_empty() && missing(all).is_empty() {
+        return Ok(());
     }
+    // The lists of a new machine are older than the packages on the mirror, and may lack the newest clang.
+    apt(&["update", "--quiet=2"])?;
     let missing = missing(all);
     if missing.is_empty() {
         return Ok(());
@@ -82,12 +84,7 @@ pub fn install(all: bool) -> Result<()> {
         .into_iter()
         .chain(missing.iter().map(String::as_str))
         .collect();
-    // The lists may be older than the packages on the mirror.
-    if apt(&arguments).is_err() {
-        apt(&["update", "--quiet=2"])?;
-        apt(&arguments)?;
-    }
-    Ok(())
+    apt(&arguments)
 }
 
 fn missing(all: bool) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Paths of real programs, from the compiler to the views.
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -90,11 +90,12 @@ fn function<'a>(profile: &'a Value, symbol: &str) -> &'a Value {
     functions(profile).find(|f| f["symbol"] == symbol).unwrap_or_else(|| panic!("no {symbol}"))
 }
 
-/// The marks on the lines of a path, in order.
+/// The marks on the lines of a path, in order. A block is on a path once, but the jump behind `&&` may be on the line of its
+/// first operand, as with clang 19.
 fn marked(lines: &[Value], marks: &BTreeMap<u64, u64>) -> Vec<u64> {
-    let mut found: Vec<u64> = lines.iter().filter_map(|line| marks.get(&line[1].as_u64()?).copied()).collect();
-    found.dedup();
-    found
+    let mut seen = BTreeSet::new();
+    let found = lines.iter().filter_map(|line| marks.get(&line[1].as_u64()?).copied());
+    found.filter(|&mark| seen.insert(mark)).collect()
 }
 
 /// Paths by the marks on their way.

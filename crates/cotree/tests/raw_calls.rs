@@ -7,6 +7,14 @@ use project::{Project, succeed};
 use serde_json::Value;
 use std::fs;
 
+/// Runs the program, which writes `p.profile` anew. Gives what it prints.
+fn run(project: &Project, arguments: &[&str]) -> String {
+    if project.path("p.profile").exists() {
+        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+    succeed(project.command(project.path("program")).args(arguments).env("COTREE_FILE", "p.profile"))
+}
+
 /// How often each function ran, by the tally in `expected`, in the profile; and that it vouches for all its counts.
 fn exact(project: &Project, file: &str, expected: &[(&str, u64)]) {
     project.ok(&format!("verify --strict {file}"));
@@ -86,22 +94,22 @@ fn processes_by_system_calls() {
                 fs::remove_file(project.path(file)).expect("a profile");
             }
         }
-        succeed(project.command(project.path("program")).arg("exec").env("COTREE_FILE", "p.profile"));
+        run(&project, &["exec"]);
         exact(&project, "p.profile", &[("work", 2), ("main", 1)]);
         fs::remove_file(project.path("p.profile")).expect("a profile");
     }
 }
 
-#[test]
-fn threads_that_end_by_the_system_call() {
-    let project = Project::new(&[(
-        "main.c",
-        r#"#define _GNU_SOURCE
+/// What a thread does at the bottom of `deep` is `END`.
+const VANISHING: &str = r#"#define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#ifndef END
+#define END __asm__ volatile("syscall" ::"a"(SYS_exit), "D"(0) : "rcx", "r11", "memory")
+#endif
 __attribute__((noinline)) long deep(long n) {
-  if (n == 0) syscall(SYS_exit, 0);
+  if (n == 0) END;
   long below = deep(n - 1);
   __asm__ volatile("");
   return below;
@@ -117,13 +125,25 @@ int main(int argc, char **argv) {
   if (argc > 1) { pthread_create(&t, 0, end, 0); pthread_join(t, 0); }
   return 0;
 }
-"#,
-    )]);
-    project.ok("--verify cc -O1 -g -pthread main.c -o program");
+"#;
+
+#[test]
+fn threads_that_end_by_the_system_call() {
+    let project = Project::new(&[("main.c", VANISHING)]);
+    project.ok("--verify cc -O1 -g -pthread -DEND=syscall(SYS_exit,0) main.c -o program");
     for arguments in [&[][..], &["another"]] {
-        succeed(project.command(project.path("program")).args(arguments).env("COTREE_FILE", "p.profile"));
+        run(&project, arguments);
         exact(&project, "p.profile", &[("deep", 4), ("vanish", 1), ("end", arguments.len() as u64)]);
-        fs::remove_file(project.path("p.profile")).expect("a profile");
+    }
+}
+
+#[test]
+fn threads_that_vanish_are_missed() {
+    let project = Project::new(&[("main.c", VANISHING)]);
+    project.ok("cc -O1 -g -pthread main.c -o program");
+    for arguments in [&[][..], &["another"]] {
+        run(&project, arguments);
+        doubted(&project, "p.profile", "1 thread ");
     }
 }
 
@@ -162,15 +182,13 @@ fn children_on_stacks_of_their_own_are_not_vouched_for() {
             [("copied", "another process"), ("shared", sharing), ("fixed", sharing), ("killed", "another process")]
         {
             project.ok(&format!("cc {level} -g {name}.c -o program"));
-            succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+            run(&project, &[]);
             doubted(&project, "p.profile", why);
-            fs::remove_file(project.path("p.profile")).expect("a profile");
         }
         // A function that only has that name.
         project.ok(&format!("--verify cc {level} -g named.c twice.c -o program"));
-        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        run(&project, &[]);
         project.ok("verify --strict p.profile");
-        fs::remove_file(project.path("p.profile")).expect("a profile");
     }
 }
 
@@ -184,7 +202,7 @@ fn calls_that_the_kernel_refuses() {
          long b = syscall(SYS_clone3, (void *)16, 88UL); printf(\"%ld %d %ld %d\\n\", a, first, b, errno);\n  return 0; }\n",
     )]);
     project.ok("--verify cc -O1 -g main.c -o program");
-    let said = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+    let said = run(&project, &[]);
     assert_eq!(said, "-1 22 -1 14\n");
     project.ok("verify --strict p.profile");
 }
@@ -205,10 +223,9 @@ fn functions_that_are_only_called_syscall() {
     succeed(project.command("gcc").args(["-shared", "-fPIC", "own.c", "-o", "libown.so"]));
     for rest in ["own.c", "own.o", "-L. -lown -Wl,-rpath,$ORIGIN", "own.c -static"] {
         project.ok(&format!("--verify cc -O1 -g main.c {rest} -o program"));
-        let said = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        let said = run(&project, &[]);
         assert_eq!(said, "2310 570 600\n2311 571 601\n", "{rest}");
         project.ok("verify --strict p.profile");
-        fs::remove_file(project.path("p.profile")).expect("a profile");
     }
 }
 
@@ -248,13 +265,11 @@ fn handlers_that_libraries_install_are_seen_at_the_end() {
     ]);
     succeed(project.command("gcc").args(["-shared", "-fPIC", "library.c", "-o", "liblibrary.so"]));
     project.ok("cc -O1 -g main.c -o program -L. -llibrary -Wl,-rpath,$ORIGIN");
-    succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+    run(&project, &[]);
     assert!(project.ok("report p.profile").contains("exact: every count"));
-    fs::remove_file(project.path("p.profile")).expect("a profile");
     for arguments in [&["install"][..], &["install", "exec"]] {
-        succeed(project.command(project.path("program")).args(arguments).env("COTREE_FILE", "p.profile"));
+        run(&project, arguments);
         doubted(&project, "p.profile", "behind its back");
-        fs::remove_file(project.path("p.profile")).expect("a profile");
     }
 }
 
@@ -279,12 +294,10 @@ int main(int argc, char **argv) {
     )]);
     for level in ["-O0", "-O2", "-O1 -static"] {
         project.ok(&format!("--verify cc {level} -g main.c -o program"));
-        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        run(&project, &[]);
         exact(&project, "p.profile", &[("call", 4), ("jump", 0), ("main", 1), ("handler", 1)]);
-        fs::remove_file(project.path("p.profile")).expect("a profile");
-        succeed(project.command(project.path("program")).arg("jump").env("COTREE_FILE", "p.profile"));
+        run(&project, &["jump"]);
         exact(&project, "p.profile", &[("call", 0), ("jump", 1), ("main", 1), ("handler", 1)]);
-        fs::remove_file(project.path("p.profile")).expect("a profile");
     }
 }
 
@@ -306,8 +319,7 @@ int main(void) { off(3); return 1; }
     )]);
     for level in ["-O0 -fomit-frame-pointer", "-O2"] {
         project.ok(&format!("cc {level} -g main.c -o program"));
-        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.profile"));
+        run(&project, &[]);
         doubted(&project, "p.profile", "could not be walked");
-        fs::remove_file(project.path("p.profile")).expect("a profile");
     }
 }

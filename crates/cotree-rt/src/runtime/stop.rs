@@ -12,9 +12,8 @@
 //! call that would now fail with EINTR sleep on, so that none reports an error that it would never have seen.
 
 use super::thread::{self, Thread};
-use super::walk::Walk;
-use super::{process, sys, unit};
-use crate::layout::Flags;
+use super::walk::{self, Walk};
+use super::{sys, unit};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
@@ -168,7 +167,7 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     loop {
         match record.stop.load(Acquire) {
             TOLD => {
-                count(Walk::interrupted(registers));
+                walk::count_frames(Walk::interrupted(registers), 1);
                 record.stop.store(COUNTED, Release);
             }
             state @ (HELD | ASLEEP | COUNTED) => sys::wait(&record.stop, state),
@@ -191,14 +190,4 @@ fn can_be_held(registers: &[i64; 23], record: &Thread) -> bool {
         busy |= !is_call && frame.interrupted && unit::link_address(frame.pc).is_some();
     }
     !walk.is_accounting() && (!busy || record.let_go.fetch_add(1, Relaxed) >= ALLOWED.load(Relaxed))
-}
-
-/// The frames of a thread that goes no further.
-fn count(mut walk: Walk) {
-    for frame in walk.by_ref() {
-        frame.count(1);
-    }
-    if !walk.is_complete() {
-        process::flag(Flags::WALK_INCOMPLETE);
-    }
 }

@@ -230,16 +230,20 @@ impl Iterator for Walk {
     }
 }
 
-/// Counts every frame of the stack.
+/// Counts every frame of the stack. Frames that this thread is in the middle of accounting for are said to be unsure.
 pub fn count_all(caller: &Caller, delta: i64) {
-    let mut walk = Walk::new(caller);
+    count_frames(Walk::new(caller), delta).check_accounting();
+}
+
+/// Counts the frames to the end of the walk.
+pub fn count_frames(mut walk: Walk, delta: i64) -> Walk {
     for frame in walk.by_ref() {
         frame.count(delta);
     }
-    walk.check_accounting();
     if !walk.is_complete() {
         process::flag(Flags::WALK_INCOMPLETE);
     }
+    walk
 }
 
 /// The frames that a search for some frame has passed: counted once it has been found. The first ones are kept, so that
