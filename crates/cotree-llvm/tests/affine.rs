@@ -185,6 +185,86 @@ fn an_initial_value_that_is_defined_needs_no_freeze() {
     assert!(!text.contains("freeze"), "{text}");
 }
 
+/// A search, and a loop that goes back over what was searched.
+const MOVE_TO_FRONT: &str = "
+define void @move_to_front(ptr %a, i8 %x) {
+entry:
+  br label %search
+search:
+  %i = phi i64 [ 0, %entry ], [ %i1, %search ]
+  %at = getelementptr inbounds i8, ptr %a, i64 %i
+  %y = load i8, ptr %at
+  %i1 = add nuw nsw i64 %i, 1
+  %found = icmp eq i8 %y, %x
+  br i1 %found, label %between, label %search
+between:
+  %none = icmp eq i64 %i, 0
+  br i1 %none, label %out, label %back
+back:
+  %k = phi i64 [ %i, %between ], [ %k1, %back ]
+  %k1 = add nsw i64 %k, -1
+  %from = getelementptr inbounds i8, ptr %a, i64 %k1
+  %z = load i8, ptr %from
+  %to = getelementptr inbounds i8, ptr %a, i64 %k
+  store i8 %z, ptr %to
+  %more = icmp sgt i64 %k, 1
+  br i1 %more, label %back, label %out
+out:
+  ret void
+}";
+
+#[test]
+fn what_the_program_would_notice_needs_no_freeze() {
+    let seen = Seen::new(MOVE_TO_FRONT);
+    assert_eq!(seen.counts_inside(), 0);
+    let text = seen.instrumented();
+    // The second loop begins with what a branch has depended on.
+    assert!(!text.contains("freeze"), "{text}");
+    assert!(text.contains("add nuw nsw i64 %i, 1") && text.contains("add nsw i64 %k, -1"), "{text}");
+    // The program goes on with the number that it found, and nobody needs the next.
+    assert!(text.contains("asm \"\", \"=r,0\"(i64 %i)"), "{text}");
+    // An undefined value may look like another one to each branch.
+    for leaf in ["undef", "poison"] {
+        let text = Seen::new(&MOVE_TO_FRONT.replace("[ 0, %entry ]", &format!("[ {leaf}, %entry ]"))).instrumented();
+        assert!(text.contains("freeze i64 %i"), "{text}");
+    }
+    // Only what is asked on every way counts.
+    let unasked = MOVE_TO_FRONT
+        .replace("%none = icmp eq i64 %i, 0", "%none = icmp eq i8 %y, 0")
+        .replace("getelementptr inbounds i8, ptr %a, i64 %i\n", "getelementptr inbounds i8, ptr %a, i64 0\n");
+    let text = Seen::new(&unasked).instrumented();
+    assert!(text.contains("freeze i64 %i"), "{text}");
+}
+
+#[test]
+fn flags_stay_where_wrapping_takes_years_or_is_noticed() {
+    let sum = |start: &str, step: &str| {
+        let body = COUNT_ZEROS
+            .replace("i32 [ 0, %L0 ], [ %sum3", &format!("i64 [ {start}, %L0 ], [ %sum3"))
+            .replace("%sum3 = phi i32", "%sum3 = phi i64")
+            .replace("add nsw i32 %sum1, 1", step)
+            .replace("ret i32 %sum1", "ret i32 0")
+            .replace("i32 noundef %N)", "i32 noundef %N, i64 noundef %from)");
+        Seen::new(&body).instrumented().contains(step)
+    };
+    assert!(sum("0", "add nuw nsw i64 %sum1, 1"));
+    assert!(sum("-7", "add nsw i64 %sum1, -16"));
+    // Too near to its end, too large a step, a start that nobody knows, and a sign that is crossed.
+    assert!(!sum("9223372036854775800", "add nsw i64 %sum1, 1"));
+    assert!(!sum("0", "add nsw i64 %sum1, 17"));
+    assert!(!sum("%from", "add nsw i64 %sum1, 1"));
+    assert!(!sum("3", "sub nuw i64 %sum1, 1"));
+    assert!(!sum("-3", "add nuw i64 %sum1, 1"));
+    // An address is as good as a branch.
+    let indexed = COUNT_ZEROS.replace("i32 %i1\n", "i32 %sum1\n");
+    assert!(!Seen::new(&indexed).instrumented().contains("add nsw i32 %sum1, 1"), "not where the loop is left");
+    let everywhere = COUNT_ZEROS.replace(
+        "%more =",
+        "%here = getelementptr i32, ptr %v, i32 %sum1\n  store volatile i32 1, ptr %here\n  %more =",
+    );
+    assert!(Seen::new(&everywhere).instrumented().contains("add nsw i32 %sum1, 1"));
+}
+
 #[test]
 fn what_may_wrap_is_refused() {
     let wraps = [format!("p: {}", Refusal::Wraps)];
@@ -406,4 +486,77 @@ done:
         .replace("[ %j1, %inner ]", "[ %j1, %on ]")
         .replace("br i1 %more, label %outer, label %done", "br label %outer");
     assert_eq!(fixed(&within), []);
+}
+
+/// How many bits of a number are set.
+const BITS: &str = "
+define i32 @bits(i32 noundef %n, ptr %a) {
+entry:
+  %none = icmp eq i32 %n, 0
+  br i1 %none, label %out, label %loop
+loop:
+  %v = phi i32 [ %n, %entry ], [ %v1, %more ]
+  store volatile i32 %v, ptr %a
+  br label %more
+more:
+  %v1 = lshr i32 %v, 3
+  %end = icmp eq i32 %v1, 0
+  br i1 %end, label %out, label %loop
+out:
+  ret i32 0
+}";
+
+#[test]
+fn shifts_count_by_the_highest_bit() {
+    let counts = ["v: counts e2 in steps of -3"];
+    let seen = Seen::new(BITS);
+    assert_eq!(seen.verdicts(), counts);
+    assert_eq!(seen.counts_inside(), 0);
+    let text = seen.instrumented();
+    // Only what came in is looked at: in the end nothing was left.
+    assert_eq!(text.matches("call i32 @llvm.ctlz.i32(i32 %n, i1 true)").count(), 1, "{text}");
+    assert!(!text.contains("ctlz.i32(i32 %v") && text.contains("urem i32"), "{text}");
+    // 0 never goes around either, but comes to the end of the loop.
+    let unguarded = BITS.replace("icmp eq i32 %n, 0", "icmp eq i32 %n, 7");
+    let text = Seen::new(&unguarded).instrumented();
+    assert!(text.contains("or i32 %n, 1"), "{text}");
+    // What may be another value each time has to be kept.
+    let text = Seen::new(&BITS.replace("i32 noundef %n", "i32 %n")).instrumented();
+    assert!(text.contains("freeze i32 %n") && text.contains("or i32 %"), "{text}");
+    // Other ways out, and other ends.
+    for (test, ended) in [
+        ("%v1 = lshr i32 %v, 3\n  %end = icmp ult i32 %v, 8", true),
+        ("%v1 = lshr i32 %v, 3\n  %end = icmp ult i32 %v, 9", false),
+        ("%v1 = lshr i32 %v, 3\n  %end = icmp ult i32 %v, 100", false),
+        ("%v1 = lshr i32 %v, 3\n  %end = icmp ule i32 %v1, 1", false),
+        ("%v0 = lshr i32 %v, 1\n  %v1 = lshr i32 %v0, 2\n  %end = icmp eq i32 %v1, 0", true),
+    ] {
+        let seen = Seen::new(&BITS.replace("%v1 = lshr i32 %v, 3\n  %end = icmp eq i32 %v1, 0", test));
+        assert_eq!(seen.verdicts(), counts, "{test}");
+        assert_eq!(seen.instrumented().contains("urem"), ended, "{test}");
+    }
+    let leaves = BITS.replace("br label %more", "%x = load volatile i1, ptr %a\n  br i1 %x, label %out, label %more");
+    let text = Seen::new(&leaves).instrumented();
+    assert_eq!(text.matches("@llvm.ctlz.i32(i32 %v, i1 true)").count(), 1, "{text}");
+}
+
+#[test]
+fn shifts_that_tell_nothing_are_left_alone() {
+    let refused = |from: &str, to: &str| {
+        let body = BITS.replace(from, to);
+        assert_ne!(body, BITS, "{from}");
+        assert_eq!(Seen::new(&body).verdicts(), Vec::<String>::new(), "{to}");
+    };
+    // It may go on and on with a 0.
+    refused("icmp eq i32 %v1, 0", "icmp eq i32 %v1, 1");
+    refused("icmp eq i32 %v1, 0", "icmp ult i32 %v, 7");
+    refused("icmp eq i32 %v1, 0", "icmp slt i32 %v1, 1");
+    // It is something else, or something else sometimes.
+    refused("lshr i32 %v, 3", "ashr i32 %v, 3");
+    refused("lshr i32 %v, 3", "lshr exact i32 %v, 3");
+    refused("lshr i32 %v, 3", "lshr i32 %v, %n");
+    refused("lshr i32 %v, 3", "lshr i32 %v, 32");
+    refused("lshr i32 %v, 3", "lshr i32 %n, 3");
+    refused("%v1 = lshr i32 %v, 3", "%v0 = lshr i32 %v, 3\n  %v1 = or i32 %v0, 1");
+    refused("[ %v1, %more ]", "[ %v, %more ]");
 }

@@ -18,6 +18,9 @@
 //! of 64 bits are safe with steps up to 64 (or any multiple of them that is odd but for six bits); of others something
 //! must be *proven* ([`AffineVariable::never_wraps`], [`AffineVariable::circuits`]), or they are not used.
 //!
+//! **Shifts.** Where a number is shifted to the right by a constant, the position of its highest bit is such a variable, as
+//! long as the number does not become 0.
+//!
 //! **Loops of known length** need no variable at all ([`fixed`]).
 //!
 //! **Early termination.** A value that is pending in a variable dies with its activation, so loops in which one may be
@@ -42,6 +45,8 @@ pub struct AffineVariable {
     pub bits: u32,
     /// It is an address.
     pub pointer: bool,
+    /// It is shifted to the right, and what moves is the position of its highest bit.
+    pub shifted: bool,
     /// How far it moves on the edges within the loop, modulo 2^bits; 0 on those that are not listed. In edge order.
     pub steps: Vec<(Edge, i64)>,
     /// Where the loop is left from one of these blocks, the value that can be read is ahead by so much: the next step has

@@ -26,6 +26,9 @@ const VALUE_AT_ENTRY: f64 = 1.0;
 /// one value too many.
 const CROWD: f64 = 100.0;
 
+/// What it costs to find the highest bits of the value here and of the value at entry.
+const HIGHEST_BITS: f64 = 3.0;
+
 /// What is left of the guess how often a loop runs. Most loops run but a few times, and those that are entered most often
 /// are among them; what a closing saves in a long one is a small part of what that does.
 const SURE_TRIPS: f64 = 0.5;
@@ -165,6 +168,9 @@ fn instructions(function: &Function, variable: &AffineVariable, place: Place, cl
         #[allow(clippy::cast_precision_loss, reason = "costs are estimates")]
         let blocks = function.blocks.len() as f64;
         cost += VALUE_AT_ENTRY * (1.0 + blocks / CROWD);
+    }
+    if variable.shifted {
+        cost += HIGHEST_BITS;
     }
     for part in [
         closing.plus != 0 || closing.offset != 0,

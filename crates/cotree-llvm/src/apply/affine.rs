@@ -2,12 +2,13 @@
 //! ([`cotree_core::affine`]).
 //!
 //! `counter += (value here − value at entry) / step + plus`. Where the loop is entered nothing is done, but that an
-//! initial value which may be undefined is frozen: an undefined value may be another one at each use.
+//! initial value which may be undefined is frozen: an undefined value may be another one at each use. Of a value that is shifted
+//! the position of its highest bit is taken, here and there.
 
 use super::Lowering;
 use super::counters::Counters;
 use crate::error::Error;
-use crate::extract::affine::Value;
+use crate::extract::affine::{Reading, Value};
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind};
 use cotree_core::affine::Quotient;
@@ -46,7 +47,7 @@ pub(super) unsafe fn open<'p>(
                     _ => {}
                 }
             }
-            initial.insert(variable, value_at_entry(counters, value));
+            initial.insert(variable, value_at_entry(lowering, counters, value));
         }
     }
     Ok(initial)
@@ -57,11 +58,11 @@ fn variable_of<'a>(lowering: &Lowering<'a>, variable: Variable) -> Result<&'a Va
     found.ok_or_else(|| lowering.unsupported(&format!("of the unknown variable {variable}")))
 }
 
-/// What the variable was when its loop was entered: the one value that comes in, or a phi beside the variable's own.
+/// What the variable was when its loop was entered: the one number that comes in, or a phi beside the variable's own.
 ///
 /// # Safety
 /// The value must match the IR.
-unsafe fn value_at_entry(counters: &Counters, variable: &Value) -> LLVMValueRef {
+unsafe fn value_at_entry(lowering: &Lowering<'_>, counters: &Counters, variable: &Value) -> LLVMValueRef {
     let phi = variable.phi;
     // SAFETY: as the caller promises. A terminator follows all that comes in from its block.
     unsafe {
@@ -83,18 +84,50 @@ unsafe fn value_at_entry(counters: &Counters, variable: &Value) -> LLVMValueRef 
                 LLVMSetOperand(phi, i, value);
             }
         }
-        let first = LLVMGetIncomingValue(phi, entries[0].0);
-        if entries.iter().all(|&(i, _)| LLVMGetIncomingValue(phi, i) == first) {
+        let mut numbers: BTreeMap<LLVMBasicBlockRef, LLVMValueRef> = BTreeMap::new();
+        for &(i, block) in &entries {
+            numbers.entry(block).or_insert_with(|| {
+                counters.position_before(LLVMGetBasicBlockTerminator(block));
+                number(lowering, counters, variable, LLVMGetIncomingValue(phi, i))
+            });
+        }
+        let first = numbers[&entries[0].1];
+        if numbers.values().all(|&number| number == first) {
             return first;
         }
         counters.position_before(phi);
         let entry = LLVMBuildPhi(counters.builder, LLVMTypeOf(phi), c"".as_ptr());
         for i in 0..LLVMCountIncoming(phi) {
             let mut block = LLVMGetIncomingBlock(phi, i);
-            let mut value = if variable.latches.contains(&block) { entry } else { LLVMGetIncomingValue(phi, i) };
+            let mut value = numbers.get(&block).copied().unwrap_or(entry);
             LLVMAddIncoming(entry, &raw mut value, &raw mut block, 1);
         }
         entry
+    }
+}
+
+/// The number that counts.
+///
+/// # Safety
+/// The builder must be positioned where the value, which is one of the variable's, is available.
+unsafe fn number(lowering: &Lowering<'_>, counters: &Counters, variable: &Value, value: LLVMValueRef) -> LLVMValueRef {
+    let Reading::HighestBit { never_zero, .. } = variable.reading else { return value };
+    let b = counters.builder;
+    // SAFETY: as the caller promises; all is of one integer type, and the name says which function it is.
+    unsafe {
+        let ty = LLVMTypeOf(value);
+        let flag = LLVMInt1TypeInContext(counters.context);
+        let name = std::ffi::CString::new(format!("llvm.ctlz.i{}", variable.bits)).expect("no NUL in it");
+        let kind = LLVMFunctionType(ty, [ty, flag].as_mut_ptr(), 2, 0);
+        let mut zeros = LLVMGetNamedFunction(lowering.module.raw, name.as_ptr());
+        if zeros.is_null() {
+            zeros = LLVMAddFunction(lowering.module.raw, name.as_ptr(), kind);
+        }
+        // A number without any bit is never shifted, and has to be as far as itself.
+        let value = if never_zero { value } else { LLVMBuildOr(b, value, LLVMConstInt(ty, 1, 0), c"".as_ptr()) };
+        let mut operands = [value, LLVMConstInt(flag, 1, 0)];
+        let zeros = LLVMBuildCall2(b, kind, zeros, operands.as_mut_ptr(), 2, c"".as_ptr());
+        LLVMBuildXor(b, zeros, LLVMConstInt(ty, u64::from(variable.bits) - 1, 0), c"".as_ptr())
     }
 }
 
@@ -126,7 +159,15 @@ pub(super) unsafe fn close(
                 value
             }
         };
-        let present = out_of_sight(counters, present, value.bits);
+        let present = match &value.reading {
+            Reading::Itself => out_of_sight(counters, present, bits),
+            Reading::HighestBit { by, ends, .. } if ends.contains(&closing.from) => {
+                LLVMBuildURem(b, entry, LLVMConstInt(LLVMTypeOf(entry), *by, 0), c"".as_ptr())
+            }
+            Reading::HighestBit { .. } => number(lowering, counters, value, present),
+        };
+        // What the loop before this one has left is a variable of that to strength reduction, too.
+        let entry = if value.goes_on { out_of_sight(counters, entry, bits) } else { entry };
         let (present, entry) = (integer(present), integer(entry));
         let (from, less, offset) = if quotient.negate {
             (entry, present, closing.offset)

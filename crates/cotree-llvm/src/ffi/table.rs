@@ -169,6 +169,7 @@ table! {
     fn LLVMGetInlineAsmAsmString(inline_asm_val: LLVMValueRef, len: *mut usize) -> *const c_char;
     fn LLVMAppendModuleInlineAsm(m: LLVMModuleRef, asm: *const c_char, len: usize);
     fn LLVMGetModuleInlineAsm(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
+    fn LLVMInt1TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMInt8TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMConstInBoundsGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
     fn LLVMConstGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
@@ -278,6 +279,9 @@ table! {
     fn LLVMBuildAlloca(b: LLVMBuilderRef, ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildMul(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildLShr(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildURem(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildOr(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildXor(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildAnd(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildCondBr(b: LLVMBuilderRef, condition: LLVMValueRef, then: LLVMBasicBlockRef, otherwise: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMBuildRetVoid(b: LLVMBuilderRef) -> LLVMValueRef;
@@ -288,6 +292,7 @@ table! {
     fn LLVMGetCondition(branch: LLVMValueRef) -> LLVMValueRef;
     fn LLVMGetNUW(arith_inst: LLVMValueRef) -> LLVMBool;
     fn LLVMSetNUW(arith_inst: LLVMValueRef, has_n_u_w: LLVMBool);
+    fn LLVMGetExact(div_or_shr_inst: LLVMValueRef) -> LLVMBool;
     fn LLVMGetNSW(arith_inst: LLVMValueRef) -> LLVMBool;
     fn LLVMSetNSW(arith_inst: LLVMValueRef, has_n_s_w: LLVMBool);
     fn LLVMGetIsDisjoint(inst: LLVMValueRef) -> LLVMBool;

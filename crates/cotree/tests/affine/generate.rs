@@ -1,5 +1,5 @@
 //! Random C functions made of loops whose variables count in all kinds of ways: odd steps, unsigned wrap-around, signed
-//! and narrow types, pointers, several exits, zero trips, increments on some paths only, loops in loops.
+//! and narrow types, pointers, shifts, several exits, zero trips, increments on some paths only, loops in loops.
 //!
 //! All loops end, and no signed variable overflows. Functions write to bytes that may alias anything, so that the
 //! compiler has to leave branches where they are.
@@ -143,7 +143,7 @@ impl Function {
         let pointee = self.random.of(&["char", "int", "long", "twelve", "seven", "short"]);
         let mut after = String::from("}");
         let mut seen = name.clone();
-        let head = match self.random.below(10) {
+        let head = match self.random.below(12) {
             0 => format!("for ({unsigned} {name} = 0; {name} < {bound}; {name}++) {{"),
             1 => format!("for ({signed} {name} = -7; {name} <= (int){bound}; {name} += {step}) {{"),
             2 => format!("for ({unsigned} {name} = {bound} + {step}; {name} >= {step}; {name} -= {step}) {{"),
@@ -181,6 +181,18 @@ impl Function {
                 let (from, fuel) = (self.random.below(250), self.random.below(32));
                 self.line(depth, &format!("{unsigned} {name} = {from}; u32 fuel_{name} = {fuel};"));
                 format!("while (fuel_{name}-- % 32) {{ {name} += {step};")
+            }
+            9 | 10 => {
+                let (factor, stop) = (2 * self.random.below(1 << 20) + 1, self.random.of(&["0", "0", "1", "2", "127"]));
+                let by = if depth > 1 { 3 + self.random.below(5) } else { 1 + self.random.below(7) };
+                let first = format!("({unsigned})(({bound} + n) * {factor})");
+                if self.random.one_in(2) {
+                    format!("for ({unsigned} {name} = {first}; {name} > {stop}; {name} >>= {by}) {{")
+                } else {
+                    self.line(depth, &format!("{unsigned} {name} = {first};"));
+                    after = format!("}} while (({name} >>= {by}) > {stop});");
+                    "do {".into()
+                }
             }
             _ => {
                 let (fuel, spared) = (if depth > 1 { 12 } else { 40 }, self.random.below(40));

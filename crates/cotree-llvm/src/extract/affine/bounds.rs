@@ -29,13 +29,30 @@ pub(super) struct Test {
     stays: LLVMIntPredicate,
     operands: [LLVMValueRef; 2],
     /// Every circuit passes it.
-    each_circuit: bool,
+    pub(super) each_circuit: bool,
 }
 
 impl Test {
-    /// Is it undefined behaviour to pass the test when the value is poison?
-    pub(super) fn reads(&self, value: LLVMValueRef) -> bool {
-        self.operands.contains(&value)
+    /// If the loop goes on as long as the value is not less than some number, without its sign: that number.
+    ///
+    /// # Safety
+    /// The test must match the module's IR.
+    pub(super) unsafe fn bound_below(&self, value: LLVMValueRef) -> Option<u64> {
+        use LLVMIntPredicate as P;
+        let [compared, bound] = self.operands;
+        // SAFETY: only a constant of up to 64 bits is read.
+        unsafe {
+            if compared != value || LLVMIsAConstantInt(bound).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(bound)) > 64 {
+                return None;
+            }
+            let bound = LLVMConstIntGetZExtValue(bound);
+            match self.stays {
+                P::LLVMIntNE if bound == 0 => Some(1),
+                P::LLVMIntUGT => bound.checked_add(1),
+                P::LLVMIntUGE => Some(bound),
+                _ => None,
+            }
+        }
     }
 }
 
@@ -156,32 +173,30 @@ impl SeenLoop<'_> {
     /// # Safety
     /// The values must be of the function.
     unsafe fn is_positive_before(&self, block: LLVMBasicBlockRef, value: LLVMValueRef) -> bool {
-        use LLVMIntPredicate as P;
         let Some(mut at) = self.numbers.get(&block).copied() else { return false };
-        // SAFETY: as the caller promises; a conditional branch has two successors, a comparison two operands.
-        unsafe {
-            for _ in 0..8 {
-                let [edge] = self.cfg.preds(at) else { return false };
-                let before = self.cfg.src(*edge);
-                let Some(&source) = self.handles.blocks.get(before.index()) else { return false };
-                let branch = LLVMGetBasicBlockTerminator(source);
-                if LLVMGetInstructionOpcode(branch) == LLVMOpcode::LLVMBr && LLVMGetNumSuccessors(branch) == 2 {
-                    let condition = LLVMGetCondition(branch);
-                    if !LLVMIsAInstruction(condition).is_null()
-                        && LLVMGetInstructionOpcode(condition) == LLVMOpcode::LLVMICmp
-                        && LLVMGetOperand(condition, 0) == value
-                        && LLVMIsNull(LLVMGetOperand(condition, 1)) != 0
-                    {
-                        let predicate = LLVMGetICmpPredicate(condition);
-                        let taken = LLVMGetSuccessor(branch, 0) == self.handles.blocks[at.index()];
-                        let holds = if taken { predicate } else { inverse(predicate) };
-                        return matches!(holds, P::LLVMIntNE | P::LLVMIntUGT | P::LLVMIntSGT);
-                    }
-                }
-                at = before;
+        for _ in 0..8 {
+            let [edge] = self.cfg.preds(at) else { return false };
+            let before = self.cfg.src(*edge);
+            let Some(&source) = self.handles.blocks.get(before.index()) else { return false };
+            // SAFETY: as the caller promises.
+            if let Some(holds) = unsafe { compared_with_zero(source, self.handles.blocks[at.index()], value) } {
+                return is_positive(holds);
             }
+            at = before;
         }
         false
+    }
+
+    /// Does a branch make sure that the value is not 0 when the loop is entered from the block?
+    ///
+    /// # Safety
+    /// The values must be of the function.
+    pub(super) unsafe fn is_positive_from(&self, block: LLVMBasicBlockRef, value: LLVMValueRef) -> bool {
+        let header = self.handles.blocks[self.region.blocks[0].index()];
+        // SAFETY: as the caller promises.
+        unsafe {
+            compared_with_zero(block, header, value).is_some_and(is_positive) || self.is_positive_before(block, value)
+        }
     }
 
     /// How often the loop goes around before its only exit is taken, if the variable comes in as a constant, moves by the same
@@ -283,17 +298,63 @@ impl SeenLoop<'_> {
     ///
     /// # Safety
     /// The values must be of the loop.
-    pub(super) unsafe fn noticed(&self, variable: &Traced, tests: &[Test], dominators: &Dominators) -> bool {
-        tests.iter().any(|test| {
-            let exits = || self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
-            // SAFETY: as the caller promises.
-            let tested = unsafe { test.operands.iter().any(|&value| self.is_of(variable, test, value)) };
-            tested
-                && exits().all(|exit| {
-                    dominators.dominates(test.block, exit) && variable.current[&exit] == variable.current[&test.block]
-                })
+    pub(super) unsafe fn noticed(&self, variable: &Traced, dominators: &Dominators) -> bool {
+        let mut exits = self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
+        // SAFETY: as the caller promises.
+        exits.all(|exit| unsafe { self.noticed_before(variable.current[&exit], exit, dominators) })
+    }
+
+    /// Do the loop's own tests notice that? (That an access to memory would is as good a proof, but says nothing of how often the loop
+    /// goes around: searches are short, and to count them by a narrow variable costs more than it saves.)
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    pub(super) unsafe fn tested(&self, variable: &Traced, tests: &[Test], dominators: &Dominators) -> bool {
+        let mut exits = self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
+        exits.all(|exit| {
+            tests.iter().any(|test| {
+                // SAFETY: as the caller promises.
+                let asked = unsafe { test.operands.iter().any(|&value| self.is_of(variable, test, value)) };
+                asked
+                    && dominators.dominates(test.block, exit)
+                    && variable.current[&exit] == variable.current[&test.block]
+            })
         })
     }
+}
+
+/// How the value compares with 0 where the block is left for another one, if the branch there depends on that.
+///
+/// # Safety
+/// The values must be of one function.
+unsafe fn compared_with_zero(
+    source: LLVMBasicBlockRef,
+    target: LLVMBasicBlockRef,
+    value: LLVMValueRef,
+) -> Option<LLVMIntPredicate> {
+    // SAFETY: as the caller promises; a conditional branch has two successors, a comparison two operands.
+    unsafe {
+        let branch = LLVMGetBasicBlockTerminator(source);
+        if LLVMGetInstructionOpcode(branch) != LLVMOpcode::LLVMBr || LLVMGetNumSuccessors(branch) != 2 {
+            return None;
+        }
+        let condition = LLVMGetCondition(branch);
+        let compares = !LLVMIsAInstruction(condition).is_null()
+            && LLVMGetInstructionOpcode(condition) == LLVMOpcode::LLVMICmp
+            && LLVMGetOperand(condition, 0) == value
+            && LLVMIsNull(LLVMGetOperand(condition, 1)) != 0;
+        let predicate = compares.then(|| LLVMGetICmpPredicate(condition))?;
+        match [0, 1].map(|i| LLVMGetSuccessor(branch, i) == target) {
+            [true, false] => Some(predicate),
+            [false, true] => Some(inverse(predicate)),
+            _ => None,
+        }
+    }
+}
+
+fn is_positive(holds: LLVMIntPredicate) -> bool {
+    use LLVMIntPredicate as P;
+    matches!(holds, P::LLVMIntNE | P::LLVMIntUGT | P::LLVMIntSGT)
 }
 
 /// Does the comparison hold of two numbers of so many bits?

@@ -7,10 +7,12 @@
 //! increment nor a phi, and so ends the search (the erratum to Definition 3.5).
 
 mod bounds;
+mod poison;
+mod shifts;
 
 use super::{Extracted, Handles};
 use crate::ffi::*;
-use crate::linkage::{attribute_kind, value_name};
+use crate::linkage::value_name;
 use crate::module::Module;
 use bounds::{Test, tests};
 use cotree_core::affine::AffineVariable;
@@ -24,7 +26,7 @@ use cotree_core::loops::LoopForest;
 use llvm_sys::prelude::*;
 use llvm_sys::target::LLVMTargetDataRef;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Increments in a row that are followed.
 const LONGEST_CHAIN: usize = 32;
@@ -45,6 +47,25 @@ pub struct Value {
     pub(crate) freeze: bool,
     /// Increments whose no-wrap flags must go, since a poisoned value would be noticed by our use of it alone.
     pub(crate) flagged: Vec<LLVMValueRef>,
+    /// What of it is the number.
+    pub(crate) reading: Reading,
+    /// It is a number that begins with what another loop has left.
+    pub(crate) goes_on: bool,
+}
+
+/// How a value is read.
+pub(crate) enum Reading {
+    /// It is the number.
+    Itself,
+    /// The position of its highest bit is the number.
+    HighestBit {
+        /// It has one.
+        never_zero: bool,
+        /// How far that goes down with each circuit.
+        by: u64,
+        /// Blocks from which the loop is left because it can't go down once more.
+        ends: HashSet<Block>,
+    },
 }
 
 // SAFETY: the values point into a `Module`, which travels together with them; see there.
@@ -98,23 +119,25 @@ unsafe fn in_function(
         }
         let region = LoopRegion::new(cfg, loops, l, &mut scratch);
         let own = region.blocks.iter().copied().filter(|&b| loops.innermost(b) == Some(l)).collect();
-        let seen = SeenLoop { handles, cfg, numbers: &numbers, layout, inside: inside(&region), own, region };
+        let seen = SeenLoop { handles, cfg, loops, numbers: &numbers, layout, inside: inside(&region), own, region };
         let Some(rest) = effort.checked_sub(seen.region.size()) else { break };
         effort = rest;
         // SAFETY: as the caller promises.
         unsafe {
             let mut phi = LLVMGetFirstInstruction(handles.blocks[loops.header(l).index()]);
-            let mut candidates = Vec::new();
+            let tests = tests(&seen, &dominators);
+            let (mut candidates, mut shifted) = (Vec::new(), Vec::new());
             while LLVMGetInstructionOpcode(phi) == LLVMOpcode::LLVMPHI {
                 if let Some(bits) = seen.width(phi) {
                     let Some(rest) = effort.checked_sub(seen.region.size()) else { return found };
                     effort = rest;
                     candidates.extend(seen.trace(phi, bits));
+                    shifted.extend(seen.shifted(phi, &tests, &dominators));
                 }
                 phi = LLVMGetNextInstruction(phi);
             }
-            let tests = tests(&seen, &dominators);
-            found.extend(seen.judge(candidates, &tests, &dominators));
+            found.extend(seen.judge(candidates, &shifted, &tests, &dominators));
+            found.extend(shifted);
         }
     }
     found
@@ -128,6 +151,7 @@ fn inside(region: &LoopRegion) -> BTreeSet<Block> {
 struct SeenLoop<'a> {
     handles: &'a Handles,
     cfg: &'a Cfg,
+    loops: &'a LoopForest,
     numbers: &'a HashMap<LLVMBasicBlockRef, Block>,
     layout: LLVMTargetDataRef,
     region: LoopRegion,
@@ -305,21 +329,24 @@ impl SeenLoop<'_> {
         Some(Traced { phi, bits, steps, current, increments: increments.into_iter().collect() })
     }
 
-    /// Finds out what can be proven about each variable.
+    /// Finds out what can be proven about each variable of a loop, of which `shifted` are known already.
     ///
     /// # Safety
     /// The values must be of the loop.
     unsafe fn judge(
         &self,
         traced: Vec<Traced>,
+        shifted: &[(AffineVariable, Value)],
         tests: &[Test],
         dominators: &Dominators,
     ) -> Vec<(AffineVariable, Value)> {
         let header = self.region.blocks[0];
         // SAFETY: as the caller promises.
-        let circuits = traced.iter().filter_map(|t| unsafe { self.circuits(t, tests) }).min();
+        let circuits = traced.iter().filter_map(|t| unsafe { self.circuits(t, tests) });
+        let circuits = circuits.chain(shifted.iter().filter_map(|(v, _)| v.circuits)).min();
         // SAFETY: as the caller promises.
-        let trips = traced.iter().filter_map(|t| unsafe { self.trips(t, tests) }).min();
+        let trips = traced.iter().filter_map(|t| unsafe { self.trips(t, tests) });
+        let trips = trips.chain(shifted.iter().filter_map(|(v, _)| v.trips)).min();
         // SAFETY: as the caller promises.
         let rounds = traced.iter().find_map(|t| unsafe { self.rounds(t, tests) });
         let judge = |t: Traced| {
@@ -327,39 +354,47 @@ impl SeenLoop<'_> {
             unsafe {
                 let flags: Vec<_> = t.increments.iter().map(|&i| self.poisonous(i)).collect();
                 let poisonous = flags.iter().all(|f| f.0) || flags.iter().all(|f| f.1);
-                let noticed = self.noticed(&t, tests, dominators);
-                let mut flagged = if noticed { Vec::new() } else { t.increments.clone() };
-                let never_wraps = poisonous && noticed;
+                let asked = self.tested(&t, tests, dominators);
+                let noticed = asked || self.noticed(&t, dominators);
+                let never_far = self.never_gets_far(&t);
+                let mut flagged = if noticed || never_far { Vec::new() } else { t.increments.clone() };
+                let never_wraps = poisonous && asked;
                 let (mut read, mut ahead) = (HashMap::new(), BTreeMap::new());
                 for &(_, from) in &self.region.exits {
                     let from = self.region.blocks[from];
                     let mut value = t.current[&from];
                     if let Some((next, by)) = self.next(&t, from, dominators) {
-                        let tested =
-                            tests.iter().any(|test| test.reads(next) && dominators.dominates(test.block, from));
+                        let tested = self.noticed_before(next, from, dominators);
                         if tested || !never_wraps || t.bits == 64 {
                             value = next;
                             ahead.insert(from, by);
                         }
-                        if !tested && noticed && value == next {
+                        if !tested && noticed && value == next && !never_far {
                             flagged.extend(self.origin(next).into_iter().flat_map(|o| o.increments));
                         }
                     }
                     read.insert(from, value);
                 }
+                let freeze = self.initial(t.phi).any(|(value, block)| {
+                    let end = self.numbers.get(&block);
+                    !end.is_some_and(|&end| self.defined(value, end, dominators))
+                });
                 let value = Value {
                     phi: t.phi,
                     bits: t.bits,
                     latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
                     read,
-                    freeze: self.initial(t.phi).any(|(value, _)| !defined(self.handles.function, value)),
+                    freeze,
+                    goes_on: is_integer(t.phi) && self.initial(t.phi).any(|(value, _)| self.is_of_another_loop(value)),
                     flagged,
+                    reading: Reading::Itself,
                 };
                 let facts = AffineVariable {
                     name: value_name(t.phi),
                     header,
                     bits: t.bits,
                     pointer: LLVMGetTypeKind(LLVMTypeOf(t.phi)) == LLVMTypeKind::LLVMPointerTypeKind,
+                    shifted: false,
                     steps: t.steps,
                     ahead: ahead.into_iter().collect(),
                     from_constant: self.starts_at_constant(t.phi),
@@ -378,7 +413,8 @@ impl SeenLoop<'_> {
     }
 
     /// The next step, if it has always been made when the loop is left from the block: the value that is at hand there,
-    /// where the one before it may be needed by nobody else. With how far it is ahead.
+    /// where the one before it may be needed by nobody else. With how far it is ahead. (Where the program goes on with the
+    /// number before it, keeping both would take a register more.)
     ///
     /// # Safety
     /// The values must be of the loop.
@@ -390,7 +426,42 @@ impl SeenLoop<'_> {
             let made = origin.phi == current && dominators.dominates(home, from);
             (made && origin.plus != 0).then_some((origin.increments.len(), increment, origin.plus))
         });
-        steps.max_by_key(|step| step.0).map(|(_, next, by)| (next, by))
+        let (_, next, by) = steps.max_by_key(|step| step.0)?;
+        // SAFETY: as the caller promises.
+        let only_current_lives_on =
+            unsafe { is_integer(current) && self.used_outside(current) && !self.used_outside(next) };
+        (!only_current_lives_on).then_some((next, by))
+    }
+
+    /// Does the value come out of a loop that was left before this one was entered?
+    ///
+    /// # Safety
+    /// `value` must be of the module.
+    unsafe fn is_of_another_loop(&self, value: LLVMValueRef) -> bool {
+        // SAFETY: as the caller promises.
+        let home = unsafe {
+            if LLVMIsAInstruction(value).is_null() { None } else { self.numbers.get(&LLVMGetInstructionParent(value)) }
+        };
+        let made_in = home.and_then(|&home| self.loops.innermost(home));
+        made_in.is_some_and(|l| !self.loops.contains(l, self.region.blocks[0]))
+    }
+
+    /// Does the program itself use the value behind the loop?
+    ///
+    /// # Safety
+    /// `value` must be an instruction of the loop.
+    unsafe fn used_outside(&self, value: LLVMValueRef) -> bool {
+        // SAFETY: the users of an instruction are instructions.
+        unsafe {
+            let mut usage = LLVMGetFirstUse(value);
+            while !usage.is_null() {
+                if self.home(LLVMGetUser(usage)).is_none() {
+                    return true;
+                }
+                usage = LLVMGetNextUse(usage);
+            }
+        }
+        false
     }
 
     /// Does the same number always come in?
@@ -424,6 +495,13 @@ impl SeenLoop<'_> {
     }
 }
 
+/// # Safety
+/// `value` must be of a module.
+unsafe fn is_integer(value: LLVMValueRef) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMIntegerTypeKind }
+}
+
 /// What comes into a phi from a block.
 ///
 /// # Safety
@@ -434,33 +512,5 @@ unsafe fn incoming(phi: LLVMValueRef, from: LLVMBasicBlockRef) -> Option<LLVMVal
         (0..LLVMCountIncoming(phi))
             .find(|&i| LLVMGetIncomingBlock(phi, i) == from)
             .map(|i| LLVMGetIncomingValue(phi, i))
-    }
-}
-
-/// Is the value the same at each use, whatever happens?
-///
-/// # Safety
-/// `value` must be of the function's module.
-unsafe fn defined(function: LLVMValueRef, value: LLVMValueRef) -> bool {
-    // SAFETY: as the caller promises; parameters are numbered from 0, their attributes from 1.
-    unsafe {
-        if !LLVMIsAArgument(value).is_null() {
-            let noundef = attribute_kind("noundef");
-            return (0..LLVMCountParams(function))
-                .find(|&i| LLVMGetParam(function, i) == value)
-                .is_some_and(|i| !LLVMGetEnumAttributeAtIndex(function, i + 1, noundef).is_null());
-        }
-        if !LLVMIsAInstruction(value).is_null() {
-            return match LLVMGetInstructionOpcode(value) {
-                LLVMOpcode::LLVMFreeze | LLVMOpcode::LLVMAlloca => true,
-                LLVMOpcode::LLVMSExt => defined(function, LLVMGetOperand(value, 0)),
-                _ => false,
-            };
-        }
-        // Not: undef, poison, and expressions that may come to that.
-        !LLVMIsAConstantInt(value).is_null()
-            || LLVMIsNull(value) != 0
-            || !LLVMIsAGlobalVariable(value).is_null()
-            || !LLVMIsAFunction(value).is_null()
     }
 }
