@@ -23,8 +23,8 @@
 //! A loop without exits breaks the law whatever one does.
 //!
 //! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but
-//! some are plain to see today: bounds checks that panic, calls that might throw. [`weighting_by`] takes a likelihood
-//! per edge ([`crate::likelihood`]), and shares are in proportion to it; with all likelihoods equal it is the
+//! some are easy to see, bounds checks that panic first of all. [`weighting_by`] takes a likelihood
+//! per edge ([`crate::prediction`]), and shares are in proportion to it; with all likelihoods equal it is the
 //! heuristic above.
 
 use crate::cfg::Cfg;

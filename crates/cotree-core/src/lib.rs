@@ -9,8 +9,8 @@
 //! From the ground up:
 //!
 //! - **What is given.** [`ids`], [`facts`] about the program, and per function its [graph](mod@cfg).
-//! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`likelihood`] guess from them how often
-//!   edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
+//! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`prediction`] guess from them, and from
+//!   [`hints`] that code gives, how often edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
 //! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.
 //!   [`affine`] finds counts that the program itself keeps in loop variables, [`supergraph`] the functions whose entries
 //!   their callers have counted already.
@@ -62,6 +62,7 @@ pub mod facts;
 mod flow;
 pub mod forest;
 pub mod heuristic;
+pub mod hints;
 pub mod ids;
 pub mod interpret;
 pub mod likelihood;
@@ -69,6 +70,7 @@ pub mod loops;
 pub mod method;
 pub mod placement;
 pub mod plan;
+pub mod prediction;
 pub mod probe;
 pub mod profile;
 pub mod sese;

@@ -3,10 +3,14 @@
 //! Weights only steer where counters go; a bad guess makes a profile dearer, never wrong.
 
 use crate::cfg::Cfg;
+use crate::dfs::Dfs;
 use crate::facts::Function;
 use crate::heuristic;
+use crate::hints::Hints;
 use crate::ids::{Block, Edge};
 use crate::likelihood;
+use crate::loops::LoopForest;
+use crate::prediction;
 use crate::profile::FunctionProfile;
 
 /// An expected frequency for every edge and block of one graph: finite, never negative.
@@ -48,13 +52,33 @@ impl Weighting {
     }
 
     /// The best guess at hand: the counts of an earlier run where there are any that can guide a placement, else
-    /// [`Self::expected`].
+    /// [`Self::predicted`], or [`Self::expected`] where hints are not wanted.
     #[must_use]
-    pub fn from_previous(function: &Function, cfg: &Cfg, previous: Option<&FunctionProfile>) -> Self {
-        previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(|| Self::expected(function, cfg))
+    pub fn from_previous(
+        function: &Function,
+        cfg: &Cfg,
+        hints: Option<&Hints>,
+        previous: Option<&FunctionProfile>,
+    ) -> Self {
+        let guess = || match hints {
+            Some(hints) => Self::predicted(function, cfg, hints),
+            None => Self::expected(function, cfg),
+        };
+        previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(guess)
     }
 
-    /// The static heuristic with branches to panics and exceptions taken to be unlikely ([`crate::likelihood`]).
+    /// The static heuristic with all branches predicted as well as can be ([`crate::prediction`]). Counters are placed by
+    /// it.
+    #[must_use]
+    pub fn predicted(function: &Function, cfg: &Cfg, hints: &Hints) -> Self {
+        let dfs = Dfs::new(cfg);
+        let loops = LoopForest::new(cfg, &dfs);
+        let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
+        heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
+    }
+
+    /// The static heuristic with branches to panics and exceptions taken to be unlikely ([`crate::likelihood`]), and all others
+    /// to be even: for paths, which are cut where they are thought to be rare, and cost more where that is wrong.
     #[must_use]
     pub fn expected(function: &Function, cfg: &Cfg) -> Self {
         let likelihoods = likelihood::likelihoods(function, cfg);

@@ -121,7 +121,7 @@ fn an_earlier_run_weighs_what_it_counted() {
     let cfg = function.cfg().unwrap();
     let mut profile =
         FunctionProfile { entries: 7, blocks: vec![7, 4], edges: Some(vec![4, 3, 4]), ..FunctionProfile::default() };
-    let of = |previous: Option<&FunctionProfile>| Weighting::from_previous(&function, &cfg, previous);
+    let of = |previous: Option<&FunctionProfile>| Weighting::from_previous(&function, &cfg, None, previous);
     let weighting = of(Some(&profile));
     assert_eq!(cfg.edges().map(|e| weighting.edge(e)).collect::<Vec<_>>(), [4.0, 3.0, 4.0, 7.0]);
     assert_eq!(weighting.block(Block(1)), 4.0);

@@ -15,6 +15,7 @@ use crate::unit_object::{self, Nature};
 use crate::{apply, callers, entries, runtime_object};
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
+use cotree_core::hints::Hints;
 use cotree_core::ids::Site;
 use cotree_core::method;
 use cotree_core::method::path::windows::{self, Window};
@@ -140,7 +141,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     } else {
         Vec::new()
     };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &calls, &job.options)?;
+    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &job.options)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
@@ -350,40 +351,51 @@ pub(crate) fn affine_variables(prepared: &[Prepared]) -> Vec<&[AffineVariable]> 
     prepared.iter().flat_map(|p| p.extracted.affine.iter().map(Vec::as_slice)).collect()
 }
 
+/// A function of a module, with what its code says about its branches.
+type Hinted<'a> = ((&'a facts::Module, &'a Function), &'a Hints);
+
+/// What each function's code says about its branches, in unit order.
+pub(crate) fn hints(prepared: &[Prepared]) -> Vec<&Hints> {
+    prepared.iter().flat_map(|p| &p.extracted.hints).collect()
+}
+
 pub(crate) fn plan_unit(
     program: &ProgramMap,
     affine: &[&[AffineVariable]],
+    hints: &[&Hints],
     calls: &[Vec<CallPoint>],
     options: &Options,
 ) -> Result<UnitPlan, Error> {
-    let functions: Vec<_> = program.functions().collect();
+    let functions: Vec<_> = program.functions().zip(hints.iter().copied()).collect();
     let weights = options.weights.as_deref().map(Weights::open).transpose()?;
     let failed = |module: &str, reason: String| Error::Internal { module: module.into(), reason };
-    let graph = |(module, function): &(&facts::Module, &Function)| {
+    let graph = |((module, function), hints): &Hinted<'_>| {
         let cfg = function.cfg().map_err(|e| failed(&module.name, e.to_string()))?;
         let previous = weights.as_ref().and_then(|w| w.of(&module.name, function));
-        let weighting = Weighting::from_previous(function, &cfg, previous);
+        let hints = (!options.method.counts_paths()).then_some(*hints);
+        let weighting = Weighting::from_previous(function, &cfg, hints, previous);
         Ok::<_, Error>((cfg, weighting))
     };
     let plan_counters = |method: Method| {
-        let plan = |at: &(&facts::Module, &Function)| {
-            if at.1.untouched.is_some() {
+        let plan = |at: &Hinted<'_>| {
+            let function = at.0.1;
+            if function.untouched.is_some() {
                 return Ok(FunctionPlan::default());
             }
             let (cfg, weighting) = graph(at)?;
             Ok(match method {
-                Method::Edge => method::edge::plan_extreme(at.1, &cfg, &weighting, options.spanning_tree),
+                Method::Edge => method::edge::plan_extreme(function, &cfg, &weighting, options.spanning_tree),
                 Method::VertexEdge => {
-                    let prices = Placer::new(at.1, &cfg).prices(&cfg, &weighting);
-                    method::vertex_edge::plan(at.1, &cfg, &prices)
+                    let prices = Placer::new(function, &cfg).prices(&cfg, &weighting);
+                    method::vertex_edge::plan(function, &cfg, &prices)
                 }
-                other => method::plan(other, at.1, &cfg, &weighting),
+                other => method::plan(other, function, &cfg, &weighting),
             })
         };
         functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
     };
-    let plan_paths = |at: &(&facts::Module, &Function), choice: PathOptions| {
-        let (module, function) = at;
+    let plan_paths = |at: &Hinted<'_>, choice: PathOptions| {
+        let ((module, function), _) = at;
         if function.untouched.is_some() {
             return Ok(PathPlan::default());
         }
@@ -401,7 +413,7 @@ pub(crate) fn plan_unit(
     if method.counts_paths() {
         let plans = functions.par_iter().map(|at| plan_paths(at, options.paths));
         plan.paths = plans.collect::<Result<_, Error>>()?;
-        let of: Vec<_> = functions.iter().map(|at| at.1).zip(&plan.paths).collect();
+        let of: Vec<_> = functions.iter().map(|at| at.0.1).zip(&plan.paths).collect();
         let arrays = windows::worth_arrays(&of, options.paths.array).into_par_iter().map(|index| {
             let plan = plan_paths(&functions[index], PathOptions { array: u64::MAX, ..options.paths })?;
             let all = Window { first: 0, len: plan.paths };
@@ -411,7 +423,7 @@ pub(crate) fn plan_unit(
             plan.paths[index] = in_array;
         }
     } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
-        let facts: Vec<&Function> = functions.iter().map(|at| at.1).collect();
+        let facts: Vec<&Function> = functions.iter().map(|at| at.0.1).collect();
         (plan.functions, plan.entries) = entries::plan(&facts, |number| graph(&functions[number]), affine, calls)?;
     } else {
         plan.functions = plan_counters(method)?;

@@ -3,7 +3,7 @@
 use crate::apply::{self, Access};
 use crate::error::Error;
 use crate::extract::{self, Selection};
-use crate::link::{Prepared, affine_variables, layers, plan_unit, program_map};
+use crate::link::{Prepared, affine_variables, hints, layers, plan_unit, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::signals::Handlers;
@@ -13,6 +13,7 @@ use crate::{callers, entries};
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;
 use cotree_core::facts::{Doubt, Function, ProgramMap};
+use cotree_core::hints::Hints;
 use cotree_core::plan::{DerivedEntry, Method};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeMap};
@@ -20,28 +21,23 @@ use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The program map of some bitcode files, as if they were one link unit in which all is visible.
-///
-/// # Errors
-/// A file cannot be read or is not bitcode of this LLVM.
-pub fn map_of_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<ProgramMap, Error> {
-    Ok(facts_of_files(paths, false)?.program)
-}
-
 /// What there is to plan from.
 pub struct BitcodeFacts {
     /// The program map.
     pub program: ProgramMap,
+    /// What the code of each function says about its branches.
+    pub hints: Vec<Hints>,
     /// The affine variables of each function.
     pub variables: Vec<Vec<AffineVariable>>,
     /// The functions whose entries follow from their callers, as far as that is known without a linker.
     pub entries: Vec<DerivedEntry>,
 }
 
-/// The same with the rest of the facts, if it is to be planned.
+/// The facts of some bitcode files, as if they were one link unit in which all is visible; with variables and entries if
+/// it is `planned`.
 ///
 /// # Errors
-/// See [`map_of_files`].
+/// A file cannot be read or is not bitcode of this LLVM.
 pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Result<BitcodeFacts, Error> {
     let mut prepared: Vec<Prepared> = paths
         .par_iter()
@@ -58,8 +54,9 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Resu
         .collect::<Result<_, Error>>()?;
     let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
     let program = program_map(name, Method::Edge, &mut prepared, false);
+    let hints: Vec<_> = prepared.iter_mut().flat_map(|p| std::mem::take(&mut p.extracted.hints)).collect();
     if !planned {
-        return Ok(BitcodeFacts { program, variables: Vec::new(), entries: Vec::new() });
+        return Ok(BitcodeFacts { program, hints, variables: Vec::new(), entries: Vec::new() });
     }
     let calls = entries::call_points(&prepared, None, &[]);
     let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
@@ -67,12 +64,12 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Resu
         let function: &Function = functions[number];
         let failed = |e: CfgError| Error::Internal { module: function.symbol.clone(), reason: e.to_string() };
         let cfg = function.cfg().map_err(failed)?;
-        let weighting = Weighting::expected(function, &cfg);
+        let weighting = Weighting::predicted(function, &cfg, &hints[number]);
         Ok((cfg, weighting))
     };
     let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls)?;
     let variables = prepared.into_iter().flat_map(|p| p.extracted.affine).collect();
-    Ok(BitcodeFacts { program, variables, entries })
+    Ok(BitcodeFacts { program, hints, variables, entries })
 }
 
 /// A module with its probes, and what has to be linked with it.
@@ -108,7 +105,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     }
     let calls =
         if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &calls, options)?;
+    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, options)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &[], !executable);
     let resolving = callers::resolving(&prepared);

@@ -5,6 +5,7 @@
 
 pub(crate) mod affine;
 mod edges;
+mod hints;
 mod lines;
 mod segment;
 mod selection;
@@ -22,6 +23,7 @@ use crate::stacks;
 use crate::walk;
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
+use cotree_core::hints::Hints;
 use cotree_core::ids::Block;
 use lines::Lines;
 use llvm_sys::prelude::*;
@@ -39,6 +41,8 @@ pub struct Extracted {
     pub(crate) handles: Vec<Handles>,
     /// Loop variables that could count, per function: none unless they were looked for ([`affine::find`]).
     pub affine: Vec<Vec<AffineVariable>>,
+    /// What the code says about branches, per function.
+    pub hints: Vec<Hints>,
     /// The module refers to a function that installs signal handlers.
     pub(crate) installs_handlers: bool,
     /// The module changes stacks, or refers to a function that does.
@@ -74,6 +78,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     let mut probes = sites::ProbeNumbers::default();
     let mut functions = Vec::new();
     let mut handles = Vec::new();
+    let mut hints = Vec::new();
     let resolvers = ifunc_resolvers(module);
     let mut uses_segment = segment::in_module(module);
     let mut taken_elsewhere = HashSet::new();
@@ -84,6 +89,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
             if LLVMIsDeclaration(function) == 0 {
                 let (facts, handle) =
                     extract_function(function, selection, &resolvers, &mut lines, &mut probes, &mut named);
+                hints.push(hints::hints(module.context, &handle.blocks, &facts.edges));
                 functions.push(facts);
                 uses_segment |= segment::in_blocks(&handle.blocks);
                 handles.push(handle);
@@ -100,6 +106,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         facts: facts::Module { name: module.name.clone(), functions },
         files: lines.into_files(),
         handles,
+        hints,
         installs_handlers: refers_to(module, &INSTALLERS),
         switches_stacks,
         uses_segment,

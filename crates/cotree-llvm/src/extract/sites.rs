@@ -157,7 +157,7 @@ pub(crate) fn plain(name: &str) -> &str {
 ///
 /// # Safety
 /// `call` must be a call or an invoke.
-unsafe fn call_has(call: LLVMValueRef, name: &str) -> bool {
+pub(super) unsafe fn call_has(call: LLVMValueRef, name: &str) -> bool {
     let kind = attribute_kind(name);
     // SAFETY: look-ups on a valid call and on a function.
     unsafe {

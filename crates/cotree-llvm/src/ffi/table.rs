@@ -189,6 +189,8 @@ table! {
     fn LLVMValueAsMetadata(val: LLVMValueRef) -> LLVMMetadataRef;
     fn LLVMMetadataAsValue(c: LLVMContextRef, md: LLVMMetadataRef) -> LLVMValueRef;
     fn LLVMGetMDString(v: LLVMValueRef, len: *mut c_uint) -> *const c_char;
+    fn LLVMGetMetadata(val: LLVMValueRef, kind_i_d: c_uint) -> LLVMValueRef;
+    fn LLVMGetFCmpPredicate(inst: LLVMValueRef) -> LLVMRealPredicate;
     fn LLVMGetMDNodeNumOperands(v: LLVMValueRef) -> c_uint;
     fn LLVMGetMDNodeOperands(v: LLVMValueRef, dest: *mut LLVMValueRef);
     fn LLVMSetMetadata(val: LLVMValueRef, kind_i_d: c_uint, node: LLVMValueRef);

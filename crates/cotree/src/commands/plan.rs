@@ -8,7 +8,9 @@ use super::output::{Looks, Output};
 use super::told;
 use crate::driver::options::InstrumentOptions;
 use clap::Args;
-use cotree_core::facts::ProgramMap;
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::hints::Hints;
 use cotree_core::method::path::{self, PathCost, PathOptions};
 use cotree_core::plan::Method;
 use cotree_core::profile::FunctionProfile;
@@ -62,14 +64,15 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
             let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
             let mut sum = Costs::default();
             for unit in loaded.units() {
-                sum.add(args, options, &unit.map.program, Some(&unit.profile.functions))?;
+                sum.add(args, options, &unit.map.program, &[], Some(&unit.profile.functions))?;
             }
             sum
         }
         (Some(_), _) => return Err(miette!("--judge needs exactly one file: the binary that the profile is of")),
         (None, files) => {
             let mut sum = Costs::default();
-            sum.add(args, options, &map_of(files)?, None)?;
+            let (program, hints) = map_of(files)?;
+            sum.add(args, options, &program, &hints, None)?;
             sum
         }
     };
@@ -80,8 +83,8 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     if args.json {
         let facts = if args.judge.is_none() { Some(facts_of(&args.files)?) } else { None };
         let affine = match facts {
-            Some(Facts { program, given: Given::Variables(variables), .. }) => {
-                Some(json::Affine::of(&program, &variables, args.function.as_deref()))
+            Some(Facts { program, hints, given: Given::Variables(variables), .. }) => {
+                Some(json::Affine::of(&program, &hints, &variables, args.function.as_deref()))
             }
             _ => None,
         };
@@ -148,6 +151,7 @@ impl Costs {
         args: &PlanArgs,
         options: &InstrumentOptions,
         program: &ProgramMap,
+        hints: &[Hints],
         profiles: Option<&Vec<Option<FunctionProfile>>>,
     ) -> Result<()> {
         let usual = PathOptions::default();
@@ -159,20 +163,22 @@ impl Costs {
         for (index, (_, function)) in program.functions().enumerate() {
             let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));
             let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
+            let predicted = predicted(function, &cfg, hints.get(index));
             let expected = Weighting::expected(function, &cfg);
             let profile = profiles.and_then(|p| p.get(index)).and_then(Option::as_ref);
-            let judge = match (profiles, profile.and_then(|p| Weighting::from_profile(&cfg, p))) {
-                (None, _) => expected.clone(),
-                (Some(_), Some(exact)) => exact,
+            let exact = profiles.map(|_| {
+                let counts = profile.and_then(|p| Weighting::from_profile(&cfg, p));
                 // It never ran: no counter in it would count.
-                (Some(_), None) => Weighting::new(&cfg, Vec::new()),
-            };
-            let guide = if args.exact { &judge } else { &expected };
-            self.counters += PlanStatistics::new(function, &cfg, guide, &judge);
+                counts.unwrap_or_else(|| Weighting::new(&cfg, Vec::new()))
+            });
+            let told = exact.as_ref().filter(|_| args.exact);
+            let counters = (told.unwrap_or(&predicted), exact.as_ref().unwrap_or(&predicted));
+            self.counters += PlanStatistics::new(function, &cfg, counters.0, counters.1);
+            let (guide, judge) = (told.unwrap_or(&expected), exact.as_ref().unwrap_or(&expected));
             for (method, sum) in [(Method::Path, &mut self.paths), (Method::PathContext, &mut self.context)] {
                 let plan = path::plan_as(method, function, &cfg, guide, choice)
                     .map_err(|error| miette!("{}: {error}", function.symbol))?;
-                *sum += PathCost::of(&plan, function, &cfg, &judge, choice.array);
+                *sum += PathCost::of(&plan, function, &cfg, judge, choice.array);
             }
         }
         Ok(())
@@ -219,20 +225,28 @@ fn facts_of(files: &[PathBuf]) -> Result<Facts> {
     {
         let map = binary.into_map();
         let given = Given::Plans(map.plan.functions);
-        return Ok(Facts { program: map.program, given, entries: map.plan.entries });
+        return Ok(Facts { program: map.program, hints: Vec::new(), given, entries: map.plan.entries });
     }
-    let BitcodeFacts { program, variables, entries } = facts_of_files(files, true).map_err(told)?;
-    Ok(Facts { program, given: Given::Variables(variables), entries })
+    let BitcodeFacts { program, hints, variables, entries } = facts_of_files(files, true).map_err(told)?;
+    Ok(Facts { program, hints, given: Given::Variables(variables), entries })
 }
 
-/// The map of a binary built with cotree, else of bitcode.
-fn map_of(files: &[PathBuf]) -> Result<ProgramMap> {
+/// The best guess at how often the function's edges run when counters are placed; binaries give no hints.
+fn predicted(function: &Function, cfg: &Cfg, hints: Option<&Hints>) -> Weighting {
+    hints.map_or_else(
+        || Weighting::predicted(function, cfg, &Hints::default()),
+        |hints| Weighting::predicted(function, cfg, hints),
+    )
+}
+
+/// The map of a binary built with cotree, else of bitcode, and that with hints.
+fn map_of(files: &[PathBuf]) -> Result<(ProgramMap, Vec<Hints>)> {
     if let [only] = files
         && is_elf(only)
     {
-        return BinaryFile::open(only).map(|binary| binary.into_map().program).map_err(told);
+        return BinaryFile::open(only).map(|binary| (binary.into_map().program, Vec::new())).map_err(told);
     }
-    cotree_llvm::standalone::map_of_files(files).map_err(told)
+    facts_of_files(files, false).map(|facts| (facts.program, facts.hints)).map_err(told)
 }
 
 fn is_elf(path: &Path) -> bool {

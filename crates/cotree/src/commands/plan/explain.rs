@@ -4,6 +4,7 @@ use crate::driver::options::{Affine, InstrumentOptions, InterproceduralFlow};
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::hints::Hints;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::edge;
 use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure};
@@ -18,6 +19,8 @@ use std::fmt::Write;
 pub struct Facts {
     /// The program.
     pub program: ProgramMap,
+    /// What the code of each function says about its branches; nothing of a binary.
+    pub hints: Vec<Hints>,
     /// The rest.
     pub given: Given,
     /// The functions whose entries follow from their callers.
@@ -37,7 +40,7 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
     let mut text = String::new();
     for (index, (_, function)) in facts.program.functions().enumerate() {
         let Some(cfg) = function.cfg().ok().filter(|_| matches(pattern, &function.symbol)) else { continue };
-        let weighting = Weighting::expected(function, &cfg);
+        let weighting = super::predicted(function, &cfg, facts.hints.get(index));
         let mut entry = facts.entries.iter().find(|entry| entry.function as usize == index);
         let (plan, trades, variables) = match &facts.given {
             Given::Plans(plans) => (plans.get(index).cloned().unwrap_or_default(), Trades::default(), &[][..]),

@@ -4,6 +4,7 @@ use super::Costs;
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::dfs::Dfs;
 use cotree_core::facts::ProgramMap;
+use cotree_core::hints::Hints;
 use cotree_core::loops::LoopForest;
 use cotree_core::method::edge;
 use cotree_core::method::path::PathCost;
@@ -26,12 +27,17 @@ pub struct Affine {
 
 impl Affine {
     /// Of all functions that match.
-    pub fn of(program: &ProgramMap, variables: &[Vec<AffineVariable>], pattern: Option<&str>) -> Affine {
+    pub fn of(
+        program: &ProgramMap,
+        hints: &[Hints],
+        variables: &[Vec<AffineVariable>],
+        pattern: Option<&str>,
+    ) -> Affine {
         let mut sum = Affine::default();
-        for ((_, function), variables) in program.functions().zip(variables) {
+        for (((_, function), variables), hints) in program.functions().zip(variables).zip(hints) {
             let wanted = pattern.is_none_or(|pattern| matches(pattern, &function.symbol));
             let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
-            let weighting = Weighting::expected(function, &cfg);
+            let weighting = Weighting::predicted(function, &cfg, hints);
             let trades = Trades::new(function, &cfg, &weighting, variables);
             let plan = edge::plan_trades(function, &cfg, &weighting, &trades);
             let mut replaced: Vec<usize> = (plan.probes.iter())
