@@ -560,3 +560,52 @@ fn shifts_that_tell_nothing_are_left_alone() {
     refused("%v1 = lshr i32 %v, 3", "%v0 = lshr i32 %v, 3\n  %v1 = or i32 %v0, 1");
     refused("[ %v1, %more ]", "[ %v, %more ]");
 }
+
+/// A loop in one that runs from 0 to 9.
+const TRIANGLE: &str = "
+define void @triangle(ptr %a, i64 noundef %n) {
+entry:
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %i1, %latch ]
+  br label %inner
+inner:
+  %j = phi i64 [ %i, %outer ], [ %j1, %inner ]
+  store volatile i64 %j, ptr %a
+  %j1 = add nuw nsw i64 %j, 1
+  %last = icmp eq i64 %j1, 100
+  br i1 %last, label %latch, label %inner
+latch:
+  %i1 = add nuw nsw i64 %i, 1
+  %end = icmp eq i64 %i1, 10
+  br i1 %end, label %out, label %outer
+out:
+  ret void
+}";
+
+#[test]
+fn what_a_loop_ran_up_to_need_not_be_read() {
+    let text = Seen::new(TRIANGLE).instrumented();
+    assert!(text.contains("sub i64 100, %") && !text.contains("(i64 %j"), "{text}");
+    let text = Seen::new(&TRIANGLE.replace("%j1, 100", "%j1, %n")).instrumented();
+    assert!(text.contains("sub i64 %n, %"), "{text}");
+    // It may be another one each time that it is read, and it may have been passed by.
+    for (from, to) in [("noundef %n", "%n"), ("icmp eq i64 %j1, %n", "icmp uge i64 %j1, %n")] {
+        let text = Seen::new(&TRIANGLE.replace("%j1, 100", "%j1, %n").replace(from, to)).instrumented();
+        assert!(text.contains("asm \"\", \"=r,0\"(i64 %j1)"), "{text}");
+    }
+}
+
+#[test]
+fn where_a_loop_begins_may_be_a_variable_of_another() {
+    let trips = |body: &str| {
+        let seen = Seen::new(body);
+        seen.extracted.affine[0].iter().find(|variable| variable.name == "j").expect("it is there").trips
+    };
+    assert_eq!(trips(TRIANGLE), Some(95));
+    let ahead = TRIANGLE.replace("[ %i, %outer ]", "[ %k, %outer ]");
+    let ahead = ahead.replace("  br label %inner\n", "  %k = add i64 %i, 7\n  br label %inner\n");
+    assert_eq!(trips(&ahead), Some(88));
+    assert_eq!(trips(&TRIANGLE.replace("[ 0, %entry ]", "[ %n, %entry ]")), None);
+    assert_eq!(trips(&TRIANGLE.replace("%i1, 10", "%i1, %n")), None);
+}

@@ -160,6 +160,7 @@ pub(super) unsafe fn close(
             }
         };
         let present = match &value.reading {
+            Reading::Itself if value.settled.contains(&closing.from) => present,
             Reading::Itself => out_of_sight(counters, present, bits),
             Reading::HighestBit { by, ends, .. } if ends.contains(&closing.from) => {
                 LLVMBuildURem(b, entry, LLVMConstInt(LLVMTypeOf(entry), *by, 0), c"".as_ptr())

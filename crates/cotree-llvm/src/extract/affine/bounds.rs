@@ -8,6 +8,7 @@
 //! - **Poison that is noticed.** Where an increment that wraps is poison, and the branch that decides on leaving the loop
 //!   depends on the value, wrapping is undefined behaviour of the program.
 
+use super::poison::certain;
 use super::{SeenLoop, Traced};
 use crate::ffi::*;
 use cotree_core::affine::mask;
@@ -20,6 +21,13 @@ use std::collections::HashMap;
 /// Loops that go around more often are not followed to their end: what it costs to count one of them when it is left is nothing
 /// beside the loop itself.
 const MOST_ROUNDS: u64 = 4096;
+
+/// Increments in a row that are followed to the variable of a loop around.
+const LONGEST_SUM: usize = 4;
+
+/// In functions of more blocks closings read what the loop leaves: the few instructions that this costs are nothing beside the rest
+/// of such a function, and what it does to registers elsewhere can be far more.
+const LARGE: usize = 256;
 
 /// A comparison that decides whether the loop goes on.
 pub(super) struct Test {
@@ -261,10 +269,8 @@ impl SeenLoop<'_> {
                 } else {
                     return None;
                 };
-                let constant =
-                    |v: LLVMValueRef| (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v));
                 let (first, _) = self.initial(variable.phi).next()?;
-                match (constant(first), constant(bound)) {
+                match (self.likely(first), self.likely(bound)) {
                     (Some(first), Some(bound)) => {
                         Some(bound.checked_sub(first)?.unsigned_abs().div_ceil(step.unsigned_abs()))
                     }
@@ -273,6 +279,115 @@ impl SeenLoop<'_> {
             }
         };
         tests.iter().filter_map(trips).min()
+    }
+
+    /// What the value is: a constant, or halfway between two, if it is a variable of a loop around this one, give or take a
+    /// constant. An estimate.
+    ///
+    /// # Safety
+    /// `value` must be of the module.
+    unsafe fn likely(&self, mut value: LLVMValueRef) -> Option<i64> {
+        let mut plus = 0i64;
+        // SAFETY: as the caller promises; only instructions are asked for their opcode and block.
+        unsafe {
+            for _ in 0..LONGEST_SUM {
+                if let Some(known) = constant(value) {
+                    return known.checked_add(plus);
+                }
+                if LLVMIsAInstruction(value).is_null() {
+                    return None;
+                }
+                if LLVMGetInstructionOpcode(value) == LLVMOpcode::LLVMPHI {
+                    let (first, _, by) = self.rising(value)?;
+                    let around = *self.numbers.get(&LLVMGetInstructionParent(value))?;
+                    let l = self.loops.headed_by(around).filter(|&l| self.loops.contains(l, self.region.blocks[0]))?;
+                    let turns = self.turns(self.loops.header(l))?;
+                    return by.checked_mul(turns / 2)?.checked_add(first)?.checked_add(plus);
+                }
+                let (from, by) = self.increment(value, LLVMGetInstructionOpcode(value))?;
+                (value, plus) = (from, plus.checked_add(by)?);
+            }
+        }
+        None
+    }
+
+    /// If the phi starts at a constant and moves by one: where it starts, what comes next, and by how much that differs.
+    ///
+    /// # Safety
+    /// `phi` must be a phi of the function.
+    unsafe fn rising(&self, phi: LLVMValueRef) -> Option<(i64, LLVMValueRef, i64)> {
+        // SAFETY: as the caller promises; only instructions are asked for their opcode.
+        unsafe {
+            if LLVMCountIncoming(phi) != 2 {
+                return None;
+            }
+            let [a, b] = [0, 1].map(|i| LLVMGetIncomingValue(phi, i));
+            let (first, next) = match (constant(a), constant(b)) {
+                (Some(first), None) => (first, b),
+                (None, Some(first)) => (first, a),
+                _ => return None,
+            };
+            let opcode = (!LLVMIsAInstruction(next).is_null()).then(|| LLVMGetInstructionOpcode(next))?;
+            let (from, by) = self.increment(next, opcode)?;
+            (from == phi && by != 0).then_some((first, next, by))
+        }
+    }
+
+    /// How often the loop with this header goes around, if it runs from a constant to another one. An estimate.
+    ///
+    /// # Safety
+    /// The header must be of the function.
+    unsafe fn turns(&self, header: Block) -> Option<i64> {
+        // SAFETY: as the caller promises; a comparison has two operands.
+        unsafe {
+            let mut phi = LLVMGetFirstInstruction(self.handles.blocks[header.index()]);
+            while LLVMGetInstructionOpcode(phi) == LLVMOpcode::LLVMPHI {
+                if let Some((first, next, by)) = self.rising(phi) {
+                    let mut usage = LLVMGetFirstUse(next);
+                    while !usage.is_null() {
+                        let user = LLVMGetUser(usage);
+                        let compares = LLVMGetInstructionOpcode(user) == LLVMOpcode::LLVMICmp;
+                        if let Some(last) = compares.then(|| constant(LLVMGetOperand(user, 1))).flatten() {
+                            return last.checked_sub(first)?.checked_div(by);
+                        }
+                        usage = LLVMGetNextUse(usage);
+                    }
+                }
+                phi = LLVMGetNextInstruction(phi);
+            }
+        }
+        None
+    }
+
+    /// If the loop is left from the block because the variable is equal to a value that is known elsewhere: that, and how far
+    /// it is ahead.
+    ///
+    /// # Safety
+    /// The values must be of the loop.
+    pub(super) unsafe fn equal_at(
+        &self,
+        variable: &Traced,
+        from: Block,
+        tests: &[Test],
+    ) -> Option<(LLVMValueRef, i64)> {
+        if self.handles.blocks.len() > LARGE {
+            return None;
+        }
+        let test = tests.iter().find(|test| test.block == from && test.stays == LLVMIntPredicate::LLVMIntNE)?;
+        let current = variable.current[&from];
+        let [a, b] = test.operands;
+        // SAFETY: as the caller promises.
+        unsafe {
+            let moved = |value: LLVMValueRef| {
+                if value == current {
+                    return Some(0);
+                }
+                let origin = self.origin(value).filter(|o| o.phi == current && variable.increments.contains(&value))?;
+                Some(origin.plus)
+            };
+            let (by, other) = moved(a).map(|by| (by, b)).or_else(|| Some((moved(b)?, a)))?;
+            certain(self.handles.function, other).then_some((other, by))
+        }
     }
 
     /// Is the value the variable's present one, give or take a constant?
@@ -320,6 +435,16 @@ impl SeenLoop<'_> {
                     && variable.current[&exit] == variable.current[&test.block]
             })
         })
+    }
+}
+
+/// # Safety
+/// `value` must be of a module.
+unsafe fn constant(value: LLVMValueRef) -> Option<i64> {
+    // SAFETY: only a constant of up to 64 bits is read.
+    unsafe {
+        let known = !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64;
+        known.then(|| LLVMConstIntGetSExtValue(value))
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Value {
     pub(crate) latches: Vec<LLVMBasicBlockRef>,
     /// For each block from which the loop is left, the value that is read there.
     pub(crate) read: HashMap<Block, LLVMValueRef>,
+    /// Blocks from which the loop is left with what is none of its values.
+    pub(crate) settled: HashSet<Block>,
     /// Initial values may be undefined: they need to be frozen, lest they differ from use to use.
     pub(crate) freeze: bool,
     /// Increments whose no-wrap flags must go, since a poisoned value would be noticed by our use of it alone.
@@ -359,9 +361,15 @@ impl SeenLoop<'_> {
                 let never_far = self.never_gets_far(&t);
                 let mut flagged = if noticed || never_far { Vec::new() } else { t.increments.clone() };
                 let never_wraps = poisonous && asked;
-                let (mut read, mut ahead) = (HashMap::new(), BTreeMap::new());
+                let (mut read, mut settled, mut ahead) = (HashMap::new(), HashSet::new(), BTreeMap::new());
                 for &(_, from) in &self.region.exits {
                     let from = self.region.blocks[from];
+                    if let Some((equal, by)) = self.equal_at(&t, from, tests) {
+                        ahead.extend((by != 0).then_some((from, by)));
+                        settled.insert(from);
+                        read.insert(from, equal);
+                        continue;
+                    }
                     let mut value = t.current[&from];
                     if let Some((next, by)) = self.next(&t, from, dominators) {
                         let tested = self.noticed_before(next, from, dominators);
@@ -384,6 +392,7 @@ impl SeenLoop<'_> {
                     bits: t.bits,
                     latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
                     read,
+                    settled,
                     freeze,
                     goes_on: is_integer(t.phi) && self.initial(t.phi).any(|(value, _)| self.is_of_another_loop(value)),
                     flagged,

@@ -174,7 +174,7 @@ unsafe fn never_undefined(function: LLVMValueRef, value: LLVMValueRef) -> bool {
 ///
 /// # Safety
 /// `value` must be of the function's module.
-unsafe fn certain(function: LLVMValueRef, value: LLVMValueRef) -> bool {
+pub(super) unsafe fn certain(function: LLVMValueRef, value: LLVMValueRef) -> bool {
     // SAFETY: as the caller promises; parameters are numbered from 0, their attributes from 1.
     unsafe {
         if !LLVMIsAArgument(value).is_null() {

@@ -74,6 +74,7 @@ impl SeenLoop<'_> {
                 bits,
                 latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
                 read: self.region.exits.iter().map(|&(_, from)| (self.region.blocks[from], phi)).collect(),
+                settled: HashSet::new(),
                 freeze,
                 goes_on: false,
                 flagged: Vec::new(),
