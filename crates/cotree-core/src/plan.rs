@@ -134,7 +134,7 @@ pub const MOST_PATH_ARRAY: u64 = 1 << 20;
 
 /// Buckets of a hash table that each function knows by heart (a power of two): an interpreter's loop goes back and forth
 /// between some dozens of paths.
-pub const PATH_CACHE: u64 = 256;
+pub const PATH_CACHE: u64 = 1024;
 
 /// One place from which a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

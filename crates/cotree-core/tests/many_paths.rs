@@ -10,6 +10,7 @@ use cotree_core::ids::Edge;
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
 use cotree_core::method::path::numbering::{MOST_PATHS, Numbering};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
+use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 use std::time::Instant;
 
@@ -159,4 +160,52 @@ fn threaded_code() {
     let plan = planned("a computed goto each", &f, &cfg, &Weighting::expected(&f, &cfg), u64::MAX);
     assert_eq!(plan.paths, (handlers as u64 - 1) * (handlers as u64 - 1) + 1);
     check_walks(&f, &cfg, &plan, 2000);
+}
+
+/// An interpreter with simple instructions, one with a loop of its own and one with many ways, and another loop behind it: the numbers of
+/// paths that begin at its header are of more than 32 bits. The simple instructions' updates are not.
+#[test]
+fn updates_are_small_where_numbers_are_large() {
+    const SIMPLE: usize = 12;
+    const CONDITIONS: usize = 34;
+    let (entry, header, latch, again) = (0, 1, 2, 3);
+    let mut edges = vec![(entry, header, true)];
+    let conditions = |edges: &mut Vec<(usize, usize, bool)>, from: usize, to: usize| {
+        for i in 0..CONDITIONS {
+            let at = from + 3 * i;
+            let next = if i + 1 == CONDITIONS { to } else { at + 3 };
+            edges.extend([(at, at + 1, true), (at, at + 2, true), (at + 1, next, true), (at + 2, next, true)]);
+        }
+    };
+    let first = again + 1;
+    for i in 0..SIMPLE {
+        let at = first + 2 * i;
+        edges.extend([(header, at, true), (at, at + 1, true), (at, latch, true), (at + 1, latch, true)]);
+    }
+    let looping = first + 2 * SIMPLE;
+    edges.extend([(header, looping, true), (looping, looping + 1, true), (looping + 1, looping, true)]);
+    edges.push((looping, latch, true));
+    let far = looping + 2;
+    edges.push((header, far, true));
+    conditions(&mut edges, far, latch);
+    let behind = far + 3 * CONDITIONS;
+    edges.extend([(latch, header, true), (header, behind, true)]);
+    conditions(&mut edges, behind, again);
+    let exit = behind + 3 * CONDITIONS;
+    edges.extend([(again, behind, true), (again, exit, true)]);
+    let (f, cfg) = case(exit, &edges);
+    let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
+    assert!(plan.paths > 1 << 34);
+    let simple = |place: Place| match place {
+        Place::Start(block) | Place::End(block) => (first..looping).contains(&block.index()),
+        Place::Edge(edge) => (first..looping).contains(&cfg.src(edge).index()),
+    };
+    let update = |probe: Probe| match probe {
+        Probe::Add(_, k) => Some(k),
+        _ => None,
+    };
+    let updates: Vec<i64> =
+        plan.plan.probes.iter().filter(|p| simple(p.place)).filter_map(|p| update(p.probe)).collect();
+    assert!(updates.len() >= SIMPLE && updates.iter().all(|&k| i32::try_from(k).is_ok()), "{updates:?}");
+    check_walks(&f, &cfg, &plan, 500);
 }

@@ -145,12 +145,19 @@ pub(crate) struct Buckets {
     /// As many entries as were left when they were last compacted.
     distinct: [usize; 3],
     cut: bool,
+    /// What stands for path 0.
+    first: u64,
 }
 
 /// Entries that may come before it is worth looking for equal ones.
 const SLACK: usize = 1 << 16;
 
 impl Buckets {
+    /// Of a raw profile of that version.
+    pub(crate) fn new(version: u32) -> Self {
+        Self { first: u64::from(version >= 4), ..Self::default() }
+    }
+
     /// Adds what a bucket says.
     pub(crate) fn add(&mut self, [function, path, count, metric]: [u64; 4]) -> Result<(), &'static str> {
         const UNKNOWN: &str = "a bucket of its path tables counts what there is not";
@@ -165,7 +172,7 @@ impl Buckets {
             self.cut |= push(&mut self.registers, &mut self.distinct[0], (key, count.cast_signed()));
         } else if let Some(function) = function.checked_sub(1) {
             let function = u32::try_from(function).map_err(|_| UNKNOWN)?;
-            let key = PathKey { function, path };
+            let key = PathKey { function, path: path.checked_sub(self.first).ok_or(UNKNOWN)? };
             self.cut |= push(&mut self.paths, &mut self.distinct[1], (key, count));
             if metric != 0 {
                 self.cut |= push(&mut self.sums, &mut self.distinct[2], (key, metric));

@@ -292,7 +292,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     .map_err(io)?;
 
     let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
-    let mut buckets = Buckets::default();
+    let mut buckets = Buckets::new(header.version());
     let mut tables = segments.iter().peekable();
     // Without counters all slabs are empty, and as many as a damaged header likes.
     let slabs = if header.counter_count() == 0 { 0 } else { header.slab_count() };

@@ -278,6 +278,13 @@ fn read(bytes: &[u8]) -> UnitCounts {
     ProfileFile::open(file.path()).unwrap().units.remove(0)
 }
 
+/// Why the file is refused.
+fn refused(bytes: &[u8]) -> String {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    ProfileFile::open(file.path()).expect_err("it must be refused").to_string()
+}
+
 fn truth(units: &[Walked]) -> Vec<FunctionProfile> {
     let observed = units.iter().map(|(f, walks)| observe(f, &f.cfg().unwrap(), &walks.concat()).unwrap().0);
     observed.collect()
@@ -413,9 +420,7 @@ fn lists_that_lead_nowhere_are_refused() {
         let mut bytes = bytes.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         seal(&mut bytes);
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), &bytes).unwrap();
-        ProfileFile::open(file.path()).expect_err("it must be refused").to_string()
+        refused(&bytes)
     };
     assert!(refusal(oldest + 16, newest as u64).contains("in a circle"));
     assert!(refusal(newest + 16, newest as u64).contains("in a circle"));
@@ -442,14 +447,26 @@ fn a_slab_whose_place_a_segment_takes_is_none() {
     seal(&mut bytes);
     assert_eq!(read(&bytes), without);
     assert!(recover(&binary, &without).unwrap().exact());
-    // Version 2 had another checksum, version 1 no segments.
-    let mut bytes = whole;
-    bytes[8] = 2;
-    seal(&mut bytes);
-    assert_eq!(read(&bytes), without);
-    bytes[8] = 1;
-    seal(&mut bytes);
-    assert!(read(&bytes).paths.entries().is_empty());
+}
+
+/// Version 3 has paths' numbers as they are, version 2 another checksum, version 1 no segments.
+#[test]
+fn older_versions_are_read() {
+    let (_, raw) = small();
+    let now = read(&raw.bytes());
+    assert!(!now.paths.entries().is_empty());
+    for version in [3, 2] {
+        assert_eq!(read(&Raw { version, ..raw.clone() }.bytes()), now);
+    }
+    assert!(read(&Raw { version: 1, ..raw }.bytes()).paths.entries().is_empty());
+}
+
+/// No path has the key 0.
+#[test]
+fn a_bucket_without_a_key_is_refused() {
+    let (_, mut raw) = small();
+    raw.segments[0].push([1, u64::MAX, 1, 0]);
+    assert!(refused(&raw.bytes()).contains("counts what there is not"));
 }
 
 #[test]

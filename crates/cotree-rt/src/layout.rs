@@ -28,11 +28,11 @@ pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
 /// Version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The oldest version that readers still understand: without path segments.
 pub const OLDEST_VERSION: u32 = 1;
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 /// Page size that offsets and strides are multiples of.
 pub const PAGE: u64 = 4096;
 
@@ -199,7 +199,7 @@ pub struct PathBucket {
     /// were abandoned: [`LANDED`] as in the table of early exits, in bits 48..56 which of the values known there `path` is, and
     /// below the return address.
     pub function: u64,
-    /// The number of the path, or the path register at the call.
+    /// 1 + the number of the path, or the path register at the call. Before version 4 just the number.
     pub path: u64,
     /// How often; for abandoned activations an `i64`, less those revived.
     pub count: u64,
@@ -254,8 +254,8 @@ pub struct UnitDescriptor {
     pub executable: u32,
     /// 1: generated code counts paths.
     pub counts_paths: u32,
-    /// Words of a slab behind the counters that hold addresses of buckets. Two more follow: one that nobody reads, and the
-    /// runtime's own.
+    /// Words of a slab behind the counters that say how many bytes behind the slab's bucket of zeros some bucket is.
+    /// [`MORE_WORDS`] follow.
     pub cache_count: u64,
     /// How many machine functions `register_index` knows.
     pub register_functions: u64,
@@ -272,10 +272,13 @@ pub struct UnitDescriptor {
     pub handlers_foreseen: u32,
 }
 
-/// Words of a slab behind counters and caches.
-pub const MORE_WORDS: u64 = 2;
+/// Words of a slab behind counters and caches: one that nobody reads, the address of the table of paths in use, and a
+/// [`PathBucket`] that stays zeros.
+pub const MORE_WORDS: u64 = 6;
+/// The first word of that bucket, from the one that nobody reads.
+pub const TO_ZEROS: u64 = 2;
 
-/// Bytes of a slab: counters, caches, a word that nobody reads, and the address of the table of paths in use.
+/// Bytes of a slab: counters, caches, and [`MORE_WORDS`].
 #[must_use]
 pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {
     ((counter_count + cache_count + MORE_WORDS) * 8).next_multiple_of(PAGE)

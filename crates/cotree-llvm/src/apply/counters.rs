@@ -189,6 +189,45 @@ impl Counters {
         unsafe { LLVMBuildLoad2(self.builder, ty, self.address(self.slab, index), c"".as_ptr()) }
     }
 
+    /// What is so many bytes behind the word with this index.
+    ///
+    /// # Safety
+    /// The builder must be positioned where both are available.
+    pub(super) unsafe fn load_behind(&self, index: LLVMValueRef, bytes: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: as the caller promises.
+        unsafe { LLVMBuildLoad2(self.builder, self.int64, self.behind(self.slab, index, bytes), c"".as_ptr()) }
+    }
+
+    /// Adds to what is so many bytes behind the word with this index.
+    ///
+    /// # Safety
+    /// The builder must be positioned where all values are available.
+    pub(super) unsafe fn add_behind(&self, index: LLVMValueRef, bytes: LLVMValueRef, amount: LLVMValueRef) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if self.interruptible {
+                self.add_at_once(self.behind(self.in_assembly.0, index, bytes), amount);
+                return;
+            }
+            let at = self.behind(self.slab, index, bytes);
+            let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
+            let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
+            LLVMBuildStore(self.builder, new, at);
+        }
+    }
+
+    /// # Safety
+    /// The builder must be positioned where both are available.
+    unsafe fn behind(&self, slab: LLVMValueRef, index: LLVMValueRef, bytes: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: as the caller promises. It may be far from the slab, so nothing is promised.
+        unsafe {
+            let int8 = LLVMInt8TypeInContext(self.context);
+            let mut indices = [bytes];
+            let word = self.address(slab, index);
+            LLVMBuildGEP2(self.builder, int8, word, indices.as_mut_ptr(), 1, c"".as_ptr())
+        }
+    }
+
     /// # Safety
     /// The builder must be positioned where the index is available.
     unsafe fn address(&self, slab: LLVMValueRef, index: LLVMValueRef) -> LLVMValueRef {

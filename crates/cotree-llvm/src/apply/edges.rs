@@ -125,7 +125,7 @@ unsafe fn at_landing_pad(
                 .map(|(block, number)| (block, number.and_then(|n| effects.get(&n))))
                 .collect();
             let (first, behind) = (LLVMGetFirstInstruction(pad), lowering.first_position(target));
-            registers.join(counters, &of_predecessor, first, behind, lowering.unit.spare);
+            registers.join(counters, &of_predecessor, first, behind);
         }
     }
     let depth = numbers.values().map(Vec::len).max().unwrap_or(0);

@@ -1,16 +1,17 @@
 //! Counting paths in hash tables.
 //!
-//! Some words of the slab hold buckets that were counted lately, by a hash of the path's number; if the bucket there is not
-//! the path's, the runtime finds that.
+//! Some words of the slab hold buckets that were counted lately, by a hash of the path's key; if the bucket there is not
+//! the path's, the runtime finds that. The key is the path's number plus 1, so that it is in no bucket of zeros: such a one is
+//! at the end of each slab, and a word of the cache says how far behind that the bucket is. So no word has to be compared with 0.
 
 use super::counters::Counters;
 use super::paths::number;
 use crate::ffi::*;
-use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
+use crate::linkage::{FUNCTION_INDEX, enum_attribute};
 use crate::module::Module;
 use cotree_core::plan::PATH_CACHE;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMCallConv, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
+use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 
 /// The runtime's function that counts a path in a hash table.
 const COUNT: &str = "__cotree_path";
@@ -20,22 +21,26 @@ const COUNT_METRIC: &str = "__cotree_path_metric";
 const FAST: [&str; 2] = ["__cotree_count_path", "__cotree_count_path_at_once"];
 
 /// The word of the slab that leads to the path's bucket if that was the last one counted among those of the same hash: the
-/// upper bits of a product with a number by Knuth (1973, §6.4).
+/// upper bits of a product with a number by Knuth (1973, §6.4). Half of the key is enough, and its factor fits an instruction as a signed number.
 ///
 /// # Safety
-/// The builder must be positioned where the path's number is available.
-pub(super) unsafe fn cache_word(counters: &Counters, first: LLVMValueRef, path: LLVMValueRef) -> LLVMValueRef {
-    const GOLDEN: i64 = 0x9E37_79B9_7F4A_7C15_u64.cast_signed();
-    let shift = number(counters, i64::from(64 - PATH_CACHE.ilog2()));
+/// The builder must be positioned where the path's key is available.
+pub(super) unsafe fn cache_word(counters: &Counters, first: LLVMValueRef, key: LLVMValueRef) -> LLVMValueRef {
+    const GOLDEN: u64 = 0x61C8_8647;
     // SAFETY: as the caller promises.
     unsafe {
-        let mixed = LLVMBuildMul(counters.builder, path, number(counters, GOLDEN), c"".as_ptr());
+        let int32 = LLVMInt32TypeInContext(counters.context);
+        let constant = |value| LLVMConstInt(int32, value, 0);
+        let low = LLVMBuildTrunc(counters.builder, key, int32, c"".as_ptr());
+        let mixed = LLVMBuildMul(counters.builder, low, constant(GOLDEN), c"".as_ptr());
+        let shift = constant(u64::from(32 - PATH_CACHE.ilog2()));
         let slot = LLVMBuildLShr(counters.builder, mixed, shift, c"".as_ptr());
+        let slot = LLVMBuildZExt(counters.builder, slot, counters.int64, c"".as_ptr());
         LLVMBuildAdd(counters.builder, slot, first, c"".as_ptr())
     }
 }
 
-/// Calls `void __cotree_path(function, path, cache word)`, or `__cotree_path_metric` with an amount besides. They preserve nearly
+/// Calls `void __cotree_path(function, key, cache word)`, or `__cotree_path_metric` with an amount besides. They preserve nearly
 /// all registers.
 ///
 /// # Safety
@@ -79,9 +84,9 @@ unsafe fn slow_path(module: &Module, name: &str, count: u32) -> (LLVMValueRef, L
     }
 }
 
-/// `void (slab, slab in assembly, number in the window, the window's length, its first word, path, function, first cache
-/// word)`, always inlined: counts in the window if the path is there; else in the bucket that the cache leads to if that
-/// is the path's; else asks the runtime. With a metric two more: how far behind its count a path's sum is in the windows, and what is
+/// `void (slab, slab in assembly, number in the window, the window's length, its first word, key, function, first cache
+/// word, first word of the bucket of zeros)`, always inlined: counts in the window if the path is there; else in the bucket that the
+/// cache leads to if that is the path's; else asks the runtime. With a metric two more: how far behind its count a path's sum is in the windows, and what is
 /// added to it.
 ///
 /// # Safety
@@ -96,10 +101,11 @@ pub(super) unsafe fn fast_path(
     // SAFETY: a function built from nothing, with types and values of the module's context.
     unsafe {
         let context = module.context;
-        let (int64, pointer) = (LLVMInt64TypeInContext(context), LLVMPointerTypeInContext(context, 0));
+        let int64 = LLVMInt64TypeInContext(context);
         let [slab, in_assembly] = caller.pointers().map(|value| LLVMTypeOf(value));
-        let mut params = [slab, in_assembly, int64, int64, int64, int64, int64, int64, int64, int64];
-        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), if metric { 10 } else { 8 }, 0);
+        let mut params = [int64; 11];
+        (params[0], params[1]) = (slab, in_assembly);
+        let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), params.as_mut_ptr(), if metric { 11 } else { 9 }, 0);
         let known = LLVMGetNamedFunction(module.raw, name.as_ptr());
         if !known.is_null() {
             return (known, ty);
@@ -109,13 +115,12 @@ pub(super) unsafe fn fast_path(
         for attribute in ["alwaysinline", "nounwind"] {
             LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, attribute));
         }
-        let [above, len, place, path, owner, first] = [2, 3, 4, 5, 6, 7].map(|i| LLVMGetParam(function, i));
-        let more = metric.then(|| [8, 9].map(|i| LLVMGetParam(function, i)));
+        let [above, len, place, key, owner, first, zeros] = [2, 3, 4, 5, 6, 7, 8].map(|i| LLVMGetParam(function, i));
+        let more = metric.then(|| [9, 10].map(|i| LLVMGetParam(function, i)));
         let counters = caller.in_function([0, 1].map(|i| LLVMGetParam(function, i)));
         let builder = counters.builder;
         let append = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
-        let (entry, window, hashed, look, bump, ask, done) =
-            (append(), append(), append(), append(), append(), append(), append());
+        let [entry, window, hashed, bump, ask, done] = [(); 6].map(|()| append());
         LLVMPositionBuilderAtEnd(builder, entry);
         let inside = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntULT, above, len, c"".as_ptr());
         likely(module, LLVMBuildCondBr(builder, inside, window, hashed));
@@ -127,41 +132,20 @@ pub(super) unsafe fn fast_path(
         }
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, hashed);
-        let cache = cache_word(&counters, first, path);
-        let bucket = counters.load(cache, pointer);
-        let some = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntNE, bucket, LLVMConstNull(pointer), c"".as_ptr());
-        likely(module, LLVMBuildCondBr(builder, some, look, ask));
-        let field = |index: u64| {
-            let mut indices = [LLVMConstInt(int64, index, 0)];
-            LLVMBuildInBoundsGEP2(builder, int64, bucket, indices.as_mut_ptr(), 1, c"".as_ptr())
-        };
-        LLVMPositionBuilderAtEnd(builder, look);
-        let found = LLVMBuildLoad2(builder, int64, field(1), c"".as_ptr());
-        let same = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, found, path, c"".as_ptr());
+        let cache = cache_word(&counters, first, key);
+        let bucket = counters.load(cache, int64);
+        let field = |index: i64| LLVMBuildAdd(builder, zeros, number(&counters, index), c"".as_ptr());
+        let found = counters.load_behind(field(1), bucket);
+        let same = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, found, key, c"".as_ptr());
         likely(module, LLVMBuildCondBr(builder, same, bump, ask));
         LLVMPositionBuilderAtEnd(builder, bump);
-        let count = field(2);
-        let add = |at, amount| {
-            let old = LLVMBuildLoad2(builder, int64, at, c"".as_ptr());
-            let new = LLVMBuildAdd(builder, old, amount, c"".as_ptr());
-            LLVMBuildStore(builder, new, at);
-        };
-        if interruptible {
-            add_at_once(module, builder, count, None);
-        } else {
-            add(count, LLVMConstInt(int64, 1, 0));
-        }
+        counters.add_behind(field(2), bucket, number(&counters, 1));
         if let Some([_, amount]) = more {
-            let sum = field(3);
-            if interruptible {
-                add_at_once(module, builder, sum, Some(amount));
-            } else {
-                add(sum, amount);
-            }
+            counters.add_behind(field(3), bucket, amount);
         }
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, ask);
-        ask_runtime(module, builder, [owner, path, cache], more.map(|[_, amount]| amount));
+        ask_runtime(module, builder, [owner, key, cache], more.map(|[_, amount]| amount));
         LLVMBuildBr(builder, done);
         LLVMPositionBuilderAtEnd(builder, done);
         LLVMBuildRetVoid(builder);
@@ -186,34 +170,5 @@ unsafe fn likely(module: &Module, branch: LLVMValueRef) {
         let node = LLVMMDNodeInContext2(module.context, operands.as_mut_ptr(), 3);
         let kind = LLVMGetMDKindIDInContext(module.context, kind.as_ptr().cast(), 4);
         LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(module.context, node));
-    }
-}
-
-/// `*at += amount`, or 1 without one, in one instruction.
-///
-/// # Safety
-/// The builder must be positioned in a function of the module where `at` and the amount are available.
-unsafe fn add_at_once(module: &Module, builder: LLVMBuilderRef, at: LLVMValueRef, amount: Option<LLVMValueRef>) {
-    let (text, constraints) = match amount {
-        None => ("incq $0", "=*m,*m,~{dirflag},~{fpsr},~{flags}"),
-        Some(_) => ("addq $2, $0", "=*m,*m,re,~{dirflag},~{fpsr},~{flags}"),
-    };
-    // SAFETY: as the caller promises; the memory operand is read and written, and its type is told.
-    unsafe {
-        let mut arguments: Vec<LLVMValueRef> = [at, at].into_iter().chain(amount).collect();
-        let count = u32::try_from(arguments.len()).expect("few arguments");
-        let mut params: Vec<LLVMTypeRef> = arguments.iter().map(|&value| LLVMTypeOf(value)).collect();
-        let ty = LLVMFunctionType(LLVMVoidTypeInContext(module.context), params.as_mut_ptr(), count, 0);
-        let (text, text_len, constraints, constraints_len) =
-            (text.as_ptr().cast(), text.len(), constraints.as_ptr().cast(), constraints.len());
-        let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;
-        let asm = LLVMGetInlineAsm(ty, text, text_len, constraints, constraints_len, 1, 0, dialect, 0);
-        let call = LLVMBuildCall2(builder, ty, asm, arguments.as_mut_ptr(), count, c"".as_ptr());
-        let int64 = LLVMInt64TypeInContext(module.context);
-        let element = LLVMCreateTypeAttribute(module.context, attribute_kind("elementtype"), int64);
-        for operand in [1, 2] {
-            LLVMAddCallSiteAttribute(call, operand, element);
-        }
-        LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, enum_attribute(module, "nounwind"));
     }
 }

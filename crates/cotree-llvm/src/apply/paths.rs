@@ -17,6 +17,7 @@ use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{AtCalls, PathPlan};
 use cotree_core::plan::{PathMetric, PathTable};
 use cotree_core::probe::{PlacedCopy, Probe};
+use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::prelude::*;
 
 /// Set in the function's number in a bundle in which the array's first word precedes the register: that holds an address.
@@ -72,6 +73,8 @@ pub(super) struct PathRegisters<'a> {
     module: &'a Module,
     paths: Paths<'a>,
     interruptible: bool,
+    /// The word of the slab that nobody reads.
+    spare: u64,
     /// Where each register is; empty if the function needs none.
     places: Vec<LLVMValueRef>,
     /// If a metric is added up.
@@ -89,7 +92,7 @@ impl<'a> PathRegisters<'a> {
         module: &'a Module,
         counters: &Counters,
         paths: Paths<'a>,
-        interruptible: bool,
+        (interruptible, spare): (bool, u64),
         function: &Function,
         [first, entry]: [LLVMValueRef; 2],
     ) -> Self {
@@ -105,7 +108,7 @@ impl<'a> PathRegisters<'a> {
             PathTable::Array { base } if counters.are_fixed() && plain => Some(base.cast_signed()),
             _ => None,
         };
-        let mut registers = Self { module, paths, interruptible, places: Vec::new(), meter: None, array };
+        let mut registers = Self { module, paths, interruptible, spare, places: Vec::new(), meter: None, array };
         // SAFETY: as the caller promises.
         unsafe {
             let ty = if array.is_some() { counters.address_type() } else { counters.int64 };
@@ -245,7 +248,7 @@ impl<'a> PathRegisters<'a> {
         // SAFETY: as the caller promises.
         unsafe {
             let above = self.plus(counters, register, plus.wrapping_sub(window.first.cast_signed()));
-            let path = self.plus(counters, register, plus);
+            let key = self.plus(counters, register, plus.wrapping_add(1));
             let [slab, in_assembly] = counters.pointers();
             let (fast, ty) = fast_path(self.module, counters, self.interruptible, amount.is_some());
             let mut arguments = vec![
@@ -254,9 +257,10 @@ impl<'a> PathRegisters<'a> {
                 above,
                 constant(window.len),
                 constant(place),
-                path,
+                key,
                 constant(function),
                 constant(cache),
+                constant(self.spare + TO_ZEROS),
             ];
             if let Some(amount) = amount {
                 arguments.extend([constant(self.paths.plan.words_of_windows()), amount]);
@@ -277,8 +281,8 @@ impl<'a> PathRegisters<'a> {
         of_predecessor: &[(LLVMBasicBlockRef, Option<&Effect>)],
         first: LLVMValueRef,
         behind: LLVMValueRef,
-        spare: u64,
     ) {
+        let spare = self.spare;
         let effects = || of_predecessor.iter().filter_map(|(_, effect)| *effect);
         let choose_value = |value: &dyn Fn(Option<&Effect>) -> LLVMValueRef| {
             // SAFETY: as the caller promises; one entry per predecessor.
@@ -337,11 +341,11 @@ impl<'a> PathRegisters<'a> {
                         }
                     }
                     PathTable::Hashed { function, cache, .. } => {
-                        let add = choose(&|e| counted(e).map_or(0, |c| c.1));
+                        let add = choose(&|e| counted(e).map_or(0, |c| c.1.wrapping_add(1)));
                         let owner = choose(&|e| counted(e).map_or(NOWHERE.cast_signed(), |_| function.cast_signed()));
-                        let path = masked(keep, add);
-                        let cache = cache_word(counters, number(counters, cache.cast_signed()), path);
-                        ask_runtime(self.module, counters.builder, [owner, path, cache], amount);
+                        let key = masked(keep, add);
+                        let cache = cache_word(counters, number(counters, cache.cast_signed()), key);
+                        ask_runtime(self.module, counters.builder, [owner, key, cache], amount);
                     }
                 }
             }

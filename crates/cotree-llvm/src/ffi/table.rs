@@ -159,6 +159,7 @@ table! {
     fn LLVMConstNull(ty: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMBuildSelect(arg1: LLVMBuilderRef, if_: LLVMValueRef, then: LLVMValueRef, else_: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildZExt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildTrunc(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildCall2(arg1: LLVMBuilderRef, arg2: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildInBoundsGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;

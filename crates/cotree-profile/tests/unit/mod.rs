@@ -171,13 +171,14 @@ pub fn early() -> Vec<(u64, i64)> {
 /// A raw profile.
 #[derive(Clone)]
 pub struct Raw {
+    pub version: u32,
     pub unit: UnitId,
     pub state: u32,
     pub flags: u64,
     pub threads_alive: u32,
     pub slabs: Vec<Vec<u64>>,
     pub early: Vec<(u64, i64)>,
-    /// The buckets of the path segments, behind the slabs, the newest segment last.
+    /// The buckets of the path segments, behind the slabs, the newest segment last; with the paths' numbers.
     pub segments: Vec<Vec<[u64; 4]>>,
     /// What is added up along paths, by number, and what it comes to by function and path.
     pub metric: u32,
@@ -188,6 +189,7 @@ pub struct Raw {
 impl Raw {
     pub fn new(counters: Vec<u64>) -> Self {
         Self {
+            version: layout::VERSION,
             unit: UNIT,
             state: State::FINISHED,
             flags: 0,
@@ -210,7 +212,7 @@ impl Raw {
         let mut bytes = vec![0u8; (slabs_offset + stride * self.slabs.len() as u64) as usize];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(0, &layout::MAGIC);
-        put(8, &layout::VERSION.to_le_bytes());
+        put(8, &self.version.to_le_bytes());
         put(12, &self.state.to_le_bytes());
         put(16, &self.unit.0);
         put(32, &4711u32.to_le_bytes());
@@ -250,8 +252,15 @@ impl Raw {
             head = bytes.len() as u64;
             let capacity = buckets.len().next_power_of_two();
             bytes.extend_from_slice(&layout::PATH_MAGIC);
-            for word in [capacity as u64, next, 0, 0, 0, 0, 0].iter().chain(buckets.iter().flatten()) {
+            for word in [capacity as u64, next, 0, 0, 0, 0, 0] {
                 bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            for &[function, path, count, sum] in buckets {
+                let counts_a_path = function & layout::ABANDONED == 0;
+                let key = if self.version >= 4 && counts_a_path { path.wrapping_add(1) } else { path };
+                for word in [function, key, count, sum] {
+                    bytes.extend_from_slice(&word.to_le_bytes());
+                }
             }
             bytes.resize((head as usize + 64 + 32 * capacity).next_multiple_of(layout::PAGE as usize), 0);
         }

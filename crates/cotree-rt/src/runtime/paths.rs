@@ -5,7 +5,7 @@
 //! is followed by a larger one, empty at first; what has been counted stays where it is, and readers add up all segments.
 //! So nothing is lost or counted twice, whenever the process is killed or a signal handler comes in between.
 //!
-//! Generated code keeps buckets that it counted lately in words of the slab and calls `__cotree_path` for any other.
+//! Generated code keeps the way to buckets that it counted lately in words of the slab and calls `__cotree_path` for any other.
 
 use super::{profile, slabs, unit};
 use crate::layout::{Flags, PATH_MAGIC, PathBucket, PathSegmentHeader, path_slot};
@@ -303,7 +303,8 @@ pub fn is_counting(pc: u64) -> bool {
 /// In the place of a function: there is nothing to count.
 const NOWHERE: u64 = u64::MAX;
 
-/// `function` is its number in the unit, `cache` that of the slab's word that is to lead to the bucket.
+/// `function` is its number in the unit, `path` 1 + the path's number, `cache` that of the slab's word that is to lead to the
+/// bucket.
 unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
     count_one(function, path, cache);
 }
@@ -327,8 +328,11 @@ fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
     // SAFETY: a bucket's count.
     unsafe { asm!("inc qword ptr [{}]", in(reg) bucket.count.as_ptr(), options(nostack)) };
     if EPOCH.load(Relaxed) == epoch {
+        let slab = unit::own_slab();
         // SAFETY: a word of the slab.
-        unsafe { unit::own_slab().add(cache as usize).write_volatile(bucket as *const Bucket as u64) };
+        unsafe {
+            slab.add(cache as usize).write_volatile((bucket as *const Bucket as u64).wrapping_sub(unit::zeros(slab)))
+        };
     }
     Some(bucket)
 }

@@ -2,7 +2,7 @@
 //! thread's slab.
 
 use super::sys;
-use crate::layout::{Access, UnitDescriptor, slab_stride};
+use crate::layout::{Access, TO_ZEROS, UnitDescriptor, slab_stride};
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -63,8 +63,13 @@ pub fn own_slab() -> *mut u64 {
 /// The runtime's own word of a slab: the address of the table of paths in use.
 pub fn table_word(slab: *mut u64) -> &'static AtomicU64 {
     let index = descriptor().counter_count + descriptor().cache_count + 1;
-    // SAFETY: the last of a slab's words; slabs stay mapped.
+    // SAFETY: behind the caches; slabs stay mapped.
     unsafe { &*slab.add(index as usize).cast() }
+}
+
+/// The address of a slab's bucket of zeros, which is the last in it.
+pub fn zeros(slab: *mut u64) -> u64 {
+    slab as u64 + (spare() as u64 + TO_ZEROS) * 8
 }
 
 static BIAS: AtomicU64 = AtomicU64::new(0);

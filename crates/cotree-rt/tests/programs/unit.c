@@ -21,4 +21,4 @@ const struct {
     const uint64_t *register_values;
     uint32_t path_metric, handlers_foreseen;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
-    3, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0, 0, 1};
+    4, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0, 0, 1};

@@ -235,7 +235,8 @@ impl Profile {
             let buckets = at + size_of::<PathSegmentHeader>() as u64;
             let (capacity, next) = (word(at + 8), word(at + 16));
             for bucket in (0..capacity).map(|i| buckets + i * size_of::<PathBucket>() as u64) {
-                let (function, path, count) = (word(bucket), word(bucket + 8), word(bucket + 16));
+                let (function, key, count) = (word(bucket), word(bucket + 8), word(bucket + 16));
+                let path = if function >> 63 == 0 { key.wrapping_sub(1) } else { key };
                 if count != 0 {
                     let sum: &mut u64 = paths.entry((function, path)).or_default();
                     *sum = sum.wrapping_add(count);

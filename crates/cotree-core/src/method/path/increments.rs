@@ -17,10 +17,12 @@
 //! Numbers are machine words and wrap; sums along whole paths are small again.
 
 use super::classes::{Class, EdgeClasses};
-use super::graph::{Arc, Node, PathGraph, Role};
+use super::graph::{Arc, PathGraph, Role};
 use super::numbering::Numbering;
+use super::shift::{Price, Shift};
 use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::ids::Block;
 use crate::placement::Placer;
 use crate::probe::Place;
 use crate::union_find::UnionFind;
@@ -38,7 +40,7 @@ pub struct Increments {
 /// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths begin
 /// and where they end. If the beginning is on the tree, the register holds what the path's number is above the first
 /// one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
-const FAR_BEGIN: f64 = 0.5;
+pub(super) const FAR_BEGIN: f64 = 0.5;
 
 /// How often paths begin at each block.
 fn begins(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> Vec<f64> {
@@ -67,6 +69,21 @@ struct Offers<'a> {
 }
 
 impl Offers<'_> {
+    /// What an update costs on an arc, of a function with many paths.
+    fn price(&self, arc: Arc) -> Price {
+        let begins = |block: Block| self.begins.as_ref().map_or(0.0, |begins| begins[block.index()]);
+        match self.graph.role(arc) {
+            _ if self.of(arc).0 < 2 => Price::Never,
+            Role::Real(edge) => Price::Addition(self.weighting.edge(edge)),
+            Role::Inside(block) => Price::Addition(self.weighting.block(block)),
+            Role::BeginAfterEdge(block) | Role::BeginAtBlock(block) => Price::Beginning(begins(block)),
+            Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => Price::End(self.weighting.edge(edge)),
+            Role::EndAtBlock(block) => Price::End(self.weighting.block(block)),
+            Role::DeadEnd(_) => Price::End(0.0),
+            Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) | Role::Again(_) => Price::Never,
+        }
+    }
+
     /// When an arc is offered: rank first, then weight, then how awkward a probe would be.
     fn of(&self, arc: Arc) -> (u8, f64, u8) {
         let Self { cfg, graph, classes, weighting, placer, looped, begins } = self;
@@ -100,6 +117,31 @@ impl Offers<'_> {
     }
 }
 
+/// A potential per node that grows by an arc's value along each arc of the tree; EXIT→ENTRY, of value 0, is in it.
+fn potentials(graph: &PathGraph, tree: &[Vec<Arc>], value: &dyn Fn(Arc) -> i64) -> Vec<i64> {
+    let mut potential: Vec<Option<i64>> = vec![None; graph.node_count()];
+    for root in [graph.entry(), graph.exit()].into_iter().chain(0..graph.node_count()) {
+        if potential[root].is_some() {
+            continue;
+        }
+        potential[root] = Some(0);
+        let mut open = vec![(root, 0i64)];
+        while let Some((node, here)) = open.pop() {
+            for &arc in &tree[node] {
+                let forward = graph.src(arc) == node;
+                let (next, step) =
+                    if forward { (graph.dst(arc), value(arc)) } else { (graph.src(arc), value(arc).wrapping_neg()) };
+                if potential[next].is_none() {
+                    let there = here.wrapping_add(step);
+                    potential[next] = Some(there);
+                    open.push((next, there));
+                }
+            }
+        }
+    }
+    potential.into_iter().map(Option::unwrap_or_default).collect()
+}
+
 impl Increments {
     /// A maximum spanning tree and what it leaves to do.
     #[must_use]
@@ -122,7 +164,8 @@ impl Increments {
                 looped[block.index()] = true;
             }
         }
-        let begins = (numbering.paths() > array).then(|| begins(cfg, graph, weighting));
+        let many = numbering.paths() > array;
+        let begins = many.then(|| begins(cfg, graph, weighting));
         let offer = Offers { cfg, graph, classes, weighting, placer, looped, begins };
         let mut offers: Vec<_> = (0..graph.arc_count()).map(|arc| (offer.of(arc), arc)).collect();
         offers.sort_unstable_by(|(a, i), (b, j)| {
@@ -131,41 +174,22 @@ impl Increments {
 
         let mut joined = UnionFind::new(graph.node_count());
         joined.union(graph.entry(), graph.exit());
-        let mut tree: Vec<Vec<(Node, i64)>> = vec![Vec::new(); graph.node_count()];
-        tree[graph.entry()].push((graph.exit(), 0));
-        tree[graph.exit()].push((graph.entry(), 0));
-        for (_, arc) in offers {
+        let mut tree: Vec<Vec<Arc>> = vec![Vec::new(); graph.node_count()];
+        for &(_, arc) in &offers {
             let (src, dst) = (graph.src(arc), graph.dst(arc));
             if joined.union(src, dst) {
-                let value = numbering.value(arc).cast_signed();
-                tree[src].push((dst, value));
-                tree[dst].push((src, -value));
+                tree[src].push(arc);
+                tree[dst].push(arc);
             }
         }
-
-        let mut query: Vec<Option<i64>> = vec![None; graph.node_count()];
-        for root in std::iter::once(graph.entry()).chain(0..graph.node_count()) {
-            if query[root].is_some() {
-                continue;
-            }
-            query[root] = Some(0);
-            let mut open = vec![(root, 0i64)];
-            while let Some((node, here)) = open.pop() {
-                for &(next, value) in &tree[node] {
-                    if query[next].is_none() {
-                        let there = here.wrapping_add(value);
-                        query[next] = Some(there);
-                        open.push((next, there));
-                    }
-                }
-            }
+        let value = |arc: Arc| numbering.value(arc).cast_signed();
+        let mut query = potentials(graph, &tree, &value);
+        if many {
+            let price = |arc: Arc| offer.price(arc);
+            query = Shift { graph, value: &value, price: &price, tree, potential: query }.potentials();
         }
-        let query: Vec<i64> = query.into_iter().map(Option::unwrap_or_default).collect();
         let increment = (0..graph.arc_count())
-            .map(|arc| {
-                let value = numbering.value(arc).cast_signed();
-                query[graph.src(arc)].wrapping_add(value).wrapping_sub(query[graph.dst(arc)])
-            })
+            .map(|arc| query[graph.src(arc)].wrapping_add(value(arc)).wrapping_sub(query[graph.dst(arc)]))
             .collect();
         Self { increment, query }
     }

@@ -42,6 +42,7 @@ pub mod numbering;
 pub mod placement;
 mod profile;
 mod recover;
+mod shift;
 pub mod windows;
 
 pub use cost::PathCost;

@@ -87,7 +87,7 @@ const MOST_TIMES: u64 = 64;
 
 /// A window is looked into where at least this part of all paths that come by may be in it: to look in vain costs a
 /// fraction of what is saved otherwise.
-const WORTH_LOOKING: f64 = 0.2;
+const WORTH_LOOKING: f64 = 0.6;
 
 /// The windows of one function while probes are placed.
 pub(super) struct Windows {
