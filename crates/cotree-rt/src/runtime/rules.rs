@@ -61,7 +61,9 @@ struct Entry {
 }
 
 impl Entry {
-    const NONE: Self = Self { check: AtomicU64::new(0), rule: AtomicU64::new(0) };
+    const fn new() -> Self {
+        Self { check: AtomicU64::new(0), rule: AtomicU64::new(0) }
+    }
 
     fn find(&self, at: u64) -> Option<Rule> {
         let rule = self.rule.load(Relaxed);
@@ -77,7 +79,7 @@ impl Entry {
 const SETS: usize = 1024;
 /// Two addresses of the same hash have room: a program that leaves the same few frames all the time would otherwise be slow or fast as
 /// its code happens to lie. The one that came last is first.
-static CACHE: [[Entry; 2]; SETS] = [const { [Entry::NONE; 2] }; SETS];
+static CACHE: [[Entry; 2]; SETS] = [const { [const { Entry::new() }; 2] }; SETS];
 
 fn set(at: u64) -> &'static [Entry; 2] {
     &CACHE[(at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize]
