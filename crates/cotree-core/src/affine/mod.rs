@@ -32,7 +32,7 @@ pub mod region;
 pub mod trade;
 
 use crate::ids::{Block, Edge};
-pub use trade::{Refusal, Trade, Trades};
+pub use trade::{LARGE, Refusal, Trade, Trades};
 
 /// A variable of a loop that moves by constant steps, as the extractor finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]

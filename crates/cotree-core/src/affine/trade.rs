@@ -39,7 +39,7 @@ const SURE_TRIPS_OF_SEARCHES: f64 = 0.3;
 /// In functions of more blocks loops of known length are counted when they are left, like others: that is nothing beside the
 /// rest of such a function. But whether its inner loops find room for their values in registers hangs on single
 /// instructions elsewhere, and bzip2's decoder (587 blocks) takes a quarter more of them for want of one closing.
-const LARGE: usize = 256;
+pub const LARGE: usize = 256;
 
 /// Blocks and edges that may be looked at for all variables of a function, per block and edge of the function: loops in
 /// loops in loops have their limits.

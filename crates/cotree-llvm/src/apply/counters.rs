@@ -27,7 +27,7 @@ pub(super) struct Counters {
     /// The same for assembly, and what it writes before the address.
     in_assembly: (LLVMValueRef, &'static str),
     /// A signal handler may bump the same counters at any moment: every increment must be one instruction.
-    interruptible: bool,
+    pub(super) interruptible: bool,
 }
 
 impl Drop for Counters {
@@ -133,7 +133,7 @@ impl Counters {
         }
     }
 
-    /// What [`Self::fixed`] is relative to.
+    /// What increments take addresses relative to, [`Self::fixed`] among them.
     fn array(&self) -> LLVMValueRef {
         if self.interruptible { self.in_assembly.0 } else { self.slab }
     }
@@ -149,17 +149,8 @@ impl Counters {
     /// # Safety
     /// The builder must be positioned where the address is available; it is that of a counter.
     pub(super) unsafe fn increment_at(&self, at: LLVMValueRef) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            let one = LLVMConstInt(self.int64, 1, 0);
-            if self.interruptible {
-                self.add_at_once(at, one);
-                return;
-            }
-            let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
-            let new = LLVMBuildAdd(self.builder, old, one, c"".as_ptr());
-            LLVMBuildStore(self.builder, new, at);
-        }
+        // SAFETY: as the caller promises; the address is relative to what increments of this function take.
+        unsafe { self.add_to(at, LLVMConstInt(self.int64, 1, 0)) };
     }
 
     /// `counters[index] += amount` for 64-bit values.
@@ -168,16 +159,7 @@ impl Counters {
     /// The builder must be positioned where both values are available.
     pub(super) unsafe fn add(&self, index: LLVMValueRef, amount: LLVMValueRef) {
         // SAFETY: as the caller promises.
-        unsafe {
-            if self.interruptible {
-                self.add_at_once(self.address(self.in_assembly.0, index), amount);
-                return;
-            }
-            let at = self.address(self.slab, index);
-            let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
-            let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
-            LLVMBuildStore(self.builder, new, at);
-        }
+        unsafe { self.add_to(self.address(self.array(), index), amount) };
     }
 
     /// The word of the slab with this index, as a value of some type.
@@ -204,12 +186,20 @@ impl Counters {
     /// The builder must be positioned where all values are available.
     pub(super) unsafe fn add_behind(&self, index: LLVMValueRef, bytes: LLVMValueRef, amount: LLVMValueRef) {
         // SAFETY: as the caller promises.
+        unsafe { self.add_to(self.behind(self.array(), index, bytes), amount) };
+    }
+
+    /// `*at += amount`, at an address relative to [`Self::array`].
+    ///
+    /// # Safety
+    /// The builder must be positioned where both values are available.
+    unsafe fn add_to(&self, at: LLVMValueRef, amount: LLVMValueRef) {
+        // SAFETY: as the caller promises.
         unsafe {
             if self.interruptible {
-                self.add_at_once(self.behind(self.in_assembly.0, index, bytes), amount);
+                self.add_at_once(at, amount);
                 return;
             }
-            let at = self.behind(self.slab, index, bytes);
             let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
             let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
             LLVMBuildStore(self.builder, new, at);

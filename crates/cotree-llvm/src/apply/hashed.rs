@@ -91,13 +91,8 @@ unsafe fn slow_path(module: &Module, name: &str, count: u32) -> (LLVMValueRef, L
 ///
 /// # Safety
 /// The module must be valid, and `caller` made for one of its functions.
-pub(super) unsafe fn fast_path(
-    module: &Module,
-    caller: &Counters,
-    interruptible: bool,
-    metric: bool,
-) -> (LLVMValueRef, LLVMTypeRef) {
-    let name = std::ffi::CString::new(FAST[usize::from(interruptible)]).expect("no NUL in our own names");
+pub(super) unsafe fn fast_path(module: &Module, caller: &Counters, metric: bool) -> (LLVMValueRef, LLVMTypeRef) {
+    let name = std::ffi::CString::new(FAST[usize::from(caller.interruptible)]).expect("no NUL in our own names");
     // SAFETY: a function built from nothing, with types and values of the module's context.
     unsafe {
         let context = module.context;

@@ -169,10 +169,9 @@ impl Lowering<'_> {
         unsafe {
             let entry = self.first_position(Block(0));
             let counters = Counters::new(self.module, self.unit, number, entry);
-            let nature = (self.unit.interruptible[number], self.unit.spare);
             let registers = paths.map(|paths| {
                 let first = LLVMGetFirstInstruction(self.handles.blocks[0]);
-                PathRegisters::new(self.module, &counters, paths, nature, self.function, [first, entry])
+                PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, [first, entry])
             });
             let emitter = Emitter { counters, registers };
             let counters = &emitter.counters;

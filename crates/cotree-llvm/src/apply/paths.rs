@@ -72,7 +72,6 @@ impl Effect {
 pub(super) struct PathRegisters<'a> {
     module: &'a Module,
     paths: Paths<'a>,
-    interruptible: bool,
     /// The word of the slab that nobody reads.
     spare: u64,
     /// Where each register is; empty if the function needs none.
@@ -92,7 +91,7 @@ impl<'a> PathRegisters<'a> {
         module: &'a Module,
         counters: &Counters,
         paths: Paths<'a>,
-        (interruptible, spare): (bool, u64),
+        spare: u64,
         function: &Function,
         [first, entry]: [LLVMValueRef; 2],
     ) -> Self {
@@ -108,7 +107,7 @@ impl<'a> PathRegisters<'a> {
             PathTable::Array { base } if counters.are_fixed() && plain => Some(base.cast_signed()),
             _ => None,
         };
-        let mut registers = Self { module, paths, interruptible, spare, places: Vec::new(), meter: None, array };
+        let mut registers = Self { module, paths, spare, places: Vec::new(), meter: None, array };
         // SAFETY: as the caller promises.
         unsafe {
             let ty = if array.is_some() { counters.address_type() } else { counters.int64 };
@@ -250,7 +249,7 @@ impl<'a> PathRegisters<'a> {
             let above = self.plus(counters, register, plus.wrapping_sub(window.first.cast_signed()));
             let key = self.plus(counters, register, plus.wrapping_add(1));
             let [slab, in_assembly] = counters.pointers();
-            let (fast, ty) = fast_path(self.module, counters, self.interruptible, amount.is_some());
+            let (fast, ty) = fast_path(self.module, counters, amount.is_some());
             let mut arguments = vec![
                 slab,
                 in_assembly,

@@ -3,7 +3,7 @@
 //! Readers and writers on all threads and in signal handlers share it without a lock: an entry stores the rule and the
 //! exclusive-or of rule and address, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs).
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// How to get from a frame to its caller: the CFA is rsp or rbp plus an offset, the return address lies just below it,
 /// preserved registers are where they were or a little below it. Never zero.
@@ -70,15 +70,15 @@ impl Entry {
         (rule != 0 && self.check.load(Relaxed) ^ rule == at).then_some(Rule(rule))
     }
 
-    fn put(&self, check: u64, rule: u64) {
-        self.rule.store(rule, Relaxed);
-        self.check.store(check, Relaxed);
+    fn put(&self, at: u64, rule: Rule) {
+        self.rule.store(rule.0, Relaxed);
+        self.check.store(at ^ rule.0, Relaxed);
     }
 }
 
 const SETS: usize = 1024;
 /// Two addresses of the same hash have room: a program that leaves the same few frames all the time would otherwise be slow or fast as
-/// its code happens to lie. The one that came last is first.
+/// its code happens to lie.
 static CACHE: [[Entry; 2]; SETS] = [const { [const { Entry::new() }; 2] }; SETS];
 
 fn set(at: u64) -> &'static [Entry; 2] {
@@ -87,15 +87,16 @@ fn set(at: u64) -> &'static [Entry; 2] {
 
 /// The rule at a code address, if it is known.
 pub fn find(at: u64) -> Option<Rule> {
-    let [last, other] = set(at);
-    last.find(at).or_else(|| other.find(at))
+    let [first, second] = set(at);
+    first.find(at).or_else(|| second.find(at))
 }
+
+/// Which of two entries gives way next. (Neither is moved to the other's place: it may be forgotten at that moment.)
+static TURN: AtomicUsize = AtomicUsize::new(0);
 
 /// Remembers a rule.
 pub fn keep(at: u64, rule: Rule) {
-    let [last, other] = set(at);
-    other.put(last.check.load(Relaxed), last.rule.load(Relaxed));
-    last.put(at ^ rule.0, rule.0);
+    set(at)[TURN.fetch_add(1, Relaxed) % 2].put(at, rule);
 }
 
 /// Forgets all: code is about to leave the address space.

@@ -11,7 +11,7 @@
 use super::poison::certain;
 use super::{SeenLoop, Traced};
 use crate::ffi::*;
-use cotree_core::affine::mask;
+use cotree_core::affine::{LARGE, mask};
 use cotree_core::dominators::Dominators;
 use cotree_core::ids::{Block, Edge};
 use llvm_sys::prelude::*;
@@ -24,10 +24,6 @@ const MOST_ROUNDS: u64 = 4096;
 
 /// Increments in a row that are followed to the variable of a loop around.
 const LONGEST_SUM: usize = 4;
-
-/// In functions of more blocks closings read what the loop leaves: the few instructions that this costs are nothing beside the rest
-/// of such a function, and what it does to registers elsewhere can be far more.
-const LARGE: usize = 256;
 
 /// A comparison that decides whether the loop goes on.
 pub(super) struct Test {
@@ -370,6 +366,7 @@ impl SeenLoop<'_> {
         from: Block,
         tests: &[Test],
     ) -> Option<(LLVMValueRef, i64)> {
+        // Elsewhere the few instructions that this saves are nothing beside what it may do to registers.
         if self.handles.blocks.len() > LARGE {
             return None;
         }
@@ -438,9 +435,11 @@ impl SeenLoop<'_> {
     }
 }
 
+/// The value of a constant of up to 64 bits.
+///
 /// # Safety
 /// `value` must be of a module.
-unsafe fn constant(value: LLVMValueRef) -> Option<i64> {
+pub(super) unsafe fn constant(value: LLVMValueRef) -> Option<i64> {
     // SAFETY: only a constant of up to 64 bits is read.
     unsafe {
         let known = !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64;

@@ -7,6 +7,7 @@
 //! - **Undefined** is only what comes from something undefined, whereas flags of instructions make poison. Undefined values may be other
 //!   ones at each use, and no branch rules that out.
 
+use super::bounds::constant;
 use super::{SeenLoop, Traced, is_integer};
 use crate::ffi::*;
 use crate::linkage::attribute_kind;
@@ -44,10 +45,7 @@ impl SeenLoop<'_> {
             if variable.bits != 64 || !is_integer(variable.phi) {
                 return false;
             }
-            let starts: Option<Vec<i64>> = self
-                .initial(variable.phi)
-                .map(|(v, _)| (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v)))
-                .collect();
+            let starts: Option<Vec<i64>> = self.initial(variable.phi).map(|(v, _)| constant(v)).collect();
             let steps: Option<Vec<i64>> = variable
                 .increments
                 .iter()
