@@ -94,7 +94,10 @@ pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
         if shares_memory() {
             // Made by a raw `clone`, or by libc's `posix_spawn` where that comes through our hooks: it has a stack of its
             // own, which dies here.
-            walk::Walk::new(caller).for_each(|frame| frame.count(times));
+            let mut walk = walk::Walk::new(caller);
+            while let Some(frame) = walk.next() {
+                frame.count(walk.registers(), times);
+            }
             let change = |count: u32| if times > 0 { count.checked_sub(1) } else { count.checked_add(1) };
             // None is known if libc made it.
             let _ = BORROWERS.fetch_update(Relaxed, Relaxed, change);

@@ -121,11 +121,12 @@ pub fn account(sp: u64, pc: u64, caller: &Caller) {
 
 /// The same; −1 takes it back. False if there is no such frame.
 pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
-    let mut frames = Passed::new();
-    let Some(walk) = pass_to(sp, pc, caller, &mut frames) else {
+    let mut walk = Walk::new(caller);
+    let mut frames = Passed::new(&walk);
+    if !pass_to(sp, pc, &mut walk, &mut frames) {
         process::flag(Flags::FOREIGN_JUMP);
         return false;
-    };
+    }
     walk.check_accounting();
     frames.count(caller, times);
     // No path register: a path begins with the block of a `setjmp` call.
@@ -133,13 +134,12 @@ pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     true
 }
 
-/// Passes the frames that the jump ends, the target's included; None if that is not found.
-fn pass_to(sp: u64, pc: u64, caller: &Caller, passed: &mut Passed) -> Option<Walk> {
-    let mut walk = Walk::new(caller);
-    while let Some(frame) = walk.next() {
-        passed.push(frame);
+/// Passes the frames that the jump ends, the target's included; false if that is not found.
+fn pass_to(sp: u64, pc: u64, walk: &mut Walk, passed: &mut Passed) -> bool {
+    while let Some(frame) = walk.advance() {
+        passed.push(frame, walk);
         if frame.sp == sp {
-            return Some(walk);
+            return true;
         }
         if frame.sp < sp && sp < frame.cfa && frame.cfa != u64::MAX {
             // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
@@ -148,12 +148,12 @@ fn pass_to(sp: u64, pc: u64, caller: &Caller, passed: &mut Passed) -> Option<Wal
             if !holds(frame.pc)
                 && let Some(next) = walk.next().filter(|next| holds(next.pc))
             {
-                passed.push(next);
+                passed.push(next, walk);
             }
-            return Some(walk);
+            return true;
         }
     }
-    None
+    false
 }
 
 hook!("setcontext", setcontext, "rsi");

@@ -73,10 +73,10 @@ pub fn is_unwinder(pc: u64) -> bool {
 /// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
 /// whose frame the context lies, come first.
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
-    let mut below = Passed::new();
-    let mut unwinding = true;
     let mut walk = Walk::new(caller);
-    while let Some(frame) = walk.next() {
+    let mut below = Passed::new(&walk);
+    let mut unwinding = true;
+    while let Some(frame) = walk.advance() {
         unwinding &= frame.sp <= context;
         if unwinding {
             below.pass_over();
@@ -87,11 +87,11 @@ fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
             if frame.pc == pc {
                 walk.check_accounting();
                 below.count(caller, 1);
-                process::count(pc, LANDED, 1, Some(&frame.registers));
+                process::count(pc, LANDED, 1, walk.registers());
             }
             return;
         }
-        below.push(frame);
+        below.push(frame, &walk);
     }
     process::flag(Flags::WALK_INCOMPLETE);
 }

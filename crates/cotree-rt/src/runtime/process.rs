@@ -128,6 +128,11 @@ pub fn count(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
     units().for_each(|unit| (unit.count)(pc, tag, delta, registers));
 }
 
+/// Whether any unit may know what is in registers of frames.
+pub fn knows_registers() -> bool {
+    registers::are_known() || !host::units().is_null()
+}
+
 /// Whether the code address is where generated code of some unit has a path counted, or says that it resumes an exception.
 pub fn is_counting(pc: u64) -> bool {
     units().any(|unit| (unit.is_counting)(pc))

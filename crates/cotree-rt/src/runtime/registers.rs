@@ -20,6 +20,9 @@ pub struct Registers {
 }
 
 impl Registers {
+    /// Of no frame.
+    pub const NONE: Self = Self { sp: 0, preserved: [0; 6] };
+
     pub fn of(caller: &Caller) -> Self {
         let Caller { rbx, rbp, r12, r13, r14, r15, sp, .. } = *caller;
         Self { sp, preserved: [rbx, rbp, r12, r13, r14, r15] }
@@ -65,9 +68,14 @@ impl Registers {
     }
 }
 
+/// Whether anything is known of registers at any return address of this unit.
+pub fn are_known() -> bool {
+    unit::descriptor().register_functions != 0
+}
+
 /// Gives the values that are known at a return address of this unit, with their numbers.
 pub fn for_each(pc: u64, registers: &Registers, mut act: impl FnMut(u64, u64)) {
-    if unit::descriptor().register_functions == 0 {
+    if !are_known() {
         return;
     }
     for (number, place) in places(pc).iter().enumerate() {

@@ -33,6 +33,11 @@ impl Rule {
         self.0 & 2 != 0
     }
 
+    /// There is a caller, and nothing lies far below the CFA.
+    pub fn is_common(self) -> bool {
+        self.0 & 0b1010 == 0
+    }
+
     pub fn is_from_rbp(self) -> bool {
         self.0 & 4 != 0
     }

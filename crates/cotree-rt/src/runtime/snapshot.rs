@@ -117,14 +117,14 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
         base
     });
     let mut walk = Walk::new(caller);
-    for frame in walk.by_ref() {
+    while let Some(frame) = walk.next() {
         let (pc, tag) = frame.key();
         let Some(address) = unit::link_address(pc) else { continue };
         if !early::count_in(table, address | tag, 1) {
             copied.flags |= Flags::EARLY_TABLE_FULL;
         }
-        if let Some(base) = paths_of_copy.filter(|_| !frame.interrupted) {
-            registers::for_each(pc, &frame.registers, |number, value| {
+        if let (Some(base), false, Some(registers)) = (paths_of_copy, frame.interrupted, walk.registers()) {
+            registers::for_each(pc, registers, |number, value| {
                 // SAFETY: made above.
                 if !unsafe { paths::count_in(base, ABANDONED | number << VALUE_SHIFT | address, value, 1) } {
                     copied.flags |= Flags::PATHS_MISSING;
@@ -154,8 +154,11 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
 /// How many path registers the frames of this stack have.
 fn registers_on_stack(caller: &Caller) -> u64 {
     let mut count = 0;
-    for frame in Walk::new(caller).filter(|frame| unit::link_address(frame.pc).is_some()) {
-        registers::for_each(frame.pc, &frame.registers, |_, _| count += 1);
+    let mut walk = Walk::new(caller);
+    while let Some(frame) = walk.next() {
+        if let (Some(_), Some(registers)) = (unit::link_address(frame.pc), walk.registers()) {
+            registers::for_each(frame.pc, registers, |_, _| count += 1);
+        }
     }
     count
 }

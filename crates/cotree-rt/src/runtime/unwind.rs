@@ -1,10 +1,14 @@
 //! One step up the stack by `.eh_frame`, in two speeds: a cache of the common rules (this is what makes programs that
 //! throw or jump all the time tolerable), and gimli for everything else.
+//!
+//! By most rules the caller's stack pointer is all that it takes to go on. What frames have saved of other registers is put
+//! back when somebody asks for it, from the *trail* of the steps since.
 
 use super::linkage::Caller;
 use super::modules;
 use super::rules::{self, Rule};
 use super::{sys, thread};
+use core::mem::MaybeUninit;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, EvaluationResult, FrameDescriptionEntry, LittleEndian,
     Pointer, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
@@ -20,6 +24,8 @@ const RBP: usize = 6;
 pub const RSP: usize = 7;
 /// What a callee preserves, in the order of [`Rule`]'s fields.
 pub const PRESERVED: [usize; 6] = [RBX, RBP, 12, 13, 14, 15];
+const RBP_FIELD: usize = 1;
+const _: () = assert!(PRESERVED[RBP_FIELD] == RBP);
 
 /// The order of the kernel's context: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp; then rip.
 const CONTEXT_ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, RSP];
@@ -47,9 +53,35 @@ pub enum Step {
     Lost,
 }
 
+/// The last steps, whose saved registers have not been put back yet: rules and CFAs. All that a rule refers to below its CFA
+/// is readable.
+struct Trail {
+    steps: [MaybeUninit<(Rule, u64)>; LONGEST_TRAIL],
+    len: usize,
+}
+
+/// Longer than the usual search for a frame.
+const LONGEST_TRAIL: usize = 16;
+
+impl Trail {
+    const fn new() -> Self {
+        Self { steps: [const { MaybeUninit::uninit() }; LONGEST_TRAIL], len: 0 }
+    }
+
+    /// False if it is full.
+    fn push(&mut self, rule: Rule, cfa: u64) -> bool {
+        let Some(slot) = self.steps.get_mut(self.len) else { return false };
+        slot.write((rule, cfa));
+        self.len += 1;
+        true
+    }
+}
+
 /// A place on a stack.
 pub struct Cursor {
+    /// As they were where the trail begins, but for the stack pointer.
     registers: Registers,
+    trail: Trail,
     /// A return address, or the interrupted instruction.
     pub pc: u64,
     /// Whether `pc` was interrupted by a signal, and is not a return address.
@@ -71,7 +103,7 @@ impl Cursor {
         // Mostly the registers were saved on the same stack, just below: no page lies between.
         let saved = core::ptr::from_ref(caller) as u64;
         let start = if caller.sp.wrapping_sub(saved) < 0x1000 { saved } else { caller.sp };
-        Self { registers, pc: caller.pc, interrupted: false, readable: start & !0xFFF..end }
+        Self { registers, trail: Trail::new(), pc: caller.pc, interrupted: false, readable: start & !0xFFF..end }
     }
 
     /// A place that a signal interrupted, by the registers as the kernel stores them.
@@ -81,7 +113,8 @@ impl Cursor {
             registers[register] = context[place] as u64;
         }
         let sp = registers[RSP];
-        Self { registers, pc: context[16] as u64, interrupted: true, readable: sp & !0xFFF..(sp | 0xFFF) + 1 }
+        let readable = sp & !0xFFF..(sp | 0xFFF) + 1;
+        Self { registers, trail: Trail::new(), pc: context[16] as u64, interrupted: true, readable }
     }
 
     /// The frame's stack pointer: the CFA of what it called.
@@ -90,16 +123,38 @@ impl Cursor {
     }
 
     /// The frame's registers, as far as callees preserve them.
-    pub fn registers(&self) -> super::registers::Registers {
+    pub fn registers(&mut self) -> super::registers::Registers {
+        self.settle();
         super::registers::Registers { sp: self.sp(), preserved: PRESERVED.map(|register| self.registers[register]) }
     }
 
     /// Goes on to the caller.
+    #[inline(always)]
     pub fn step(&mut self) -> Step {
+        // Before address 0 there is no rule either.
+        let at = self.pc.wrapping_sub(u64::from(!self.interrupted));
+        if let Some(rule) = rules::find(at)
+            && rule.is_common()
+        {
+            let base = if rule.is_from_rbp() { self.rbp() } else { self.sp() };
+            let cfa = base.wrapping_add(rule.cfa_offset());
+            if self.is_readable(rule, cfa) && self.trail.push(rule, cfa) {
+                self.registers[RSP] = cfa;
+                // SAFETY: just below the CFA.
+                return self.arrive(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() }, false);
+            }
+        }
+        self.settled_step(at)
+    }
+
+    /// The same, whatever it takes.
+    #[cold]
+    #[inline(never)]
+    fn settled_step(&mut self, at: u64) -> Step {
+        self.settle();
         if self.pc == 0 {
             return if self.interrupted { self.return_from_nowhere() } else { Step::Lost };
         }
-        let at = if self.interrupted { self.pc } else { self.pc - 1 };
         if let Some(rule) = rules::find(at) {
             return self.apply(rule);
         }
@@ -109,20 +164,50 @@ impl Cursor {
         }
     }
 
+    /// The frame's rbp: what the last step on the trail that has saved it did, or what it was before.
+    fn rbp(&self) -> u64 {
+        // SAFETY: as many have been written, and what their rules refer to is readable.
+        let steps = self.trail.steps[..self.trail.len].iter().rev().map(|step| unsafe { step.assume_init() });
+        let saved = steps.map(|(rule, cfa)| (rule.saved_below(RBP_FIELD), cfa)).find(|&(below, _)| below != 0);
+        saved.map_or(self.registers[RBP], |(below, cfa)| {
+            // SAFETY: the same.
+            unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() }
+        })
+    }
+
+    /// Whether all that the rule refers to is known to be.
+    fn is_readable(&self, rule: Rule, cfa: u64) -> bool {
+        self.readable.start.saturating_add(rule.reach()) <= cfa && cfa <= self.readable.end
+    }
+
     fn apply(&mut self, rule: Rule) -> Step {
         if rule.is_end() {
             return Step::End;
         }
         let cfa = self.registers[if rule.is_from_rbp() { RBP } else { RSP }].wrapping_add(rule.cfa_offset());
-        let near = self.readable.start.saturating_add(rule.reach()) <= cfa && cfa <= self.readable.end;
-        let pc = if near { self.restore_readable(rule, cfa) } else { self.restore(rule, cfa) };
+        let pc = if self.is_readable(rule, cfa) {
+            self.restore_readable(rule, cfa);
+            // SAFETY: just below the CFA.
+            Some(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() })
+        } else {
+            self.restore(rule, cfa)
+        };
         let Some(pc) = pc else { return Step::Lost };
         self.registers[RSP] = cfa;
         self.arrive(pc, false)
     }
 
+    /// Puts back the registers of the steps on the trail.
+    fn settle(&mut self) {
+        for number in 0..core::mem::take(&mut self.trail.len) {
+            // SAFETY: as many have been written.
+            let (rule, cfa) = unsafe { self.trail.steps[number].assume_init() };
+            self.restore_readable(rule, cfa);
+        }
+    }
+
     /// What the rule says of the frame below the CFA, all of which is known to be readable.
-    fn restore_readable(&mut self, rule: Rule, cfa: u64) -> Option<u64> {
+    fn restore_readable(&mut self, rule: Rule, cfa: u64) {
         for (field, register) in PRESERVED.into_iter().enumerate() {
             let below = rule.saved_below(field);
             let unsaved = &raw const self.registers[register];
@@ -130,8 +215,6 @@ impl Cursor {
             // SAFETY: ours, or no further below the CFA than what is readable.
             self.registers[register] = unsafe { place.read_volatile() };
         }
-        // SAFETY: just below the CFA.
-        Some(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() })
     }
 
     /// The same where it has to be asked.

@@ -24,8 +24,6 @@ pub struct Frame {
     /// Its stack pointer during that call.
     #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub sp: u64,
-    /// What it has in registers.
-    pub registers: Registers,
     /// Its CFA: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
     #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub cfa: u64,
@@ -37,10 +35,10 @@ impl Frame {
         if self.interrupted { (self.pc, INTERRUPTED) } else { (self.pc, 0) }
     }
 
-    /// Counts the activation as abandoned (+1) or revived (−1).
-    pub fn count(&self, delta: i64) {
+    /// Counts the activation as abandoned (+1) or revived (−1), with what it has in registers.
+    pub fn count(&self, registers: Option<&Registers>, delta: i64) {
         let (pc, tag) = self.key();
-        process::count(pc, tag, delta, Some(&self.registers));
+        process::count(pc, tag, delta, registers);
         #[cfg(not(feature = "shared-library"))]
         super::jump::ended(pc, self.sp, delta);
     }
@@ -49,6 +47,8 @@ impl Frame {
 /// The frames of a stack, innermost first.
 pub struct Walk {
     cursor: Cursor,
+    /// What the last frame has in registers, if that matters to anybody.
+    registers: Option<Registers>,
     ended: bool,
     complete: bool,
     frames: u64,
@@ -77,6 +77,7 @@ impl Walk {
     fn from(cursor: Cursor) -> Self {
         Self {
             cursor,
+            registers: process::knows_registers().then_some(Registers::NONE),
             ended: false,
             complete: false,
             frames: 0,
@@ -105,7 +106,34 @@ impl Walk {
         }
     }
 
+    /// What the last frame has in registers.
+    pub fn registers(&self) -> Option<&Registers> {
+        self.registers.as_ref()
+    }
+
+    /// A frame below a signal handler or the like.
     #[cold]
+    #[inline(never)]
+    fn interrupted_at(&mut self, pc: u64) {
+        self.handler = true;
+        self.counting = process::is_counting(pc);
+        self.look_for_accounting(pc);
+    }
+
+    /// Where a step has led that led to no caller: nowhere, but for a detour.
+    #[cold]
+    #[inline(never)]
+    fn dead_end(&mut self, step: Step, sp: u64) {
+        if step == Step::Lost
+            && let Some(caller) = detour::after(sp)
+        {
+            self.cursor = Cursor::new(&caller);
+        } else {
+            self.ended = true;
+            self.complete = step == Step::End || detour::is_over();
+        }
+    }
+
     fn look_for_accounting(&mut self, pc: u64) {
         if is_leaping(pc) {
             self.leaping = true;
@@ -192,6 +220,14 @@ impl Iterator for Walk {
     type Item = Frame;
 
     fn next(&mut self) -> Option<Frame> {
+        self.advance()
+    }
+}
+
+impl Walk {
+    /// [`Iterator::next`] for those who walk all the time.
+    #[inline(always)]
+    pub fn advance(&mut self) -> Option<Frame> {
         if self.ended {
             return None;
         }
@@ -200,33 +236,27 @@ impl Iterator for Walk {
             self.complete = true;
             return None;
         }
-        let (pc, sp, registers) = (self.cursor.pc, self.cursor.sp(), self.cursor.registers());
+        let (pc, sp) = (self.cursor.pc, self.cursor.sp());
+        if let Some(registers) = &mut self.registers {
+            *registers = self.cursor.registers();
+        }
         // A path is counted as if it took one instruction of the function: interrupted in there is interrupted here.
         let interrupted = self.cursor.interrupted || self.counting;
-        self.handler |= interrupted;
-        self.counting = self.handler && process::is_counting(pc);
-        if self.handler {
-            self.look_for_accounting(pc);
+        if self.handler || interrupted {
+            self.interrupted_at(pc);
         }
         let step = self.cursor.step();
         let mut cfa = self.cursor.sp();
-        if step == Step::Lost
-            && let Some(caller) = detour::after(sp)
-        {
-            self.cursor = Cursor::new(&caller);
-            cfa = u64::MAX;
-        } else if step != Step::Caller {
-            self.ended = true;
-            self.complete = step == Step::End || detour::is_over();
+        if step != Step::Caller {
+            self.dead_end(step, sp);
             cfa = u64::MAX;
         } else if cfa <= sp {
             self.switches += 1;
+            self.ended |= self.switches > MOST_SWITCHES;
         }
         self.frames += 1;
-        if self.switches > MOST_SWITCHES || self.frames > MOST_FRAMES {
-            self.ended = true;
-        }
-        Some(Frame { pc, interrupted, sp, registers, cfa })
+        self.ended |= self.frames > MOST_FRAMES;
+        Some(Frame { pc, interrupted, sp, cfa })
     }
 }
 
@@ -237,8 +267,8 @@ pub fn count_all(caller: &Caller, delta: i64) {
 
 /// Counts the frames to the end of the walk.
 pub fn count_frames(mut walk: Walk, delta: i64) -> Walk {
-    for frame in walk.by_ref() {
-        frame.count(delta);
+    while let Some(frame) = walk.next() {
+        frame.count(walk.registers(), delta);
     }
     if !walk.is_complete() {
         process::flag(Flags::WALK_INCOMPLETE);
@@ -246,11 +276,17 @@ pub fn count_frames(mut walk: Walk, delta: i64) -> Walk {
     walk
 }
 
+/// More than the usual short search passes.
+#[cfg(not(feature = "shared-library"))]
+const MOST_KEPT: usize = 12;
+
 /// The frames that a search for some frame has passed: counted once it has been found. The first ones are kept, so that
 /// the usual short search walks the stack once.
 #[cfg(not(feature = "shared-library"))]
 pub struct Passed {
-    kept: [MaybeUninit<Frame>; 12],
+    kept: [MaybeUninit<Frame>; MOST_KEPT],
+    /// What they have in registers, if that matters.
+    registers: Option<[MaybeUninit<Registers>; MOST_KEPT]>,
     count: usize,
     /// Frames before the first one.
     before: usize,
@@ -258,8 +294,9 @@ pub struct Passed {
 
 #[cfg(not(feature = "shared-library"))]
 impl Passed {
-    pub fn new() -> Self {
-        Self { kept: [const { MaybeUninit::uninit() }; 12], count: 0, before: 0 }
+    pub fn new(walk: &Walk) -> Self {
+        let registers = walk.registers().map(|_| [const { MaybeUninit::uninit() }; MOST_KEPT]);
+        Self { kept: [const { MaybeUninit::uninit() }; MOST_KEPT], registers, count: 0, before: 0 }
     }
 
     /// A frame does not count; only the first ones may be such.
@@ -268,22 +305,34 @@ impl Passed {
         self.before += 1;
     }
 
-    pub fn push(&mut self, frame: Frame) {
+    /// The frame is the last one of the walk.
+    pub fn push(&mut self, frame: Frame, walk: &Walk) {
         if let Some(slot) = self.kept.get_mut(self.count) {
             slot.write(frame);
+            if let (Some(kept), Some(registers)) = (&mut self.registers, walk.registers()) {
+                kept[self.count].write(*registers);
+            }
         }
         self.count += 1;
     }
 
     /// Counts them all.
     pub fn count(&self, caller: &Caller, delta: i64) {
-        for frame in &self.kept[..self.count.min(self.kept.len())] {
-            // SAFETY: written by push.
-            unsafe { frame.assume_init_ref() }.count(delta);
+        for (number, frame) in self.kept[..self.count.min(MOST_KEPT)].iter().enumerate() {
+            // SAFETY: written by push, with registers if there is room for any: a walk has all or none.
+            unsafe {
+                let registers = self.registers.as_ref().map(|kept| kept[number].assume_init_ref());
+                frame.assume_init_ref().count(registers, delta);
+            }
         }
-        if self.count > self.kept.len() {
-            for frame in Walk::new(caller).skip(self.before).take(self.count).skip(self.kept.len()) {
-                frame.count(delta);
+        if self.count > MOST_KEPT {
+            let mut walk = Walk::new(caller);
+            let mut passed = 0;
+            while let Some(frame) = walk.next().filter(|_| passed < self.before + self.count) {
+                if passed >= self.before + MOST_KEPT {
+                    frame.count(walk.registers(), delta);
+                }
+                passed += 1;
             }
         }
     }

@@ -23,6 +23,21 @@ fn jumps() {
 }
 
 #[test]
+fn frames_of_all_kinds() {
+    let place = Place::new("mixed_frames");
+    for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
+        place.build("mixed_frames.c", options).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0, "{options:?}");
+        // A jump out of n levels of two activations each and the one that jumps; main's goes on. Last all of them, main's,
+        // that of the program's first instruction, and the runtime's own that stands in front of `exit`.
+        let jumps: i64 = (1..=40).map(|n| 2 * n + 1).sum();
+        assert_eq!(profile.early.values().sum::<i64>(), jumps + 2 * 40 + 1 + 3, "{options:?}: {:?}", profile.early);
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+#[test]
 fn jumping_out_of_the_middle_of_something_is_flagged() {
     let place = Place::new("interrupted");
     place.build("interrupt.c", &[]).run(0);
