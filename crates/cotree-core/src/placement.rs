@@ -106,7 +106,10 @@ impl<'a> Placer<'a> {
     pub fn direct(&self, edge: Edge) -> Placement {
         let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
         let (place, if_taken) = if self.cfg.succs(src).len() == 1 && !self.calls[src.index()].terminator {
-            (Place::End(src), false)
+            // Calls that are no sites are never abandoned: before them the count is the same, and they may be tail calls.
+            let calls = self.function.blocks.get(src.index()).is_some_and(|facts| facts.instructions.calls > 0);
+            let before = calls && !self.calls[src.index()].any && self.may_end_in_tail_call(edge);
+            (if before { Place::Start(src) } else { Place::End(src) }, false)
         } else if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
             (Place::Start(dst), false)
         } else if self.splittable(edge) {

@@ -60,6 +60,23 @@ fn a_call_before_the_way_out_may_be_a_tail_call() {
 }
 
 #[test]
+fn a_call_that_is_never_abandoned_may_be_a_tail_call_too() {
+    // 1 calls something that is no site, 2 calls nothing; 3 is short.
+    let mut calls = case(4, &EDGES, &[]);
+    calls.0.blocks[1].instructions.calls = 1;
+    calls.0.blocks[3].instructions.total = 1;
+    assert_eq!(place(&calls, 2), (Place::Start(Block(1)), Measure::Edge(Edge(2))));
+    assert_eq!(place(&calls, 3), (Place::End(Block(2)), Measure::Edge(Edge(3))));
+    // With more to do in 3 there is no tail call, nor where a site comes first.
+    calls.0.blocks[3].instructions.total = 9;
+    assert_eq!(place(&calls, 2), (Place::End(Block(1)), Measure::Edge(Edge(2))));
+    let mut both = case(4, &EDGES, &[(1, false)]);
+    both.0.blocks[1].instructions.calls = 2;
+    both.0.blocks[3].instructions.total = 1;
+    assert_eq!(place(&both, 2), (Place::Start(Block(1)), Measure::Block(Block(1))));
+}
+
+#[test]
 fn a_terminator_that_calls_comes_after_the_end() {
     let invoke = case(4, &EDGES, &[(1, true)]);
     assert_eq!(place(&invoke, 2), (Place::Start(Block(1)), Measure::Block(Block(1))), "slid up through the block");

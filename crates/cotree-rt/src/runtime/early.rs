@@ -36,8 +36,24 @@ pub fn table() -> &'static [Slot] {
 }
 
 /// Counts activations at the link-time address (with its tag).
+#[inline]
 pub fn count(address: u64, delta: i64) {
-    if !count_in(table(), address, delta) {
+    let table = table();
+    if table.is_empty() {
+        return;
+    }
+    let first = table.get(early_slot(address, table.len() as u64) as usize);
+    match first.filter(|slot| slot.address.load(Relaxed) == address) {
+        Some(slot) => _ = slot.count.fetch_add(delta, Relaxed),
+        None => count_somewhere(table, address, delta),
+    }
+}
+
+/// The same where the first place is another's, or nobody's yet.
+#[cold]
+#[inline(never)]
+fn count_somewhere(table: &[Slot], address: u64, delta: i64) {
+    if !count_in(table, address, delta) {
         profile::flag(Flags::EARLY_TABLE_FULL);
     }
 }

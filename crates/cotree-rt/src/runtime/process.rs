@@ -48,12 +48,17 @@ static SELF: Unit = Unit {
 };
 
 extern "C" fn own_count(pc: u64, tag: u64, delta: i64, registers: *const Registers) {
+    // SAFETY: null or the frame's registers.
+    count_here(pc, tag, delta, unsafe { registers.as_ref() });
+}
+
+#[inline]
+fn count_here(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
     let Some(address) = unit::link_address(pc) else { return };
     early::count(address | tag, delta);
     if tag == INTERRUPTED {
         profile::flag(Flags::INTERRUPTED_FRAME);
-    // SAFETY: null or the frame's registers.
-    } else if let Some(registers) = unsafe { registers.as_ref() } {
+    } else if let Some(registers) = registers {
         registers::for_each(pc, registers, |number, value| {
             paths::count(ABANDONED | tag | number << VALUE_SHIFT | address, value, delta);
         });
@@ -113,19 +118,26 @@ extern "C" fn own_clear() {
 
 /// Every unit: ours and those that joined us.
 fn units() -> impl Iterator<Item = &'static Unit> {
+    core::iter::once(&SELF).chain(others())
+}
+
+/// Those that joined us.
+fn others() -> impl Iterator<Item = &'static Unit> {
     let mut next = host::units();
-    core::iter::once(&SELF).chain(core::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         // SAFETY: units leave the list before they are unloaded.
         let unit = unsafe { next.as_ref() }?;
         next = unit.next.load(Ordering::Acquire);
         Some(unit)
-    }))
+    })
 }
 
 /// Counts an activation at a code address, in the unit that it belongs to.
+#[inline]
 pub fn count(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
+    count_here(pc, tag, delta, registers);
     let registers = registers.map_or(core::ptr::null(), core::ptr::from_ref);
-    units().for_each(|unit| (unit.count)(pc, tag, delta, registers));
+    others().for_each(|unit| (unit.count)(pc, tag, delta, registers));
 }
 
 /// Whether any unit may know what is in registers of frames.
