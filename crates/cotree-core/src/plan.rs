@@ -130,11 +130,11 @@ pub const MOST_FIXED_DEPTH: u32 = 8;
 /// The most paths of a function whose table is an array, unless the user says otherwise.
 pub const PATH_ARRAY: u64 = 1024;
 /// The most that the user may say.
-pub const MOST_PATH_ARRAY: u64 = 1 << 20;
+pub const MOST_PATH_ARRAY: u64 = 1 << 21;
 
 /// Buckets of a hash table that each function knows by heart (a power of two): an interpreter's loop goes back and forth
 /// between some dozens of paths.
-pub const PATH_CACHE: u64 = 1024;
+pub const PATH_CACHE: u64 = 4096;
 
 /// One place from which a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -212,6 +212,8 @@ pub struct Layout {
     pub tables: Vec<PathTable>,
     /// How many counters there are.
     pub counter_count: u64,
+    /// The first of them that counts paths; all others do from there on.
+    pub path_words: u64,
     /// How many cache words follow them.
     pub cache_count: u64,
 }
@@ -257,6 +259,7 @@ impl UnitPlan {
         };
         let main = self.plans().map(|plan| take(plan.measures.len() as u64)).collect();
         let check = self.check.iter().flatten().map(|plan| take(plan.measures.len() as u64)).collect();
+        let path_words = take(0);
         let mut hashed = 0u64;
         let words_each = 1 + u64::from(self.path_metric.is_summed());
         let table = |(function, plan): (u64, &PathPlan)| match plan.paths {
@@ -276,6 +279,6 @@ impl UnitPlan {
                 *cache = cache.saturating_add(next);
             }
         }
-        Layout { main, check, tables, counter_count: next, cache_count: hashed * PATH_CACHE }
+        Layout { main, check, tables, counter_count: next, path_words, cache_count: hashed * PATH_CACHE }
     }
 }

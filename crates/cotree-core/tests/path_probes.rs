@@ -90,16 +90,16 @@ fn a_loop() {
 fn a_loop_with_context() {
     let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 3), (5, 3), (3, 6), (6, 7)];
     insta::assert_snapshot!(probes(7, &edges, &[(4, false), (6, false)], true), @r"
+    E: count[r-2]
+    F: count[r-1]
     G: count[r]
     B. r=2
     C. r=8
-    E. count[r-2]
-    F. count[r-1]
     B. r1=r0+0
     C. r1=r0+0
     E. r0=r1+3
     F. r0=r1+3
-    calls of E: r-2
+    calls of E: counted
     calls of G: counted
     ");
 }
@@ -117,11 +117,12 @@ fn a_self_loop() {
 fn a_loop_with_a_return() {
     let edges = [(0, 1), (1, 2), (1, 6), (2, 3), (2, 4), (3, 1), (4, 5), (4, 3), (5, 6), (6, 7)];
     insta::assert_snapshot!(probes(7, &edges, &[], false), @r"
+    F: count[r+2]
     A. r=0
     B→G count[r]
-    D. count[r+1] r=4
-    E→D r+=2
-    F. count[r+2]
+    C→D count[r+1]
+    D. r=4
+    E→D count[r+3]
     ");
 }
 

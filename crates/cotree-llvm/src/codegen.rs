@@ -64,6 +64,9 @@ pub struct Object {
 /// LLVM's own.
 pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Result<Object, Error> {
     let machine = Machine::new(module, target)?;
+    if target.level != Level::O0 {
+        keep_carried_in_registers();
+    }
     let level = match target.level {
         Level::O0 => "O0",
         Level::O1 => "O1",

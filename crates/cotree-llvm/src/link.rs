@@ -18,8 +18,8 @@ use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::hints::Hints;
 use cotree_core::ids::Site;
 use cotree_core::method;
-use cotree_core::method::path::windows::{self, Window};
-use cotree_core::method::path::{self, PathOptions, PathPlan};
+use cotree_core::method::path::windows::{self, Room, Window};
+use cotree_core::method::path::{self, PathCost, PathOptions, PathPlan};
 use cotree_core::placement::Placer;
 use cotree_core::plan::{CallPoint, FunctionPlan, Layout, Method, UnitPlan};
 use cotree_core::spanning::Extreme;
@@ -141,7 +141,8 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     } else {
         Vec::new()
     };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &job.options)?;
+    let room = if job.kind == OutputKind::Shared { Room::Whole } else { Room::AsUsed };
+    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &job.options, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
@@ -365,6 +366,7 @@ pub(crate) fn plan_unit(
     hints: &[&Hints],
     calls: &[Vec<CallPoint>],
     options: &Options,
+    room: Room,
 ) -> Result<UnitPlan, Error> {
     let functions: Vec<_> = program.functions().zip(hints.iter().copied()).collect();
     let weights = options.weights.as_deref().map(Weights::open).transpose()?;
@@ -394,14 +396,18 @@ pub(crate) fn plan_unit(
         };
         functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
     };
-    let plan_paths = |at: &Hinted<'_>, choice: PathOptions| {
-        let ((module, function), _) = at;
+    let plan_paths = |number: usize, choice: PathOptions| {
+        let at @ ((module, function), _) = &functions[number];
         if function.untouched.is_some() {
             return Ok(PathPlan::default());
         }
         let (cfg, weighting) = graph(at)?;
-        path::plan_as(options.method, function, &cfg, &weighting, choice)
-            .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))
+        let mut plan = path::plan_as(options.method, function, &cfg, &weighting, choice)
+            .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))?;
+        if options.trades_affine() {
+            path::loops::trade(&mut plan, function, &cfg, &weighting, affine[number]);
+        }
+        Ok(plan)
     };
     let method = options.method;
     let check = if options.verify && method != Method::None { Some(plan_counters(Method::Block)?) } else { None };
@@ -411,11 +417,16 @@ pub(crate) fn plan_unit(
         ..UnitPlan::of_counters(method, Vec::new(), check)
     };
     if method.counts_paths() {
-        let plans = functions.par_iter().map(|at| plan_paths(at, options.paths));
+        let plans = (0..functions.len()).into_par_iter().map(|number| plan_paths(number, options.paths));
         plan.paths = plans.collect::<Result<_, Error>>()?;
-        let of: Vec<_> = functions.iter().map(|at| at.0.1).zip(&plan.paths).collect();
-        let arrays = windows::worth_arrays(&of, options.paths.array).into_par_iter().map(|index| {
-            let plan = plan_paths(&functions[index], PathOptions { array: u64::MAX, ..options.paths })?;
+        let counts = |(at, plan): (&Hinted<'_>, &PathPlan)| {
+            let (cfg, weighting) = graph(at)?;
+            Ok(PathCost::of(plan, at.0.1, &cfg, &weighting, options.paths.array).path_increments)
+        };
+        let counts = functions.par_iter().zip(&plan.paths).map(counts).collect::<Result<Vec<_>, Error>>()?;
+        let of: Vec<_> = (0..functions.len()).map(|i| (functions[i].0.1, &plan.paths[i], counts[i])).collect();
+        let arrays = windows::worth_arrays(&of, options.paths.array, room).into_par_iter().map(|index| {
+            let plan = plan_paths(index, PathOptions { array: u64::MAX, ..options.paths })?;
             let all = Window { first: 0, len: plan.paths };
             Ok((index, PathPlan { windows: vec![all], ..plan }))
         });

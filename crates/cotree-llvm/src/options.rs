@@ -192,6 +192,7 @@ impl Options {
     /// Are affine variables traded for counters? They are, where counters are to be few.
     #[must_use]
     pub fn trades_affine(&self) -> bool {
-        self.affine && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum
+        let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
+        self.affine && (edges || self.method.counts_paths())
     }
 }

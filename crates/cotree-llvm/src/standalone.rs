@@ -14,6 +14,7 @@ use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;
 use cotree_core::facts::{Doubt, Function, ProgramMap};
 use cotree_core::hints::Hints;
+use cotree_core::method::path::windows::Room;
 use cotree_core::plan::{DerivedEntry, Method};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeMap};
@@ -105,7 +106,8 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     }
     let calls =
         if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, options)?;
+    let room = if executable { Room::AsUsed } else { Room::Whole };
+    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, options, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &[], !executable);
     let resolving = callers::resolving(&prepared);

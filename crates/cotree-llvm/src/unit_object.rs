@@ -30,6 +30,8 @@ struct Unit<'a> {
     name: &'a str,
     /// Counters that recovery reads.
     counters: u64,
+    /// The first of them that counts paths.
+    path_words: u64,
     /// Words of the slab behind them: the caches of path tables.
     caches: u64,
     counts_paths: bool,
@@ -62,11 +64,11 @@ pub(crate) fn of_map(
         id
     });
     let name = &map.program.name;
-    let (counters, caches) = (layout.counter_count, layout.cache_count);
+    let (counters, path_words, caches) = (layout.counter_count, layout.path_words, layout.cache_count);
     let counts_paths = map.plan.method.counts_paths();
     let path_metric = map.plan.path_metric;
     let map = &encoded;
-    write(&Unit { id, name, counters, caches, counts_paths, path_metric, registers, sites, nature, map })
+    write(&Unit { id, name, counters, path_words, caches, counts_paths, path_metric, registers, sites, nature, map })
 }
 
 /// The ELF file.
@@ -138,6 +140,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
     put(offset_of!(UnitDescriptor, counts_paths), &u32::from(unit.counts_paths).to_le_bytes());
     put(offset_of!(UnitDescriptor, path_metric), &unit.path_metric.number().to_le_bytes());
+    put(offset_of!(UnitDescriptor, path_words), &unit.path_words.to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

@@ -9,6 +9,8 @@
 //! PathSegmentHeader, PathBucket × capacity     hash tables of paths, each on whole pages, anywhere behind slab 0
 //! ```
 //!
+//! Counters of paths, and what is behind them in a slab, may be holes of the file ([`slab_hole`]).
+//!
 //! A counter's value is the sum over the slabs. Path segments form a list that begins at `path_head`, newest first; they may
 //! take the places of slabs: a slab that a segment overlaps is none. The count of a key is the sum over all buckets of all
 //! segments that have it. While the program runs the file is called `NAME.PID.live` and its state
@@ -32,7 +34,7 @@ pub const VERSION: u32 = 4;
 /// The oldest version that readers still understand: without path segments.
 pub const OLDEST_VERSION: u32 = 1;
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 /// Page size that offsets and strides are multiples of.
 pub const PAGE: u64 = 4096;
 
@@ -265,6 +267,8 @@ pub struct UnitDescriptor {
     pub register_returns: *const RegisterReturn,
     /// See [`RegisterValue`]; long constants are among them.
     pub register_values: *const u64,
+    /// The first counter that counts paths, in an array or a window; the number of counters if there is none.
+    pub path_words: u64,
     /// As [`RawHeader::path_metric`].
     pub path_metric: u32,
     /// 1: whatever function has its address taken may interrupt any other and not cost a count. 0: the link saw nobody who
@@ -283,6 +287,18 @@ pub const TO_ZEROS: u64 = 2;
 pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {
     ((counter_count + cache_count + MORE_WORDS) * 8).next_multiple_of(PAGE)
 }
+
+/// The bytes of a slab of an executable that take room on the disk only as they are written to: whole pages of path
+/// arrays, windows and caches, unless these are few. Of the rest each byte has its room from the start, so that counting needs none.
+#[must_use]
+pub const fn slab_hole(path_words: u64, counter_count: u64, cache_count: u64) -> core::ops::Range<u64> {
+    let start = (path_words * 8).next_multiple_of(PAGE);
+    let end = (counter_count + cache_count) * 8 / PAGE * PAGE;
+    if end < start + SMALL_HOLE { start..start } else { start..end }
+}
+
+/// Below this a slab has no hole.
+const SMALL_HOLE: u64 = 1 << 20;
 
 /// What stands before the first instruction of a machine function whose calls have values in [`RegisterReturn`].
 #[repr(C)]

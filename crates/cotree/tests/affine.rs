@@ -45,9 +45,9 @@ fn check(source: &str, options: &[&str], level: &str) -> (String, usize, usize) 
         panic!("{options:?} {level}: {said} (kept in {})", kept.display());
     }
     let binary = BinaryFile::open(&folder.path().join("p")).expect("a profiled binary");
-    let plans = &binary.map().plan.functions;
-    let closings = plans.iter().flat_map(|p| &p.probes).filter(|p| matches!(p.probe, Probe::Close(..)));
-    (printed, closings.count(), plans.iter().map(|p| p.fixed.len()).sum())
+    let plans = || binary.map().plan.plans();
+    let closings = plans().flat_map(|p| &p.probes).filter(|p| matches!(p.probe, Probe::Close(..)));
+    (printed, closings.count(), plans().map(|p| p.fixed.len()).sum())
 }
 
 /// One program; so many closings and loops of known length have to be in it at each level.
@@ -62,9 +62,17 @@ fn check_seed(seed: u64, least: [usize; 2]) {
         assert!(tried, "{closings} closings, {fixed} loops of seed {seed} at {level}: too little was tried");
         printed.push(output);
     }
-    let (output, closings, fixed) = check(&source, &["--verify", "--affine", "off"], "-O2");
-    assert_eq!((closings, fixed), (0, 0));
-    printed.push(output);
+    // Of path profiles it is the loops of a single block.
+    for (method, level) in [("path", "-O1"), ("path", "-O2"), ("path-context", "-O2")] {
+        let (output, closings, _) = check(&source, &["--verify", "--profile", method], level);
+        assert!(closings >= least[0] / 5, "{closings} closings of seed {seed} at {level} by {method}");
+        printed.push(output);
+    }
+    for method in ["edge", "path"] {
+        let (output, closings, fixed) = check(&source, &["--verify", "--affine", "off", "--profile", method], "-O2");
+        assert_eq!((closings, fixed), (0, 0));
+        printed.push(output);
+    }
     assert!(printed.iter().all(|p| *p == printed[0]), "{printed:?}");
 }
 
@@ -160,7 +168,12 @@ int main(int argc, char **argv) {
 }";
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("p.c"), source).expect("written");
-    for (options, lost) in [(&[][..], true), (&["--affine", "off"], false)] {
+    for (options, lost) in [
+        (&[][..], true),
+        (&["--affine", "off"], false),
+        (&["--profile", "path"], true),
+        (&["--profile", "path", "--affine", "off"], false),
+    ] {
         succeed(cotree(folder.path()).args(options).args(["cc", "-O2", "-fno-unroll-loops", "-w", "-o", "p", "p.c"]));
         succeed(Command::new("./p").current_dir(folder.path()).env("COTREE_FILE", "p.cotree"));
         let json = succeed(cotree(folder.path()).args(["export", "--format", "json", "p.cotree"]));

@@ -168,7 +168,7 @@ impl Lowering<'_> {
         // edge moves no instruction of an existing block.
         unsafe {
             let entry = self.first_position(Block(0));
-            let counters = Counters::new(self.module, self.unit, number, self.handles.function, entry);
+            let counters = Counters::new(self.module, self.unit, number, entry);
             let registers = paths.map(|paths| {
                 let first = LLVMGetFirstInstruction(self.handles.blocks[0]);
                 PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, [first, entry])

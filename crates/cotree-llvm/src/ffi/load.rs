@@ -5,10 +5,10 @@
 
 use super::table;
 use crate::error::Error;
-use std::ffi::c_uint;
+use std::ffi::{CStr, c_uint};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, Once, OnceLock};
 
 /// The major version whose C API the table describes.
 const MAJOR: u32 = 22;
@@ -71,6 +71,18 @@ pub fn ensure_loaded() -> Result<(), Error> {
     }
     let _ = LOADED.set(library);
     Ok(())
+}
+
+/// From now on, what calls carry ([`crate::apply`]) may stay in a register that the callee preserves: otherwise it is stored
+/// to the stack before each call. Only for code generators that optimise: others leave it in any register. LLVM has
+/// the choice once per process.
+pub fn keep_carried_in_registers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let options = [c"cotree", c"-use-registers-for-deopt-values"].map(CStr::as_ptr);
+        // SAFETY: the library is loaded wherever there is a module; two C strings.
+        unsafe { table::LLVMParseCommandLineOptions(2, options.as_ptr(), std::ptr::null()) };
+    });
 }
 
 /// The version of the loaded LLVM, for messages; empty before [`ensure_loaded`].

@@ -4,5 +4,5 @@
 mod load;
 mod table;
 
-pub use load::{ensure_loaded, loaded_version};
+pub use load::{ensure_loaded, keep_carried_in_registers, loaded_version};
 pub use table::*;

@@ -221,6 +221,7 @@ table! {
     fn LLVMDIBuilderCreateLexicalBlockFile(builder: LLVMDIBuilderRef, scope: LLVMMetadataRef, file: LLVMMetadataRef, discriminator: c_uint) -> LLVMMetadataRef;
     fn LLVMDIBuilderCreateDebugLocation(ctx: LLVMContextRef, line: c_uint, column: c_uint, scope: LLVMMetadataRef, inlined_at: LLVMMetadataRef) -> LLVMMetadataRef;
     fn LLVMDebugMetadataVersion() -> c_uint;
+    fn LLVMParseCommandLineOptions(argc: c_int, argv: *const *const c_char, overview: *const c_char);
     fn LLVMInitializeX86TargetInfo();
     fn LLVMInitializeX86Target();
     fn LLVMInitializeX86TargetMC();

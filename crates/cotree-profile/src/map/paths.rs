@@ -16,7 +16,7 @@ use cotree_core::probe::Probe;
 
 /// The part of a path plan that counts self-loops.
 pub(super) fn counters(plan: &PathPlan) -> FunctionPlan {
-    let counts = |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..));
+    let counts = |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..) | Probe::Close(..));
     FunctionPlan {
         probes: plan.plan.probes.iter().filter(|placed| counts(&placed.probe)).copied().collect(),
         measures: plan.plan.measures.clone(),

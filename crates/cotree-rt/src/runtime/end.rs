@@ -1,7 +1,7 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
 use super::linkage::{Caller, call, entry, weak};
-use super::{early, fork, process, profile, slabs, stop, sys, unit, walk};
+use super::{early, fork, no_room, process, profile, slabs, stop, sys, unit, walk};
 use crate::layout::{Flags, HANDLER, State};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -135,7 +135,11 @@ fn note_unforeseen_handlers() {
         return;
     }
     for signal in (1..=64).filter(|signal| !LIBC.contains(signal)) {
-        if let Some(address) = unit::link_address(sys::disposition(signal) as u64 + 1) {
+        let handler = sys::disposition(signal);
+        if no_room::is_handler(handler) {
+            continue;
+        }
+        if let Some(address) = unit::link_address(handler as u64 + 1) {
             process::flag(Flags::HANDLER_UNFORESEEN);
             early::count((address - 1) | HANDLER, 1);
         }

@@ -19,6 +19,7 @@ mod lock;
 mod memory;
 mod modules;
 mod naming;
+mod no_room;
 mod pagemap;
 mod paths;
 mod process;

@@ -2,7 +2,7 @@
 
 use super::naming::{Facts, Path, Place};
 use super::sys::{self, Errno};
-use super::{early, paths, say, slabs, unit};
+use super::{early, no_room, paths, say, slabs, unit};
 use crate::layout::{ABI, BodyChecksum, Flags, MAGIC, PAGE, RawHeader, State, VERSION, checksum};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -215,7 +215,9 @@ fn open_exclusive(live: &Path) -> sys::Result<c_int> {
 /// Allocates and maps the file. Nothing of the program is touched unless all of it works.
 fn map_file(fd: c_int) -> sys::Result<()> {
     let slab_count = slabs::initial_count();
-    sys::allocate(fd, 0, slabs_offset() + slab_count * unit::stride() as u64)?;
+    sys::allocate(fd, 0, slabs_offset())?;
+    slabs::allocate(fd, slabs_offset(), slab_count as usize)?;
+    no_room::prepare();
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new range.
     let front = unsafe { sys::map(core::ptr::null_mut(), slabs_offset() as usize, prot, libc::MAP_SHARED, fd, 0) }?;
@@ -282,6 +284,7 @@ pub fn publish(state: u32, threads_alive: u32) {
     let Some(header) = header() else { return };
     slabs::fold_orphans();
     paths::fold_orphans();
+    no_room::settle();
     seal(header, state, threads_alive, early::table(), slabs::for_each);
     if mapped() {
         if let (Some(live), Some(name)) = (names().live.c_str(), names().name.c_str())
@@ -361,7 +364,7 @@ fn write_from_memory(header: *mut RawHeader) {
         let _ = names.live.c_str().map(sys::unlink);
         let fd = open_exclusive(&names.live)?;
         let total = slabs_offset() + slabs::count() * unit::stride() as u64;
-        let mut result = sys::allocate(fd, 0, total);
+        let mut result = sys::resize(fd, total);
         let mut at = 0;
         let mut write = |bytes: &[u8], zeros: usize| {
             if result.is_ok() {

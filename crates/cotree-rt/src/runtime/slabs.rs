@@ -5,21 +5,32 @@
 //! hold the addresses. When the file can't grow, a chunk is an orphan in plain memory, added to slab 0 at the end. The
 //! tables of paths ([`super::paths`]) get their room in the same way, between the slabs.
 
+mod growth;
+mod holes;
+
+pub use growth::{make_first_room, take_room};
+pub use holes::{allocate, give_up_page, take_back_pages};
+
 use super::lock::{Held, Lock};
+use super::pagemap::{self, Memory};
 use super::segments::Segments;
 use super::sys::{self, Errno};
-use super::{pagemap, profile, unit};
+use super::{profile, unit};
 use crate::layout::{Flags, PAGE};
 use crate::zeros;
 use core::ffi::c_int;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use core::{ptr, slice};
+use growth::grow;
+use holes::{BEING_MAPPED, OpenFile, for_each_part, pieces, words_in};
 
 struct Chunk {
     base: AtomicPtr<u8>,
     /// Its size in places of slabs.
     slabs: AtomicUsize,
+    /// Bytes from its start that have room on the disk, but for holes of slabs.
+    allocated: AtomicUsize,
     /// Bytes from its start that have an owner.
     used: AtomicUsize,
     /// For tables of paths.
@@ -37,7 +48,7 @@ impl Chunk {
     /// The next so many bytes that have no owner, with their place in the file (0 if it is an orphan).
     fn take(&self, bytes: usize) -> Option<(*mut u8, u64)> {
         let used = self.used.load(Relaxed);
-        if self.len() - used < bytes {
+        if self.len() - used < bytes || self.allocate(used + bytes).is_err() {
             return None;
         }
         self.used.store(used + bytes, Relaxed);
@@ -45,6 +56,19 @@ impl Chunk {
         // SAFETY: within the chunk.
         let base = unsafe { self.base.load(Relaxed).add(used) };
         Some((base, if self.is_orphan() { 0 } else { offset + used as u64 }))
+    }
+
+    /// Sees to it that so many bytes of it have room on the disk.
+    fn allocate(&self, bytes: usize) -> sys::Result<()> {
+        let allocated = self.allocated.load(Relaxed);
+        if bytes <= allocated {
+            return Ok(());
+        }
+        let wanted = bytes.max(allocated + allocated / 4).next_multiple_of(PAGE as usize).min(self.len());
+        let fd = profile::reopen().ok_or(Errno(libc::ENOENT))?;
+        let result = sys::allocate(fd, self.offset.load(Relaxed) + allocated as u64, (wanted - allocated) as u64);
+        sys::close(fd);
+        result.inspect(|()| self.allocated.store(wanted, Relaxed))
     }
 
     fn is_orphan(&self) -> bool {
@@ -81,12 +105,13 @@ fn chunks() -> impl DoubleEndedIterator<Item = &'static Chunk> {
 }
 
 /// Adds a chunk at the end. The lock is held, or there is one thread.
-fn push(base: *mut u8, slabs: usize, used: usize, paths: bool, orphan: bool) -> sys::Result<&'static Chunk> {
+fn push(base: *mut u8, slabs: usize, allocated: usize, paths: bool, orphan: bool) -> sys::Result<&'static Chunk> {
     let chunk = TABLE.make(CHUNK_COUNT.load(Relaxed)).ok_or(Errno(libc::ENOMEM))?;
     chunk.offset.store(end_of_file(), Relaxed);
     chunk.base.store(base, Relaxed);
     chunk.slabs.store(slabs, Relaxed);
-    chunk.used.store(used, Relaxed);
+    chunk.allocated.store(allocated, Relaxed);
+    chunk.used.store(0, Relaxed);
     chunk.paths.store(paths, Relaxed);
     chunk.orphan.store(orphan, Relaxed);
     CHUNK_COUNT.fetch_add(1, Relaxed);
@@ -132,7 +157,9 @@ pub fn map_initial(fd: c_int) -> sys::Result<()> {
             }
         };
     }
+    BEING_MAPPED.store(own.cast(), Relaxed);
     move_early_counts(own.cast());
+    BEING_MAPPED.store(ptr::null_mut(), Relaxed);
     // SAFETY: the counters' pages are for this; nothing else lies in them.
     let result = unsafe { sys::map(counters().cast(), stride, READ_WRITE, flags | libc::MAP_FIXED, fd, offset) };
     // SAFETY: mapped above, and its content is in the file.
@@ -166,7 +193,7 @@ fn own() -> *mut u64 {
     let stride = unit::stride();
     let known = |chunk: &Chunk| {
         let distance = (slab as usize).wrapping_sub(chunk.base.load(Relaxed) as usize);
-        distance < chunk.slabs.load(Relaxed) * stride && distance.is_multiple_of(stride)
+        !chunk.is_for_paths() && distance < chunk.len() && distance.is_multiple_of(stride)
     };
     if slab == counters() || chunks().any(known) {
         return slab;
@@ -190,7 +217,9 @@ fn own_place() -> (*mut u8, c_int) {
 }
 
 fn adopt_own(own: *mut u8) {
-    let _ = push(own, 1, unit::stride(), false, false);
+    if let Ok(chunk) = push(own, 1, unit::stride(), false, false) {
+        chunk.used.store(unit::stride(), Relaxed);
+    }
     // SAFETY: this thread; callers up the stack that hold slab 0 may go on to use it.
     unsafe { unit::set_slab(unit::thread_pointer(), own.cast()) };
     if unit::by_segment() {
@@ -201,8 +230,9 @@ fn adopt_own(own: *mut u8) {
 /// Moves what was counted before slab 0 was in a file: in most programs nothing, and its memory was never touched.
 fn move_early_counts(to: *mut u64) {
     let slab = counters();
-    let words = |bytes: Range<usize>| bytes.start / size_of::<u64>()..bytes.end / size_of::<u64>();
-    pagemap::for_each_touched(slab.cast(), unit::stride(), |part| move_counts(slab, to, words(part)));
+    pagemap::for_each_touched(slab.cast(), unit::stride(), Memory::Private, |part| {
+        move_counts(slab, to, words_in(&part))
+    });
 }
 
 /// Adds what is in these words of one slab to another and clears it. Untouched pages of both stay so.
@@ -215,6 +245,19 @@ fn move_counts(from: *mut u64, to: *mut u64, words: Range<usize>) {
             from.add(index).write_volatile(0);
         }
     });
+}
+
+/// Calls for every slab with the parts in which anything may have been counted.
+fn for_each_slab(mut act: impl FnMut(*mut u64, Range<usize>)) {
+    let file = OpenFile::new();
+    for_each_part(counters(), file.at(profile::slabs_offset()), |part| act(counters(), part));
+    for chunk in chunks() {
+        for (index, slab) in chunk.each().enumerate() {
+            let offset = chunk.offset.load(Relaxed) + (index * unit::stride()) as u64;
+            let memory = if chunk.is_orphan() { Memory::Private } else { file.at(offset) };
+            for_each_part(slab, memory, |part| act(slab, part));
+        }
+    }
 }
 
 /// Calls for every counter of these words of a slab that is not zero.
@@ -245,11 +288,6 @@ fn first_counted_block(slab: *const u64, words: &Range<usize>) -> Option<Range<u
 
 fn counter_count() -> usize {
     unit::descriptor().counter_count as usize
-}
-
-/// All words of a slab.
-fn all_words() -> Range<usize> {
-    0..unit::stride() / size_of::<u64>()
 }
 
 /// In a forked child: lets go of the parent's file. Slab 0 and this thread's slab become empty memory where they are,
@@ -356,62 +394,27 @@ pub fn lock() -> Held<'static> {
     LOCK.take()
 }
 
-/// Zeroed room for a table of paths, with its place in the file (0: not in the file). The caller holds the lock.
-pub fn take_room(bytes: usize) -> sys::Result<(*mut u8, u64)> {
-    let bytes = bytes.next_multiple_of(PAGE as usize);
-    if let Some(room) = chunks().filter(|c| c.is_for_paths()).find_map(|c| c.take(bytes)) {
-        return Ok(room);
-    }
-    grow(bytes, true)?.take(bytes).ok_or(Errno(libc::ENOMEM))
-}
-
-/// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
-fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
-    let total: usize = chunks().filter(|c| c.is_for_paths() == paths).map(|c| c.slabs.load(Relaxed)).sum();
-    let slabs = (total / 4).max(bytes.div_ceil(unit::stride()));
-    let len = slabs * unit::stride();
-    let in_file = if profile::mapped() { grow_file(len) } else { Err(Errno(libc::ENODEV)) };
-    let orphan = in_file.is_err() && (profile::mapped() || !profile::active());
-    let base = in_file.or_else(|_| sys::map_anonymous(len))?;
-    let chunk = push(base, slabs, 0, paths, orphan)?;
-    profile::set_slab_count(count());
-    Ok(chunk)
-}
-
-/// Room for the first table of paths, in a new file that is still open.
-pub fn make_first_room(fd: c_int, bytes: usize) -> sys::Result<()> {
-    let slabs = bytes.next_multiple_of(PAGE as usize).div_ceil(unit::stride());
-    let base = map_behind(fd, slabs * unit::stride())?;
-    push(base, slabs, 0, true, false)?;
-    Ok(())
-}
-
-fn grow_file(len: usize) -> sys::Result<*mut u8> {
-    let fd = profile::reopen().ok_or(Errno(libc::ENOENT))?;
-    let result = map_behind(fd, len);
-    sys::close(fd);
-    result
-}
-
-fn map_behind(fd: c_int, len: usize) -> sys::Result<*mut u8> {
-    let offset = end_of_file();
-    sys::allocate(fd, offset, len as u64)?;
-    // SAFETY: a new range.
-    unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }
-}
-
 /// Moves what is in slabs that are not in the file to slab 0, which is.
 pub fn fold_orphans() {
-    for_each_orphan(|slab| move_counts(slab, counters(), all_words()));
+    for_each_orphan(|slab| {
+        for_each_part(slab, Memory::Private, |part| move_counts(slab, counters(), words_in(&part)));
+    });
+}
+
+/// Is there any slab that is not in the file?
+pub fn are_orphaned() -> bool {
+    chunks().any(|chunk| chunk.is_orphan() && !chunk.is_for_paths())
 }
 
 /// Adds what is in slabs that are not in the file to a copy of slab 0.
 pub fn add_orphans(to: *mut u64) {
     for_each_orphan(|slab| {
-        for index in 0..unit::descriptor().counter_count as usize {
-            // SAFETY: both are slabs.
-            unsafe { *to.add(index) = (*to.add(index)).wrapping_add(slab.add(index).read_volatile()) };
-        }
+        for_each_part(slab, Memory::Private, |part| {
+            for index in words_in(&part).start..words_in(&part).end.min(counter_count()) {
+                // SAFETY: both are slabs.
+                unsafe { *to.add(index) = (*to.add(index)).wrapping_add(slab.add(index).read_volatile()) };
+            }
+        });
     });
 }
 
@@ -449,27 +452,47 @@ pub fn slab_zero_in_use() -> bool {
     // SAFETY: a word of slab 0.
     let spare = unsafe { counters().add(unit::spare()).read_volatile() } != 0;
     // Where there is no segment register for us, the first thread counts there too.
-    spare || !NO_SEGMENT.load(Relaxed) && first_counted_block(counters(), &(0..counter_count())).is_some()
+    if spare || NO_SEGMENT.load(Relaxed) {
+        return spare;
+    }
+    let file = OpenFile::new();
+    let mut used = false;
+    for_each_part(counters(), file.at(profile::slabs_offset()), |part| {
+        let words = words_in(&part).start..words_in(&part).end.min(counter_count());
+        used = used || !words.is_empty() && first_counted_block(counters(), &words).is_some();
+    });
+    used
 }
 
-/// Every slab, and what takes the places of slabs, in file order, each with how many bytes follow that nobody had yet:
+/// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that nobody had yet:
 /// they are zero, and not looked at they take no memory.
 pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
-    // SAFETY: slab 0 is padded to its stride.
-    act(unsafe { slice::from_raw_parts(counters().cast(), unit::stride()) }, 0);
+    let file = OpenFile::new();
+    pieces(counters(), file.at(profile::slabs_offset()), act);
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
-        let used = chunk.used.load(Relaxed);
-        // SAFETY: the chunk's own memory.
-        act(unsafe { slice::from_raw_parts(chunk.base.load(Relaxed), used) }, chunk.len() - used);
+        let (base, used) = (chunk.base.load(Relaxed), chunk.used.load(Relaxed));
+        if chunk.is_for_paths() {
+            // SAFETY: the chunk's own memory.
+            act(unsafe { slice::from_raw_parts(base, used) }, chunk.len() - used);
+            continue;
+        }
+        for (index, slab) in chunk.each().enumerate() {
+            let at = index * unit::stride();
+            if at < used {
+                pieces(slab, file.at(chunk.offset.load(Relaxed) + at as u64), act);
+            } else {
+                act(&[], unit::stride());
+            }
+        }
     }
 }
 
 /// All counters zero.
 pub fn clear() {
-    for slab in chunks().flat_map(Chunk::each).chain([counters()]) {
+    for_each_slab(|slab, part| {
         // SAFETY: within the slab.
-        each_counted(slab, 0..counter_count(), |index| unsafe { slab.add(index).write_volatile(0) });
-    }
+        each_counted(slab, words_in(&part), |index| unsafe { slab.add(index).write_volatile(0) });
+    });
 }
 
 /// Before the unit is unloaded: its threads' slabs go, and whatever of it still runs counts into its own image.

@@ -87,7 +87,14 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     let (table_bytes, capacity) = if keys == 0 { (0, 0) } else { paths::room_for(keys) };
     let slab_count = ((slabs_end - front) / stride + table_bytes.div_ceil(stride)) as u64;
     let total = front + slab_count as usize * stride;
-    sys::allocate(fd, 0, total as u64)?;
+    sys::allocate(fd, 0, front as u64)?;
+    if total > slabs_end {
+        sys::allocate(fd, slabs_end as u64, (total - slabs_end) as u64)?;
+    }
+    if slabs::are_orphaned() {
+        sys::allocate(fd, front as u64, stride as u64)?;
+    }
+    sys::resize(fd, total as u64)?;
     // SAFETY: a new range.
     let copy =
         unsafe { sys::map(core::ptr::null_mut(), total, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0) }?;
@@ -100,13 +107,24 @@ fn fill(fd: c_int, caller: &Caller) -> sys::Result<()> {
     };
     copied.slab_count = slab_count;
     copied.path_head = path_head;
-    let mut at = front;
+    let (mut at, mut allocated) = (front, Ok(()));
     slabs::for_each(&mut |slabs, zeros| {
         let length = slabs.len().min(slabs_end - at);
+        if length > 0 && allocated.is_ok() {
+            allocated = sys::allocate(fd, at as u64, length as u64);
+        }
+        if allocated.is_err() {
+            return;
+        }
         // SAFETY: `at` stays within the copy.
         unsafe { core::ptr::copy_nonoverlapping(slabs.as_ptr(), copy.add(at), length) };
         at = slabs_end.min(at + length + zeros);
     });
+    if let Err(error) = allocated {
+        // SAFETY: mapped above, used no more.
+        unsafe { sys::unmap(copy, total) };
+        return Err(error);
+    }
     // SAFETY: slab 0 of the copy.
     slabs::add_orphans(unsafe { copy.add(front) }.cast());
     // SAFETY: behind the slabs, as large as asked for.

@@ -44,7 +44,7 @@ const PATIENT_ROUNDS: u32 = 100;
 const ROUNDS_STUCK: u32 = 200;
 
 unsafe extern "C" {
-    fn cotree_rt_return_from_signal();
+    pub fn cotree_rt_return_from_signal();
 }
 
 // The bytes by which walks know the end of a handler.
@@ -148,7 +148,7 @@ pub fn after_fork() {
     }
 }
 
-const SA_RESTORER: c_int = 0x0400_0000;
+pub const SA_RESTORER: c_int = 0x0400_0000;
 
 unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut libc::ucontext_t) {
     let Some((_, record)) = thread::current() else { return };

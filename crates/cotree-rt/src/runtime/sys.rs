@@ -109,6 +109,28 @@ pub fn allocate(fd: c_int, offset: u64, len: u64) -> Result<()> {
     Ok(())
 }
 
+/// Gives the file this length, without room for what is not there yet. Never raises SIGXFSZ.
+pub fn resize(fd: c_int, len: u64) -> Result<()> {
+    if len > file_size_limit() {
+        return Err(Errno(libc::EFBIG));
+    }
+    // SAFETY: touches nothing but the file.
+    unsafe { call(libc::SYS_ftruncate, [fd as usize, len as usize, 0, 0, 0, 0]) }.map(|_| ())
+}
+
+/// From where to where the file has data at or after the offset; at the end of all offsets if there is none.
+pub fn next_data(fd: c_int, offset: u64) -> Result<core::ops::Range<u64>> {
+    // SAFETY: no memory involved.
+    let seek = |offset: u64, whence: c_int| unsafe {
+        call(libc::SYS_lseek, [fd as usize, offset as usize, whence as usize, 0, 0, 0])
+    };
+    match seek(offset, libc::SEEK_DATA) {
+        Ok(start) => Ok(start as u64..seek(start as u64, libc::SEEK_HOLE)? as u64),
+        Err(Errno(libc::ENXIO)) => Ok(u64::MAX - 1..u64::MAX),
+        Err(error) => Err(error),
+    }
+}
+
 /// The soft limit of RLIMIT_FSIZE: going past it would raise a signal in a program that writes no such file itself.
 pub fn file_size_limit() -> u64 {
     let mut limit = [u64::MAX; 2];

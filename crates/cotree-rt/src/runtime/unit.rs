@@ -2,8 +2,9 @@
 //! thread's slab.
 
 use super::sys;
-use crate::layout::{Access, TO_ZEROS, UnitDescriptor, slab_stride};
+use crate::layout::{Access, TO_ZEROS, UnitDescriptor, slab_hole, slab_stride};
 use core::arch::asm;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 unsafe extern "C" {
@@ -43,6 +44,16 @@ pub fn spare() -> usize {
 /// Bytes from one slab to the next.
 pub fn stride() -> usize {
     slab_stride(descriptor().counter_count, descriptor().cache_count) as usize
+}
+
+/// The bytes of a slab that take room in the file only as they are written to.
+pub fn hole() -> Range<usize> {
+    let descriptor = descriptor();
+    if descriptor.executable == 0 {
+        return 0..0; // A handler for want of room could not be taken back when the library is unloaded.
+    }
+    let hole = slab_hole(descriptor.path_words, descriptor.counter_count, descriptor.cache_count);
+    hole.start as usize..hole.end as usize
 }
 
 /// Whether generated code counts paths.

@@ -2,6 +2,7 @@
 
 mod ends;
 mod flavours;
+mod holes;
 mod leaves;
 mod paths;
 mod starts;

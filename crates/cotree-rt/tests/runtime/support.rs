@@ -87,12 +87,18 @@ impl Place {
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
         let unit = self.0.join(format!("{name}.unit.o"));
         let executable = flavour != Flavour::Shared;
-        let counters = format!("-DCOUNTERS={}", if source == "early.c" { MANY_COUNTERS } else { 1024 });
+        let (counters, path_words) = match source {
+            "early.c" => (MANY_COUNTERS, MANY_COUNTERS),
+            "holes.c" => (1 << 20, 1024),
+            _ => (1024, 1024),
+        };
+        let counters = format!("-DCOUNTERS={counters}");
         check(
             Command::new("gcc")
                 .args(["-O2", "-fPIC", "-c", "-o"])
                 .args([&unit, &programs.join("unit.c")])
                 .arg(&counters)
+                .arg(format!("-DUNIT_PATH_WORDS={path_words}"))
                 .arg(format!("-DUNIT_THREADED={access}"))
                 .arg(format!("-DUNIT_EXECUTABLE={}", i32::from(executable)))
                 .arg(format!("-DUNIT_CACHES={}", if source.starts_with("paths") { 4 } else { 0 }))

@@ -38,6 +38,7 @@ mod cost;
 pub mod cuts;
 pub mod graph;
 pub mod increments;
+pub mod loops;
 pub mod numbering;
 pub mod placement;
 mod profile;
@@ -59,6 +60,7 @@ use crate::weighting::Weighting;
 use classes::EdgeClasses;
 use increments::Increments;
 use numbering::{MOST_PATHS, Numbering};
+use placement::Given;
 use serde::{Deserialize, Serialize};
 use windows::{Window, Windows};
 
@@ -239,7 +241,8 @@ fn plan_with(
     let numbering = Numbering::new(function, cfg, &cuts)?;
     let increments = Increments::new(function, cfg, &numbering, classes, weighting, options.array);
     let windows = Windows::choose(cfg, &cuts, &numbering, weighting, options.array);
-    let placed = placement::place(function, cfg, &numbering, &increments, classes, windows, options.metric);
+    let given = Given { function, cfg, classes, weighting };
+    let placed = placement::place(given, &numbering, &increments, windows, options);
     let copies = context::copies(cfg, &numbering, &increments, classes);
     Ok(PathPlan {
         plan: placed.plan,

@@ -6,6 +6,9 @@
 //! its paths can go on in one way only, without an increment; the chord before it becomes `table[r + Inc(c)] += 1`.
 //! Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`, `table[r] += 1`.
 //!
+//! In an array, the end is also pulled over increments where nothing else branches off, if ways with increments come together there
+//! more often than others: each way counts by itself, which takes no more than to add. In a hash table that would take much code.
+//!
 //! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold none:
 //! the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
 //!
@@ -19,13 +22,14 @@ use super::graph::{Arc, Node, PathGraph, Role, entered, left};
 use super::increments::Increments;
 use super::numbering::Numbering;
 use super::windows::{Window, Windows};
-use super::{AtCalls, PATH_REGISTER};
+use super::{AtCalls, PATH_REGISTER, PathOptions};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Table};
 use crate::placement::{Placer, add_counter};
-use crate::plan::{FunctionPlan, PathMetric};
+use crate::plan::FunctionPlan;
 use crate::probe::{Place, PlacedProbe, Probe};
+use crate::weighting::Weighting;
 
 /// What is done on an arc, or at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,23 +54,43 @@ pub struct Placed {
     pub windows: Vec<Window>,
 }
 
+/// The function whose paths are counted.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub function: &'a Function,
+    pub cfg: &'a Cfg,
+    pub classes: &'a EdgeClasses,
+    pub weighting: &'a Weighting,
+}
+
 /// The optimised placement.
 #[must_use]
 pub(super) fn place(
-    function: &Function,
-    cfg: &Cfg,
+    given: Given<'_>,
     numbering: &Numbering,
     increments: &Increments,
-    classes: &EdgeClasses,
     windows: Windows,
-    metric: PathMetric,
+    options: PathOptions,
 ) -> Placed {
+    let Given { function, cfg, classes, weighting } = given;
     let mut moves = Moves::new(cfg, numbering.graph(), increments, classes);
-    if metric.is_summed() {
+    if options.metric.is_summed() {
         moves.keep_ends_behind_blocks(cfg);
     }
     moves.push_starts_down();
-    moves.pull_counts_up(&windows);
+    let merged = |arc: Arc| {
+        let (weight, splits) = match numbering.graph().role(arc) {
+            Role::Real(edge) => (weighting.edge(edge), matches!(classes.class(edge), Class::Placeable(Place::Edge(_)))),
+            Role::Inside(block) => (weighting.block(block), false),
+            _ => (0.0, false),
+        };
+        match increments.increment[arc] {
+            0 if splits => -weight,
+            0 => 0.0,
+            _ => weight,
+        }
+    };
+    moves.pull_counts_up(&windows, merged, numbering.paths() <= options.array);
     moves.add_the_rest();
     finish(function, cfg, numbering, increments, classes, &moves, windows)
 }
@@ -102,8 +126,8 @@ struct Moves<'a> {
     actions: Vec<Option<Action>>,
     /// Only one way without increments leads to the node, and nothing has been put into the register on it.
     fresh: Vec<bool>,
-    /// The paths through the node have been counted before it is reached.
-    counted: Vec<bool>,
+    /// The paths through the node have been counted before it is reached, each with this added to its number so far.
+    counted: Vec<Option<i64>>,
     /// The start of paths can't be pushed to this node.
     no_start: Vec<bool>,
     /// The end of paths can't be pulled to this node.
@@ -140,7 +164,7 @@ impl<'a> Moves<'a> {
             increment: &increments.increment,
             actions: vec![None; graph.arc_count()],
             fresh: vec![false; nodes],
-            counted: vec![false; nodes],
+            counted: vec![None; nodes],
             no_start,
             no_end,
         }
@@ -171,19 +195,22 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn pull_counts_up(&mut self, windows: &Windows) {
+    fn pull_counts_up(&mut self, windows: &Windows, merged: impl Fn(Arc) -> f64, in_array: bool) {
         let graph = self.graph;
-        self.counted[graph.exit()] = true;
+        self.counted[graph.exit()] = Some(0);
         for &node in graph.topological_order().iter().rev() {
-            if !self.counted[node] {
-                continue;
-            }
+            let Some(rest) = self.counted[node] else { continue };
             for &arc in graph.inward(node) {
-                let (src, k) = (graph.src(arc), self.increment[arc]);
+                let (src, k) = (graph.src(arc), self.increment[arc].wrapping_add(rest));
+                let worthwhile = || in_array && (graph.inward(src).len() == 1 || self.gain(src, &merged) > 0.0);
                 if matches!(graph.role(arc), Role::DeadEnd(_)) {
                     self.actions[arc] = None; // Never taken.
-                } else if k == 0 && graph.out(src).len() == 1 && !self.no_end[src] && src != graph.entry() {
-                    self.counted[src] = true;
+                } else if graph.out(src).len() == 1
+                    && !self.no_end[src]
+                    && src != graph.entry()
+                    && (self.increment[arc] == 0 || worthwhile())
+                {
+                    self.counted[src] = Some(k);
                     self.actions[arc] = None;
                 } else if self.fresh[src] {
                     self.actions[arc] = Some(Action::CountConstant(k));
@@ -194,10 +221,16 @@ impl<'a> Moves<'a> {
         }
     }
 
+    /// How many instructions less are executed if paths are counted on the ways into the node instead of behind it.
+    fn gain(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
+        self.graph.inward(node).iter().map(|&arc| merged(arc)).sum()
+    }
+
     fn add_the_rest(&mut self) {
         for (arc, action) in self.actions.iter_mut().enumerate() {
             let never_taken = matches!(self.graph.role(arc), Role::DeadEnd(_));
-            if action.is_none() && self.increment[arc] != 0 && !never_taken {
+            let over = self.counted[self.graph.dst(arc)].is_some();
+            if action.is_none() && self.increment[arc] != 0 && !never_taken && !over {
                 *action = Some(Action::Add(self.increment[arc]));
             }
         }
@@ -292,7 +325,7 @@ fn finish(
     blocks.dedup();
     let only_ways = only_ways(numbering);
     let at_calls = |node: Node| match only_ways[node] {
-        _ if moves.counted[node] => AtCalls::Counted,
+        _ if moves.counted[node].is_some() => AtCalls::Counted,
         Some(prefix) => AtCalls::Known(prefix),
         None => AtCalls::Query(increments.query[node]),
     };

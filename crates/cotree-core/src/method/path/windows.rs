@@ -52,26 +52,42 @@ impl Window {
 /// Functions without loops run less often: their windows are this part of an array's length.
 const STRAIGHT: u64 = 16;
 
+/// What the words of large arrays cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Memory and disk only where paths run: in executables.
+    AsUsed,
+    /// All of it, from the start.
+    Whole,
+}
+
+impl Room {
+    /// How many words the large arrays of a unit with so many blocks may have together, and one of them, where `array` words
+    /// are any function's.
+    fn words(self, array: u64, blocks: u64) -> [u64; 2] {
+        match self {
+            Self::AsUsed => [UNIT_WORDS, array.saturating_mul(MOST_TIMES_AS_USED)],
+            Self::Whole => [blocks.saturating_mul(array / BLOCK_SHARE), array.saturating_mul(MOST_TIMES)],
+        }
+    }
+}
+
 /// The functions with too many paths for an array that get one nevertheless, by their numbers: nothing is as cheap, so all
-/// words are given away that a unit of that size may have. Functions with loops come first, and those with the fewest
-/// paths per block. [`super::PathPlan::windows`] is to be all paths then.
+/// words are given away that a unit of that size may have. The third says how many paths an activation may count, or so: the
+/// functions with most of them per word come first. [`super::PathPlan::windows`] is to be all paths then.
 #[must_use]
-pub fn worth_arrays(functions: &[(&Function, &PathPlan)], array: u64) -> Vec<usize> {
-    let blocks: usize = functions.iter().map(|(function, _)| function.blocks.len()).sum();
-    let mut left = (blocks as u64).saturating_mul(array / BLOCK_SHARE);
-    let most = array.saturating_mul(MOST_TIMES).min(MOST_PATH_ARRAY);
-    let wanted = |plan: &PathPlan| plan.paths > array && plan.paths <= most;
-    let mut wanted: Vec<(bool, u64, u64, usize)> = (0..)
+pub fn worth_arrays(functions: &[(&Function, &PathPlan, f64)], array: u64, room: Room) -> Vec<usize> {
+    let blocks: usize = functions.iter().map(|(function, ..)| function.blocks.len()).sum();
+    let [mut left, most] = room.words(array, blocks as u64);
+    let most = most.min(MOST_PATH_ARRAY);
+    let mut wanted: Vec<(f64, u64, usize)> = (0..)
         .zip(functions)
-        .filter(|(_, (_, plan))| wanted(plan))
-        .map(|(index, (function, plan))| {
-            let straight = plan.cuts.edges.is_empty() && plan.cuts.loops.is_empty();
-            (straight, plan.paths / function.blocks.len().max(1) as u64, plan.paths, index)
-        })
+        .map(|(index, (_, plan, counts))| (counts / plan.paths.max(1) as f64, plan.paths, index))
+        .filter(|&(_, paths, _)| paths > array && paths <= most)
         .collect();
-    wanted.sort_unstable();
+    wanted.sort_unstable_by(|(a, _, i), (b, _, j)| b.total_cmp(a).then(i.cmp(j)));
     let mut chosen = Vec::new();
-    for (_, _, paths, index) in wanted {
+    for (_, paths, index) in wanted {
         if paths <= left {
             left -= paths;
             chosen.push(index);
@@ -80,9 +96,13 @@ pub fn worth_arrays(functions: &[(&Function, &PathPlan)], array: u64) -> Vec<usi
     chosen
 }
 
+/// 32 MiB of addresses.
+const UNIT_WORDS: u64 = 1 << 22;
+/// A function may have no more than so many times what any function may have.
+const MOST_TIMES_AS_USED: u64 = 2048;
 /// A unit may have a word for this part of an array per block: 16 where arrays have 1,024.
 const BLOCK_SHARE: u64 = 64;
-/// A function gets no more than so many times what every function may have.
+/// As [`MOST_TIMES_AS_USED`].
 const MOST_TIMES: u64 = 64;
 
 /// A window is looked into where at least this part of all paths that come by may be in it: to look in vain costs a

@@ -1,0 +1,29 @@
+//! Loops of a single block, which are no part of paths, counted by their own variables ([`crate::affine`]) where that is
+//! cheaper than a counter.
+
+use super::PathPlan;
+use crate::affine::{AffineVariable, LARGE, Trades};
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::ids::Counter;
+use crate::plan::Measure;
+use crate::probe::{PlacedProbe, Probe};
+use crate::weighting::Weighting;
+
+/// Replaces counters of self-loops in a plan of the function. Large functions, whose path register has to make do with what registers
+/// are left, keep their counters.
+pub fn trade(plan: &mut PathPlan, function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) {
+    if plan.plan.measures.is_empty() || variables.is_empty() || function.blocks.len() > LARGE {
+        return;
+    }
+    let trades = Trades::new(function, cfg, weighting, variables);
+    for (index, measure) in plan.plan.measures.iter().enumerate() {
+        let Measure::Edge(edge) = *measure else { continue };
+        let Some((_, trade)) = trades.of(edge) else { continue };
+        let counter = Counter::new(index);
+        let counts = |probe: Probe| matches!(probe, Probe::Count(c) | Probe::CountIfTaken(c, _) if c == counter);
+        plan.plan.probes.retain(|placed| !counts(placed.probe));
+        let closing = |&(place, closing)| PlacedProbe { place, probe: Probe::Close(counter, closing) };
+        plan.plan.probes.extend(trade.closings.iter().map(closing));
+    }
+}

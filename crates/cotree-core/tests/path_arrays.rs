@@ -1,0 +1,50 @@
+//! Which functions with many paths get an array.
+
+mod random;
+
+use cotree_core::facts::Function;
+use cotree_core::method::path::windows::{Room, worth_arrays};
+use cotree_core::method::path::{self, PathOptions, PathPlan};
+use cotree_core::weighting::Weighting;
+
+/// A chain of so many diamonds: 2^n paths.
+fn diamonds(count: usize) -> (Function, PathPlan) {
+    let edges: Vec<(usize, usize, bool)> = (0..count)
+        .map(|i| 3 * i)
+        .flat_map(|a| [(a, a + 1, true), (a, a + 2, true), (a + 1, a + 3, true), (a + 2, a + 3, true)])
+        .chain([(3 * count, 3 * count + 1, true)])
+        .collect();
+    let function = random::function(3 * count + 1, &edges, &[]);
+    let cfg = function.cfg().unwrap();
+    let plan = path::plan(&function, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
+    assert_eq!(plan.paths, 1 << count);
+    (function, plan)
+}
+
+fn chosen(functions: &[(usize, f64)], array: u64, room: Room) -> Vec<usize> {
+    let made: Vec<_> = functions.iter().map(|&(count, counts)| (diamonds(count), counts)).collect();
+    let functions: Vec<_> = made.iter().map(|((function, plan), counts)| (function, plan, *counts)).collect();
+    worth_arrays(&functions, array, room)
+}
+
+#[test]
+fn what_counts_most_per_word_comes_first() {
+    // 2^10 paths have an array anyway, 2^22 are too many for any.
+    assert_eq!(chosen(&[(10, 1.0), (11, 1.0), (21, 1.0), (22, 1e9)], 1024, Room::AsUsed), [1, 2]);
+    // Two of 2^21 words are all that there is room for.
+    assert_eq!(chosen(&[(21, 1.0), (21, 3.0), (21, 2.0)], 1024, Room::AsUsed), [1, 2]);
+    // What is left is for those that fit.
+    assert_eq!(chosen(&[(21, 9.0), (20, 4.0), (21, 3.0), (20, 1.0)], 1024, Room::AsUsed), [0, 1, 3]);
+}
+
+#[test]
+fn the_usual_array_sets_the_measure() {
+    assert_eq!(chosen(&[(11, 1.0)], 0, Room::AsUsed), [0; 0]);
+    assert_eq!(chosen(&[(15, 1.0), (16, 1.0)], 16, Room::AsUsed), [0]);
+    // Where all of it takes memory: 16 words per block, of which four times 31 and 34 are enough for 2^11 words, but three are not.
+    let few = [(10, 1.0); 4];
+    assert_eq!(chosen(&[&few[..], &[(11, 1.0)]].concat(), 1024, Room::Whole), [4]);
+    assert_eq!(chosen(&[&few[1..], &[(11, 1.0)]].concat(), 1024, Room::Whole), [0; 0]);
+    // And none of more than 64 times the measure.
+    assert_eq!(chosen(&[(10, 1.0), (11, 1.0)], 16, Room::Whole), [0; 0]);
+}

@@ -1,0 +1,62 @@
+//! More slabs, and room for tables of paths.
+
+use super::super::sys::{self, Errno};
+use super::super::{profile, unit};
+use super::{Chunk, READ_WRITE, allocate, chunks, count, end_of_file, push};
+use crate::layout::PAGE;
+use core::ffi::c_int;
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Zeroed room for a table of paths, with its place in the file (0: not in the file). The caller holds the lock.
+pub fn take_room(bytes: usize) -> sys::Result<(*mut u8, u64)> {
+    let bytes = bytes.next_multiple_of(PAGE as usize);
+    if let Some(room) = chunks().filter(|c| c.is_for_paths()).find_map(|c| c.take(bytes)) {
+        return Ok(room);
+    }
+    grow(bytes, true)?.take(bytes).ok_or(Errno(libc::ENOMEM))
+}
+
+/// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
+pub(super) fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
+    let total: usize = chunks().filter(|c| c.is_for_paths() == paths).map(|c| c.slabs.load(Relaxed)).sum();
+    let slabs = (total / 4).max(bytes.div_ceil(unit::stride()));
+    let len = slabs * unit::stride();
+    let allocated = if paths { bytes.next_multiple_of(PAGE as usize) } else { len };
+    let in_file = if profile::mapped() { grow_file(slabs, allocated, paths) } else { Err(Errno(libc::ENODEV)) };
+    let orphan = in_file.is_err() && (profile::mapped() || !profile::active());
+    let in_memory = in_file.is_err();
+    let base = in_file.or_else(|_| sys::map_anonymous(len))?;
+    let chunk = push(base, slabs, if in_memory { len } else { allocated }, paths, orphan)?;
+    profile::set_slab_count(count());
+    Ok(chunk)
+}
+
+/// Room for the first table of paths, in a new file that is still open.
+pub fn make_first_room(fd: c_int, bytes: usize) -> sys::Result<()> {
+    let bytes = bytes.next_multiple_of(PAGE as usize);
+    let slabs = bytes.div_ceil(unit::stride());
+    let base = map_behind(fd, slabs, bytes, true)?;
+    push(base, slabs, bytes, true, false)?;
+    Ok(())
+}
+
+fn grow_file(slabs: usize, bytes: usize, paths: bool) -> sys::Result<*mut u8> {
+    let fd = profile::reopen().ok_or(Errno(libc::ENOENT))?;
+    let result = map_behind(fd, slabs, bytes, paths);
+    sys::close(fd);
+    result
+}
+
+/// Places of slabs at the end of the file, with room for so many bytes if they are for tables of paths.
+fn map_behind(fd: c_int, slabs: usize, bytes: usize, paths: bool) -> sys::Result<*mut u8> {
+    let (offset, len) = (end_of_file(), slabs * unit::stride());
+    if paths {
+        sys::allocate(fd, offset, bytes as u64)?;
+        sys::resize(fd, offset + len as u64)?;
+    } else {
+        allocate(fd, offset, slabs)?;
+    }
+    // SAFETY: a new range.
+    unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }
+}

@@ -1,0 +1,123 @@
+//! Holes of slabs: path arrays, windows and caches take room in the file page by page, as they are written to.
+
+use super::super::pagemap::{self, Memory};
+use super::super::sys;
+use super::super::{profile, unit};
+use super::{Chunk, READ_WRITE, chunks, counters};
+use crate::layout::PAGE;
+use core::ffi::c_int;
+use core::ops::Range;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::{ptr, slice};
+
+/// The slab to which [`super::map_initial`] moves what has been counted already.
+pub(super) static BEING_MAPPED: AtomicPtr<u64> = AtomicPtr::new(ptr::null_mut());
+
+/// Calls with the parts of a slab, as bytes, in which anything may have been counted.
+pub(super) fn for_each_part(slab: *const u64, memory: Memory, mut act: impl FnMut(Range<usize>)) {
+    let hole = unit::hole();
+    if hole.is_empty() {
+        return act(0..unit::stride());
+    }
+    act(0..hole.start);
+    let memory = match memory {
+        Memory::OfFile(fd, offset) => Memory::OfFile(fd, offset + hole.start as u64),
+        other => other,
+    };
+    let base = slab.cast::<u8>().wrapping_add(hole.start);
+    pagemap::for_each_touched(base, hole.len(), memory, |part| act(hole.start + part.start..hole.start + part.end));
+    act(hole.end..unit::stride());
+}
+
+/// The file of the slabs in it, open while its holes are looked for.
+pub(super) struct OpenFile(Option<c_int>);
+
+impl OpenFile {
+    pub(super) fn new() -> Self {
+        let wanted = profile::mapped() && !unit::hole().is_empty();
+        Self(if wanted { profile::reopen() } else { None })
+    }
+
+    /// The memory at a place in it.
+    pub(super) fn at(&self, offset: u64) -> Memory {
+        match self.0 {
+            _ if !profile::mapped() => Memory::Private,
+            Some(fd) => Memory::OfFile(fd, offset),
+            None => Memory::OfSomeFile,
+        }
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        if let Some(fd) = self.0 {
+            sys::close(fd);
+        }
+    }
+}
+
+/// The words that lie in these bytes of a slab.
+pub(super) fn words_in(bytes: &Range<usize>) -> Range<usize> {
+    bytes.start / size_of::<u64>()..bytes.end / size_of::<u64>()
+}
+
+/// One slab for [`super::for_each`].
+pub(super) fn pieces(slab: *const u64, memory: Memory, act: &mut dyn FnMut(&[u8], usize)) {
+    let mut end = 0;
+    for_each_part(slab, memory, |part| {
+        if part.start > end {
+            act(&[], part.start - end);
+        }
+        end = part.end;
+        // SAFETY: within the slab, which is padded to its stride.
+        act(unsafe { slice::from_raw_parts(slab.cast::<u8>().add(part.start), part.len()) }, 0);
+    });
+}
+
+/// Room on the disk for so many slabs, but for their holes.
+pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
+    let (stride, hole) = (unit::stride() as u64, unit::hole());
+    if hole.is_empty() {
+        return sys::allocate(fd, offset, slabs as u64 * stride);
+    }
+    for slab in (0..slabs as u64).map(|index| offset + index * stride) {
+        if hole.start > 0 {
+            sys::allocate(fd, slab, hole.start as u64)?;
+        }
+        sys::allocate(fd, slab + hole.end as u64, stride - hole.end as u64)?;
+    }
+    Ok(())
+}
+
+/// There is no room on the disk for what is being counted at this address: if it is in a hole, the page becomes plain memory, and
+/// its counts are lost.
+pub fn give_up_page(address: usize) -> bool {
+    let hole = unit::hole();
+    let is_in = |slab: *mut u64| hole.contains(&address.wrapping_sub(slab as usize));
+    let slabs = [counters(), BEING_MAPPED.load(Relaxed)].into_iter().chain(chunks().flat_map(Chunk::each));
+    if hole.is_empty() || !slabs.filter(|slab| !slab.is_null()).any(is_in) {
+        return false;
+    }
+    let page = (address & !(PAGE as usize - 1)) as *mut u8;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    // SAFETY: a page of a slab.
+    unsafe { sys::map(page, PAGE as usize, READ_WRITE, flags, -1, 0) }.is_ok()
+}
+
+/// Pages given up become again what is in the file.
+pub fn take_back_pages() {
+    let hole = unit::hole();
+    let Some(fd) = profile::reopen() else { return };
+    let map = |slab: *mut u64, offset: u64| {
+        let (flags, offset) = (libc::MAP_SHARED | libc::MAP_FIXED, offset + hole.start as u64);
+        // SAFETY: the hole of a slab.
+        let _ = unsafe { sys::map(slab.cast::<u8>().add(hole.start), hole.len(), READ_WRITE, flags, fd, offset) };
+    };
+    map(counters(), profile::slabs_offset());
+    for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
+        for (index, slab) in chunk.each().enumerate() {
+            map(slab, chunk.offset.load(Relaxed) + (index * unit::stride()) as u64);
+        }
+    }
+    sys::close(fd);
+}

@@ -1,0 +1,163 @@
+//! Slabs with holes: what is counted there takes room only where it is counted, and is as safe as the rest.
+
+use crate::support::{Flavour, Place, Profile, Program, Run, check};
+use cotree_rt::layout::{Access, Flags, State};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+/// As in `holes.c`.
+const COUNTERS: usize = 1 << 20;
+const FIRST: usize = 2000;
+const STEP: usize = 5003;
+
+fn build(place: &Place, flavour: Flavour, access: u32) -> Program {
+    place.build_as("holes.c", "prog", flavour, access, &[])
+}
+
+fn assert_counted(profile: &Profile, times: u64, last: u64) {
+    for (word, &count) in profile.counters.iter().enumerate().skip(1) {
+        let expected = match word {
+            _ if word == COUNTERS - 1 => last,
+            _ if word >= FIRST && (word - FIRST).is_multiple_of(STEP) => times,
+            _ => 0,
+        };
+        assert_eq!(count, expected, "word {word}");
+    }
+}
+
+const WAYS: [(Flavour, u32); 4] = [
+    (Flavour::Dynamic, Access::DIRECT),
+    (Flavour::Dynamic, Access::WORD),
+    (Flavour::Dynamic, Access::SEGMENT),
+    (Flavour::Static, Access::SEGMENT),
+];
+
+#[test]
+fn counted_to_the_end_or_killed() {
+    let place = Place::new("holes");
+    for (flavour, access) in WAYS {
+        let program = build(&place, flavour, access);
+        program.run(0);
+        let profile = place.profile();
+        assert_eq!((profile.state(), profile.flags()), (State::FINISHED, 0));
+        assert_counted(&profile, 1, 1);
+        // 210 pages of counters, and what the file system sets aside for them, but not the 8 MiB of each slab.
+        let metadata = std::fs::metadata(&profile.path).unwrap();
+        assert!(metadata.len() > 8 << 20);
+        assert!(metadata.blocks() * 512 < 4 << 20, "{}", metadata.blocks());
+        std::fs::remove_file(&profile.path).unwrap();
+
+        let status = program.command().arg("kill").status().unwrap();
+        assert_eq!(status.signal(), Some(9));
+        let profile = place.profile();
+        assert_eq!((profile.state(), profile.flags()), (State::RUNNING, 0));
+        assert_counted(&profile, 1, 1);
+        std::fs::remove_file(&profile.path).unwrap();
+    }
+}
+
+#[test]
+fn counted_before_the_start_or_begun_anew() {
+    let place = Place::new("holes_anew");
+    for (flavour, access) in WAYS {
+        let program = build(&place, flavour, access);
+        Run::of(program.command().env("EARLY", "1"), 0);
+        let profile = place.profile();
+        assert_counted(&profile, 2, 2);
+        std::fs::remove_file(&profile.path).unwrap();
+
+        Run::of(program.command().arg("reset"), 0);
+        let profile = place.profile();
+        assert_counted(&profile, 5, 1);
+        std::fs::remove_file(&profile.path).unwrap();
+    }
+}
+
+#[test]
+fn threads_and_children() {
+    let place = Place::new("holes_threads");
+    for access in [Access::WORD, Access::SEGMENT] {
+        let program = build(&place, Flavour::Dynamic, access);
+        Run::of(program.command().arg("threads"), 0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0);
+        assert_counted(&profile, 9, 5);
+        std::fs::remove_file(&profile.path).unwrap();
+
+        Run::of(program.command().arg("fork"), 0);
+        let mut profiles = place.profiles();
+        profiles.sort_by_key(|profile| std::cmp::Reverse(profile.counters[0]));
+        let [parent, child] = profiles.try_into().map_err(|_| "two profiles").unwrap();
+        assert_counted(&parent, 1, 1);
+        assert_counted(&child, 3, 1);
+        for profile in [parent, child] {
+            std::fs::remove_file(&profile.path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_of_itself() {
+    let place = Place::new("holes_dump");
+    for access in [Access::DIRECT, Access::SEGMENT] {
+        Run::of(build(&place, Flavour::Dynamic, access).command().arg("dump"), 0);
+        let profiles = place.profiles();
+        assert_eq!(profiles.len(), 2);
+        for profile in profiles {
+            assert_counted(&profile, 1, 1);
+            std::fs::remove_file(&profile.path).unwrap();
+        }
+    }
+}
+
+/// Without a file until the end, and without holes that could be asked for.
+#[test]
+fn no_room_at_first() {
+    let place = Place::new("holes_memory");
+    let program = build(&place, Flavour::Dynamic, Access::SEGMENT);
+    let limited = format!("ulimit -S -f 4; exec {}", program.path.display());
+    let run = Run::of(program.command_of("/bin/bash").args(["-c", &limited]), 0);
+    assert!(run.errors.contains("file size limit"), "{}", run.errors);
+    assert!(place.profiles().is_empty());
+}
+
+#[test]
+fn a_disk_that_fills_up() {
+    let place = Place::new("holes_full");
+    let disk = place.0.join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    for access in [Access::DIRECT, Access::SEGMENT] {
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=200k", "none"]).arg(&disk).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            return; // needs root
+        }
+        let program = build(&place, Flavour::Dynamic, access);
+        let mut command = program.command();
+        let output = command.env("COTREE_FILE", "disk/%p.cotree").output().unwrap();
+        let file = std::fs::read_dir(&disk).unwrap().next().unwrap().unwrap().path();
+        let profile = Profile::read(&file);
+        check(Command::new("umount").arg(&disk));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{errors}");
+        assert_eq!(output.stdout, b"goes on\n");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(errors.contains("counts of paths are missing in") && errors.contains("no space left"), "{errors}");
+        assert_eq!((profile.state(), profile.flags()), (State::FINISHED, Flags::PATHS_MISSING));
+        assert_eq!(profile.counters[0], 1);
+        assert_eq!(profile.counters[FIRST], 1);
+    }
+}
+
+/// The signal still means what it meant.
+#[test]
+fn other_bus_errors() {
+    let place = Place::new("holes_bus");
+    let program = build(&place, Flavour::Dynamic, Access::SEGMENT);
+    let status = program.command().arg("bus").status().unwrap();
+    assert_eq!(status.signal(), Some(7));
+    assert_counted(&place.profile(), 1, 1);
+    std::fs::remove_file(place.profile().path).unwrap();
+    Run::of(program.command().arg("own"), 0);
+    assert_eq!(place.profile().flags(), 0);
+}
