@@ -73,6 +73,7 @@ pub mod plan;
 pub mod prediction;
 pub mod probe;
 pub mod profile;
+pub mod promotion;
 pub mod sese;
 pub mod spanning;
 pub mod statistics;

@@ -15,6 +15,7 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Linkage};
 use cotree_core::method::edge;
 use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan};
+use cotree_core::promotion;
 use cotree_core::supergraph::{self, Candidate};
 use cotree_core::weighting::Weighting;
 use rayon::prelude::*;
@@ -155,12 +156,14 @@ fn weights(cfg: &Cfg, weighting: &Weighting) -> Vec<f64> {
     cfg.blocks().map(|block| weighting.block(block) / activations).collect()
 }
 
-/// Plans an edge profile: each function by itself, then without the counters that the callers make needless.
+/// Plans an edge profile: each function by itself, then without the counters that the callers make needless. With
+/// `promote`, counters are in registers where that pays.
 pub(crate) fn plan<G>(
     functions: &[&Function],
     graph: G,
     affine: &[&[AffineVariable]],
     calls: &[Vec<CallPoint>],
+    promote: bool,
 ) -> Result<(Vec<FunctionPlan>, Vec<DerivedEntry>), Error>
 where
     G: Fn(usize) -> Result<(Cfg, Weighting), Error> + Sync,
@@ -175,15 +178,22 @@ where
         }
         let (cfg, weighting) = graph(number)?;
         let trades = Trades::new(function, &cfg, &weighting, affine[number]);
+        let promoted = |mut plan: FunctionPlan| {
+            if promote {
+                promotion::promote(function, &cfg, &weighting, &mut plan);
+            }
+            plan
+        };
         let Some(calls) = calls.get(number).filter(|calls| !calls.is_empty()) else {
-            return Ok((edge::plan_trades(function, &cfg, &weighting, &trades), None, weights(&cfg, &weighting)));
+            let plan = promoted(edge::plan_trades(function, &cfg, &weighting, &trades));
+            return Ok((plan, None, weights(&cfg, &weighting)));
         };
         let (alone, entered) = edge::plan_both(function, &cfg, &weighting, &trades);
         let candidate = entered.and_then(|(plan, saves)| {
             let saves = saves / activations(&cfg, &weighting);
-            Some((Candidate::new(function, &cfg, &plan, calls.clone(), saves)?, plan))
+            Some((Candidate::new(function, &cfg, &plan, calls.clone(), saves)?, promoted(plan)))
         });
-        Ok((alone, candidate, weights(&cfg, &weighting)))
+        Ok((promoted(alone), candidate, weights(&cfg, &weighting)))
     };
     let planned: Vec<Planned> = (0..functions.len()).into_par_iter().map(one).collect::<Result<_, _>>()?;
     let weigh = |call: &CallPoint| {

@@ -435,7 +435,8 @@ pub(crate) fn plan_unit(
         }
     } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
         let facts: Vec<&Function> = functions.iter().map(|at| at.0.1).collect();
-        (plan.functions, plan.entries) = entries::plan(&facts, |number| graph(&functions[number]), affine, calls)?;
+        let graph = |number: usize| graph(&functions[number]);
+        (plan.functions, plan.entries) = entries::plan(&facts, graph, affine, calls, options.promotes())?;
     } else {
         plan.functions = plan_counters(method)?;
     }

@@ -42,6 +42,8 @@ pub struct Options {
     pub spanning_tree: Extreme,
     /// Loop variables in place of counters.
     pub affine: bool,
+    /// Counters in registers in tight loops.
+    pub promote: bool,
     /// Entries that follow from callers need no counters.
     pub interprocedural_flow: bool,
     /// Functions that linker options speak of: others may call them, or be called in their place.
@@ -71,6 +73,7 @@ impl Options {
             weights: None,
             spanning_tree: Extreme::Maximum,
             affine: true,
+            promote: true,
             interprocedural_flow: true,
             foreign: Vec::new(),
             paths: PathOptions::default(),
@@ -123,6 +126,13 @@ impl Options {
                 }
                 "cotree-affine" => {
                     options.affine = match argument {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("on or off")),
+                    }
+                }
+                "cotree-promote" => {
+                    options.promote = match argument {
                         "on" => true,
                         "off" => false,
                         _ => return Err(bad("on or off")),
@@ -187,6 +197,12 @@ impl Options {
     #[must_use]
     pub fn derives_entries(&self) -> bool {
         self.interprocedural_flow && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum
+    }
+
+    /// Are counters kept in registers? They are, where they are to be cheap and variables come to be in registers.
+    #[must_use]
+    pub fn promotes(&self) -> bool {
+        self.promote && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum && self.level != Level::O0
     }
 
     /// Are affine variables traded for counters? They are, where counters are to be few.

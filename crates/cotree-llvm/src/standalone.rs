@@ -68,7 +68,7 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Resu
         let weighting = Weighting::predicted(function, &cfg, &hints[number]);
         Ok((cfg, weighting))
     };
-    let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls)?;
+    let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls, false)?;
     let variables = prepared.into_iter().flat_map(|p| p.extracted.affine).collect();
     Ok(BitcodeFacts { program, hints, variables, entries })
 }

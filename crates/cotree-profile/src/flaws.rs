@@ -8,6 +8,7 @@ use cotree_core::ids::Block;
 use cotree_core::plan::{DerivedEntry, FunctionPlan, Layout, Method};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::profile::{Flaw, FunctionProfile};
+use cotree_core::promotion::promotes;
 use cotree_rt::layout::Flags;
 use std::collections::{HashMap, HashSet};
 
@@ -105,9 +106,11 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
     }
 }
 
-/// Are there loops that are counted only when they are left, or taken to have gone around as often as they do by then?
+/// Are there loops that are counted only when they are left, by their own variables or by registers, or taken to have gone around as often as they do by then?
 fn counts_in_variables(plan: &FunctionPlan) -> bool {
-    !plan.fixed.is_empty() || plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
+    !plan.fixed.is_empty()
+        || promotes(plan)
+        || plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
 }
 
 /// Which functions certainly had no activation, whatever is wrong with a run.

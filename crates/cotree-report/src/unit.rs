@@ -114,7 +114,7 @@ pub fn flaw_reason(flaw: Flaw) -> &'static str {
         Flaw::WalkIncomplete => "a dying stack was not walked to its bottom",
         Flaw::Threads => "threads may have lost counts",
         Flaw::LoopsUnderWay => {
-            "a loop may have been under way whose variable counts for it: all it had counted by then is missing (see --affine off)"
+            "a loop may have been under way that is counted when it is left: all it had counted by then is missing (see --affine off, --promote off)"
         }
         Flaw::Damaged => "its counters were cut or damaged",
     }

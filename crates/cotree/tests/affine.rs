@@ -31,8 +31,9 @@ fn succeed(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// Compiles, runs and verifies a program; gives what it printed, how many closings it has, and how many loops of known length.
-fn check(source: &str, options: &[&str], level: &str) -> (String, usize, usize) {
+/// Compiles, runs and verifies a program; gives what it printed, how many closings it has, how many loops of known length, and
+/// how many additions of registers.
+fn check(source: &str, options: &[&str], level: &str) -> (String, [usize; 3]) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("p.c"), source).expect("written");
     succeed(cotree(folder.path()).args(options).args(["cc", level, "-g", "-w", "-o", "p", "p.c"]));
@@ -46,44 +47,49 @@ fn check(source: &str, options: &[&str], level: &str) -> (String, usize, usize) 
     }
     let binary = BinaryFile::open(&folder.path().join("p")).expect("a profiled binary");
     let plans = || binary.map().plan.plans();
-    let closings = plans().flat_map(|p| &p.probes).filter(|p| matches!(p.probe, Probe::Close(..)));
-    (printed, closings.count(), plans().map(|p| p.fixed.len()).sum())
+    let probes = || plans().flat_map(|p| &p.probes).map(|p| p.probe);
+    let closings = probes().filter(|p| matches!(p, Probe::Close(..))).count();
+    let registers = probes().filter(|p| matches!(p, Probe::AddTo(..))).count();
+    (printed, [closings, plans().map(|p| p.fixed.len()).sum(), registers])
 }
 
-/// One program; so many closings and loops of known length have to be in it at each level.
-fn check_seed(seed: u64, least: [usize; 2]) {
+/// One program; so many closings, loops of known length and additions of registers have to be in it at each level.
+fn check_seed(seed: u64, least: [usize; 3]) {
     let source = generate::program(seed, FUNCTIONS);
     let mut printed = Vec::new();
     for (options, level) in
         [(&["--verify"][..], "-O1"), (&["--verify"], "-O2"), (&["--verify", "--threads", "on"], "-O3")]
     {
-        let (output, closings, fixed) = check(&source, options, level);
-        let tried = closings >= least[0] && fixed >= least[1];
-        assert!(tried, "{closings} closings, {fixed} loops of seed {seed} at {level}: too little was tried");
+        let (output, found) = check(&source, options, level);
+        let tried = found.iter().zip(least).all(|(&found, least)| found >= least);
+        assert!(tried, "{found:?} closings, loops and registers of seed {seed} at {level}: too little was tried");
         printed.push(output);
     }
     // Of path profiles it is the loops of a single block.
     for (method, level) in [("path", "-O1"), ("path", "-O2"), ("path-context", "-O2")] {
-        let (output, closings, _) = check(&source, &["--verify", "--profile", method], level);
+        let (output, [closings, ..]) = check(&source, &["--verify", "--profile", method], level);
         assert!(closings >= least[0] / 5, "{closings} closings of seed {seed} at {level} by {method}");
         printed.push(output);
     }
     for method in ["edge", "path"] {
-        let (output, closings, fixed) = check(&source, &["--verify", "--affine", "off", "--profile", method], "-O2");
-        assert_eq!((closings, fixed), (0, 0));
+        let (output, found) = check(&source, &["--verify", "--affine", "off", "--profile", method], "-O2");
+        assert_eq!(found[..2], [0, 0]);
         printed.push(output);
     }
+    let (output, found) = check(&source, &["--verify", "--affine", "off", "--promote", "off"], "-O2");
+    assert_eq!(found, [0, 0, 0]);
+    printed.push(output);
     assert!(printed.iter().all(|p| *p == printed[0]), "{printed:?}");
 }
 
 #[test]
 fn random_loops_1() {
-    check_seed(1, [100, 20]);
+    check_seed(1, [100, 20, 5]);
 }
 
 #[test]
 fn random_loops_2() {
-    check_seed(2, [100, 20]);
+    check_seed(2, [100, 20, 5]);
 }
 
 /// More seeds: `COTREE_SEEDS=10..50 cargo test -p cotree --test affine`.
@@ -91,7 +97,7 @@ fn random_loops_2() {
 fn random_loops_of_given_seeds() {
     let Some(range) = std::env::var("COTREE_SEEDS").ok() else { return };
     let (from, to) = range.split_once("..").expect("FROM..TO");
-    (from.parse().expect("a number")..to.parse().expect("a number")).for_each(|seed| check_seed(seed, [50, 1]));
+    (from.parse().expect("a number")..to.parse().expect("a number")).for_each(|seed| check_seed(seed, [50, 1, 1]));
 }
 
 fn counts_inside(function: &Function, plan: &FunctionPlan, cfg: &Cfg) -> usize {
@@ -170,7 +176,7 @@ int main(int argc, char **argv) {
     fs::write(folder.path().join("p.c"), source).expect("written");
     for (options, lost) in [
         (&[][..], true),
-        (&["--affine", "off"], false),
+        (&["--affine", "off", "--promote", "off"], false),
         (&["--profile", "path"], true),
         (&["--profile", "path", "--affine", "off"], false),
     ] {

@@ -71,7 +71,7 @@ fn cotree(name: &'static str, method: &'static str, options: &[&'static str]) ->
 
 /// cotree's edge profile with its optimisations as told.
 fn edge(name: &'static str, affine: &'static str, flow: &'static str) -> Variant {
-    cotree(name, "edge", &["--affine", affine, "--interprocedural-flow", flow])
+    cotree(name, "edge", &["--affine", affine, "--interprocedural-flow", flow, "--promote", "off"])
 }
 
 impl Variant {
@@ -115,6 +115,7 @@ fn table() -> Vec<Variant> {
         edge("cotree edge, plain", "off", "off").rust(&[]).quick().timed(),
         edge("cotree edge, affine alone", "on", "off"),
         edge("cotree edge, flow alone", "off", "on"),
+        edge("cotree edge, --promote off", "on", "on"),
         cotree(EDGE_WEIGHTS, "edge", &[]).weighted().rust(&[]).timed(),
         cotree("cotree edge, --threads on", "edge", &["--threads", "on"]),
         cotree(PATH, "path", &[]).rust(&[]).quick().timed(),

@@ -10,6 +10,7 @@ mod hashed;
 mod meter;
 mod paths;
 mod phis;
+mod registers;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use bundles::drop_empty as drop_empty_bundles;
@@ -30,6 +31,7 @@ use counters::Counters;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use paths::PathRegisters;
+use registers::CounterRegisters;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
@@ -140,6 +142,8 @@ pub fn apply(
 struct Emitter<'a> {
     counters: Counters,
     registers: Option<PathRegisters<'a>>,
+    /// Where no paths are counted: the registers of counters.
+    kept: Option<CounterRegisters>,
 }
 
 struct Lowering<'a> {
@@ -169,17 +173,20 @@ impl Lowering<'_> {
         unsafe {
             let entry = self.first_position(Block(0));
             let counters = Counters::new(self.module, self.unit, number, entry);
+            let probes = || {
+                at.values().flatten().filter_map(|step| match step {
+                    Step::Probe(_, probe) => Some(probe),
+                    Step::Copy(_) => None,
+                })
+            };
+            let beginning = [LLVMGetFirstInstruction(self.handles.blocks[0]), entry];
             let registers = paths.map(|paths| {
-                let first = LLVMGetFirstInstruction(self.handles.blocks[0]);
-                PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, [first, entry])
+                PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, beginning)
             });
-            let emitter = Emitter { counters, registers };
+            let kept = registers.is_none().then(|| CounterRegisters::new(&counters, probes(), beginning));
+            let emitter = Emitter { counters, registers, kept };
             let counters = &emitter.counters;
-            let probes = at.values().flatten().filter_map(|step| match step {
-                Step::Probe(_, probe) => Some(probe),
-                Step::Copy(_) => None,
-            });
-            let _ = self.initial.set(affine::open(self, counters, probes)?);
+            let _ = self.initial.set(affine::open(self, counters, probes())?);
             let mut on_edges = Vec::new();
             for (place, probes) in at {
                 let position = match place {
@@ -272,6 +279,7 @@ impl Lowering<'_> {
                     Probe::Close(counter, closing) => {
                         affine::close(self, counters, base + u64::from(counter.0), closing)?;
                     }
+                    other if emitter.kept.as_ref().is_some_and(|kept| kept.probe(counters, base, other)) => {}
                     other => {
                         if !emitter.registers.as_ref().is_some_and(|registers| registers.probe(counters, other)) {
                             return Err(self.unsupported(&format!("{other:?}")));

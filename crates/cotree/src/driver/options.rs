@@ -56,6 +56,9 @@ pub struct InstrumentOptions {
     /// Loop variables count in place of counters where they can (on), or never (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_AFFINE", hide_env = true)]
     pub affine: Option<Affine>,
+    /// Counters of tight loops are in registers while such a loop runs (on), or in memory at all times (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_PROMOTE", hide_env = true)]
+    pub promote: Option<Promote>,
     /// Functions that are only called from known places need no counter for their entries (on), or have one all the same
     /// (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
@@ -133,6 +136,15 @@ pub enum Affine {
     Off,
 }
 
+/// `--promote`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Promote {
+    /// Where it pays
+    On,
+    /// Never
+    Off,
+}
+
 /// `--interprocedural-flow`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InterproceduralFlow {
@@ -181,6 +193,7 @@ impl InstrumentOptions {
             ("threads", self.threads.map(spelling)),
             ("spanning-tree", self.spanning_tree.map(spelling)),
             ("affine", self.affine.map(spelling)),
+            ("promote", self.promote.map(spelling)),
             ("interprocedural-flow", self.interprocedural_flow.map(spelling)),
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),

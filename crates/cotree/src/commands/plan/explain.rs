@@ -1,6 +1,6 @@
 //! `cotree plan --explain`: what counts each edge of a function, and why.
 
-use crate::driver::options::{Affine, InstrumentOptions, InterproceduralFlow};
+use crate::driver::options::{Affine, InstrumentOptions, InterproceduralFlow, Promote};
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
@@ -9,6 +9,7 @@ use cotree_core::ids::{Block, Edge};
 use cotree_core::method::edge;
 use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
+use cotree_core::promotion;
 use cotree_core::sese::CycleEquivalence;
 use cotree_core::weighting::Weighting;
 use cotree_report::names::matches;
@@ -50,7 +51,11 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
                 let trades = Trades::new(function, &cfg, &weighting, variables);
                 let entered = entry.and_then(|_| edge::plan_entered(function, &cfg, &weighting, &trades));
                 let alone = || edge::plan_trades(function, &cfg, &weighting, &trades);
-                (entered.map_or_else(alone, |(plan, _)| plan), trades, variables)
+                let mut plan = entered.map_or_else(alone, |(plan, _)| plan);
+                if options.promote != Some(Promote::Off) {
+                    promotion::promote(function, &cfg, &weighting, &mut plan);
+                }
+                (plan, trades, variables)
             }
         };
         if !text.is_empty() {
@@ -136,6 +141,14 @@ impl Explanation<'_> {
                     writeln!(out)?;
                 }
                 Probe::CountIfTaken(..) => writeln!(out, "    counted {place} if the jump goes there")?,
+                Probe::AddTo(_, register, _) => {
+                    let bumps = |p: &&PlacedProbe| matches!(p.probe, Probe::Add(r, _) if r == register);
+                    if let Some(bump) = self.plan.probes.iter().find(bumps) {
+                        let bumped = self.place(bump.place);
+                        write!(out, "    counted in a register, {bumped}, as the loop would wait for memory; ")?;
+                        writeln!(out, "added {place}")?;
+                    }
+                }
                 _ => writeln!(out, "    counted {place}")?,
             }
         }

@@ -1,0 +1,143 @@
+//! Counters in registers: what is bumped in a tight loop is counted in a register there, and added to the counter where
+//! the loop is left.
+//!
+//! A counter in memory costs one instruction, and one in a register does, too. But what is bumped in memory has to be
+//! written and read back before it can be bumped again, which takes four or five cycles, and a loop of a few instructions
+//! waits for that. Besides, the optimiser keeps its hands off memory: a register is merged with a variable of the loop that
+//! moves in step with it, or summed up where the loop is unrolled.
+//!
+//! It is the same trade as that of [`crate::affine`], with a variable of our own: nothing in the loop may abandon an
+//! activation, and what interrupts anywhere loses what the register holds, and is flagged as it is there.
+//!
+//! The register is 0 outside of the loop: so it needs no code where the loop is entered but for its 0.
+
+use crate::affine::LARGE;
+use crate::cfg::Cfg;
+use crate::dfs::Dfs;
+use crate::facts::{EdgeKind, Function};
+use crate::ids::{Edge, Loop, Reg};
+use crate::loops::LoopForest;
+use crate::plan::FunctionPlan;
+use crate::probe::{Place, PlacedProbe, Probe};
+use crate::weighting::Weighting;
+use std::collections::BTreeMap;
+
+/// How many instructions a processor gets done while it waits for a counter in memory to be bumped again.
+const INSTRUCTIONS_MEANWHILE: f64 = 24.0;
+
+/// What that wait costs a loop that does nothing else, in increments.
+const WAIT: f64 = 4.0;
+
+/// What a register costs each time that its loop is entered, in increments: a zero, and an addition in the end.
+const ROUND_TRIP: f64 = 2.0;
+
+/// And as much again as an increment for so many blocks of the function: it takes a register from the program, and in
+/// large functions there is none to spare.
+const CROWD: f64 = 100.0;
+
+/// What is left of the guess how often a loop runs.
+const SURE_TRIPS: f64 = 0.5;
+
+/// Has counters of the plan counted in registers wherever that is expected to pay: not in functions so large that whether
+/// their loops find room for their own values hangs on single instructions ([`LARGE`]).
+pub fn promote(function: &Function, cfg: &Cfg, weighting: &Weighting, plan: &mut FunctionPlan) {
+    let counts = plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Count(_)));
+    if !counts || function.blocks.len() > LARGE {
+        return;
+    }
+    let loops = LoopForest::new(cfg, &Dfs::new(cfg));
+    let tight = tight_loops(function, cfg, weighting, &loops);
+    if tight.is_empty() {
+        return;
+    }
+    let mut next = 0;
+    let mut closings = Vec::new();
+    for placed in &mut plan.probes {
+        let Probe::Count(counter) = placed.probe else { continue };
+        let (around, bumps) = match placed.place {
+            Place::Start(block) | Place::End(block) => (loops.innermost(block), weighting.block(block)),
+            Place::Edge(edge) => (loops.common(cfg.src(edge), cfg.dst(edge)), weighting.edge(edge)),
+        };
+        let Some(tight) = around.and_then(|l| tight.get(&l)) else { continue };
+        if bumps * tight.gain <= tight.cost {
+            continue;
+        }
+        let register = Reg(next);
+        next += 1;
+        placed.probe = Probe::Add(register, 1);
+        for &place in &tight.left {
+            closings.push(PlacedProbe { place, probe: Probe::AddTo(counter, register, 0) });
+            closings.push(PlacedProbe { place, probe: Probe::Set(register, 0) });
+        }
+    }
+    plan.probes.append(&mut closings);
+}
+
+/// Does the plan count in registers?
+#[must_use]
+pub fn promotes(plan: &FunctionPlan) -> bool {
+    plan.probes.iter().any(|placed| matches!(placed.probe, Probe::AddTo(..)))
+}
+
+/// A loop in which registers may count.
+struct Tight {
+    /// What a register gains for each expected bump, in increments.
+    gain: f64,
+    /// What a register costs.
+    cost: f64,
+    /// Where code runs whenever, and only when, the loop is left.
+    left: Vec<Place>,
+}
+
+/// The innermost loops in which nothing is called and that would wait for counters in memory.
+fn tight_loops(function: &Function, cfg: &Cfg, weighting: &Weighting, loops: &LoopForest) -> BTreeMap<Loop, Tight> {
+    let mut fit: Vec<bool> = loops.loops().map(|l| !loops.is_irreducible(l) && loops.exit_count(l) > 0).collect();
+    for outer in loops.loops().filter_map(|l| loops.parent(l)) {
+        fit[outer.index()] = false;
+    }
+    let calls = (cfg.blocks().zip(&function.blocks)).filter(|(_, facts)| facts.instructions.calls > 0).map(|(b, _)| b);
+    for l in function.sites.iter().map(|site| site.block).chain(calls).filter_map(|block| loops.innermost(block)) {
+        fit[l.index()] = false;
+    }
+    // A guess says nothing of loops with several exits: searches end early.
+    for l in loops.loops().filter(|&l| weighting.is_guess() && loops.exit_count(l) > 1) {
+        fit[l.index()] = false;
+    }
+    let mut exits: BTreeMap<Loop, Vec<Edge>> = BTreeMap::new();
+    for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
+        let from = loops.innermost(cfg.src(edge)).filter(|l| fit[l.index()]);
+        if let Some(l) = from.filter(|&l| !loops.contains(l, cfg.dst(edge))) {
+            exits.entry(l).or_default().push(edge);
+        }
+    }
+    let mut instructions = vec![0.0; loops.len()];
+    for (block, facts) in cfg.blocks().zip(&function.blocks) {
+        if let Some(l) = loops.innermost(block) {
+            instructions[l.index()] += weighting.block(block) * f64::from(facts.instructions.total);
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "costs are estimates")]
+    let crowd = function.blocks.len() as f64 / CROWD;
+    let judge = |(l, exits): (Loop, Vec<Edge>)| {
+        let circuits = weighting.block(loops.header(l));
+        let idle = 1.0 - instructions[l.index()] / circuits.max(f64::MIN_POSITIVE) / INSTRUCTIONS_MEANWHILE;
+        let sure = if weighting.is_guess() { SURE_TRIPS } else { 1.0 };
+        let entries: f64 = exits.iter().map(|&e| weighting.edge(e)).sum();
+        let mut left = exits.iter().map(|&e| place(function, cfg, loops, l, e)).collect::<Option<Vec<_>>>()?;
+        left.sort_unstable();
+        left.dedup();
+        Some((l, Tight { gain: sure * WAIT * idle, cost: entries * (ROUND_TRIP + crowd), left }))
+    };
+    exits.into_iter().filter_map(judge).filter(|(_, tight)| tight.gain > 0.0).collect()
+}
+
+/// Where code runs whenever the loop is left by this exit, or by another, and only then.
+fn place(function: &Function, cfg: &Cfg, loops: &LoopForest, l: Loop, exit: Edge) -> Option<Place> {
+    let dst = cfg.dst(exit);
+    if dst != cfg.exit() && cfg.preds(dst).iter().all(|&e| loops.contains(l, cfg.src(e))) {
+        return Some(Place::Start(dst));
+    }
+    let kind = function.edges.get(exit.index())?.kind;
+    let splittable = kind.splittable() && !kind.exceptional() && kind != EdgeKind::CallBrIndirect;
+    splittable.then_some(Place::Edge(exit))
+}
