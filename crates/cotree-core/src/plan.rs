@@ -200,7 +200,7 @@ pub enum PathTable {
 /// Where everything lies in a slab of 64-bit words.
 ///
 /// First the counters of the method, then those of the reference, then the arrays of paths and the windows of paths in hash
-/// tables: these are counters of the profile.
+/// tables, those that are to lie behind others last ([`PathPlan::behind`]): these are counters of the profile.
 /// After them [`PATH_CACHE`] words for each function that counts paths in the hash table, which are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -262,7 +262,7 @@ impl UnitPlan {
         let path_words = take(0);
         let mut hashed = 0u64;
         let words_each = 1 + u64::from(self.path_metric.is_summed());
-        let table = |(function, plan): (u64, &PathPlan)| match plan.paths {
+        let mut table = |(function, plan): (u64, &PathPlan)| match plan.paths {
             0 => PathTable::None,
             paths if plan.in_array(self.path_array) => {
                 PathTable::Array { base: take(paths.saturating_mul(words_each)) }
@@ -273,7 +273,11 @@ impl UnitPlan {
                 PathTable::Hashed { function, cache: (hashed - 1) * PATH_CACHE, windows }
             }
         };
-        let mut tables: Vec<PathTable> = (0..).zip(&self.paths).map(table).collect();
+        let (behind, front): (Vec<_>, Vec<_>) = (0..).zip(&self.paths).partition(|(_, plan)| plan.behind);
+        let mut tables: Vec<PathTable> = vec![PathTable::None; self.paths.len()];
+        for (at, plan) in front.into_iter().chain(behind) {
+            tables[at] = table((at as u64, plan));
+        }
         for table in &mut tables {
             if let PathTable::Hashed { cache, .. } = table {
                 *cache = cache.saturating_add(next);

@@ -3,8 +3,9 @@
 mod random;
 
 use cotree_core::facts::Function;
-use cotree_core::method::path::windows::{Room, worth_arrays};
+use cotree_core::method::path::windows::{Room, Window, worth_arrays};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
+use cotree_core::plan::{Method, PATH_CACHE, PathTable, UnitPlan};
 use cotree_core::weighting::Weighting;
 
 /// A chain of so many diamonds: 2^n paths.
@@ -35,6 +36,30 @@ fn what_counts_most_per_word_comes_first() {
     assert_eq!(chosen(&[(21, 1.0), (21, 3.0), (21, 2.0)], 1024, Room::AsUsed), [1, 2]);
     // What is left is for those that fit.
     assert_eq!(chosen(&[(21, 9.0), (20, 4.0), (21, 3.0), (20, 1.0)], 1024, Room::AsUsed), [0, 1, 3]);
+}
+
+/// Words of large arrays come last, whatever function they belong to.
+#[test]
+fn large_arrays_lie_behind_others() {
+    let array = |count: usize, behind: bool| {
+        let plan = diamonds(count).1;
+        let windows = vec![Window { first: 0, len: plan.paths }];
+        PathPlan { windows, behind, ..plan }
+    };
+    let paths = vec![array(12, true), array(3, false), array(11, true), diamonds(13).1, array(4, false)];
+    let plan = UnitPlan { paths, ..UnitPlan::of_counters(Method::Path, Vec::new(), None) };
+    let layout = plan.layout();
+    let windows = plan.paths[3].words_of_windows();
+    let places = [8 + windows + 16, 0, 8 + windows + 16 + 4096, 8, 8 + windows];
+    for (table, place) in layout.tables.iter().zip(places) {
+        match *table {
+            PathTable::Array { base } => assert_eq!(base, place),
+            PathTable::Hashed { windows, cache, .. } => assert_eq!((windows, cache), (place, layout.counter_count)),
+            PathTable::None => panic!("{layout:?}"),
+        }
+    }
+    assert_eq!(layout.counter_count, 8 + windows + 16 + 4096 + 2048);
+    assert_eq!((layout.path_words, layout.cache_count), (0, PATH_CACHE));
 }
 
 #[test]

@@ -428,7 +428,7 @@ pub(crate) fn plan_unit(
         let arrays = windows::worth_arrays(&of, options.paths.array, room).into_par_iter().map(|index| {
             let plan = plan_paths(index, PathOptions { array: u64::MAX, ..options.paths })?;
             let all = Window { first: 0, len: plan.paths };
-            Ok((index, PathPlan { windows: vec![all], ..plan }))
+            Ok((index, PathPlan { windows: vec![all], behind: plan.paths > windows::FRONT, ..plan }))
         });
         for (index, in_array) in arrays.collect::<Result<Vec<_>, Error>>()? {
             plan.paths[index] = in_array;

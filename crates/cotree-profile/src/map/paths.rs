@@ -32,6 +32,8 @@ mod flag {
     pub(super) const CONTEXT: u64 = 2;
     /// With windows.
     pub(super) const WINDOWS: u64 = 4;
+    /// Their words lie behind those of other functions.
+    pub(super) const BEHIND: u64 = 8;
 }
 
 /// Kinds of [`AtCalls`].
@@ -59,7 +61,8 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
         }
         let context = if plan.context { flag::CONTEXT } else { 0 };
         let windows = if plan.windows.is_empty() { 0 } else { flag::WINDOWS };
-        w.put(Stream::Path, flag::PATHS | context | windows);
+        let behind = if plan.behind { flag::BEHIND } else { 0 };
+        w.put(Stream::Path, flag::PATHS | context | windows | behind);
         w.put(Stream::Path, plan.paths);
         if windows != 0 {
             w.put(Stream::Window, plan.windows.len() as u64);
@@ -115,7 +118,7 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
     if flags == 0 {
         return Ok(PathPlan { plan, ..PathPlan::default() });
     }
-    if flags & flag::PATHS == 0 || flags > flag::PATHS | flag::CONTEXT | flag::WINDOWS {
+    if flags & flag::PATHS == 0 || flags > flag::PATHS | flag::CONTEXT | flag::WINDOWS | flag::BEHIND {
         return Err(MapError::Invalid("no such flags of a path plan"));
     }
     let paths = r.get(Stream::Path)?;
@@ -149,8 +152,8 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
         };
         calls.push((Block(last), at_calls));
     }
-    let context = flags & flag::CONTEXT != 0;
-    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context, windows })
+    let (context, behind) = (flags & flag::CONTEXT != 0, flags & flag::BEHIND != 0);
+    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context, windows, behind })
 }
 
 fn read_windows(r: &mut Reader<'_>) -> Result<Vec<Window>, MapError> {

@@ -205,7 +205,7 @@ fn paths_for(function: &Function, method: Method, options: PathOptions) -> PathP
     let cfg = function.cfg().expect("a control-flow graph");
     let weighting = Weighting::heuristic(&cfg);
     let plan = path::plan_as(method, function, &cfg, &weighting, options).expect("its own graph");
-    PathPlan { plan: paths::counters(&plan), copies: Vec::new(), ..plan }
+    PathPlan { plan: paths::counters(&plan), copies: Vec::new(), behind: plan.paths % 3 == 1, ..plan }
 }
 
 /// Callers for some functions: all sites of their name, some of them, and places that are no sites.

@@ -108,6 +108,8 @@ pub struct PathPlan {
     pub context: bool,
     /// Of a function with too many paths for an array, those that have words of their own.
     pub windows: Vec<Window>,
+    /// Its words lie behind those of all functions that are not: one instruction less reaches what is near the beginning of a slab.
+    pub behind: bool,
 }
 
 impl PathPlan {
@@ -252,6 +254,7 @@ fn plan_with(
         calls: placed.calls,
         context: false,
         windows: placed.windows,
+        behind: false,
     })
 }
 

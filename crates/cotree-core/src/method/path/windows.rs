@@ -96,6 +96,8 @@ pub fn worth_arrays(functions: &[(&Function, &PathPlan, f64)], array: u64, room:
     chosen
 }
 
+/// Larger arrays lie behind all others: LLVM reaches what is up to 16 MiB behind a symbol in one instruction.
+pub const FRONT: u64 = 1 << 14;
 /// 32 MiB of addresses.
 const UNIT_WORDS: u64 = 1 << 22;
 /// A function may have no more than so many times what any function may have.
