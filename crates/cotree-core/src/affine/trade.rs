@@ -31,10 +31,10 @@ const HIGHEST_BITS: f64 = 3.0;
 
 /// What is left of the guess how often a loop runs. Most loops run but a few times, and those that are entered most often
 /// are among them; what a closing saves in a long one is a small part of what that does.
-const SURE_TRIPS: f64 = 0.5;
+const SURE_TRIPS: f64 = 0.6;
 
 /// The same for loops with several exits: searches end early.
-const SURE_TRIPS_OF_SEARCHES: f64 = 0.3;
+const SURE_TRIPS_OF_SEARCHES: f64 = 0.25;
 
 /// In functions of more blocks loops of known length are counted when they are left, like others: that is nothing beside the
 /// rest of such a function. But whether its inner loops find room for their values in registers hangs on single
