@@ -248,6 +248,21 @@ b:
 }
 
 #[test]
+fn functions_without_optimisation_count_in_one_instruction() {
+    let function = |attributes: &str| {
+        format!(
+            "define i32 @f(i1 %c) {attributes} {{\n  br i1 %c, label %a, label %b\na:\n  ret i32 1\nb:\n  ret i32 2\n}}"
+        )
+    };
+    for access in [Access::Direct, Access::ThreadInExecutable, Access::ThreadInLibrary, Access::Segment] {
+        let left = instrument(&function("noinline optnone"), access, Level::O2);
+        assert!(left.contains("addq $2, "), "{left}");
+        let optimised = instrument(&function("noinline"), access, Level::O2);
+        assert!(!optimised.contains("addq $2, "), "{optimised}");
+    }
+}
+
+#[test]
 fn endless_loops_and_unreachable_code() {
     let body = "
 define void @f(i32 %x) {

@@ -28,6 +28,8 @@ pub(super) struct Counters {
     in_assembly: (LLVMValueRef, &'static str),
     /// A signal handler may bump the same counters at any moment: every increment must be one instruction.
     pub(super) interruptible: bool,
+    /// So it shall be, or the code generator would not make it one by itself.
+    whole: bool,
 }
 
 impl Drop for Counters {
@@ -38,11 +40,18 @@ impl Drop for Counters {
 }
 
 impl Counters {
-    /// Prepares the function with that number in the unit; `entry` is where its slab pointer is loaded, if it needs one.
+    /// Prepares the function `code` with that number in the unit; `entry` is where its slab pointer is loaded, if it needs
+    /// one.
     ///
     /// # Safety
-    /// `entry` must be an instruction of the module at which the function's code begins.
-    pub(super) unsafe fn new(module: &Module, unit: &Unit<'_>, function: usize, entry: LLVMValueRef) -> Self {
+    /// `code` must be a function of the module, `entry` the instruction at which it begins.
+    pub(super) unsafe fn new(
+        module: &Module,
+        unit: &Unit<'_>,
+        function: usize,
+        code: LLVMValueRef,
+        entry: LLVMValueRef,
+    ) -> Self {
         let (access, interruptible) = (unit.access, unit.interruptible[function]);
         // SAFETY: types and globals of the module's own context.
         unsafe {
@@ -67,7 +76,8 @@ impl Counters {
                 }
             };
             let in_assembly = if access == Access::Segment { (array(), "%gs:") } else { (slab, "") };
-            Self { context: module.context, builder, int64, slab, constant, in_assembly, interruptible }
+            let whole = interruptible || is_left_as_it_is(code);
+            Self { context: module.context, builder, int64, slab, constant, in_assembly, interruptible, whole }
         }
     }
 
@@ -135,7 +145,7 @@ impl Counters {
 
     /// What increments take addresses relative to, [`Self::fixed`] among them.
     fn array(&self) -> LLVMValueRef {
-        if self.interruptible { self.in_assembly.0 } else { self.slab }
+        if self.whole { self.in_assembly.0 } else { self.slab }
     }
 
     /// The type of [`Self::fixed`].
@@ -196,7 +206,7 @@ impl Counters {
     unsafe fn add_to(&self, at: LLVMValueRef, amount: LLVMValueRef) {
         // SAFETY: as the caller promises.
         unsafe {
-            if self.interruptible {
+            if self.whole {
                 self.add_at_once(at, amount);
                 return;
             }
@@ -289,6 +299,15 @@ impl Counters {
             self.add(LLVMConstInt(self.int64, counter, 0), amount);
         }
     }
+}
+
+/// Whether a function is compiled without optimisation: at `-O0`, or by itself among others.
+///
+/// # Safety
+/// `function` must be valid.
+unsafe fn is_left_as_it_is(function: LLVMValueRef) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { !LLVMGetEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind("optnone")).is_null() }
 }
 
 /// At the beginning of a function that is called by who knows whom: writes to the spare counter of the slab that the TLS

@@ -172,7 +172,7 @@ impl Lowering<'_> {
         // edge moves no instruction of an existing block.
         unsafe {
             let entry = self.first_position(Block(0));
-            let counters = Counters::new(self.module, self.unit, number, entry);
+            let counters = Counters::new(self.module, self.unit, number, self.handles.function, entry);
             let probes = || {
                 at.values().flatten().filter_map(|step| match step {
                     Step::Probe(_, probe) => Some(probe),
