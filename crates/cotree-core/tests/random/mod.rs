@@ -52,14 +52,20 @@ pub fn function(blocks: usize, edges: &[(usize, usize, bool)], sites: &[(usize, 
 pub fn functions(most: usize) -> impl Strategy<Value = Function> {
     (1..=most).prop_flat_map(|blocks| {
         let block = (vec(0..=blocks, 0..4), prop::bool::weighted(0.15), 0..3usize, prop::bool::weighted(0.3));
-        vec(block, blocks).prop_map(move |shape| {
+        (vec(block, blocks), any::<u32>()).prop_map(move |(shape, quiet)| {
             let mut edges = Vec::new();
             let mut sites = Vec::new();
             for (src, (targets, computed, calls, invoke)) in shape.into_iter().enumerate() {
                 edges.extend(targets.into_iter().map(|dst| (src, dst, !computed)));
                 sites.extend((0..calls).map(|i| (src, i + 1 == calls && invoke && !computed)));
             }
-            function(blocks, &edges, &sites)
+            let mut function = function(blocks, &edges, &sites);
+            for (number, block) in function.blocks.iter_mut().enumerate() {
+                let sites = sites.iter().filter(|site| site.0 == number).count() as u32;
+                // Some calls are no sites: nobody leaves an activation there.
+                block.instructions.calls = sites + (quiet >> (number % 32) & 1);
+            }
+            function
         })
     })
 }
