@@ -1,5 +1,6 @@
 //! Affine variables against brute-force truth, and the programs of Frenot & Pereira 2024.
 
+mod mixed;
 mod random;
 mod structured;
 
@@ -139,21 +140,9 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// Any function, or a structured program with a call in every ninth block at most.
-fn functions() -> impl Strategy<Value = Function> {
-    let structured = (structured::programs(), 0..9usize).prop_map(|(cfg, call)| {
-        let ends = |e| (cfg.src(e).index(), cfg.dst(e).index(), true);
-        let edges: Vec<_> = cfg.edges().filter(|&e| e != cfg.exit_edge()).map(ends).collect();
-        let blocks = cfg.block_count() - 1;
-        let sites: Vec<_> = (0..blocks).filter(|b| b % 9 == call).map(|b| (b, false)).collect();
-        random::function(blocks, &edges, &sites)
-    });
-    prop_oneof![1 => random::functions(9), 4 => structured]
-}
-
 fn cases() -> impl Strategy<Value = Case> {
     let weights = prop::collection::vec(1u8..5, 40);
-    (functions(), random::choices(), weights, seeds(), prop::bool::weighted(0.7)).prop_map(
+    (mixed::functions(4), random::choices(), weights, seeds(), prop::bool::weighted(0.7)).prop_map(
         |(mut function, choices, weights, seeds, leaf)| {
             if leaf {
                 function.sites.clear();

@@ -420,6 +420,9 @@ pub(crate) fn plan_unit(
         let plans = (0..functions.len()).into_par_iter().map(|number| plan_paths(number, options.paths));
         plan.paths = plans.collect::<Result<_, Error>>()?;
         let counts = |(at, plan): (&Hinted<'_>, &PathPlan)| {
+            if plan.paths <= options.paths.array {
+                return Ok(0.0); // It has an array already.
+            }
             let (cfg, weighting) = graph(at)?;
             Ok(PathCost::of(plan, at.0.1, &cfg, &weighting, options.paths.array).path_increments)
         };

@@ -155,8 +155,12 @@ impl Trade {
     pub fn add(&self, plan: &mut FunctionPlan) {
         let counter = Counter::new(plan.measures.len());
         plan.measures.push(Measure::Edge(self.edge));
-        let probe = |&(place, closing)| PlacedProbe { place, probe: Probe::Close(counter, closing) };
-        plan.probes.extend(self.closings.iter().map(probe));
+        plan.probes.extend(self.probes(counter));
+    }
+
+    /// The additions to a counter.
+    pub fn probes(&self, counter: Counter) -> impl Iterator<Item = PlacedProbe> {
+        self.closings.iter().map(move |&(place, closing)| PlacedProbe { place, probe: Probe::Close(counter, closing) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which pages of its private memory the process has ever touched, as the kernel has it in `/proc/self/pagemap`: a word
+//! Which pages of its memory the process has ever touched, as the kernel has it in `/proc/self/pagemap`: a word
 //! per page of 4096 bytes, of which bit 63 says that the page is in memory, and bit 62 that it is in the swap. Private
 //! memory of which neither is true is as it was mapped.
 

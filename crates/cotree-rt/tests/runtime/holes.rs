@@ -97,6 +97,19 @@ fn threads_and_children() {
     }
 }
 
+/// What is no longer in memory was counted all the same.
+#[test]
+fn pages_that_the_kernel_took_away() {
+    let place = Place::new("holes_evicted");
+    for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
+        Run::of(build(&place, Flavour::Dynamic, access).command().arg("evict"), 0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0);
+        assert_counted(&profile, 1, 1);
+        std::fs::remove_file(&profile.path).unwrap();
+    }
+}
+
 #[test]
 fn a_snapshot_of_itself() {
     let place = Place::new("holes_dump");

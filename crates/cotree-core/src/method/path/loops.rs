@@ -7,7 +7,7 @@ use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::Counter;
 use crate::plan::Measure;
-use crate::probe::{PlacedProbe, Probe};
+use crate::probe::Probe;
 use crate::weighting::Weighting;
 
 /// Functions of more blocks keep their counters: with a path register there, one value more to keep while a loop runs costs more
@@ -26,7 +26,6 @@ pub fn trade(plan: &mut PathPlan, function: &Function, cfg: &Cfg, weighting: &We
         let counter = Counter::new(index);
         let counts = |probe: Probe| matches!(probe, Probe::Count(c) | Probe::CountIfTaken(c, _) if c == counter);
         plan.plan.probes.retain(|placed| !counts(placed.probe));
-        let closing = |&(place, closing)| PlacedProbe { place, probe: Probe::Close(counter, closing) };
-        plan.plan.probes.extend(trade.closings.iter().map(closing));
+        plan.plan.probes.extend(trade.probes(counter));
     }
 }
