@@ -169,10 +169,12 @@ fn complete(state: u32, threads: u32) {
         process::flag(Flags::THREADS_ALIVE);
     }
     slabs::verify_own();
-    if slabs::slab_zero_in_use() {
-        process::flag(Flags::THREAD_UNREGISTERED);
-    }
-    process::publish(state, threads);
+    no_room::withstood(|| {
+        if slabs::slab_zero_in_use() {
+            process::flag(Flags::THREAD_UNREGISTERED);
+        }
+        process::publish(state, threads);
+    });
 }
 
 /// Takes [`suspend`] back, after an `exec` that failed.

@@ -14,6 +14,10 @@ type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 static BEFORE: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 /// A page was given up.
 static HAPPENED: AtomicBool = AtomicBool::new(false);
+/// Holes are only read: where there is no room for a page of zeros, nothing is lost.
+static ONLY_READ: AtomicBool = AtomicBool::new(false);
+/// The handler was installed; the program may have another one since.
+static PREPARED: AtomicBool = AtomicBool::new(false);
 
 fn address_of_handler() -> usize {
     on_signal as Handler as usize
@@ -26,14 +30,43 @@ pub fn is_handler(address: usize) -> bool {
 
 /// Before the first counter is in the file. A handler that the program installs later takes the place of this one.
 pub fn prepare() {
-    if unit::hole().is_empty() || is_handler(sys::disposition(libc::SIGBUS)) {
-        return;
+    if !unit::hole().is_empty() && !PREPARED.swap(true, Relaxed) {
+        install();
+    }
+}
+
+/// A forked child has lost nothing yet.
+pub fn after_fork() {
+    HAPPENED.store(false, Relaxed);
+}
+
+/// Does what reads and writes holes at the end, where the signal would kill the program if it were blocked, or ignored.
+pub fn withstood(act: impl FnOnce()) {
+    if unit::hole().is_empty() {
+        return act();
+    }
+    let mask = sys::set_signal_mask(u64::MAX);
+    sys::set_signal_mask(mask & !(1 << (libc::SIGBUS - 1)));
+    let before = install();
+    act();
+    if let Some(before) = before {
+        // SAFETY: what the program had.
+        unsafe { sys::set_disposition(libc::SIGBUS, &before) };
+    }
+    sys::set_signal_mask(mask);
+}
+
+/// Gives the disposition before, unless it is ours already.
+fn install() -> Option<[usize; 4]> {
+    if is_handler(sys::disposition(libc::SIGBUS)) {
+        return None;
     }
     let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | stop::SA_RESTORER;
     let restorer = stop::cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
     // SAFETY: a handler that preserves what it interrupts.
     let before = unsafe { sys::set_disposition(libc::SIGBUS, &[address_of_handler(), flags as usize, restorer, 0]) };
     BEFORE.iter().zip(before).for_each(|(place, word)| place.store(word, Relaxed));
+    Some(before)
 }
 
 unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -41,7 +74,9 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     if code == libc::BUS_ADRERR && slabs::give_up_page(address) {
         HAPPENED.store(true, Relaxed);
-        profile::flag(Flags::PATHS_MISSING);
+        if !ONLY_READ.load(Relaxed) {
+            profile::flag(Flags::PATHS_MISSING);
+        }
         return;
     }
     let before = [0, 1, 2, 3].map(|word: usize| BEFORE[word].load(Relaxed));
@@ -60,12 +95,20 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     }
 }
 
-/// At the end: what could not be kept is not there, and the file says so.
+/// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until [`go_on`].
 pub fn settle() {
+    ONLY_READ.store(true, Relaxed);
     if HAPPENED.swap(false, Relaxed) {
-        profile::flag(Flags::PATHS_MISSING);
         slabs::take_back_pages();
         let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
         say::trouble("counts of paths are missing in", profile::final_name(), Errno(libc::ENOSPC), remedy);
     }
+}
+
+/// The program goes on, and counts.
+pub fn go_on() {
+    if HAPPENED.swap(false, Relaxed) {
+        slabs::take_back_pages();
+    }
+    ONLY_READ.store(false, Relaxed);
 }

@@ -205,7 +205,9 @@ impl SavedFlags {
 
     pub fn put_back(&self) {
         for (bits, unit) in self.0.iter().zip(units()) {
-            (unit.flags)(bits);
+            // What was lost meanwhile does not come back.
+            let lost = (unit.flags)(core::ptr::null()) & Flags::PATHS_MISSING;
+            (unit.flags)(&(bits | lost));
         }
     }
 }

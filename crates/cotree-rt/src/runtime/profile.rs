@@ -142,6 +142,7 @@ pub fn start_child(this_thread: Option<usize>, interrupted: bool) {
     unsafe { early::set_table(core::ptr::null_mut(), 0) };
     paths::detach();
     slabs::detach(this_thread, interrupted);
+    no_room::after_fork();
     begin(true);
 }
 
@@ -312,6 +313,7 @@ pub fn detach() {
 /// Takes [`publish`] back: the program goes on.
 pub fn unpublish() {
     let Some(header) = header() else { return };
+    no_room::go_on();
     // SAFETY: the process is about to go on in this one thread; the fields are the header's.
     unsafe {
         (*header).state = State::RUNNING;

@@ -168,6 +168,17 @@ pub unsafe fn unmap(at: *mut u8, len: usize) {
     let _ = unsafe { call(libc::SYS_munmap, [at as usize, len, 0, 0, 0, 0]) };
 }
 
+/// Maps what follows in the file of a shared mapping once more: somewhere (null), or in the place of what is there.
+///
+/// # Safety
+/// As [`map`] with `MAP_FIXED`, unless the place is null.
+pub unsafe fn map_again(from: *mut u8, len: usize, at: *mut u8) -> Result<*mut u8> {
+    let fixed = if at.is_null() { 0 } else { libc::MREMAP_FIXED };
+    let args = [from as usize, 0, len, (libc::MREMAP_MAYMOVE | fixed) as usize, at as usize, 0];
+    // SAFETY: the caller vouches; an old length of 0 leaves the old mapping where it is.
+    unsafe { call(libc::SYS_mremap, args) }.map(|address| address as *mut u8)
+}
+
 /// Makes the range zero in forked children; false where the kernel can't (before 4.14).
 pub fn wipe_on_fork(at: *mut u8, len: usize) -> bool {
     let args = [at as usize, len, libc::MADV_WIPEONFORK as usize, 0, 0, 0];

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 // Some words apart, so that pages that are written to alternate with others; each word gets its number.
 #define FIRST 2000
@@ -46,6 +47,15 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "evict")) {
         char *slab = (char *)__cotree_slab;
         if (msync(slab, COUNTERS * 8, MS_SYNC) != 0 || madvise(slab, COUNTERS * 8, 21) != 0) return 1;
+    }
+    // No file can be opened any more, that of the counters and those of the kernel neither.
+    if (!strcmp(how, "closed")) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    if (!strcmp(how, "exec")) {
+        execl("/nowhere", "nowhere", (char *)0);
+        count(1);
     }
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "bus")) raise(SIGBUS);

@@ -3,7 +3,7 @@
 use super::super::pagemap::{self, Memory};
 use super::super::sys;
 use super::super::{profile, unit};
-use super::{Chunk, READ_WRITE, chunks, counters};
+use super::{Chunk, READ_WRITE, chunks, count, counters};
 use crate::layout::PAGE;
 use core::ffi::c_int;
 use core::ops::Range;
@@ -104,14 +104,17 @@ pub fn give_up_page(address: usize) -> bool {
     unsafe { sys::map(page, PAGE as usize, READ_WRITE, flags, -1, 0) }.is_ok()
 }
 
-/// Pages given up become again what is in the file.
+/// Pages given up become again what is in the file: from its first pages, which are always mapped, for it may have no name any more
+/// that this process could open.
 pub fn take_back_pages() {
-    let hole = unit::hole();
-    let Some(fd) = profile::reopen() else { return };
+    let (hole, Some(front)) = (unit::hole(), profile::header()) else { return };
+    let len = profile::slabs_offset() as usize + count() as usize * unit::stride();
+    // SAFETY: the file's first page; a new range.
+    let Ok(file) = (unsafe { sys::map_again(front.cast(), len, ptr::null_mut()) }) else { return };
     let map = |slab: *mut u64, offset: u64| {
-        let (flags, offset) = (libc::MAP_SHARED | libc::MAP_FIXED, offset + hole.start as u64);
-        // SAFETY: the hole of a slab.
-        let _ = unsafe { sys::map(slab.cast::<u8>().add(hole.start), hole.len(), READ_WRITE, flags, fd, offset) };
+        let place = slab.cast::<u8>().wrapping_add(hole.start);
+        // SAFETY: from within the range to the hole of a slab.
+        let _ = unsafe { sys::map_again(file.add(offset as usize + hole.start), hole.len(), place) };
     };
     map(counters(), profile::slabs_offset());
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
@@ -119,5 +122,6 @@ pub fn take_back_pages() {
             map(slab, chunk.offset.load(Relaxed) + (index * unit::stride()) as u64);
         }
     }
-    sys::close(fd);
+    // SAFETY: mapped above, used no more.
+    unsafe { sys::unmap(file, len) };
 }
