@@ -220,7 +220,13 @@ pub const ADDRESS_MASK: u64 = (1 << VALUE_SHIFT) - 1;
 /// First slot to try for an address in a table of `capacity` (a power of two) slots.
 #[must_use]
 pub const fn early_slot(address: u64, capacity: u64) -> u64 {
-    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) & (capacity - 1)
+    (mixed(address) >> 32) & (capacity - 1)
+}
+
+/// The address with its bits mixed, in the upper half.
+#[must_use]
+pub const fn mixed(address: u64) -> u64 {
+    address.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.

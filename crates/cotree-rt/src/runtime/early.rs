@@ -38,7 +38,12 @@ pub fn table() -> &'static [Slot] {
 /// Counts activations at the link-time address (with its tag).
 #[inline]
 pub fn count(address: u64, delta: i64) {
-    let table = table();
+    count_at(table(), address, delta);
+}
+
+/// The same, in the table in use.
+#[inline]
+pub fn count_at(table: &[Slot], address: u64, delta: i64) {
     if table.is_empty() {
         return;
     }

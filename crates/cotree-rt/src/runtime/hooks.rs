@@ -123,6 +123,9 @@ macro_rules! behind {
 }
 pub(crate) use behind;
 
+#[cfg(not(feature = "static-executable"))]
+use core::sync::atomic::Ordering::Relaxed;
+
 /// A definition, once it has been looked for.
 #[cfg(not(feature = "static-executable"))]
 pub struct Found(core::sync::atomic::AtomicPtr<core::ffi::c_void>);
@@ -134,34 +137,39 @@ impl Found {
     }
 
     /// What the linker found, unless that is our own entry: then what the loader finds next.
+    #[inline(always)]
     pub fn get(
         &self,
         linked: *const core::ffi::c_void,
         own: *const core::ffi::c_void,
         name: &'static str,
     ) -> *const core::ffi::c_void {
-        use core::sync::atomic::Ordering::Relaxed;
         if !linked.is_null() && linked != own {
             return linked;
         }
-        let mut address = self.0.load(Relaxed);
-        if address.is_null() {
-            let name: *const core::ffi::c_char = name.as_ptr().cast();
-            // SAFETY: NUL-terminated names.
-            unsafe {
-                address = libc::dlsym(libc::RTLD_NEXT, name);
-                // The unwinder of a library that was loaded with RTLD_LOCAL is not in the global scope.
-                for library in [c"libgcc_s.so.1", c"libunwind.so.1"] {
-                    if address.is_null() {
-                        let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-                        if !handle.is_null() {
-                            address = libc::dlsym(handle, name);
-                        }
+        let address = self.0.load(Relaxed);
+        if address.is_null() { self.look(name) } else { address }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&self, name: &'static str) -> *const core::ffi::c_void {
+        let name: *const core::ffi::c_char = name.as_ptr().cast();
+        // SAFETY: NUL-terminated names.
+        let address = unsafe {
+            let mut address = libc::dlsym(libc::RTLD_NEXT, name);
+            // The unwinder of a library that was loaded with RTLD_LOCAL is not in the global scope.
+            for library in [c"libgcc_s.so.1", c"libunwind.so.1"] {
+                if address.is_null() {
+                    let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                    if !handle.is_null() {
+                        address = libc::dlsym(handle, name);
                     }
                 }
             }
-            self.0.store(address, Relaxed);
-        }
+            address
+        };
+        self.0.store(address, Relaxed);
         address
     }
 }

@@ -5,6 +5,7 @@
 
 use super::hooks::{hook, real};
 use super::linkage::Caller;
+use super::quick::Landing;
 use super::walk::{self, Passed, Walk};
 use super::{detour, process, unwind};
 use crate::layout::Flags;
@@ -28,15 +29,8 @@ fn real_longjmp_chk() -> *const c_void {
 macro_rules! jump {
     ($function:ident, $real:ident) => {
         unsafe extern "C" fn $function(buffer: *const u64, value: c_int, caller: &Caller) {
-            let real = $real();
-            walk::accounting(|| {
-                // SAFETY: a jmp_buf that setjmp filled; libc's function.
-                unsafe {
-                    let (sp, pc) = target(buffer);
-                    account(sp, pc, caller);
-                    cotree_rt_leap(buffer.cast(), value, real, &Leap { sp, pc, caller });
-                }
-            });
+            // SAFETY: a jmp_buf that setjmp filled; libc's function.
+            unsafe { jump(buffer, value, caller, $real()) };
         }
     };
 }
@@ -44,6 +38,19 @@ jump!(longjmp, real_longjmp);
 jump!(underscore_longjmp, real_underscore_longjmp);
 jump!(siglongjmp, real_siglongjmp);
 jump!(longjmp_chk, real_longjmp_chk);
+
+/// # Safety
+/// The buffer must have been filled by `setjmp`, and the function must be of `longjmp`'s kind.
+unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c_void) {
+    walk::accounting(|| {
+        // SAFETY: the caller vouches.
+        unsafe {
+            let (sp, pc) = target(buffer);
+            account(sp, pc, caller);
+            cotree_rt_leap(buffer.cast(), value, real, &Leap { sp, pc, caller });
+        }
+    });
+}
 
 /// A jump that has been accounted for and is under way.
 #[repr(C)]
@@ -114,13 +121,27 @@ pub unsafe fn target(buffer: *const u64) -> (u64, u64) {
 }
 
 /// Accounts for a jump to the frame that had this stack pointer when its call returned to `pc`.
+#[inline]
 pub fn account(sp: u64, pc: u64, caller: &Caller) {
     account_times(sp, pc, caller, 1);
     detour::forget_below(sp);
 }
 
 /// The same; −1 takes it back. False if there is no such frame.
+#[inline]
 pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+    if let Some(landing) = Landing::count(sp, 0, times, caller) {
+        landing.add(landing.pc, 0, times);
+        landing.add(pc, 0, -times);
+        return true;
+    }
+    account_for_any(sp, pc, caller, times)
+}
+
+/// The same, whatever frames there are.
+#[cold]
+#[inline(never)]
+fn account_for_any(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     let mut walk = Walk::new(caller);
     let mut frames = Passed::new(&walk);
     if !pass_to(sp, pc, &mut walk, &mut frames) {

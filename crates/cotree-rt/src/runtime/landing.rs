@@ -10,6 +10,7 @@
 use super::hooks::got;
 use super::hooks::{behind, hook, real};
 use super::linkage::{Caller, call};
+use super::quick::Landing;
 use super::walk::{self, Passed, Walk};
 use super::{process, unwind};
 use crate::layout::{Flags, LANDED};
@@ -73,6 +74,19 @@ pub fn is_unwinder(pc: u64) -> bool {
 /// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
 /// whose frame the context lies, come first.
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
+    let quick = sp.and_then(|sp| Some((sp, Landing::count(sp, context, 1, caller)?)));
+    match quick {
+        Some((_, landing)) if landing.pc == pc => landing.add(pc, LANDED, 1),
+        // Announced before.
+        Some((sp, _)) => walk::count_between(caller, context, sp, -1),
+        None => account_for_any(sp, pc, context, caller),
+    }
+}
+
+/// The same, whatever frames there are.
+#[cold]
+#[inline(never)]
+fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
     let mut walk = Walk::new(caller);
     let mut below = Passed::new(&walk);
     let mut unwinding = true;

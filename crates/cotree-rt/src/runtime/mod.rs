@@ -25,6 +25,8 @@ mod paths;
 mod process;
 mod profile;
 #[cfg(not(feature = "shared-library"))]
+mod quick;
+#[cfg(not(feature = "shared-library"))]
 mod raw;
 mod registers;
 mod resume;

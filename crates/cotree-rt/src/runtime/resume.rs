@@ -24,8 +24,10 @@ unsafe extern "C" fn resuming(caller: &Caller) {
     let Some(address) = unit::link_address(caller.pc) else { return };
     walk::accounting(|| {
         early::count(address, 1);
-        registers::for_each(caller.pc, &Registers::of(caller), |number, value| {
-            paths::count(ABANDONED | number << VALUE_SHIFT | address, value, 1);
-        });
+        if registers::are_known() {
+            registers::for_each(caller.pc, &Registers::of(caller), |number, value| {
+                paths::count(ABANDONED | number << VALUE_SHIFT | address, value, 1);
+            });
+        }
     });
 }

@@ -225,9 +225,19 @@ fn is_zombie() -> bool {
     line.get(after) == Some(&b'Z')
 }
 
-/// End of the page in which the stack that holds the address begins, where that is the first thread's. Below its top the
-/// kernel keeps more than these 100 MiB free of other mappings.
+/// Whether both addresses, the higher one last, are in the first thread's stack.
+#[cfg(not(feature = "shared-library"))]
+pub fn is_first_stack(from: u64, to: u64) -> bool {
+    let top = ABOVE_FRAMES.load(Relaxed);
+    let depth = top.wrapping_sub(from);
+    depth < LARGEST_STACK && to.wrapping_sub(from) <= depth
+}
+
+/// Below the top of the first thread's stack the kernel keeps more than so much free of other mappings.
+const LARGEST_STACK: u64 = 100 << 20;
+
+/// End of the page in which the stack that holds the address begins, where that is the first thread's.
 pub fn stack_top(sp: u64) -> Option<u64> {
     let top = ABOVE_FRAMES.load(Relaxed);
-    (sp < top && top - sp < 100 << 20).then_some((top | 0xFFF) + 1)
+    (sp < top && top - sp < LARGEST_STACK).then_some((top | 0xFFF) + 1)
 }

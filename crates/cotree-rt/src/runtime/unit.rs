@@ -2,7 +2,7 @@
 //! thread's slab.
 
 use super::sys;
-use crate::layout::{Access, TO_ZEROS, UnitDescriptor, slab_hole, slab_stride};
+use crate::layout::{Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
 use core::arch::asm;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -103,6 +103,38 @@ pub fn find_image() {
     END.store(loads().map(|header| bias.wrapping_add(header.p_vaddr + header.p_memsz)).max().unwrap_or(start), Relaxed);
 }
 
+/// What it takes to tell the unit's code addresses.
+#[derive(Clone, Copy)]
+pub struct Image {
+    start: u64,
+    length: u64,
+    bias: u64,
+}
+
+impl Image {
+    /// Where it is.
+    pub fn get() -> Self {
+        let (start, end) = image();
+        Self { start, length: end - start, bias: BIAS.load(Relaxed) }
+    }
+
+    /// [`hash`]
+    #[cfg(not(feature = "shared-library"))]
+    pub fn hash(self, pc: u64) -> u64 {
+        mixed(pc.wrapping_sub(self.bias))
+    }
+
+    /// [`link_address`]
+    pub fn link_address(self, pc: u64) -> Option<u64> {
+        (pc.wrapping_sub(self.start).wrapping_sub(1) < self.length).then(|| pc.wrapping_sub(self.bias))
+    }
+}
+
+/// A hash of a code address of any unit; the table of early exits uses a part of it.
+pub fn hash(pc: u64) -> u64 {
+    mixed(pc.wrapping_sub(BIAS.load(Relaxed)))
+}
+
 /// First and last-but-one address of the image.
 pub fn image() -> (u64, u64) {
     (START.load(Relaxed), END.load(Relaxed))
@@ -111,8 +143,7 @@ pub fn image() -> (u64, u64) {
 /// The link-time address, if the code there is ours. Of a return address the byte before decides: a call that never
 /// returns may be the last thing in a section.
 pub fn link_address(pc: u64) -> Option<u64> {
-    let (start, end) = image();
-    (pc > start && pc <= end).then(|| pc.wrapping_sub(BIAS.load(Relaxed)))
+    Image::get().link_address(pc)
 }
 
 /// Distance of `__cotree_slab` from the thread pointer.

@@ -7,7 +7,7 @@
 use super::linkage::Caller;
 use super::modules;
 use super::rules::{self, Rule};
-use super::{sys, thread};
+use super::{sys, thread, unit, walk};
 use core::mem::MaybeUninit;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, EvaluationResult, FrameDescriptionEntry, LittleEndian,
@@ -24,8 +24,7 @@ const RBP: usize = 6;
 pub const RSP: usize = 7;
 /// What a callee preserves, in the order of [`Rule`]'s fields.
 pub const PRESERVED: [usize; 6] = [RBX, RBP, 12, 13, 14, 15];
-const RBP_FIELD: usize = 1;
-const _: () = assert!(PRESERVED[RBP_FIELD] == RBP);
+const _: () = assert!(PRESERVED[rules::RBP_FIELD] == RBP);
 
 /// The order of the kernel's context: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp; then rip.
 const CONTEXT_ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, RSP];
@@ -131,11 +130,9 @@ impl Cursor {
     /// Goes on to the caller.
     #[inline(always)]
     pub fn step(&mut self) -> Step {
-        // Before address 0 there is no rule either.
-        let at = self.pc.wrapping_sub(u64::from(!self.interrupted));
-        if let Some(rule) = rules::find(at)
-            && rule.is_common()
-        {
+        let key = self.pc.wrapping_add(u64::from(self.interrupted));
+        let rule = rules::look_up(key, unit::hash(key));
+        if rule.is_common() {
             let base = if rule.is_from_rbp() { self.rbp() } else { self.sp() };
             let cfa = base.wrapping_add(rule.cfa_offset());
             if self.is_readable(rule, cfa) && self.trail.push(rule, cfa) {
@@ -144,21 +141,21 @@ impl Cursor {
                 return self.arrive(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() }, false);
             }
         }
-        self.settled_step(at)
+        self.settled_step(key)
     }
 
     /// The same, whatever it takes.
     #[cold]
     #[inline(never)]
-    fn settled_step(&mut self, at: u64) -> Step {
+    fn settled_step(&mut self, key: u64) -> Step {
         self.settle();
         if self.pc == 0 {
             return if self.interrupted { self.return_from_nowhere() } else { Step::Lost };
         }
-        if let Some(rule) = rules::find(at) {
+        if let Some(rule) = rules::find(key) {
             return self.apply(rule);
         }
-        match self.slow_step(at) {
+        match self.slow_step(key) {
             Some(step) => step,
             None => self.signal_frame_without_tables().unwrap_or(Step::Lost),
         }
@@ -168,7 +165,7 @@ impl Cursor {
     fn rbp(&self) -> u64 {
         // SAFETY: as many have been written, and what their rules refer to is readable.
         let steps = self.trail.steps[..self.trail.len].iter().rev().map(|step| unsafe { step.assume_init() });
-        let saved = steps.map(|(rule, cfa)| (rule.saved_below(RBP_FIELD), cfa)).find(|&(below, _)| below != 0);
+        let saved = steps.map(|(rule, cfa)| (rule.saved_below(rules::RBP_FIELD), cfa)).find(|&(below, _)| below != 0);
         saved.map_or(self.registers[RBP], |(below, cfa)| {
             // SAFETY: the same.
             unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() }
@@ -263,20 +260,17 @@ impl Cursor {
 
     #[cold]
     #[inline(never)]
-    fn slow_step(&mut self, at: u64) -> Option<Step> {
+    fn slow_step(&mut self, key: u64) -> Option<Step> {
+        let at = key.wrapping_sub(1);
         let tables = modules::tables_for(at)?;
         let (frames, bases, entry) = find_entry(tables, at)?;
         let mut context = UnwindContext::<usize, Small>::new_in();
         let row = entry.unwind_info_for_address(&frames, &bases, &mut context, at).ok()?;
-        if row.register(X86_64::RA) == RegisterRule::Undefined {
-            rules::keep(at, Rule::END);
-            return Some(Step::End);
-        }
-        let signal = entry.is_signal_trampoline();
-        if !signal && let Some(rule) = Rule::of(row) {
-            rules::keep(at, rule);
+        if let Some(rule) = rule_of(&entry, row, key) {
+            rules::keep(key, rule);
             return Some(self.apply(rule));
         }
+        let signal = entry.is_signal_trampoline();
         let encoding = entry.cie().encoding();
         let cfa = match *row.cfa() {
             CfaRule::RegisterAndOffset { register, offset } => {
@@ -373,6 +367,29 @@ impl Cursor {
         let pc = self.read(context + 128)?;
         self.registers = next;
         Some(self.arrive(pc, true))
+    }
+}
+
+/// The rule of a frame by the unwind tables, which is remembered.
+#[cfg(not(feature = "shared-library"))]
+pub fn learn(key: u64) -> Option<Rule> {
+    let at = key.checked_sub(1)?;
+    let (frames, bases, entry) = find_entry(modules::tables_for(at)?, at)?;
+    let mut context = UnwindContext::<usize, Small>::new_in();
+    let row = entry.unwind_info_for_address(&frames, &bases, &mut context, at).ok()?;
+    let rule = rule_of(&entry, row, key)?;
+    rules::keep(key, rule);
+    Some(rule)
+}
+
+/// The row of a frame as a rule to remember.
+fn rule_of(entry: &FrameDescriptionEntry<Reader>, row: &UnwindTableRow<usize, Small>, key: u64) -> Option<Rule> {
+    if row.register(X86_64::RA) == RegisterRule::Undefined {
+        Some(Rule::END)
+    } else if entry.is_signal_trampoline() {
+        None
+    } else {
+        Rule::of(row).map(|rule| if walk::is_leaping(key) { rule.uncommon() } else { rule })
     }
 }
 

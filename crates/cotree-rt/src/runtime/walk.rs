@@ -6,8 +6,7 @@ use super::unwind::{Cursor, Step};
 use super::{detour, process};
 use crate::layout::{Flags, INTERRUPTED};
 use core::ffi::c_void;
-#[cfg(not(feature = "shared-library"))]
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 
 /// More frames than any stack holds.
 const MOST_FRAMES: u64 = 1 << 28;
@@ -147,7 +146,7 @@ impl Walk {
 
 /// Whether a jump that has been accounted for is under way in this frame: it can be taken back.
 #[cfg(not(feature = "shared-library"))]
-fn is_leaping(pc: u64) -> bool {
+pub fn is_leaping(pc: u64) -> bool {
     super::jump::is_leaping(pc)
 }
 
@@ -159,7 +158,7 @@ fn is_unwinder(pc: u64) -> bool {
 
 /// Jumps are the executable's.
 #[cfg(feature = "shared-library")]
-fn is_leaping(_pc: u64) -> bool {
+pub fn is_leaping(_pc: u64) -> bool {
     false
 }
 
@@ -197,22 +196,25 @@ core::arch::global_asm!(
 
 /// Accounts for frames of this thread in such a way that whoever interrupts that, and walks the same stack, sees it:
 /// [`Walk::is_accounting`].
+#[inline(always)]
 pub fn accounting<T>(act: impl FnOnce() -> T) -> T {
+    struct Slots<F, T>(ManuallyDrop<F>, MaybeUninit<T>);
     unsafe extern "C" fn run<T, F: FnOnce() -> T>(data: *mut c_void) {
-        // SAFETY: the slots below, for the time of the call.
-        let (act, result) = unsafe { &mut *data.cast::<(Option<F>, Option<T>)>() };
-        *result = act.take().map(|act| act());
+        // SAFETY: the slots below, for the time of the call, which is the only one.
+        unsafe {
+            let slots = &mut *data.cast::<Slots<F, T>>();
+            slots.1.write(ManuallyDrop::take(&mut slots.0)());
+        }
     }
     fn runner<T, F: FnOnce() -> T>(_: &F) -> unsafe extern "C" fn(*mut c_void) {
         run::<T, F>
     }
     let run = runner(&act);
-    let mut slots = (Some(act), None);
-    // SAFETY: a function for that type of data.
-    unsafe { cotree_rt_accounting(run, (&raw mut slots).cast()) };
-    match slots.1 {
-        Some(result) => result,
-        None => unreachable!("it was called"),
+    let mut slots = Slots(ManuallyDrop::new(act), MaybeUninit::uninit());
+    // SAFETY: a function for that type of data, which writes the result.
+    unsafe {
+        cotree_rt_accounting(run, (&raw mut slots).cast());
+        slots.1.assume_init()
     }
 }
 
@@ -334,6 +336,19 @@ impl Passed {
                 }
                 passed += 1;
             }
+        }
+    }
+}
+
+/// Counts the frames whose stack pointers are between these, on a stack where each is higher than the last.
+#[cfg(not(feature = "shared-library"))]
+#[cold]
+#[inline(never)]
+pub fn count_between(caller: &Caller, low: u64, high: u64, delta: i64) {
+    let mut walk = Walk::new(caller);
+    while let Some(frame) = walk.next().filter(|frame| frame.sp < high) {
+        if frame.sp > low {
+            frame.count(walk.registers(), delta);
         }
     }
 }

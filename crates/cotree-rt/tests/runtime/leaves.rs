@@ -38,6 +38,35 @@ fn frames_of_all_kinds() {
 }
 
 #[test]
+fn handlers_on_the_same_stack_jump_out() {
+    let place = Place::new("turned_back");
+    let run = place.build("turned_back.c", &["-O2"]).run(0);
+    let profile = place.profile();
+    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.counters[..10], [0, 10, 0, 10, 0, 0, 0, 0, 0, 0]);
+    for site in ["inner", "handler", "work"] {
+        assert_eq!(profile.at(run.site(site)), 10, "{site}");
+    }
+    // In the function that they jump to, one call is abandoned and another one revived. The last frame is that of the program's
+    // first instruction.
+    assert_eq!(profile.early.values().sum::<i64>(), 4 * 10 + 1, "{:?}", profile.early);
+}
+
+#[test]
+fn exceptions_from_any_depth() {
+    let place = Place::new("deep_exceptions");
+    for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
+        let run = place.build("throw_deep.cc", options).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0, "{options:?}");
+        assert_eq!(profile.counters[..10], [0, 24, 24, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(profile.at(run.site("down")), 4 * 11_111, "{options:?}");
+        assert_eq!(profile.landed(run.site("catches")), 24);
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+#[test]
 fn jumping_out_of_the_middle_of_something_is_flagged() {
     let place = Place::new("interrupted");
     place.build("interrupt.c", &[]).run(0);
