@@ -131,9 +131,12 @@ pub fn account(sp: u64, pc: u64, caller: &Caller) {
 #[inline]
 pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     if let Some(landing) = Landing::count(sp, 0, times, caller) {
-        landing.add(landing.pc, 0, times);
-        landing.add(pc, 0, -times);
-        return true;
+        if landing.sp == sp || holds(landing.pc, pc) {
+            landing.add(landing.pc, 0, times);
+            landing.add(pc, 0, -times);
+            return true;
+        }
+        landing.take_back(times, caller);
     }
     account_for_any(sp, pc, caller, times)
 }
@@ -155,6 +158,11 @@ fn account_for_any(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     true
 }
 
+/// Whether the function with one return address has the other one, too.
+fn holds(one: u64, other: u64) -> bool {
+    unwind::function_range(one - 1).is_some_and(|(start, end)| start < other && other <= end)
+}
+
 /// Passes the frames that the jump ends, the target's included; false if that is not found.
 fn pass_to(sp: u64, pc: u64, walk: &mut Walk, passed: &mut Passed) -> bool {
     while let Some(frame) = walk.advance() {
@@ -165,9 +173,8 @@ fn pass_to(sp: u64, pc: u64, walk: &mut Walk, passed: &mut Passed) -> bool {
         if frame.sp < sp && sp < frame.cfa && frame.cfa != u64::MAX {
             // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
             // gave back: then the function of the next one holds the setjmp call.
-            let holds = |at: u64| unwind::function_range(at - 1).is_some_and(|(start, end)| start < pc && pc <= end);
-            if !holds(frame.pc)
-                && let Some(next) = walk.next().filter(|next| holds(next.pc))
+            if !holds(frame.pc, pc)
+                && let Some(next) = walk.next().filter(|next| holds(next.pc, pc))
             {
                 passed.push(next, walk);
             }

@@ -74,13 +74,18 @@ pub fn is_unwinder(pc: u64) -> bool {
 /// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
 /// whose frame the context lies, come first.
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
-    let quick = sp.and_then(|sp| Some((sp, Landing::count(sp, context, 1, caller)?)));
-    match quick {
-        Some((_, landing)) if landing.pc == pc => landing.add(pc, LANDED, 1),
-        // Announced before.
-        Some((sp, _)) => walk::count_between(caller, context, sp, -1),
-        None => account_for_any(sp, pc, context, caller),
+    if let Some(sp) = sp
+        && let Some(landing) = Landing::count(sp, context, 1, caller)
+    {
+        if landing.sp == sp && landing.pc == pc {
+            return landing.add(pc, LANDED, 1);
+        }
+        landing.take_back(1, caller);
+        if landing.sp == sp {
+            return; // Announced before.
+        }
     }
+    account_for_any(sp, pc, context, caller);
 }
 
 /// The same, whatever frames there are.

@@ -33,6 +33,14 @@ impl Counts {
     }
 }
 
+/// Why a walk goes no further.
+enum Stop {
+    /// The stack pointer that it is to find seems to lie within the frame, whose CFA this is.
+    Within(u64),
+    /// The frame is not of the usual kind.
+    Unusual,
+}
+
 /// A frame that is in a call.
 struct Place {
     pc: u64,
@@ -44,18 +52,19 @@ impl Place {
     /// Goes on to the caller, whose stack pointer is higher, but no higher than that, after an act for this frame. All
     /// between is readable.
     #[inline(always)]
-    fn step(&mut self, highest: u64, hash: u64, act: impl FnOnce(u64)) -> Option<()> {
+    fn step(&mut self, highest: u64, hash: u64, act: impl FnOnce(u64)) -> Result<(), Stop> {
         let mut rule = rules::look_up(self.pc, hash);
         let cfa = loop {
             if rule.is_plain() {
                 break self.sp.wrapping_add(rule.cfa_offset());
             } else if rule.is_plain_from_rbp() {
-                break Some(self.rbp.wrapping_add(rule.cfa_offset())).filter(|&cfa| cfa > self.sp)?;
+                let cfa = self.rbp.wrapping_add(rule.cfa_offset());
+                break if cfa > self.sp { cfa } else { return Err(Stop::Unusual) };
             }
-            rule = learn(self.pc, rule)?;
+            rule = learn(self.pc, rule).ok_or(Stop::Unusual)?;
         };
         if cfa > highest {
-            return None;
+            return Err(Stop::Within(cfa));
         }
         act(self.pc);
         let below = rule.saved_below(rules::RBP_FIELD);
@@ -67,7 +76,7 @@ impl Place {
             self.pc = (cfa.wrapping_sub(8) as *const u64).read_volatile();
         }
         self.sp = cfa;
-        Some(())
+        Ok(())
     }
 }
 
@@ -81,35 +90,46 @@ fn learn(pc: u64, found: Rule) -> Option<Rule> {
     unwind::learn(pc).filter(|rule| rule.is_common())
 }
 
-/// A landing that has been counted.
+/// A landing that has been counted, but for the frame itself.
 pub struct Landing {
     counts: Counts,
-    /// The return address of the frame with the stack pointer.
+    /// The return address of the frame.
     pub pc: u64,
+    /// Its stack pointer.
+    pub sp: u64,
+    uncounted: u64,
 }
 
 impl Landing {
-    /// Counts the calls of the frames below the one with that stack pointer, but for those with stack pointers up to the other one.
-    /// None: there is something else on the way, and nothing is counted.
+    /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for those with
+    /// stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
     #[inline(always)]
     pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
         let counts = Counts::get().filter(|_| is_readable(caller, sp))?;
         let mut place = Place { pc: caller.pc, sp: caller.sp, rbp: caller.rbp };
         while place.sp <= uncounted {
-            place.step(sp, counts.image.hash(place.pc), |_| ())?;
+            place.step(sp, counts.image.hash(place.pc), |_| ()).ok()?;
         }
+        let mut usual = true;
         while place.sp != sp {
-            let step = place.step(sp, counts.image.hash(place.pc), |pc| counts.add(pc, 0, delta));
-            if step.is_none() {
-                walk::count_between(caller, uncounted, place.sp, -delta);
-                return None;
+            if let Err(stop) = place.step(sp, counts.image.hash(place.pc), |pc| counts.add(pc, 0, delta)) {
+                usual = matches!(stop, Stop::Within(cfa) if is_readable(caller, cfa));
+                break;
             }
         }
-        if process::is_bottom(place.pc) || walk::is_leaping(place.pc) {
-            walk::count_between(caller, uncounted, sp, -delta);
-            return None;
+        let landing = Self { counts, pc: place.pc, sp: place.sp, uncounted };
+        if usual && !process::is_bottom(place.pc) && !walk::is_leaping(place.pc) {
+            return Some(landing);
         }
-        Some(Self { counts, pc: place.pc })
+        landing.take_back(delta, caller);
+        None
+    }
+
+    /// Nothing is counted.
+    #[cold]
+    #[inline(never)]
+    pub fn take_back(&self, delta: i64, caller: &Caller) {
+        walk::count_between(caller, self.uncounted, self.sp, -delta);
     }
 
     /// Counts one more call.

@@ -38,6 +38,21 @@ fn frames_of_all_kinds() {
 }
 
 #[test]
+fn jumps_to_frames_that_have_grown() {
+    let place = Place::new("grown");
+    for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
+        let run = place.build("grown.c", options).run(0);
+        let profile = place.profile();
+        assert_eq!(profile.flags(), 0, "{options:?}");
+        assert_eq!(profile.counters[..10], [0, 18, 18, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(profile.at(run.site("below")), 18);
+        // Of leave, below and grows, which is revived, too.
+        assert_eq!(profile.early.values().sum::<i64>(), 3 * 18 - 18 + 1, "{options:?}: {:?}", profile.early);
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
+#[test]
 fn handlers_on_the_same_stack_jump_out() {
     let place = Place::new("turned_back");
     let run = place.build("turned_back.c", &["-O2"]).run(0);
