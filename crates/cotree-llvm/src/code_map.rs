@@ -103,12 +103,23 @@ pub(crate) fn read<'a>(
     resumes(&file, &in_section, &mut result);
     for (function, points) in result.iter_mut().zip(&registers) {
         function.returns.sort_by_key(|r| r.offset);
+        let unknown: Vec<ReturnPoint> = points.iter().filter_map(|point| without_probe(function, point)).collect();
+        function.returns.extend(unknown);
+        function.returns.sort_by_key(|r| r.offset);
         for point in points {
             let Ok(at) = function.returns.binary_search_by_key(&point.offset, |r| r.offset) else { continue };
             function.returns[at].registers = point.registers.iter().map(|register| register.link).collect();
         }
     }
     Ok(CallSites { functions: result, registers, unmapped })
+}
+
+/// The call of a point that has no probe: LLVM drops those of blocks in which nothing is but calls with a `deopt` bundle. They tell
+/// for themselves what calls are under way.
+fn without_probe(function: &CodeFunction, point: &Point) -> Option<ReturnPoint> {
+    let chain = point.chain.clone()?;
+    let known = function.returns.binary_search_by_key(&point.offset, |r| r.offset).is_ok();
+    (!known).then_some(ReturnPoint { offset: point.offset, chain, registers: Vec::new() })
 }
 
 /// The return addresses of one function's numbered calls. False if calls can't be told apart.
@@ -348,10 +359,21 @@ mod tests {
     }
 
     #[test]
+    fn calls_without_probes_tell_their_chain() {
+        let point = |offset, chain| Point { offset, registers: Vec::new(), chain };
+        let mut function = CodeFunction::default();
+        function.returns.push(ReturnPoint { offset: 7, chain: vec![site(1)], registers: Vec::new() });
+        let chain = |point: &Point| without_probe(&function, point).map(|point| point.chain);
+        assert_eq!(chain(&point(12, Some(vec![site(2), site(1)]))), Some(vec![site(2), site(1)]));
+        assert_eq!(chain(&point(12, None)), None);
+        assert_eq!(chain(&point(7, Some(vec![site(2)]))), None);
+    }
+
+    #[test]
     fn calls_of_different_copies_are_told_apart_by_their_registers_or_not_at_all() {
         let known = |offset, number| {
             let register = Register { link: site(number), value: Value::Constant(0) };
-            Point { offset, registers: vec![register] }
+            Point { offset, registers: vec![register], chain: None }
         };
         let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
         assert_eq!(told(chains, &[known(7, 4), known(12, 3)]), (true, vec![(7, 2), (12, 1)]));

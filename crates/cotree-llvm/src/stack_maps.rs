@@ -2,8 +2,8 @@
 //!
 //! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its first
 //! three locations are constants: flags of no interest and the number of values. The values are triples: function,
-//! site, register; or with [`IS_ADDRESS`] in the function's number four: function, site, first word, address
-//! ([`crate::apply`]).
+//! site, register; or with [`IS_ADDRESS`] in the function's number four: function, site, first word, address; or with
+//! [`HAS_NONE`] two: function, site ([`crate::apply`]).
 //!
 //! Layout: a header (version, three zeros, then the numbers of functions, constants and records, 4 bytes each); per
 //! function its address (relocated), frame size and number of records, 8 bytes each; 8 bytes per constant; the records in
@@ -11,7 +11,7 @@
 //! (kind, 0, size in 2 bytes, DWARF register in 2, 0 in 2, a signed number in 4), padding to 8 bytes, 2 bytes of 0, the
 //! number of live registers (2), 4 bytes each, padding to 8 bytes.
 
-use crate::apply::IS_ADDRESS;
+use crate::apply::{HAS_NONE, IS_ADDRESS, NOT_SAID};
 use crate::error::Error;
 use cotree_core::ids::Site;
 use cotree_rt::layout::RegisterValue;
@@ -48,6 +48,8 @@ pub(crate) struct Point {
     pub(crate) offset: u32,
     /// Outermost first. Those that can't be found are left out.
     pub(crate) registers: Vec<Register>,
+    /// The calls that are under way, innermost first, unless one is of a function without probes.
+    pub(crate) chain: Option<Vec<(u32, Site)>>,
 }
 
 /// Reads the points of each machine function; `number_at` gives the function at an address of a section.
@@ -112,23 +114,27 @@ fn parse(data: &[u8], function_of: impl Fn(usize) -> Option<usize>) -> Option<Ve
                 input.u32()?;
             }
             input.align();
-            points.push((owner?, Point { offset, registers: registers(&locations)? }));
+            points.push((owner?, point(offset, &locations)?));
         }
     }
     Some(points)
 }
 
-fn registers(locations: &[Option<Value>]) -> Option<Vec<Register>> {
+fn point(offset: u32, locations: &[Option<Value>]) -> Option<Point> {
     let [_, _, Some(Value::Constant(count)), values @ ..] = locations else { return None };
     let values = values.get(..usize::try_from(*count).ok()?)?;
-    let mut registers = Vec::new();
+    let (mut registers, mut chain) = (Vec::new(), Vec::new());
     let mut values = values.iter().copied();
     while let Some(function) = values.next() {
         let (Some(Value::Constant(function)), Some(Value::Constant(site))) = (function, values.next()?) else {
             return None;
         };
         let function = u32::try_from(function).ok()?;
-        let link = (function & !IS_ADDRESS, Site(u32::try_from(site).ok()?));
+        let link = (function & !(IS_ADDRESS | HAS_NONE), Site(u32::try_from(site).ok()?));
+        chain.push(link);
+        if function & HAS_NONE != 0 {
+            continue;
+        }
         let value = if function & IS_ADDRESS == 0 {
             values.next()?
         } else {
@@ -140,7 +146,9 @@ fn registers(locations: &[Option<Value>]) -> Option<Vec<Register>> {
         };
         registers.extend(value.map(|value| Register { link, value }));
     }
-    Some(registers)
+    chain.reverse();
+    let is_said = chain.iter().all(|link| link.0 != NOT_SAID);
+    Some(Point { offset, registers, chain: is_said.then_some(chain) })
 }
 
 struct Input<'a> {
@@ -246,10 +254,29 @@ impl RegisterTable {
 mod tests {
     use super::*;
 
-    fn told(values: &[Option<Value>]) -> Option<Vec<Register>> {
+    fn point_of(values: &[Option<Value>]) -> Option<Point> {
         let constant = |n: i64| Some(Value::Constant(n));
         let head = [constant(0), constant(0), constant(values.len() as i64)];
-        registers(&[&head, values].concat())
+        point(0, &[&head, values].concat())
+    }
+
+    fn told(values: &[Option<Value>]) -> Option<Vec<Register>> {
+        point_of(values).map(|point| point.registers)
+    }
+
+    #[test]
+    fn chains_have_links_without_registers() {
+        let constant = |n: u32| Some(Value::Constant(n.into()));
+        let rbx = Value::At(RegisterValue::Register(3));
+        let values = [constant(5 | HAS_NONE), constant(1), constant(6), constant(2), Some(rbx), constant(7 | HAS_NONE)];
+        let register = Register { link: (6, Site(2)), value: rbx };
+        let chain = vec![(7, Site(0)), (6, Site(2)), (5, Site(1))];
+        let point = point_of(&[&values[..], &[constant(0)]].concat()).unwrap();
+        assert_eq!((point.registers, point.chain), (vec![register], Some(chain)));
+        let unknown = [constant(NOT_SAID | HAS_NONE), constant(0)];
+        let point = point_of(&[&values[2..5], &unknown].concat()).unwrap();
+        assert_eq!((point.registers, point.chain), (vec![register], None));
+        assert!(point_of(&values).is_none());
     }
 
     #[test]
@@ -270,7 +297,7 @@ mod tests {
         assert_eq!(told(&[address, constant(2), constant(4000), None]), Some(Vec::new()));
         assert_eq!(told(&[address, constant(2), constant(4000), constant(0)]), Some(Vec::new()));
         assert_eq!(told(&inlined[1][..3]), None);
-        let point = |offset, registers: &[Register]| Point { offset, registers: registers.to_vec() };
+        let point = |offset, registers: &[Register]| Point { offset, registers: registers.to_vec(), chain: None };
         let table = RegisterTable::new(&[vec![point(8, &all[..1]), point(16, &all[1..])], Vec::new()]);
         assert_eq!((table.index, table.returns), (vec![0, 2, 2], vec![(8, 0), (16, 1), (0, 3)]));
         let packed = [rbx, RegisterValue::Address(3), RegisterValue::Constant(-1), stack].map(RegisterValue::pack);

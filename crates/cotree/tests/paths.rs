@@ -240,6 +240,25 @@ fn paths_are_those_that_the_program_logged() {
 
 /// Only in release builds, as `cargo xtask test` makes: it takes minutes in others.
 #[cfg(not(debug_assertions))]
+/// Without reference counters, which would stand beside the calls.
+#[test]
+fn calls_alone_in_their_blocks_are_known() {
+    let source = format!("{}/tests/programs/alone_in_blocks.cpp", env!("CARGO_MANIFEST_DIR"));
+    let built = Built { folder: tempfile::tempdir().unwrap(), source };
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        succeed(built.cotree(&["--profile", "path", "c++", level, "-w", "-o", "alone", &built.source]).arg("-g"));
+        let mut program = Command::new(built.path("alone"));
+        succeed(program.current_dir(built.folder.path()).env("COTREE_FILE", "alone.cotree"));
+        let report = built.text(&["report", "alone.cotree"]);
+        assert!(report.contains("exact: every count below"), "{level}: {report}");
+        let paths = built.json(&["paths", "-n", "0", "alone.cotree"]);
+        let left = functions(&paths).find(|f| f["symbol"].as_str().unwrap().contains("4left")).unwrap();
+        assert_eq!(left["entries"], 1000, "{level}");
+        let pending: u64 = list(left, "pending").iter().map(|p| p["count"].as_u64().unwrap()).sum();
+        assert_eq!(pending, 200, "{level}");
+    }
+}
+
 #[test]
 fn a_million_paths_of_one_function() {
     let built = Built::new("million_paths.c", "path", "-O2");

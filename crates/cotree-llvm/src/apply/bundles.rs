@@ -1,11 +1,12 @@
 //! Path registers at calls: what the runtime must find when an activation ends early.
 //!
 //! A call carries the registers in an operand bundle, `"deopt"(i32 function, i32 site, i64 register)`; with
-//! [`super::IS_ADDRESS`] in the function's number, `"deopt"(i32 function, i32 site, i64 first word, i64 address)`. It costs nothing but
+//! [`IS_ADDRESS`] in the function's number, `"deopt"(i32 function, i32 site, i64 first word, i64 address)`. It costs nothing but
 //! that the value has to live through the call: the code generator writes down where (`.llvm_stackmaps`). The inliner
 //! puts the caller's values before those of the callee's calls, if these have a bundle at all: so every call gets one,
-//! even if it has nothing to say. Those that are still empty in the end are taken away again ([`drop_empty`]): a call with a
-//! bundle is no tail call.
+//! where there is no register to note `"deopt"(i32 function, i32 site)` with [`HAS_NONE`] in the function's number. Bundles
+//! without any register in the end are taken away again ([`drop_empty`]): a call with a bundle is no tail call. Where one is left,
+//! it tells the whole chain of calls, which LLVM's own note is silent of if nothing but the call is in its block.
 
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, value_name};
@@ -17,6 +18,25 @@ use std::ffi::CString;
 use std::ptr;
 
 const DEOPT: &str = "deopt";
+
+/// Set in the function's number if the array's first word precedes the register: that holds an address.
+pub(crate) const IS_ADDRESS: u32 = 1 << 30;
+/// Set in the function's number if no register follows.
+pub(crate) const HAS_NONE: u32 = 1 << 29;
+/// The function's number where function and site are not said.
+pub(crate) const NOT_SAID: u32 = HAS_NONE - 1;
+
+/// What a bundle begins with.
+///
+/// # Safety
+/// The module must be valid.
+pub(super) unsafe fn link(module: &Module, function: u32, site: usize) -> [LLVMValueRef; 2] {
+    // SAFETY: constants of the module's context.
+    unsafe {
+        let int32 = LLVMInt32TypeInContext(module.context);
+        [LLVMConstInt(int32, u64::from(function), 0), LLVMConstInt(int32, site as u64, 0)]
+    }
+}
 
 /// Whether calls of the function may carry a bundle: there is no code for one that calls through a thunk.
 ///
@@ -57,15 +77,15 @@ unsafe fn is_plain_call(instruction: LLVMValueRef) -> bool {
     }
 }
 
-/// Gives all calls of a function without probes an empty bundle: it may be inlined.
+/// Gives all calls of a function without probes a bundle that says nothing: it may be inlined.
 ///
 /// # Safety
 /// `function` must be a definition of the module.
-pub(super) unsafe fn add_empty(module: &Module, function: LLVMValueRef) {
+pub(super) unsafe fn add_unknown(module: &Module, function: LLVMValueRef) {
     // SAFETY: as the caller promises.
     unsafe {
         for call in calls(function) {
-            carry(module, call, &mut []);
+            carry(module, call, &mut link(module, NOT_SAID | HAS_NONE, 0));
         }
     }
 }
@@ -103,21 +123,21 @@ pub(crate) unsafe fn drop_empty(module: &Module, function: LLVMValueRef) -> bool
     // SAFETY: walking a valid function; only the instruction given last is replaced.
     unsafe {
         for instruction in walk::instructions_of(function) {
-            match values_in_bundle(instruction) {
+            match has_register(instruction) {
                 None => {}
-                Some(0) => rebuild(module, instruction, &mut []),
-                Some(_) => left = true,
+                Some(false) => rebuild(module, instruction, &mut []),
+                Some(true) => left = true,
             }
         }
     }
     left
 }
 
-/// How many values the only bundle of a call has, if that is ours.
+/// Whether the only bundle of a call notes any register, if that is ours.
 ///
 /// # Safety
 /// `instruction` must be valid.
-unsafe fn values_in_bundle(instruction: LLVMValueRef) -> Option<u32> {
+unsafe fn has_register(instruction: LLVMValueRef) -> Option<bool> {
     // SAFETY: look-ups on a call; the bundle is disposed of once.
     unsafe {
         let opcode = LLVMGetInstructionOpcode(instruction);
@@ -130,9 +150,14 @@ unsafe fn values_in_bundle(instruction: LLVMValueRef) -> Option<u32> {
         let mut len = 0;
         let tag = LLVMGetOperandBundleTag(bundle, &raw mut len);
         let ours = std::slice::from_raw_parts(tag.cast::<u8>(), len) == DEOPT.as_bytes();
-        let count = LLVMGetNumOperandBundleArgs(bundle);
+        // Up to the first register each link is two constants.
+        let mut links = (0..LLVMGetNumOperandBundleArgs(bundle)).step_by(2);
+        let any = links.any(|at| {
+            let function = LLVMConstIntGetZExtValue(LLVMGetOperandBundleArgAtIndex(bundle, at));
+            function & u64::from(HAS_NONE) == 0
+        });
         LLVMDisposeOperandBundle(bundle);
-        ours.then_some(count)
+        ours.then_some(any)
     }
 }
 

@@ -13,9 +13,8 @@ mod phis;
 mod registers;
 
 pub(crate) use attributes::strip as strip_attributes;
-pub(crate) use bundles::drop_empty as drop_empty_bundles;
+pub(crate) use bundles::{HAS_NONE, IS_ADDRESS, NOT_SAID, drop_empty as drop_empty_bundles};
 pub(crate) use counters::{COUNTERS, GS, SLAB};
-pub(crate) use paths::IS_ADDRESS;
 pub use paths::Paths;
 
 use crate::error::Error;
@@ -117,7 +116,7 @@ pub fn apply(
         let bare = function.untouched.is_some() || layers.iter().all(|l| l.plan.probes.is_empty());
         if bare && unit.registers_at_calls {
             // SAFETY: a function of this module.
-            unsafe { bundles::add_empty(module, handles.function) };
+            unsafe { bundles::add_unknown(module, handles.function) };
         }
         if bare {
             continue;

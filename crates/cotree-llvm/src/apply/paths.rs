@@ -6,6 +6,7 @@
 //!
 //! Hash tables: [`super::hashed`].
 
+use super::bundles::{self, HAS_NONE, IS_ADDRESS};
 use super::counters::Counters;
 use super::hashed::{ask_runtime, cache_word, fast_path};
 use super::meter::Meter;
@@ -20,8 +21,6 @@ use cotree_core::probe::{PlacedCopy, Probe};
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::prelude::*;
 
-/// Set in the function's number in a bundle in which the array's first word precedes the register: that holds an address.
-pub(crate) const IS_ADDRESS: u32 = 1 << 30;
 /// A function number by which the runtime knows that there is nothing to count.
 const NOWHERE: u64 = u64::MAX;
 
@@ -385,18 +384,16 @@ impl<'a> PathRegisters<'a> {
         for (site, (facts, &call)) in function.sites.iter().zip(calls).enumerate() {
             // SAFETY: as the caller promises.
             unsafe {
+                let link = |flag| bundles::link(self.module, self.paths.function | flag, site);
                 let Some(AtCalls::Query(_)) = self.paths.plan.at_calls(facts.block) else {
-                    super::bundles::carry(self.module, call, &mut []);
+                    bundles::carry(self.module, call, &mut link(HAS_NONE));
                     continue;
                 };
-                let int32 = LLVMInt32TypeInContext(self.module.context);
                 counters.position_before(call);
-                let flag = if self.array.is_some() { IS_ADDRESS } else { 0 };
-                let function = LLVMConstInt(int32, u64::from(self.paths.function | flag), 0);
-                let mut values = vec![function, LLVMConstInt(int32, site as u64, 0)];
+                let mut values = link(if self.array.is_some() { IS_ADDRESS } else { 0 }).to_vec();
                 values.extend(self.array.map(|first| number(counters, first)));
                 values.push(self.load_integer(counters, Reg(0)));
-                super::bundles::carry(self.module, call, &mut values);
+                bundles::carry(self.module, call, &mut values);
             }
         }
     }

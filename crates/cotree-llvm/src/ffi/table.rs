@@ -257,6 +257,7 @@ table! {
     fn LLVMDisposeOperandBundle(bundle: LLVMOperandBundleRef);
     fn LLVMGetOperandBundleTag(bundle: LLVMOperandBundleRef, len: *mut usize) -> *const c_char;
     fn LLVMGetNumOperandBundleArgs(bundle: LLVMOperandBundleRef) -> c_uint;
+    fn LLVMGetOperandBundleArgAtIndex(bundle: LLVMOperandBundleRef, index: c_uint) -> LLVMValueRef;
     fn LLVMGetNumOperandBundles(c: LLVMValueRef) -> c_uint;
     fn LLVMGetOperandBundleAtIndex(c: LLVMValueRef, index: c_uint) -> LLVMOperandBundleRef;
     fn LLVMBuildCallWithOperandBundles(b: LLVMBuilderRef, ty: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, bundles: *mut LLVMOperandBundleRef, num_bundles: c_uint, name: *const c_char) -> LLVMValueRef;
