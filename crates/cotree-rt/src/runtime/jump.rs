@@ -5,7 +5,7 @@
 
 use super::hooks::{hook, real};
 use super::linkage::Caller;
-use super::quick::Landing;
+use super::quick::{self, Landing};
 use super::walk::{self, Passed, Walk};
 use super::{detour, process, unwind};
 use crate::layout::Flags;
@@ -130,15 +130,32 @@ pub fn account(sp: u64, pc: u64, caller: &Caller) {
 /// The same; −1 takes it back. False if there is no such frame.
 #[inline]
 pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
-    if let Some(landing) = Landing::count(sp, 0, times, caller) {
-        if landing.sp == sp || holds(landing.pc, pc) {
-            landing.add(landing.pc, 0, times);
-            landing.add(pc, 0, -times);
-            return true;
-        }
+    let accounted = match quick::with_registers() {
+        Some(false) => account_quickly::<false>(sp, pc, caller, times),
+        Some(true) => account_with_registers(sp, pc, caller, times),
+        None => false,
+    };
+    accounted || account_for_any(sp, pc, caller, times)
+}
+
+#[inline(never)]
+fn account_with_registers(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+    account_quickly::<true>(sp, pc, caller, times)
+}
+
+/// The same, if all frames are of the usual kind.
+#[inline(always)]
+fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+    let Some(landing) = Landing::<REGISTERS>::count(sp, 0, times, caller) else { return false };
+    let found = landing.sp() == sp || holds(landing.pc(), pc);
+    if found {
+        landing.add(0, times);
+        // No path register: a path begins with the block of a `setjmp` call.
+        landing.add_call(pc, -times);
+    } else {
         landing.take_back(times, caller);
     }
-    account_for_any(sp, pc, caller, times)
+    found
 }
 
 /// The same, whatever frames there are.
@@ -153,7 +170,6 @@ fn account_for_any(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     }
     walk.check_accounting();
     frames.count(caller, times);
-    // No path register: a path begins with the block of a `setjmp` call.
     process::count(pc, 0, -times, None);
     true
 }

@@ -10,7 +10,7 @@
 use super::hooks::got;
 use super::hooks::{behind, hook, real};
 use super::linkage::{Caller, call};
-use super::quick::Landing;
+use super::quick::{self, Landing};
 use super::walk::{self, Passed, Walk};
 use super::{process, unwind};
 use crate::layout::{Flags, LANDED};
@@ -74,18 +74,32 @@ pub fn is_unwinder(pc: u64) -> bool {
 /// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
 /// whose frame the context lies, come first.
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
-    if let Some(sp) = sp
-        && let Some(landing) = Landing::count(sp, context, 1, caller)
-    {
-        if landing.sp == sp && landing.pc == pc {
-            return landing.add(pc, LANDED, 1);
-        }
-        landing.take_back(1, caller);
-        if landing.sp == sp {
-            return; // Announced before.
-        }
+    let accounted = match (sp, quick::with_registers()) {
+        (Some(sp), Some(false)) => account_quickly::<false>(sp, pc, context, caller),
+        (Some(sp), Some(true)) => account_with_registers(sp, pc, context, caller),
+        _ => false,
+    };
+    if !accounted {
+        account_for_any(sp, pc, context, caller);
     }
-    account_for_any(sp, pc, context, caller);
+}
+
+#[inline(never)]
+fn account_with_registers(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
+    account_quickly::<true>(sp, pc, context, caller)
+}
+
+/// The same, if all frames are of the usual kind.
+#[inline(always)]
+fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
+    let Some(landing) = Landing::<REGISTERS>::count(sp, context, 1, caller) else { return false };
+    if landing.sp() == sp && landing.pc() == pc {
+        landing.add(LANDED, 1);
+        return true;
+    }
+    landing.take_back(1, caller);
+    // Announced before, if it is the frame.
+    landing.sp() == sp
 }
 
 /// The same, whatever frames there are.

@@ -59,10 +59,15 @@ fn count_here(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
     if tag == INTERRUPTED {
         profile::flag(Flags::INTERRUPTED_FRAME);
     } else if let Some(registers) = registers {
-        registers::for_each(pc, registers, |number, value| {
-            paths::count(ABANDONED | tag | number << VALUE_SHIFT | address, value, delta);
-        });
+        count_registers(pc, address | tag, delta, registers);
     }
+}
+
+/// Counts what an activation of this unit has in registers, by its code address and that as it was linked, with a tag.
+pub fn count_registers(pc: u64, address: u64, delta: i64, registers: &Registers) {
+    registers::for_each(pc, registers, |number, value| {
+        paths::count(ABANDONED | number << VALUE_SHIFT | address, value, delta);
+    });
 }
 
 extern "C" fn own_is_counting(pc: u64) -> bool {
@@ -142,7 +147,12 @@ pub fn count(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
 
 /// Whether any unit may know what is in registers of frames.
 pub fn knows_registers() -> bool {
-    registers::are_known() || !host::units().is_null()
+    registers::are_known() || has_others()
+}
+
+/// Whether any unit has joined this one.
+pub fn has_others() -> bool {
+    !host::units().is_null()
 }
 
 /// Whether the code address is where generated code of some unit has a path counted, or says that it resumes an exception.

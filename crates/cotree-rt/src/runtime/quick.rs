@@ -6,11 +6,18 @@
 
 use super::early::{self, Slot};
 use super::linkage::Caller;
+use super::registers::{self, Registers};
 use super::rules::{self, Rule};
 use super::unit::Image;
 use super::{process, sys, thread, unwind, walk};
 
-/// Counts calls in a process of one unit, which knows nothing of registers.
+/// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted here.
+#[inline(always)]
+pub fn with_registers() -> Option<bool> {
+    (!process::has_others()).then(registers::are_known)
+}
+
+/// Counts calls in a process of one unit.
 #[derive(Clone, Copy)]
 struct Counts {
     image: Image,
@@ -18,17 +25,19 @@ struct Counts {
 }
 
 impl Counts {
-    /// None if that is not so.
     #[inline(always)]
     fn get() -> Option<Self> {
         let counts = Self { image: Image::get(), table: early::table() };
-        (!process::knows_registers() && !counts.table.is_empty()).then_some(counts)
+        (!counts.table.is_empty()).then_some(counts)
     }
 
     #[inline(always)]
-    fn add(self, pc: u64, tag: u64, delta: i64) {
+    fn add(self, pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
         if let Some(address) = self.image.link_address(pc) {
             early::count_at(self.table, address | tag, delta);
+            if let Some(registers) = registers {
+                process::count_registers(pc, address | tag, delta, registers);
+            }
         }
     }
 }
@@ -41,41 +50,54 @@ enum Stop {
     Unusual,
 }
 
-/// A frame that is in a call.
-struct Place {
+/// A frame that is in a call; of its registers only rbp is right, unless they are to be counted.
+struct Place<const REGISTERS: bool> {
     pc: u64,
-    sp: u64,
-    rbp: u64,
+    registers: Registers,
 }
 
-impl Place {
+impl<const REGISTERS: bool> Place<REGISTERS> {
+    fn new(caller: &Caller) -> Self {
+        Self { pc: caller.pc, registers: Registers::of(caller) }
+    }
+
+    fn sp(&self) -> u64 {
+        self.registers.sp
+    }
+
+    fn registers(&self) -> Option<&Registers> {
+        REGISTERS.then_some(&self.registers)
+    }
+
     /// Goes on to the caller, whose stack pointer is higher, but no higher than that, after an act for this frame. All
     /// between is readable.
     #[inline(always)]
-    fn step(&mut self, highest: u64, hash: u64, act: impl FnOnce(u64)) -> Result<(), Stop> {
-        let mut rule = rules::look_up(self.pc, hash);
+    fn step(&mut self, highest: u64, image: Image, act: impl FnOnce(&Self)) -> Result<(), Stop> {
+        let Registers { sp, ref preserved } = self.registers;
+        let mut rule = rules::look_up(self.pc, image.hash(self.pc));
         let cfa = loop {
             if rule.is_plain() {
-                break self.sp.wrapping_add(rule.cfa_offset());
+                break sp.wrapping_add(rule.cfa_offset());
             } else if rule.is_plain_from_rbp() {
-                let cfa = self.rbp.wrapping_add(rule.cfa_offset());
-                break if cfa > self.sp { cfa } else { return Err(Stop::Unusual) };
+                let cfa = preserved[rules::RBP_FIELD].wrapping_add(rule.cfa_offset());
+                break if cfa > sp { cfa } else { return Err(Stop::Unusual) };
             }
             rule = learn(self.pc, rule).ok_or(Stop::Unusual)?;
         };
         if cfa > highest {
             return Err(Stop::Within(cfa));
         }
-        act(self.pc);
-        let below = rule.saved_below(rules::RBP_FIELD);
+        act(self);
         // SAFETY: between two stack pointers, or no further below the first of them than its caller's record is.
-        unsafe {
-            if below != 0 {
-                self.rbp = (cfa.wrapping_sub(below) as *const u64).read_volatile();
+        let read = |below: u64| unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() };
+        for (field, register) in self.registers.preserved.iter_mut().enumerate() {
+            let below = rule.saved_below(field);
+            if (REGISTERS || field == rules::RBP_FIELD) && below != 0 {
+                *register = read(below);
             }
-            self.pc = (cfa.wrapping_sub(8) as *const u64).read_volatile();
         }
-        self.sp = cfa;
+        self.pc = read(8);
+        self.registers.sp = cfa;
         Ok(())
     }
 }
@@ -91,51 +113,63 @@ fn learn(pc: u64, found: Rule) -> Option<Rule> {
 }
 
 /// A landing that has been counted, but for the frame itself.
-pub struct Landing {
+pub struct Landing<const REGISTERS: bool> {
     counts: Counts,
-    /// The return address of the frame.
-    pub pc: u64,
-    /// Its stack pointer.
-    pub sp: u64,
+    place: Place<REGISTERS>,
     uncounted: u64,
 }
 
-impl Landing {
+impl<const REGISTERS: bool> Landing<REGISTERS> {
     /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for those with
     /// stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
     #[inline(always)]
     pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
         let counts = Counts::get().filter(|_| is_readable(caller, sp))?;
-        let mut place = Place { pc: caller.pc, sp: caller.sp, rbp: caller.rbp };
-        while place.sp <= uncounted {
-            place.step(sp, counts.image.hash(place.pc), |_| ()).ok()?;
+        let mut place = Place::new(caller);
+        while place.sp() <= uncounted {
+            place.step(sp, counts.image, |_| ()).ok()?;
         }
         let mut usual = true;
-        while place.sp != sp {
-            if let Err(stop) = place.step(sp, counts.image.hash(place.pc), |pc| counts.add(pc, 0, delta)) {
+        while place.sp() != sp {
+            let step = place.step(sp, counts.image, |place| counts.add(place.pc, 0, delta, place.registers()));
+            if let Err(stop) = step {
                 usual = matches!(stop, Stop::Within(cfa) if is_readable(caller, cfa));
                 break;
             }
         }
-        let landing = Self { counts, pc: place.pc, sp: place.sp, uncounted };
-        if usual && !process::is_bottom(place.pc) && !walk::is_leaping(place.pc) {
-            return Some(landing);
+        usual &= !process::is_bottom(place.pc) && !walk::is_leaping(place.pc);
+        let landing = Self { counts, place, uncounted };
+        if !usual {
+            landing.take_back(delta, caller);
         }
-        landing.take_back(delta, caller);
-        None
+        usual.then_some(landing)
+    }
+
+    /// The return address of the frame.
+    pub fn pc(&self) -> u64 {
+        self.place.pc
+    }
+
+    /// Its stack pointer.
+    pub fn sp(&self) -> u64 {
+        self.place.sp()
     }
 
     /// Nothing is counted.
-    #[cold]
-    #[inline(never)]
     pub fn take_back(&self, delta: i64, caller: &Caller) {
-        walk::count_between(caller, self.uncounted, self.sp, -delta);
+        walk::count_between(caller, self.uncounted, self.sp(), -delta);
     }
 
-    /// Counts one more call.
+    /// Counts the frame, too.
     #[inline(always)]
-    pub fn add(&self, pc: u64, tag: u64, delta: i64) {
-        self.counts.add(pc, tag, delta);
+    pub fn add(&self, tag: u64, delta: i64) {
+        self.counts.add(self.pc(), tag, delta, self.place.registers());
+    }
+
+    /// Counts a call of which no registers are known.
+    #[inline(always)]
+    pub fn add_call(&self, pc: u64, delta: i64) {
+        self.counts.add(pc, 0, delta, None);
     }
 }
 
