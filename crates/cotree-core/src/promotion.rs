@@ -10,8 +10,11 @@
 //! activation, and what interrupts anywhere loses what the register holds, and is flagged as it is there.
 //!
 //! The register is 0 outside of the loop: so it needs no code where the loop is entered but for its 0.
+//!
+//! A guess how often loops run says too little of those in which nothing moves by constant steps: they look at bits, or follow
+//! pointers, until they have found something, which is soon. There a register has no variable to be merged with either.
 
-use crate::affine::LARGE;
+use crate::affine::{AffineVariable, LARGE};
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
@@ -39,14 +42,21 @@ const CROWD: f64 = 100.0;
 const SURE_TRIPS: f64 = 0.5;
 
 /// Has counters of the plan counted in registers wherever that is expected to pay: not in functions so large that whether
-/// their loops find room for their own values hangs on single instructions ([`LARGE`]).
-pub fn promote(function: &Function, cfg: &Cfg, weighting: &Weighting, plan: &mut FunctionPlan) {
+/// their loops find room for their own values hangs on single instructions ([`LARGE`]). `variables` are those of the
+/// function that move by constant steps.
+pub fn promote(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    variables: &[AffineVariable],
+    plan: &mut FunctionPlan,
+) {
     let counts = plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Count(_)));
     if !counts || function.blocks.len() > LARGE {
         return;
     }
     let loops = LoopForest::new(cfg, &Dfs::new(cfg));
-    let tight = tight_loops(function, cfg, weighting, &loops);
+    let tight = tight_loops(function, cfg, weighting, variables, &loops);
     if tight.is_empty() {
         return;
     }
@@ -90,7 +100,13 @@ struct Tight {
 }
 
 /// The innermost loops in which nothing is called and that would wait for counters in memory.
-fn tight_loops(function: &Function, cfg: &Cfg, weighting: &Weighting, loops: &LoopForest) -> BTreeMap<Loop, Tight> {
+fn tight_loops(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    variables: &[AffineVariable],
+    loops: &LoopForest,
+) -> BTreeMap<Loop, Tight> {
     let mut fit: Vec<bool> = loops.loops().map(|l| !loops.is_irreducible(l) && loops.exit_count(l) > 0).collect();
     for outer in loops.loops().filter_map(|l| loops.parent(l)) {
         fit[outer.index()] = false;
@@ -99,8 +115,9 @@ fn tight_loops(function: &Function, cfg: &Cfg, weighting: &Weighting, loops: &Lo
     for l in function.sites.iter().map(|site| site.block).chain(calls).filter_map(|block| loops.innermost(block)) {
         fit[l.index()] = false;
     }
-    // A guess says nothing of loops with several exits: searches end early.
-    for l in loops.loops().filter(|&l| weighting.is_guess() && loops.exit_count(l) > 1) {
+    // A guess says nothing of searches: they end early.
+    let moves = |l: Loop| variables.iter().any(|variable| !variable.shifted && variable.header == loops.header(l));
+    for l in loops.loops().filter(|&l| weighting.is_guess() && (loops.exit_count(l) > 1 || !moves(l))) {
         fit[l.index()] = false;
     }
     let mut exits: BTreeMap<Loop, Vec<Edge>> = BTreeMap::new();

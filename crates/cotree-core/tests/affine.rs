@@ -183,6 +183,21 @@ proptest! {
         prop_assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
     }
 
+    /// So they do where the first block counts entries, for which one counter elsewhere is saved.
+    #[test]
+    fn profiles_that_count_entries_stay_exact(case in cases()) {
+        let Case { function, cfg, walks, weighting, variables } = &case;
+        let (truth, early) = observe(function, cfg, walks).unwrap();
+        let trades = Trades::new(function, cfg, weighting, variables);
+        let plan = edge::plan_counting_entries(function, cfg, weighting, &trades);
+        let entries = |plan: &FunctionPlan| plan.probes.iter().any(|p| p.place == Place::Start(Block(0)));
+        let alone = edge::plan_trades(function, cfg, weighting, &trades);
+        prop_assert_eq!(plan.measures.len(), alone.measures.len());
+        prop_assert!(entries(&plan) || plan == alone);
+        let counts = run(&case, &plan);
+        prop_assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
+    }
+
     /// So they do where the entries are known from elsewhere; and what is foreseen without them is true.
     #[test]
     fn entered_profiles_stay_exact(case in cases()) {

@@ -4,6 +4,7 @@ mod mixed;
 mod random;
 mod structured;
 
+use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::Cfg;
 use cotree_core::dfs::Dfs;
 use cotree_core::facts::Function;
@@ -42,7 +43,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 fn promoted(case: &Case, plan: &FunctionPlan) -> FunctionPlan {
     let mut plan = plan.clone();
-    promote(&case.function, &case.cfg, &case.weighting, &mut plan);
+    promote(&case.function, &case.cfg, &case.weighting, &[], &mut plan);
     plan
 }
 
@@ -130,8 +131,28 @@ const BRANCHING: [&[usize]; 6] = [&[1], &[2, 3], &[4], &[4], &[1, 5], &[6]];
 fn expected(function: &Function, cfg: &Cfg) -> FunctionPlan {
     let weighting = Weighting::expected(function, cfg);
     let mut plan = edge::plan(function, cfg, &weighting);
-    promote(function, cfg, &weighting, &mut plan);
+    promote(function, cfg, &weighting, &moving(cfg), &mut plan);
     plan
+}
+
+/// A variable in each loop, of which no more is known than that it moves.
+fn moving(cfg: &Cfg) -> Vec<AffineVariable> {
+    let loops = LoopForest::new(cfg, &Dfs::new(cfg));
+    let of = |header| AffineVariable {
+        name: "i".into(),
+        header,
+        bits: 32,
+        pointer: false,
+        shifted: false,
+        steps: Vec::new(),
+        ahead: Vec::new(),
+        from_constant: false,
+        never_wraps: false,
+        circuits: None,
+        rounds: None,
+        trips: None,
+    };
+    loops.loops().map(|l| of(loops.header(l))).collect()
 }
 
 #[test]
@@ -157,6 +178,11 @@ fn others_count_in_memory() {
     assert!(!promotes(&expected(&returning, &cfg)), "a call takes longer than memory, also if it certainly comes back");
     let (searching, cfg) = function(&[&[1], &[2, 5], &[3], &[4], &[1, 5], &[6]], 2, &[]);
     assert!(!promotes(&expected(&searching, &cfg)), "a search may end at once");
+    let (still, cfg) = function(&BRANCHING, 2, &[]);
+    let weighting = Weighting::expected(&still, &cfg);
+    let mut plan = edge::plan(&still, &cfg, &weighting);
+    promote(&still, &cfg, &weighting, &[], &mut plan);
+    assert!(!promotes(&plan), "where nothing moves, something is looked for");
     let (straight, cfg) = function(&[&[1, 2], &[2], &[3]], 1, &[]);
     assert!(!promotes(&expected(&straight, &cfg)));
 }
@@ -170,7 +196,7 @@ fn measured_trips_decide() {
         let within = |e: Edge| loops.common(cfg.src(e), cfg.dst(e)).is_some();
         let weighting = Weighting::new(&cfg, cfg.edges().map(|e| if within(e) { trips } else { 1.0 }).collect());
         let mut plan = edge::plan(&f, &cfg, &weighting);
-        promote(&f, &cfg, &weighting, &mut plan);
+        promote(&f, &cfg, &weighting, &[], &mut plan);
         plan
     };
     assert!(promotes(&plan(50.0)));

@@ -24,14 +24,22 @@ pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
 }
 
 /// Which functions may be the first of ours on a thread's stack, one flag per function of the unit: those that code of
-/// others may call, and those that functions without probes call.
+/// others may call, and those that functions without probes call. Not the way to the allocator that rustc generates: of
+/// native code only Rust's library calls it, which starts no threads but by `pthread_create` and has no functions that
+/// other code could call.
 pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
     let functions = || prepared.iter().flat_map(|p| p.extracted.facts.functions.iter().zip(&p.extracted.handles));
     let called: HashSet<&str> = functions()
         .filter(|(facts, _)| facts.untouched.is_some())
         .flat_map(|(_, handles)| handles.calls.iter().map(|call| call.callee.as_str()))
         .collect();
-    functions().map(|(facts, _)| facts.address_taken || called.contains(plain(&facts.symbol))).collect()
+    let known = |facts: &Function| facts.address_taken && !is_way_to_allocator(plain(&facts.symbol));
+    functions().map(|(facts, _)| known(facts) || called.contains(plain(&facts.symbol))).collect()
+}
+
+/// Is it `__rust_alloc` or one of its like, which are in a crate `__rustc` that has nothing else?
+fn is_way_to_allocator(symbol: &str) -> bool {
+    symbol.starts_with("_RNvC") && symbol.contains("_7___rustc")
 }
 
 /// Which functions may run while the program is still being relocated, because resolvers of ifuncs call them: thread-local

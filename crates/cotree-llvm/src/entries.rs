@@ -156,14 +156,25 @@ fn weights(cfg: &Cfg, weighting: &Weighting) -> Vec<f64> {
     cfg.blocks().map(|block| weighting.block(block) / activations).collect()
 }
 
-/// Plans an edge profile: each function by itself, then without the counters that the callers make needless. With
-/// `promote`, counters are in registers where that pays.
+/// What makes an edge profile cheaper within a function.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    /// Loop variables count.
+    pub(crate) trades: bool,
+    /// Counters are in registers where that pays.
+    pub(crate) promotes: bool,
+    /// The functions that tell where they begin whose thread they run on, by number in the unit (none, if empty): that
+    /// counts their entries as well.
+    pub(crate) announcing: &'a [bool],
+}
+
+/// Plans an edge profile: each function by itself, then without the counters that the callers make needless.
 pub(crate) fn plan<G>(
     functions: &[&Function],
     graph: G,
     affine: &[&[AffineVariable]],
     calls: &[Vec<CallPoint>],
-    promote: bool,
+    means: Means<'_>,
 ) -> Result<(Vec<FunctionPlan>, Vec<DerivedEntry>), Error>
 where
     G: Fn(usize) -> Result<(Cfg, Weighting), Error> + Sync,
@@ -177,15 +188,18 @@ where
             return Ok((FunctionPlan::default(), None, Vec::new()));
         }
         let (cfg, weighting) = graph(number)?;
-        let trades = Trades::new(function, &cfg, &weighting, affine[number]);
+        let variables = if means.trades { affine[number] } else { &[] };
+        let trades = Trades::new(function, &cfg, &weighting, variables);
         let promoted = |mut plan: FunctionPlan| {
-            if promote {
-                promotion::promote(function, &cfg, &weighting, &mut plan);
+            if means.promotes {
+                promotion::promote(function, &cfg, &weighting, affine[number], &mut plan);
             }
             plan
         };
         let Some(calls) = calls.get(number).filter(|calls| !calls.is_empty()) else {
-            let plan = promoted(edge::plan_trades(function, &cfg, &weighting, &trades));
+            let announces = means.announcing.get(number) == Some(&true);
+            let plan = if announces { edge::plan_counting_entries } else { edge::plan_trades };
+            let plan = promoted(plan(function, &cfg, &weighting, &trades));
             return Ok((plan, None, weights(&cfg, &weighting)));
         };
         let (alone, entered) = edge::plan_both(function, &cfg, &weighting, &trades);

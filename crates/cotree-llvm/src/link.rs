@@ -142,10 +142,12 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         Vec::new()
     };
     let room = if job.kind == OutputKind::Shared { Room::Whole } else { Room::AsUsed };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &job.options, room)?;
+    let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
+    let announcing = if access(job, &prepared, 0) == Access::Segment { &foreign[..] } else { &[] };
+    let variables = affine_variables(&prepared);
+    let plan = plan_unit(&program, &variables, &hints(&prepared), &calls, announcing, &job.options, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
-    let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
     let spare = layout.counter_count + layout.cache_count;
     let access = access(job, &prepared, spare);
     let unit = apply::Unit {
@@ -160,9 +162,13 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     // Per module, its functions' plans.
     let mut first = 0;
     let mut work = Vec::new();
+    let mut announcing = Vec::new();
     for (number, Prepared { module, extracted }) in prepared.into_iter().enumerate() {
         let functions = first..first + extracted.facts.functions.len();
         let layers = layers(&plan, &layout, functions.clone());
+        let facts = &extracted.facts.functions;
+        let announced = functions.clone().zip(facts).filter(|&(function, facts)| unit.announces(function, facts));
+        announcing.extend(announced.filter_map(|(function, _)| apply::entry_counter(&layers[function - first])));
         work.push((number, module, extracted, layers, first));
         first = functions.end;
     }
@@ -204,7 +210,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let registers = RegisterTable::new(&registers);
     let executable = job.kind != OutputKind::Shared;
     let nature = Nature { access, executable, handlers_foreseen: handlers.foreseen };
-    let unit = unit_object::of_map(&map, &contents, &layout, &registers, sites, nature)?;
+    let unit = unit_object::of_map(&map, &contents, &layout, &registers, &announcing, sites, nature)?;
     output.objects.push(write(job, "unit.o", &unit)?);
     let runtime = runtime_object::yielding(job.runtime, &job.options.foreign)
         .map_err(|error| Error::Internal { module: "the runtime".into(), reason: error.to_string() })?;
@@ -278,7 +284,7 @@ fn prepare(
         apply::strip_attributes(&module, defined);
     }
     let mut extracted = extract::extract(&module, &job.options.selection);
-    if job.options.trades_affine() {
+    if job.options.finds_affine() {
         extract::find_affine(&module, &mut extracted);
     }
     Ok(Prepared { module, extracted })
@@ -365,6 +371,7 @@ pub(crate) fn plan_unit(
     affine: &[&[AffineVariable]],
     hints: &[&Hints],
     calls: &[Vec<CallPoint>],
+    announcing: &[bool],
     options: &Options,
     room: Room,
 ) -> Result<UnitPlan, Error> {
@@ -439,7 +446,8 @@ pub(crate) fn plan_unit(
     } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
         let facts: Vec<&Function> = functions.iter().map(|at| at.0.1).collect();
         let graph = |number: usize| graph(&functions[number]);
-        (plan.functions, plan.entries) = entries::plan(&facts, graph, affine, calls, options.promotes())?;
+        let means = entries::Means { trades: options.trades_affine(), promotes: options.promotes(), announcing };
+        (plan.functions, plan.entries) = entries::plan(&facts, graph, affine, calls, means)?;
     } else {
         plan.functions = plan_counters(method)?;
     }

@@ -205,6 +205,12 @@ impl Options {
         self.promote && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum && self.level != Level::O0
     }
 
+    /// Are variables that move by constant steps looked for? They count, and tell where registers pay.
+    #[must_use]
+    pub fn finds_affine(&self) -> bool {
+        self.trades_affine() || self.promotes()
+    }
+
     /// Are affine variables traded for counters? They are, where counters are to be few.
     #[must_use]
     pub fn trades_affine(&self) -> bool {

@@ -68,7 +68,8 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Resu
         let weighting = Weighting::predicted(function, &cfg, &hints[number]);
         Ok((cfg, weighting))
     };
-    let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls, false)?;
+    let means = entries::Means { trades: true, promotes: false, announcing: &[] };
+    let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls, means)?;
     let variables = prepared.into_iter().flat_map(|p| p.extracted.affine).collect();
     Ok(BitcodeFacts { program, hints, variables, entries })
 }
@@ -93,7 +94,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
         apply::strip_attributes(&module, &HashSet::new());
     }
     let mut extracted = extract::extract(&module, &options.selection);
-    if options.trades_affine() {
+    if options.finds_affine() {
         extract::find_affine(&module, &mut extracted);
     }
     let mut prepared = [Prepared { module, extracted }];
@@ -107,7 +108,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let calls =
         if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
     let room = if executable { Room::AsUsed } else { Room::Whole };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, options, room)?;
+    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &[], options, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &[], !executable);
     let resolving = callers::resolving(&prepared);
@@ -140,7 +141,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
     let registers = RegisterTable::default();
     let nature = Nature { access, executable, handlers_foreseen: handlers.foreseen };
-    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &registers, sites, nature)?;
+    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &registers, &[], sites, nature)?;
     Ok(Instrumented { bitcode, unit })
 }
 

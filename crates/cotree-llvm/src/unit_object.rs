@@ -41,6 +41,8 @@ struct Unit<'a> {
     nature: Nature,
     /// Where path registers are at calls.
     registers: &'a RegisterTable,
+    /// See [`UnitDescriptor::announcing`].
+    announcing: &'a [u64],
     /// The encoded map.
     map: &'a [u8],
 }
@@ -51,6 +53,7 @@ pub(crate) fn of_map(
     contents: &[&[u8]],
     layout: &Layout,
     registers: &RegisterTable,
+    announcing: &[u64],
     sites: u64,
     nature: Nature,
 ) -> Result<Vec<u8>, Error> {
@@ -68,7 +71,20 @@ pub(crate) fn of_map(
     let counts_paths = map.plan.method.counts_paths();
     let path_metric = map.plan.path_metric;
     let map = &encoded;
-    write(&Unit { id, name, counters, path_words, caches, counts_paths, path_metric, registers, sites, nature, map })
+    write(&Unit {
+        id,
+        name,
+        counters,
+        path_words,
+        caches,
+        counts_paths,
+        path_metric,
+        registers,
+        announcing,
+        sites,
+        nature,
+        map,
+    })
 }
 
 /// The ELF file.
@@ -123,6 +139,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
             offset_of!(UnitDescriptor, register_values),
             object.append_section_data(rodata, &words(&unit.registers.values), 8),
         ),
+        (offset_of!(UnitDescriptor, announcing), object.append_section_data(rodata, &words(unit.announcing), 8)),
     ];
     let rodata_symbol = object.section_symbol(rodata);
 
@@ -144,6 +161,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());
+    put(offset_of!(UnitDescriptor, announcing_count), &(unit.announcing.len() as u64).to_le_bytes());
     let at = object.append_section_data(relro, &descriptor, 8);
     object
         .add_relocation(relro, pointer_to(counters, at + offset_of!(UnitDescriptor, counters) as u64, 0))

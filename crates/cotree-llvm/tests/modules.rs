@@ -1,7 +1,8 @@
 //! Every kind of terminator and edge: its facts, and probes on all of it that leave a valid module.
 
+use cotree_core::affine::Trades;
 use cotree_core::facts::{Doubt, Function, Untouched};
-use cotree_core::method;
+use cotree_core::method::{self, edge};
 use cotree_core::plan::Method;
 use cotree_core::weighting::Weighting;
 use cotree_llvm::apply::{Access, Layer, Unit, apply};
@@ -71,6 +72,34 @@ fn instrument_everywhere(body: &str) {
             instrument(body, access, level);
         }
     }
+}
+
+/// Where counters are reached by segment, a function that others may call counts its entries by the thread's word, and so needs no
+/// other mark.
+#[test]
+fn entries_tell_whose_thread_it_is() {
+    let branch = "define i32 @f(i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  ret i32 1\nb:\n  ret i32 2\n}";
+    let module = Module::parse_text("test", &format!("{HEAD}{branch}")).expect("valid IR");
+    let extracted = extract(&module, &Selection::default());
+    let function = &extracted.facts.functions[0];
+    let cfg = function.cfg().expect("a graph");
+    let plan = edge::plan_counting_entries(function, &cfg, &Weighting::heuristic(&cfg), &Trades::default());
+    assert_eq!(plan.measures.len(), 2);
+    let unit = Unit {
+        access: Access::Segment,
+        spare: 2,
+        interruptible: &[false],
+        foreign: &[true],
+        resolving: &[false],
+        registers_at_calls: false,
+    };
+    apply(&module, &extracted, &[vec![Layer { plan: &plan, base: 0, paths: None }]], &unit, 0).expect("it has code");
+    let text = module.to_text();
+    assert_eq!(text.matches("load ptr, ptr @__cotree_slab").count(), 1, "{text}");
+    assert_eq!(text.matches("store i64").count(), 2, "{text}");
+    let by_segment = text.matches("load i64, ptr addrspace(256)").count();
+    assert_eq!(by_segment, 1, "the other counter: {text}");
+    assert!(!text.contains("store i8"), "{text}");
 }
 
 const SWITCH: &str = "

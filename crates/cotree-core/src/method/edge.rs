@@ -10,8 +10,8 @@ use crate::affine::{AffineVariable, Trades};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::flow;
-use crate::ids::Edge;
-use crate::placement::{Placer, add_counter};
+use crate::ids::{Block, Edge};
+use crate::placement::{Placer, add_block_counter, add_counter};
 use crate::plan::FunctionPlan;
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::spanning::{Claim, Extreme, SpanningTree};
@@ -60,6 +60,20 @@ pub fn plan_entered(
     trades: &Trades,
 ) -> Option<(FunctionPlan, f64)> {
     plan_both(function, cfg, weighting, trades).1
+}
+
+/// The plan of a function that has to do something where it begins that counts its entries as well: the last counter is
+/// that one, and the others are fewer by one.
+#[must_use]
+pub fn plan_counting_entries(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
+    let (alone, entered) = plan_both(function, cfg, weighting, trades);
+    match entered {
+        Some((mut plan, _)) if cfg.preds(Block(0)) == [cfg.exit_edge()] => {
+            add_block_counter(&mut plan, Block(0));
+            plan
+        }
+        _ => alone,
+    }
 }
 
 /// [`plan_trades`] and [`plan_entered`] at once.

@@ -97,6 +97,23 @@ impl Counters {
         Self { builder, slab, constant: false, in_assembly, ..*self }
     }
 
+    /// Emits increments of the slab that the TLS word leads to, which is loaded at `entry`, where the others go by segment: in a
+    /// thread that was not given a slab such a counter is one of slab 0, where it tells of the thread, as [`announce`] does.
+    ///
+    /// # Safety
+    /// `entry` must be the instruction at which the function begins.
+    pub(super) unsafe fn of_thread_word(&self, module: &Module, entry: LLVMValueRef, resolving: bool) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(self.context);
+            LLVMPositionBuilderBefore(builder, entry);
+            LLVMSetCurrentDebugLocation2(builder, ptr::null_mut());
+            let slab = load_slab(module, builder, LLVMThreadLocalMode::LLVMLocalExecTLSModel, resolving);
+            LLVMPositionBuilderBefore(builder, entry);
+            Self { builder, slab, constant: false, in_assembly: (slab, ""), ..*self }
+        }
+    }
+
     /// # Safety
     /// `instruction` must be in the function.
     pub(super) unsafe fn position_before(&self, instruction: LLVMValueRef) {

@@ -82,6 +82,24 @@ pub struct Unit<'a> {
     pub resolving: &'a [bool],
 }
 
+impl Unit<'_> {
+    /// Whether a function begins with a write to the slab that the TLS word leads to ([`counters::announce`]).
+    pub(crate) fn announces(&self, number: usize, function: &Function) -> bool {
+        self.access == Access::Segment && self.foreign[number] && function.untouched.is_none()
+    }
+}
+
+/// The counter of a function's entries, if it has one: it can be what that write goes to.
+pub(crate) fn entry_counter(layers: &[Layer<'_>]) -> Option<u64> {
+    let of = |layer: &Layer<'_>| {
+        layer.plan.probes.iter().find_map(|placed| match (placed.place, placed.probe) {
+            (Place::Start(Block(0)), Probe::Count(counter)) => Some(layer.base + u64::from(counter.0)),
+            _ => None,
+        })
+    };
+    layers.iter().find_map(of)
+}
+
 /// Applies plans to a module whose first function has number `first` in the unit. `layers[i]` are the plans of function
 /// `i` (the method's own, and with `--verify` the redundant one).
 ///
@@ -107,7 +125,9 @@ pub fn apply(
             initial: OnceCell::new(),
             rebuilt: RefCell::default(),
         };
-        if unit.access == Access::Segment && unit.foreign[number] && function.untouched.is_none() {
+        let announces = unit.announces(number, function);
+        let announcing = if announces { entry_counter(layers) } else { None };
+        if announces && announcing.is_none() {
             // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
             unsafe {
                 counters::announce(module, lowering.first_position(Block(0)), unit.spare, unit.resolving[number]);
@@ -132,7 +152,7 @@ pub fn apply(
             at.entry(copy.place).or_default().push(Step::Copy(*copy));
         }
         // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
-        unsafe { lowering.run(at, number, paths, &calls)? };
+        unsafe { lowering.run(at, number, announcing, paths, &calls)? };
     }
     Ok(())
 }
@@ -140,6 +160,8 @@ pub fn apply(
 /// Emits probes of one function.
 struct Emitter<'a> {
     counters: Counters,
+    /// The counter of entries that tells whose thread it is, and how it is reached.
+    announcing: Option<(u64, Counters)>,
     registers: Option<PathRegisters<'a>>,
     /// Where no paths are counted: the registers of counters.
     kept: Option<CounterRegisters>,
@@ -164,6 +186,7 @@ impl Lowering<'_> {
         &self,
         at: BTreeMap<Place, Vec<Step>>,
         number: usize,
+        announcing: Option<u64>,
         paths: Option<Paths<'_>>,
         calls: &[LLVMValueRef],
     ) -> Result<(), Error> {
@@ -183,7 +206,11 @@ impl Lowering<'_> {
                 PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, beginning)
             });
             let kept = registers.is_none().then(|| CounterRegisters::new(&counters, probes(), beginning));
-            let emitter = Emitter { counters, registers, kept };
+            let announcing = announcing.map(|counter| {
+                let resolving = self.unit.resolving[number];
+                (counter, counters.of_thread_word(self.module, entry, resolving))
+            });
+            let emitter = Emitter { counters, announcing, registers, kept };
             let counters = &emitter.counters;
             let _ = self.initial.set(affine::open(self, counters, probes())?);
             let mut on_edges = Vec::new();
@@ -263,7 +290,11 @@ impl Lowering<'_> {
                     (Step::Copy(copy), None) => return Err(self.unsupported(&format!("{copy:?}"))),
                 };
                 match probe {
-                    Probe::Count(counter) => counters.increment(base + u64::from(counter.0)),
+                    Probe::Count(counter) => {
+                        let counter = base + u64::from(counter.0);
+                        let announcing = emitter.announcing.as_ref().filter(|(announcing, _)| *announcing == counter);
+                        announcing.map_or(counters, |(_, by_word)| by_word).increment(counter);
+                    }
                     Probe::CountIfTaken(counter, edge) => {
                         let facts = &self.function.edges[edge.index()];
                         let target = self.handles.blocks[facts.dst.index()];

@@ -449,11 +449,15 @@ pub fn slab_zero_in_use() -> bool {
     if !unit::threaded() {
         return false;
     }
-    // SAFETY: a word of slab 0.
-    let spare = unsafe { counters().add(unit::spare()).read_volatile() } != 0;
-    // Where there is no segment register for us, the first thread counts there too.
-    if spare || NO_SEGMENT.load(Relaxed) {
-        return spare;
+    // SAFETY: words of slab 0.
+    let counted = |word: usize| unsafe { counters().add(word).read_volatile() } != 0;
+    let announced = || counted(unit::spare()) || unit::announcing().iter().any(|&word| counted(word as usize));
+    // Where there is no segment register for us, the first thread counts there too, but for these.
+    if NO_SEGMENT.load(Relaxed) {
+        return announced();
+    }
+    if counted(unit::spare()) {
+        return true;
     }
     let file = OpenFile::new();
     let mut used = false;

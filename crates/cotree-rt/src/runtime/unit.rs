@@ -41,6 +41,13 @@ pub fn spare() -> usize {
     (descriptor().counter_count + descriptor().cache_count) as usize
 }
 
+/// The counters that are reached by the TLS word, whatever reaches the others.
+pub fn announcing() -> &'static [u64] {
+    let descriptor = descriptor();
+    // SAFETY: so many words of the unit object's read-only data.
+    unsafe { core::slice::from_raw_parts(descriptor.announcing, descriptor.announcing_count as usize) }
+}
+
 /// Bytes from one slab to the next.
 pub fn stride() -> usize {
     slab_stride(descriptor().counter_count, descriptor().cache_count) as usize

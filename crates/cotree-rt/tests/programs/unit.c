@@ -9,6 +9,10 @@
 #ifndef UNIT_PATH_WORDS
 #define UNIT_PATH_WORDS COUNTERS
 #endif
+#ifndef ANNOUNCING
+#define ANNOUNCING 0
+#endif
+static const uint64_t announcing = ANNOUNCING;
 uint64_t __cotree_counters[COUNTERS + 512] __attribute__((aligned(4096), visibility("hidden")));
 __thread uint64_t *__cotree_slab __attribute__((visibility("hidden"), tls_model("initial-exec"))) = __cotree_counters;
 const struct {
@@ -24,6 +28,8 @@ const struct {
     const uint64_t *register_values;
     uint64_t path_words;
     uint32_t path_metric, handlers_foreseen;
+    uint64_t announcing_count;
+    const uint64_t *announcing;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
     5, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
-    UNIT_PATH_WORDS, 0, 1};
+    UNIT_PATH_WORDS, 0, 1, ANNOUNCING > 0, &announcing};

@@ -23,7 +23,11 @@ void __cotree_resuming(void) __attribute__((visibility("hidden")));
 #if THREADED == 2
 #define BUMP(k) __asm__ volatile("incq %%gs:%0" : "+m"(__cotree_counters[k]))
 #undef ENTERED
+#ifdef ANNOUNCING
+#define ENTERED() ((void)(*(volatile uint64_t *)&__cotree_slab[ANNOUNCING])++)
+#else
 #define ENTERED() ((void)(*(volatile char *)&__cotree_slab[COUNTERS] = 1))
+#endif
 #elif THREADED == 1
 #define BUMP(k) (*(volatile uint64_t *)&__cotree_slab[k])++
 #else

@@ -159,12 +159,13 @@ fn threads_where_none_were_expected() {
 #[test]
 fn threads_that_nobody_told_us_of() {
     let place = Place::new("unregistered");
-    for access in [Access::WORD, Access::SEGMENT] {
+    for (access, option) in [(Access::WORD, ""), (Access::SEGMENT, ""), (Access::SEGMENT, "-DANNOUNCING=9")] {
         for source in ["timer.c", "unseen.c"] {
-            place.build_as(source, "prog", Flavour::Dynamic, access, &["-ldl"]).run(0);
+            let options: Vec<&str> = [option, "-ldl"].into_iter().filter(|option| !option.is_empty()).collect();
+            place.build_as(source, "prog", Flavour::Dynamic, access, &options).run(0);
             let mut all = place.profiles();
             all.sort_by_key(|profile| profile.header.started_ns);
-            assert_eq!(all[0].flags(), Flags::THREAD_UNREGISTERED, "{source} {access}");
+            assert_eq!(all[0].flags(), Flags::THREAD_UNREGISTERED, "{source} {access} {option}");
             // What the parent's threads were is of no concern to a child.
             assert!(all[1..].iter().all(|child| child.flags() == 0 && child.counters[2] == 1));
             for profile in all {

@@ -53,7 +53,7 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
                 let alone = || edge::plan_trades(function, &cfg, &weighting, &trades);
                 let mut plan = entered.map_or_else(alone, |(plan, _)| plan);
                 if options.promote != Some(Promote::Off) {
-                    promotion::promote(function, &cfg, &weighting, &mut plan);
+                    promotion::promote(function, &cfg, &weighting, variables, &mut plan);
                 }
                 (plan, trades, variables)
             }
