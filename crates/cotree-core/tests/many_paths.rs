@@ -194,7 +194,8 @@ fn updates_are_small_where_numbers_are_large() {
     let exit = behind + 3 * CONDITIONS;
     edges.extend([(again, behind, true), (again, exit, true)]);
     let (f, cfg) = case(exit, &edges);
-    let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
+    let options = PathOptions { window: 0, ..PathOptions::default() };
+    let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), options).unwrap();
     assert!(plan.paths > 1 << 34);
     let simple = |place: Place| match place {
         Place::Start(block) | Place::End(block) => (first..looping).contains(&block.index()),
@@ -207,5 +208,28 @@ fn updates_are_small_where_numbers_are_large() {
     let updates: Vec<i64> =
         plan.plan.probes.iter().filter(|p| simple(p.place)).filter_map(|p| update(p.probe)).collect();
     assert!(updates.len() >= SIMPLE && updates.iter().all(|&k| i32::try_from(k).is_ok()), "{updates:?}");
+    check_walks(&f, &cfg, &plan, 500);
+}
+
+/// Forty conditions, of which all but the first seven seldom go one of their ways: all paths along the others are in the window.
+#[test]
+fn what_is_thought_to_run_has_the_first_numbers() {
+    const CONDITIONS: usize = 40;
+    let (f, cfg) = diamonds(CONDITIONS);
+    let rare = |edge: Edge| edge.index() < 4 * CONDITIONS && edge.index() % 4 == 1;
+    let even = |edge: Edge| edge.index() < 28 && edge.index() % 4 < 2;
+    let weights = cfg.edges().map(|edge| if rare(edge) && !even(edge) { 1.0 } else { 1000.0 }).collect();
+    let plan = path::plan(&f, &cfg, &Weighting::new(&cfg, weights), PathOptions::default()).unwrap();
+    assert!(plan.paths == 1 << CONDITIONS && !plan.cuts.apart.is_empty());
+    let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+    let window = plan.windows[0];
+    assert!(window.first == 0 && window.len == numbering.window() && window.len <= 1024);
+    let usual: Vec<_> = window
+        .numbers()
+        .filter_map(|number| numbering.path(&cfg, number))
+        .filter(|path| path.edges.iter().all(|&edge| !rare(edge) || even(edge)))
+        .collect();
+    assert_eq!(usual.len(), 1 << 7, "seven conditions may go either way");
+    assert_eq!(numbering.path(&cfg, numbering.end()), None);
     check_walks(&f, &cfg, &plan, 500);
 }

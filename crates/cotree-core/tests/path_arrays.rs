@@ -3,7 +3,7 @@
 mod random;
 
 use cotree_core::facts::Function;
-use cotree_core::method::path::windows::{Room, Window, worth_arrays};
+use cotree_core::method::path::windows::{Room, Window, worth_arrays, worth_windows};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
 use cotree_core::plan::{Method, PATH_CACHE, PathTable, UnitPlan};
 use cotree_core::weighting::Weighting;
@@ -72,4 +72,17 @@ fn the_usual_array_sets_the_measure() {
     assert_eq!(chosen(&[&few[1..], &[(11, 1.0)]].concat(), 1024, Room::Whole), [0; 0]);
     // And none of more than 64 times the measure.
     assert_eq!(chosen(&[(10, 1.0), (11, 1.0)], 16, Room::Whole), [0; 0]);
+}
+
+/// Where memory is taken as used, the functions with most paths per activation have wide windows; those that count one at most have few words.
+#[test]
+fn windows_are_wide_where_most_paths_are_counted() {
+    let counts: Vec<f64> = (0..100).map(|i| f64::from(i) / 2.0).collect();
+    let words = worth_windows(&counts, 1024, Room::AsUsed);
+    assert!(words[..=2].iter().all(|&few| few == 64));
+    assert!(words[3..60].iter().all(|&usual| usual == 1024));
+    assert!(words[60..92].iter().all(|&wide| wide == 1 << 16));
+    assert!(words[92..].iter().all(|&widest| widest == 1 << 18));
+    let everywhere = worth_windows(&counts, 1024, Room::Whole);
+    assert!(everywhere[..=2].iter().all(|&few| few == 64) && everywhere[3..].iter().all(|&usual| usual == 1024));
 }

@@ -151,7 +151,7 @@ proptest! {
         let mut walks = random::walks(&f, &cfg, &choices);
         walks.retain(|w| w.from == From::Entry);
         let weighting = Weighting::new(&cfg, weights.into_iter().map(f64::from).collect());
-        let options = PathOptions { limit, array, metric: PathMetric::Events };
+        let options = PathOptions { limit, array, window: array, metric: PathMetric::Events };
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
         prop_assert_eq!(by_machine(&f, &cfg, &plan, &walks, seed), by_hand(&f, &cfg, &plan, &walks, seed));
         prop_assert!(plan.calls.iter().all(|(_, at)| *at != AtCalls::Counted));

@@ -87,6 +87,7 @@ proptest! {
             edges: edges.into_iter().map(Edge).collect(),
             blocks: blocks.into_iter().map(Block).collect(),
             loops: loops.into_iter().map(Edge).collect(),
+            ..Cuts::default()
         };
         if let Ok(numbering) = path::numbering::Numbering::new(&f, &cfg, &cuts) {
             let measures: Vec<_> =

@@ -26,7 +26,7 @@ fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting, PathOp
             let cfg = f.cfg().unwrap();
             let walks = random::walks(&f, &cfg, &choices);
             let weighting = Weighting::new(&cfg, weights.into_iter().map(f64::from).collect());
-            (f, cfg, walks, weighting, PathOptions { limit, array, ..PathOptions::default() })
+            (f, cfg, walks, weighting, PathOptions { limit, array, window: array, ..PathOptions::default() })
         },
     )
 }
@@ -167,7 +167,7 @@ proptest! {
 
     /// Every path has a number of its own in range, and regeneration inverts it; so do prefixes.
     #[test]
-    fn numbers_are_compact_and_reversible((f, cfg, _, weighting, options) in cases()) {
+    fn numbers_are_distinct_and_reversible((f, cfg, _, weighting, options) in cases()) {
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
         let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
         prop_assume!(numbering.paths() < 3000);
@@ -176,7 +176,9 @@ proptest! {
         let mut seen = BTreeSet::new();
         for arcs in all {
             let number = arcs.iter().map(|&arc| numbering.value(arc)).sum::<u64>();
-            prop_assert!(number < numbering.paths() && seen.insert(number));
+            prop_assert!(number < numbering.end() && seen.insert(number));
+            let is_near = arcs.iter().all(|arc| plan.cuts.apart.binary_search(arc).is_err());
+            prop_assert_eq!(number < numbering.window(), is_near);
             prop_assert_eq!(numbering.arcs(number), Some(arcs.clone()));
             let mut sum = 0;
             for (i, &arc) in arcs.iter().enumerate() {
@@ -188,7 +190,12 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(numbering.arcs(numbering.paths()), None);
+        let compact = plan.cuts.apart.is_empty();
+        prop_assert!(!compact || [numbering.end(), numbering.window()] == [numbering.paths(); 2]);
+        prop_assert_eq!(numbering.arcs(numbering.end()), None);
+        for number in (0..numbering.end().min(5000)).filter(|number| !seen.contains(number)) {
+            prop_assert_eq!(numbering.arcs(number), None);
+        }
     }
 
     /// Blocks and edges derived from paths are the truth, and both placements fill the same table.
@@ -246,7 +253,7 @@ proptest! {
             if at != cfg.exit() {
                 // Abandoned: an unfinished path, or one that had been counted and has only one way to go on.
                 if plan.at_calls(at) == Some(AtCalls::Counted) {
-                    let whole = (0..plan.paths).filter_map(|n| numbering.path(&cfg, n)).find(|p| {
+                    let whole = (0..numbering.end()).filter_map(|n| numbering.path(&cfg, n)).find(|p| {
                         p.start == start && p.blocks.starts_with(&blocks) && p.edges.starts_with(&edges)
                     });
                     let Some(whole) = whole else { return Err(TestCaseError::fail("counted what is no path")) };

@@ -424,7 +424,8 @@ pub(crate) fn plan_unit(
         ..UnitPlan::of_counters(method, Vec::new(), check)
     };
     if method.counts_paths() {
-        let plans = (0..functions.len()).into_par_iter().map(|number| plan_paths(number, options.paths));
+        let without = PathOptions { window: 0, ..options.paths };
+        let plans = (0..functions.len()).into_par_iter().map(|number| plan_paths(number, without));
         plan.paths = plans.collect::<Result<_, Error>>()?;
         let counts = |(at, plan): (&Hinted<'_>, &PathPlan)| {
             if plan.paths <= options.paths.array {
@@ -442,6 +443,18 @@ pub(crate) fn plan_unit(
         });
         for (index, in_array) in arrays.collect::<Result<Vec<_>, Error>>()? {
             plan.paths[index] = in_array;
+        }
+        let hashed: Vec<usize> =
+            (0..functions.len()).filter(|&i| !plan.paths[i].in_array(options.paths.array)).collect();
+        let counts: Vec<f64> = hashed.iter().map(|&i| counts[i]).collect();
+        let words = windows::worth_windows(&counts, options.paths.array, room);
+        let windows = hashed.into_par_iter().zip(words).map(|(index, window)| {
+            let plan = plan_paths(index, PathOptions { window, ..options.paths })?;
+            let behind = plan.words_of_windows() > windows::FRONT;
+            Ok((index, PathPlan { behind, ..plan }))
+        });
+        for (index, windowed) in windows.collect::<Result<Vec<_>, Error>>()? {
+            plan.paths[index] = windowed;
         }
     } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
         let facts: Vec<&Function> = functions.iter().map(|at| at.0.1).collect();

@@ -107,7 +107,8 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let functions: Vec<Function> = functions.to_vec();
     let plan = |f: &Function| {
         let cfg = f.cfg().unwrap();
-        let options = PathOptions { limit: choice.limit, array: choice.array, metric: choice.metric };
+        let options =
+            PathOptions { limit: choice.limit, array: choice.array, window: choice.array, metric: choice.metric };
         path::plan_as(choice.method, f, &cfg, &Weighting::heuristic(&cfg), options).unwrap()
     };
     let check = |f: &Function| {
@@ -479,7 +480,7 @@ fn paths_of_functions_without_a_table_are_refused() {
     let (binary, mut raw) = small();
     raw.segments[0].push([1, 99, 1, 0]);
     let profile = recover(&binary, &read(&raw.bytes())).unwrap();
-    assert_eq!(profile.failures[0].1.to_string(), "path 99 was counted, but the function has only 2 paths");
+    assert_eq!(profile.failures[0].1.to_string(), "path 99 was counted, but none of the function's 2 has that number");
     assert!(profile.functions[0].is_none() && profile.paths[0].is_none() && profile.functions[1].is_some());
 }
 

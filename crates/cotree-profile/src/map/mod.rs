@@ -25,14 +25,16 @@ mod validate;
 use crate::binary::{BinaryMap, UnitId};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
-use streams::{NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, STREAMS_4, STREAMS_5, Stream, Writer};
+use streams::{
+    NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, STREAMS_4, STREAMS_5, STREAMS_6, Stream, Writer,
+};
 
 pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
 /// Version of the section's layout. A map that makes no use of the last streams has the version in which they were not there.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -161,7 +163,7 @@ pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError
 /// Compresses every stream by itself and puts the header before them.
 fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
     let without = |count| streams.split_at_checked(count).filter(|(_, new)| new.iter().all(Vec::is_empty));
-    let older = [(2, STREAMS_2), (3, STREAMS_3), (4, STREAMS_4), (5, STREAMS_5)];
+    let older = [(2, STREAMS_2), (3, STREAMS_3), (4, STREAMS_4), (5, STREAMS_5), (6, STREAMS_6)];
     let old = older.iter().find_map(|&(version, count)| Some((version, without(count)?.0)));
     let (version, streams) = old.unwrap_or((VERSION, streams));
     let unpacked: usize = streams.iter().map(Vec::len).sum();
@@ -228,6 +230,7 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
             3 => STREAMS_3,
             4 => STREAMS_4,
             5 => STREAMS_5,
+            6 => STREAMS_6,
             _ => STREAMS,
         },
         unit: UnitId(bytes[16..32].try_into().expect("sixteen bytes")),

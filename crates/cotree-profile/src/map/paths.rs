@@ -34,6 +34,12 @@ mod flag {
     pub(super) const WINDOWS: u64 = 4;
     /// Their words lie behind those of other functions.
     pub(super) const BEHIND: u64 = 8;
+    /// Some of its ways are numbered apart.
+    pub(super) const APART: u64 = 16;
+    /// Numbers rise with the ways from ENTRY.
+    pub(super) const BACKWARD: u64 = 32;
+    /// All of them.
+    pub(super) const ALL: u64 = 2 * BACKWARD - 1;
 }
 
 /// Kinds of [`AtCalls`].
@@ -49,7 +55,7 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
         w.put(Stream::Metric, unit.path_metric.number().into());
     }
     for plan in &unit.paths {
-        let Cuts { edges, blocks, loops } = &plan.cuts;
+        let Cuts { edges, blocks, loops, apart, backward } = &plan.cuts;
         let lists = [
             edges.iter().map(|e| e.0).collect::<Vec<_>>(),
             blocks.iter().map(|b| b.0).collect(),
@@ -62,7 +68,9 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
         let context = if plan.context { flag::CONTEXT } else { 0 };
         let windows = if plan.windows.is_empty() { 0 } else { flag::WINDOWS };
         let behind = if plan.behind { flag::BEHIND } else { 0 };
-        w.put(Stream::Path, flag::PATHS | context | windows | behind);
+        let ways = if apart.is_empty() && !*backward { 0 } else { flag::APART };
+        let backward = if *backward { flag::BACKWARD } else { 0 };
+        w.put(Stream::Path, flag::PATHS | context | windows | behind | ways | backward);
         w.put(Stream::Path, plan.paths);
         if windows != 0 {
             w.put(Stream::Window, plan.windows.len() as u64);
@@ -79,6 +87,14 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
             for id in list {
                 w.put_step(Stream::Cut, last, id);
                 last = id;
+            }
+        }
+        if ways != 0 {
+            w.put(Stream::Apart, apart.len() as u64);
+            let mut last = 0;
+            for &arc in apart {
+                w.put(Stream::Apart, (arc - last) as u64);
+                last = arc;
             }
         }
         w.put(Stream::AtCalls, plan.calls.len() as u64);
@@ -118,7 +134,7 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
     if flags == 0 {
         return Ok(PathPlan { plan, ..PathPlan::default() });
     }
-    if flags & flag::PATHS == 0 || flags > flag::PATHS | flag::CONTEXT | flag::WINDOWS | flag::BEHIND {
+    if flags & flag::PATHS == 0 || flags > flag::ALL {
         return Err(MapError::Invalid("no such flags of a path plan"));
     }
     let paths = r.get(Stream::Path)?;
@@ -138,6 +154,8 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
         edges: edges.into_iter().map(Edge).collect(),
         blocks: blocks.into_iter().map(Block).collect(),
         loops: loops.into_iter().map(Edge).collect(),
+        backward: flags & flag::BACKWARD != 0,
+        apart: if flags & flag::APART == 0 { Vec::new() } else { read_apart(r)? },
     };
     let count = r.get_count(Stream::AtCalls, Stream::AtCalls)?;
     let mut calls = Vec::with_capacity(count);
@@ -154,6 +172,18 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
     }
     let (context, behind) = (flags & flag::CONTEXT != 0, flags & flag::BEHIND != 0);
     Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context, windows, behind })
+}
+
+fn read_apart(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {
+    let count = r.get_count(Stream::Apart, Stream::Apart)?;
+    let mut arcs = Vec::with_capacity(count);
+    let mut last = 0usize;
+    for _ in 0..count {
+        let step = usize::try_from(r.get(Stream::Apart)?).ok();
+        last = step.and_then(|step| last.checked_add(step)).ok_or(MapError::Invalid("no such way of a path"))?;
+        arcs.push(last);
+    }
+    Ok(arcs)
 }
 
 fn read_windows(r: &mut Reader<'_>) -> Result<Vec<Window>, MapError> {

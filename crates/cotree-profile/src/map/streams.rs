@@ -106,6 +106,8 @@ streams! {
     Metric,
     /// Edges that need no counter: in which functions, how many, which, and what they follow from.
     Fixed,
+    /// Arcs of path graphs that are numbered apart.
+    Apart,
 }
 
 /// How many streams maps of version 1 have: the first ones.
@@ -118,6 +120,8 @@ pub(super) const STREAMS_3: usize = Stream::Window as usize;
 pub(super) const STREAMS_4: usize = Stream::Metric as usize;
 /// How many of them version 5 had.
 pub(super) const STREAMS_5: usize = Stream::Fixed as usize;
+/// How many of them version 6 had.
+pub(super) const STREAMS_6: usize = Stream::Apart as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

@@ -275,8 +275,10 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let plan = if method.counts_paths() {
                 let array = (seed >> 48) >> (seed >> 44 & 15);
                 let metric = PathMetric::ALL[(seed >> 40 & 3) as usize % 3];
-                let paths =
-                    functions.iter().map(|f| paths_for(f, method, PathOptions { limit, array, metric })).collect();
+                let paths = functions
+                    .iter()
+                    .map(|f| paths_for(f, method, PathOptions { limit, array, window: array, metric }))
+                    .collect();
                 UnitPlan {
                     method,
                     functions: vec![],
@@ -356,12 +358,14 @@ proptest! {
     }
 
     /// A reader of version 2 knows nothing of derived entries, one of version 3 nothing of windows, one of version 4 nothing of
-    /// sums, and one of version 5 nothing of loops of known length: they would take counters for the wrong ones, or miss some.
+    /// sums, one of version 5 nothing of loops of known length, and one of version 6 nothing of ways apart: they would take counters for the wrong ones, or miss some.
     #[test]
     fn the_version_is_the_first_that_can_say_it(map in binary_map()) {
         let windows = map.plan.paths.iter().any(|plan| !plan.windows.is_empty());
         let fixed = map.plan.functions.iter().any(|plan| !plan.fixed.is_empty());
+        let apart = map.plan.paths.iter().any(|plan| plan.cuts.backward || !plan.cuts.apart.is_empty());
         let version = match () {
+            () if apart => 7,
             () if fixed => 6,
             () if map.plan.path_metric.is_summed() => 5,
             () if windows => 4,

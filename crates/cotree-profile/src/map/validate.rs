@@ -139,7 +139,11 @@ fn check_paths(plan: &PathPlan, function: &Function) -> Result<(), &'static str>
     if plan.paths > MOST_PATHS {
         return Err("it has more paths than there are numbers");
     }
-    let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|end| end <= plan.paths);
+    if !cuts.apart.is_sorted_by(|a, b| a < b) {
+        return Err("its paths are numbered apart where nothing is");
+    }
+    let end = if cuts.apart.is_empty() { plan.paths } else { MOST_PATHS };
+    let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|last| last <= end);
     let words = plan.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
     if !plan.windows.iter().all(inside)
         || words > MOST_PATH_ARRAY + (function.edges.len() + function.blocks.len()) as u64

@@ -45,9 +45,13 @@ fn profile(
 ) -> (PathPlan, PathProfile) {
     let cfg = function.cfg().unwrap();
     let plan = if context { path::plan_context } else { path::plan };
-    let plan =
-        plan(function, &cfg, &Weighting::heuristic(&cfg), PathOptions { metric, array: 0, ..PathOptions::default() })
-            .unwrap();
+    let plan = plan(
+        function,
+        &cfg,
+        &Weighting::heuristic(&cfg),
+        PathOptions { metric, array: 0, window: 0, ..PathOptions::default() },
+    )
+    .unwrap();
     // Three events in each block before its end, and as many after it if it ends in a call.
     let mut events = || 3;
     let mut machine = Machine::new(function, &cfg, &plan.plan).with_copies(&plan.copies).with_events(&mut events);

@@ -5,8 +5,9 @@
 use super::sys;
 use crate::layout::PAGE;
 use core::ffi::c_int;
-use core::mem::size_of_val;
+use core::mem::{MaybeUninit, size_of_val};
 use core::ops::Range;
+use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 const IN_MEMORY_OR_SWAPPED: u64 = 0b11 << 62;
@@ -106,12 +107,20 @@ fn open() -> Option<c_int> {
 fn touched_pages(map: c_int, base: *const u8, len: usize) -> Option<u128> {
     let first = base as usize / PAGE as usize;
     let pages = (base as usize + len).div_ceil(PAGE as usize) - first;
-    let mut entries = [0_u64; PAGES];
+    let mut entries = [MaybeUninit::<u64>::uninit(); PAGES];
     let entries = entries.get_mut(..pages)?;
     let wanted = size_of_val(entries);
     // SAFETY: the entries are ours.
     let read = unsafe { sys::read_at(map, entries.as_mut_ptr().cast(), wanted, (first * size_of::<u64>()) as u64) };
+    if read != Ok(wanted) {
+        return None;
+    }
+    // SAFETY: they have all been read.
+    let entries = unsafe { slice::from_raw_parts(entries.as_ptr().cast::<u64>(), pages) };
+    // Mostly there is none.
+    if entries.iter().fold(0, |all, entry| all | entry) & IN_MEMORY_OR_SWAPPED == 0 {
+        return Some(0);
+    }
     let touched = |entry: &u64| u128::from(entry & IN_MEMORY_OR_SWAPPED != 0);
-    let bits = (0..).zip(entries.iter()).fold(0, |bits, (page, entry)| bits | touched(entry) << page);
-    (read == Ok(wanted)).then_some(bits)
+    Some((0..).zip(entries).fold(0, |bits, (page, entry)| bits | touched(entry) << page))
 }

@@ -158,6 +158,7 @@ impl Costs {
         let choice = PathOptions {
             limit: options.path_limit.unwrap_or(usual.limit),
             array: options.path_array.unwrap_or(usual.array),
+            window: options.path_array.unwrap_or(usual.window),
             metric: options.path_metric.map_or(usual.metric, Into::into),
         };
         for (index, (_, function)) in program.functions().enumerate() {

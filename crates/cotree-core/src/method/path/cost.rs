@@ -2,10 +2,11 @@
 
 use super::classes::EdgeClasses;
 use super::windows::Window;
-use super::{Cuts, PathPlan, context, cuts};
+use super::{Cuts, PATH_TABLE, PathPlan, context, cuts};
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::probe::{Place, Probe};
+use crate::plan::FunctionPlan;
+use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weighting::Weighting;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -48,11 +49,7 @@ impl PathCost {
         if plan.paths == 0 {
             return Self::default();
         }
-        let executed = |place| match place {
-            Place::Start(block) => judge.block(block),
-            Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
-            Place::Edge(edge) => judge.edge(edge),
-        };
+        let executed = |place| executed(cfg, judge, place);
         let hashed = !plan.in_array(array);
         let mut cost = Self {
             functions: 1,
@@ -83,6 +80,42 @@ impl PathCost {
         }
         cost.register_updates += plan.copies.iter().map(|copy| executed(copy.place)).sum::<f64>();
         cost
+    }
+}
+
+/// What the probes of a function with a hash table cost, in instructions or so, if that part of its paths is in the window where
+/// it is looked for.
+pub(super) fn price(plan: &FunctionPlan, cfg: &Cfg, forecast: &Weighting, share: f64) -> f64 {
+    let far = |k: i64| if i32::try_from(k).is_err() { 2.0 } else { 0.0 };
+    let mut sum = 0.0;
+    let mut last: Option<(Place, Probe)> = None;
+    for &PlacedProbe { place, probe } in &plan.probes {
+        let known = matches!(last, Some((before, Probe::Set(..))) if before == place);
+        let price = match probe {
+            Probe::Set(..) => 1.0,
+            Probe::Add(_, k) => 1.0 + far(k),
+            Probe::CountPath(..) if known => 0.0, // The word is known, and the register dead.
+            Probe::CountPath(table, ..) if table == PATH_TABLE => HASH,
+            Probe::CountPath(_, _, k) => LOOK + (1.0 - share) * HASH + far(k),
+            _ => 0.0,
+        };
+        sum += price * executed(cfg, forecast, place);
+        last = Some((place, probe));
+    }
+    sum
+}
+
+/// To count a path in the hash table.
+const HASH: f64 = 12.0;
+/// To count it in a window.
+const LOOK: f64 = 4.0;
+
+/// How often a place is come by.
+fn executed(cfg: &Cfg, judge: &Weighting, place: Place) -> f64 {
+    match place {
+        Place::Start(block) => judge.block(block),
+        Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
+        Place::Edge(edge) => judge.edge(edge),
     }
 }
 

@@ -14,6 +14,9 @@
 //! cut, coldest first, if they together weigh less than a doubling's share of that; else all that have many paths.
 //! Every cut adds the paths that begin there. If in the end there are too many in total, it is done again under a lower
 //! bound.
+//!
+//! A function that has more paths than there are numbers must be cut somewhere. If few paths more are cut by that, it is cut until an array
+//! can hold those that are left ([`ONCE_CUT`]): that makes all others up to a third cheaper.
 
 use super::Cuts;
 use super::classes::{Class, EdgeClasses};
@@ -24,6 +27,11 @@ use crate::dfs::Dfs;
 use crate::facts::Function;
 use crate::ids::{Block, Edge};
 use crate::weighting::Weighting;
+
+/// How many paths functions with more than [`MOST_PATHS`] may be left with, unless the user says how many there may be.
+pub const ONCE_CUT: u64 = 1 << 19;
+/// That may cut so many more of its paths, as a part of them.
+const FEW_CUT: f64 = 0.125;
 
 /// The cuts that any numbering needs.
 #[must_use]
@@ -49,7 +57,7 @@ pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts 
     let needs_cut = |e: &Edge| dfs.is_backedge(*e) && !cut[cfg.dst(*e).index()] && cfg.src(*e) != cfg.dst(*e);
     let edges = cfg.edges().filter(needs_cut).collect();
     let blocks = cfg.blocks().filter(|b| *b != cfg.exit() && cut[b.index()]).collect();
-    Cuts { edges, blocks, loops: Vec::new() }
+    Cuts { edges, blocks, ..Cuts::default() }
 }
 
 /// These cuts and those that keep the number of paths within `limit`, if any do: every function keeps about as
@@ -65,20 +73,25 @@ pub fn choose(
 ) -> Cuts {
     let graph = PathGraph::new(function, cfg, &base);
     let chooser = Chooser { cfg, classes, weighting, graph: &graph, fan: largest_fan(cfg, classes) };
-    let limit = u128::from(limit.clamp(1, MOST_PATHS));
-    let mut bound = limit;
-    loop {
-        let (more, total) = chooser.under(bound);
-        if total <= limit || bound == 1 {
-            let mut cuts = base;
-            cuts.edges.extend(more.edges);
-            cuts.edges.sort_unstable();
-            cuts.blocks.extend(more.blocks);
-            cuts.blocks.sort_unstable();
-            return cuts;
+    let limit = limit.clamp(1, MOST_PATHS);
+    let mut more = chooser.within(limit);
+    if limit == MOST_PATHS && more != Cuts::default() {
+        let further = chooser.within(ONCE_CUT);
+        let weight = |cuts: &Cuts| -> f64 {
+            let edges: f64 = cuts.edges.iter().map(|&edge| weighting.edge(edge)).sum();
+            edges + cuts.blocks.iter().map(|&block| weighting.block(block)).sum::<f64>()
+        };
+        let ends = weight(&base) + weighting.edge(cfg.exit_edge());
+        if weight(&further) - weight(&more) <= ends * FEW_CUT {
+            more = further;
         }
-        bound = (bound / 4).max(1);
     }
+    let mut cuts = base;
+    cuts.edges.extend(more.edges);
+    cuts.edges.sort_unstable();
+    cuts.blocks.extend(more.blocks);
+    cuts.blocks.sort_unstable();
+    cuts
 }
 
 /// The most ways out of a block that has some on which no probe can be put.
@@ -99,6 +112,19 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
+    /// The further cuts that leave no more paths than that, if any do.
+    fn within(&self, limit: u64) -> Cuts {
+        let limit = u128::from(limit);
+        let mut bound = limit;
+        loop {
+            let (cuts, total) = self.under(bound);
+            if total <= limit || bound == 1 {
+                return cuts;
+            }
+            bound = (bound / 4).max(1);
+        }
+    }
+
     /// The further cuts that keep the paths from any node below about `bound`, and the number of all paths.
     fn under(&self, bound: u128) -> (Cuts, u128) {
         let graph = self.graph;

@@ -109,6 +109,73 @@ pub fn left(block: Block) -> Node {
     2 * block.index() + 1
 }
 
+/// The path graph as seen from one of its ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    graph: &'a PathGraph,
+    backward: bool,
+}
+
+impl<'a> Sight<'a> {
+    /// From ENTRY, or backward from EXIT.
+    #[must_use]
+    pub fn new(graph: &'a PathGraph, backward: bool) -> Self {
+        Self { graph, backward }
+    }
+
+    /// Where one stands.
+    #[must_use]
+    pub fn near_end(self) -> Node {
+        if self.backward { self.graph.exit() } else { self.graph.entry() }
+    }
+
+    /// Where all ways lead to.
+    #[must_use]
+    pub fn far_end(self) -> Node {
+        if self.backward { self.graph.entry() } else { self.graph.exit() }
+    }
+
+    /// The arcs that lead on from a node.
+    #[must_use]
+    pub fn ways(self, node: Node) -> &'a [Arc] {
+        if self.backward { self.graph.inward(node) } else { self.graph.out(node) }
+    }
+
+    /// Where such an arc leads to.
+    #[must_use]
+    pub fn beyond(self, arc: Arc) -> Node {
+        if self.backward { self.graph.src(arc) } else { self.graph.dst(arc) }
+    }
+
+    /// The nodes, each before all that its ways lead to.
+    #[must_use]
+    pub fn order(self) -> Vec<Node> {
+        let mut order = self.graph.topological_order().to_vec();
+        if self.backward {
+            order.reverse();
+        }
+        order
+    }
+
+    /// Is each arc apart, as one of those chosen or because only they lead to it?
+    #[must_use]
+    pub fn all_apart(self, chosen: &[Arc]) -> Vec<bool> {
+        let mut apart = vec![false; self.graph.arc_count()];
+        for &arc in chosen.iter().filter(|&&arc| arc < self.graph.arc_count()) {
+            apart[arc] = true;
+        }
+        let mut near = vec![false; self.graph.node_count()];
+        near[self.near_end()] = true;
+        for node in self.order() {
+            for &arc in self.ways(node) {
+                apart[arc] |= !near[node];
+                near[self.beyond(arc)] |= !apart[arc];
+            }
+        }
+        apart
+    }
+}
+
 impl PathGraph {
     /// Builds the graph. Cuts that name no block or edge of the function are ignored.
     #[must_use]

@@ -32,6 +32,7 @@
 //! that it can have taken form no cycle: how many paths began at each cut is known from how many ended there. Otherwise
 //! the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
 
+mod apart;
 pub mod classes;
 pub mod context;
 mod cost;
@@ -52,6 +53,7 @@ pub use recover::recover;
 
 use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::hints::Hints;
 use crate::ids::{Block, Edge, Reg, Site, Table};
 use crate::plan::{FunctionPlan, Method, PATH_ARRAY, PathMetric};
 use crate::probe::PlacedCopy;
@@ -69,7 +71,7 @@ pub const PATH_REGISTER: Reg = Reg(0);
 /// The function's path table.
 pub const PATH_TABLE: Table = Table(0);
 
-/// Where paths end and begin anew.
+/// Where paths end and begin anew, and what else their numbers depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts {
     /// On these edges, in order.
@@ -78,6 +80,10 @@ pub struct Cuts {
     pub blocks: Vec<Block>,
     /// On these backedges, in order; what begins there keeps the way to the loop in mind ([`context`]).
     pub loops: Vec<Edge>,
+    /// Ways into what seldom runs, as arcs of the path graph, in order: the paths along them are numbered behind all others ([`numbering`]).
+    pub apart: Vec<graph::Arc>,
+    /// Numbers rise with the ways from ENTRY to a node, not with those from there to EXIT.
+    pub backward: bool,
 }
 
 /// What the register says while a call of the block is running.
@@ -100,7 +106,7 @@ pub struct PathPlan {
     pub copies: Vec<PlacedCopy>,
     /// Where paths are cut: this determines the numbering.
     pub cuts: Cuts,
-    /// How many paths there are; numbers are below it.
+    /// How many paths there are; numbers are below it if no arc is numbered apart.
     pub paths: u64,
     /// Per block with call sites, in order.
     pub calls: Vec<(Block, AtCalls)>,
@@ -173,7 +179,7 @@ pub enum PathError {
         found: u64,
     },
     /// No path has this number.
-    #[error("path {0} was counted, but the function has only {1} paths")]
+    #[error("path {0} was counted, but none of the function's {1} has that number")]
     NoSuchPath(u64, u64),
     /// No such call site, or its block is not in the plan.
     #[error("an activation was abandoned at call site {0}, which the plan does not have")]
@@ -196,15 +202,17 @@ pub enum PathError {
 pub struct PathOptions {
     /// The most paths of one function; more are cut. A function with many edges may keep about as many paths as edges.
     pub limit: u64,
-    /// The most paths of a function that are counted in an array. Of a function with more, about so many are ([`windows`]).
+    /// The most paths of a function that are counted in an array.
     pub array: u64,
+    /// Of a function with more, so many may be ([`windows`]).
+    pub window: u64,
     /// What is added up along paths: anything but nothing has them counted where they end, not before.
     pub metric: PathMetric,
 }
 
 impl Default for PathOptions {
     fn default() -> Self {
-        Self { limit: MOST_PATHS, array: PATH_ARRAY, metric: PathMetric::Count }
+        Self { limit: MOST_PATHS, array: PATH_ARRAY, window: PATH_ARRAY, metric: PathMetric::Count }
     }
 }
 
@@ -239,11 +247,31 @@ fn plan_with(
     necessary: Cuts,
     options: PathOptions,
 ) -> Result<PathPlan, PathError> {
+    let forecast = weighting.is_guess().then(|| Weighting::predicted(function, cfg, &Hints::default()));
+    let forecast = forecast.as_ref().unwrap_or(weighting);
+    let given = Given { function, cfg, classes, weighting };
     let cuts = cuts::choose(function, cfg, classes, weighting, necessary, options.limit);
     let numbering = Numbering::new(function, cfg, &cuts)?;
-    let increments = Increments::new(function, cfg, &numbering, classes, weighting, options.array);
-    let windows = Windows::choose(cfg, &cuts, &numbering, weighting, options.array);
-    let given = Given { function, cfg, classes, weighting };
+    let mut candidates = if numbering.paths() > options.array && options.window > 0 {
+        with_windows(function, cfg, forecast, &cuts, options)?
+    } else {
+        vec![Candidate { windows: Windows::none(&numbering), numbering, cuts }]
+    };
+    let increments =
+        |numbering: &Numbering| Increments::new(function, cfg, numbering, classes, weighting, options.array);
+    // Whatever is added up along them, paths have the same numbers.
+    let counting = PathOptions { metric: PathMetric::Count, ..options };
+    let price = |candidate: &Candidate| {
+        let Candidate { numbering, windows, .. } = candidate;
+        let placed = placement::place(given, numbering, &increments(numbering), windows.clone(), counting);
+        cost::price(&placed.plan, cfg, forecast, windows.share())
+    };
+    let cheapest = match candidates.len() {
+        1 => candidates.pop(),
+        _ => candidates.into_iter().map(|c| (price(&c), c)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, c)| c),
+    };
+    let Candidate { cuts, numbering, windows } = cheapest.expect("the paths as they come are always there");
+    let increments = increments(&numbering);
     let placed = placement::place(given, &numbering, &increments, windows, options);
     let copies = context::copies(cfg, &numbering, &increments, classes);
     Ok(PathPlan {
@@ -256,6 +284,44 @@ fn plan_with(
         windows: placed.windows,
         behind: false,
     })
+}
+
+/// One way to number a function's paths.
+struct Candidate {
+    cuts: Cuts,
+    numbering: Numbering,
+    windows: Windows,
+}
+
+/// The ways to number the paths of a function that has too many for an array: as they come, or with those first that are thought to run, if
+/// there are numbers enough for that.
+fn with_windows(
+    function: &Function,
+    cfg: &Cfg,
+    forecast: &Weighting,
+    cuts: &Cuts,
+    options: PathOptions,
+) -> Result<Vec<Candidate>, PathError> {
+    let as_they_come = Numbering::new(function, cfg, cuts)?;
+    let graph = as_they_come.graph();
+    let frequency = apart::frequencies(cfg, graph, forecast);
+    let candidate = |cuts: Cuts| {
+        let numbering = Numbering::new(function, cfg, &cuts)?;
+        let windows = Windows::choose(&cuts, &numbering, &frequency, options.window);
+        Ok(Candidate { cuts, numbering, windows })
+    };
+    let mut candidates = vec![candidate(cuts.clone())?];
+    if graph.arc_count() > apart::MOST_ARCS {
+        return Ok(candidates);
+    }
+    for backward in [false, true] {
+        let apart = apart::choose(graph, backward, &frequency, options.window);
+        match candidate(Cuts { apart, backward, ..cuts.clone() }) {
+            Err(PathError::TooManyPaths) => {}
+            found => candidates.push(found?),
+        }
+    }
+    Ok(candidates)
 }
 
 /// Plans one function with the context of each loop ([`context`]). Untouched functions get an empty plan.

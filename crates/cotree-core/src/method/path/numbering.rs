@@ -5,8 +5,20 @@
 //!
 //! Successors are visited in order of their numbers of paths, the one with the *most* paths *last*: sizes 1, 100 give
 //! the values 0, 1, where the other order gives 0, 100. (The paper asks for small values and prints the other order.)
+//!
+//! # Ways apart
+//!
+//! Some arcs may be numbered *apart* ([`Cuts::apart`]), so that the paths along other arcs alone come first: they have the numbers below
+//! [`Numbering::window`]. All numbers have two digits then. The low one numbers paths along other arcs; the high one tells by which of
+//! the arcs apart a path goes, each of which is worth what all other ways need. Where only arcs apart lead on, all arcs are apart. A node
+//! has room for the low digits of all its ways, those apart included: so sums never carry, and no two paths have the same number.
+//! But there are numbers that no path has.
+//!
+//! All of that can be done backward too: then nodes learn how many paths lead to them from ENTRY, and choose between the arcs that enter
+//! them. What seldom runs often leads to much that all errors of a function share, and would cost each of the ways there as many low
+//! digits as there are ways on; what has been before may be less.
 
-use super::graph::{Arc, Node, PathGraph, Role, left};
+use super::graph::{Arc, Node, PathGraph, Role, Sight, left};
 use super::profile::{Path, PathStart};
 use super::{Cuts, PathError};
 use crate::cfg::Cfg;
@@ -20,17 +32,37 @@ pub const MOST_PATHS: u64 = i64::MAX as u64;
 #[derive(Clone, Debug)]
 pub struct Numbering {
     graph: PathGraph,
-    /// The arcs out of each node by rising value, grouped as in the graph.
-    choices: Vec<Vec<Arc>>,
+    /// Do nodes choose between the arcs that enter them, not those that leave them?
+    backward: bool,
+    choices: Vec<Choices>,
     value: Vec<u64>,
     paths: u64,
+    window: u64,
+    end: u64,
+}
+
+/// The arcs that a node chooses from, by rising value.
+#[derive(Clone, Debug, Default)]
+struct Choices {
+    near: Vec<Arc>,
+    apart: Vec<Arc>,
+}
+
+/// What is known of a node.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    paths: u64,
+    /// How many low digits these need.
+    low: u64,
+    /// How many high digits.
+    high: u64,
 }
 
 impl Numbering {
     /// Numbers the paths.
     ///
     /// # Errors
-    /// [`PathError::Cyclic`] if a cycle has no cut, [`PathError::TooManyPaths`] for more than [`MOST_PATHS`].
+    /// [`PathError::Cyclic`] if a cycle has no cut, [`PathError::TooManyPaths`] for numbers of [`MOST_PATHS`] and more.
     pub fn new(function: &Function, cfg: &Cfg, cuts: &Cuts) -> Result<Self, PathError> {
         if cfg.block_count() != function.blocks.len() + 1 || cfg.edge_count() != function.edges.len() + 1 {
             return Err(PathError::ForeignGraph);
@@ -39,29 +71,45 @@ impl Numbering {
         if !graph.is_acyclic() {
             return Err(PathError::Cyclic);
         }
-        let mut paths = vec![0u64; graph.node_count()];
-        let mut value = vec![0; graph.arc_count()];
-        let mut choices = vec![Vec::new(); graph.node_count()];
-        for &node in graph.topological_order().iter().rev() {
-            if node == graph.exit() {
-                paths[node] = 1;
+        let sight = Sight::new(&graph, cuts.backward);
+        let apart = sight.all_apart(&cuts.apart);
+        let mut counts = vec![Count::default(); graph.node_count()];
+        let mut value = vec![0u64; graph.arc_count()];
+        let mut choices = vec![Choices::default(); graph.node_count()];
+        let add =
+            |sum: u64, more: u64| sum.checked_add(more).filter(|&sum| sum <= MOST_PATHS).ok_or(PathError::TooManyPaths);
+        for node in sight.order().into_iter().rev() {
+            if node == sight.far_end() {
+                counts[node] = Count { paths: 1, low: 1, high: 1 };
                 continue;
             }
-            let mut arcs = graph.out(node).to_vec();
-            arcs.sort_by_key(|&arc| paths[graph.dst(arc)]);
-            let mut sum = 0u64;
-            for &arc in &arcs {
-                value[arc] = sum;
-                sum = sum
-                    .checked_add(paths[graph.dst(arc)])
-                    .filter(|&n| n <= MOST_PATHS)
-                    .ok_or(PathError::TooManyPaths)?;
+            let of = |arc: Arc| counts[sight.beyond(arc)];
+            let (mut apart, mut near): (Vec<Arc>, Vec<Arc>) = sight.ways(node).iter().partition(|&&arc| apart[arc]);
+            near.sort_by_key(|&arc| of(arc).low);
+            apart.sort_by_key(|&arc| of(arc).high);
+            let mut count = Count::default();
+            for &arc in &near {
+                value[arc] = count.low;
+                count.low = add(count.low, of(arc).low)?;
+                count.high = count.high.max(of(arc).high);
             }
-            paths[node] = sum;
-            choices[node] = arcs;
+            for &arc in &apart {
+                value[arc] = count.high;
+                count.low = count.low.max(of(arc).low);
+                count.high = add(count.high, of(arc).high)?;
+            }
+            for arc in near.iter().chain(&apart) {
+                count.paths = add(count.paths, of(*arc).paths)?;
+            }
+            counts[node] = count;
+            choices[node] = Choices { near, apart };
         }
-        let paths = paths[graph.entry()];
-        Ok(Self { graph, choices, value, paths })
+        let Count { paths, low: window, high } = counts[sight.near_end()];
+        let end = window.checked_mul(high).filter(|&end| end <= MOST_PATHS).ok_or(PathError::TooManyPaths)?;
+        for &arc in choices.iter().flat_map(|choices| &choices.apart) {
+            value[arc] = value[arc].checked_mul(window).ok_or(PathError::TooManyPaths)?;
+        }
+        Ok(Self { graph, backward: cuts.backward, choices, value, paths, window, end })
     }
 
     /// The acyclic graph.
@@ -70,10 +118,35 @@ impl Numbering {
         &self.graph
     }
 
-    /// How many paths there are: numbers are below this.
+    /// How many paths there are: numbers are below this, if no arc is apart.
     #[must_use]
     pub fn paths(&self) -> u64 {
         self.paths
+    }
+
+    /// What all numbers are below.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// What the numbers of paths that take no arc apart are below, and no others.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The part, or so, of the paths that begin with an arc whose numbers are below that, where no arc is apart and numbers rise
+    /// with the ways from ENTRY.
+    pub(super) fn share_below(&self, begin: Arc, words: u64) -> f64 {
+        let first = self.value[begin];
+        let next =
+            self.choices[self.graph.entry()].near.iter().map(|&arc| self.value[arc]).find(|&value| value > first);
+        match words.saturating_sub(first) {
+            0 => 0.0,
+            some if some < next.unwrap_or(self.end) - first => 0.5,
+            _ => 1.0,
+        }
     }
 
     /// What the arc adds to a path's number.
@@ -82,38 +155,57 @@ impl Numbering {
         self.value[arc]
     }
 
-    /// The arcs of a path: at each node the one with the largest value that is not more than what is left of the number.
-    /// `None` if there is no such path.
+    /// The arcs of a path: at each node the one with the largest value that is not more than what is left of the number, or of
+    /// its low digit if that is less than any arc apart is worth. `None` if there is no such path.
     #[must_use]
     pub fn arcs(&self, number: u64) -> Option<Vec<Arc>> {
-        if number >= self.paths {
+        let sight = self.sight();
+        if number >= self.end {
             return None;
         }
-        let mut arcs = Vec::new();
-        let (mut node, mut rest) = (self.graph.entry(), number);
-        while node != self.graph.exit() {
-            let arc = self.choose(node, rest)?;
-            rest -= self.value[arc];
-            arcs.push(arc);
-            node = self.graph.dst(arc);
-        }
-        Some(arcs)
+        self.way(sight.near_end(), number)
     }
 
     /// The arcs of the one beginning of a path that leads to the end of `block` and whose values sum up to `sum`.
-    /// Paths continue from there with an arc of value 0, so the sum is also the number of a path through the block.
     #[must_use]
     pub fn arcs_up_to(&self, block: Block, sum: u64) -> Option<Vec<Arc>> {
+        if self.backward {
+            return self.way(left(block), sum);
+        }
+        // Paths continue from there with an arc of value 0, so the sum is also the number of a path through the block.
         let mut arcs = self.arcs(sum)?;
         let end = arcs.iter().position(|&arc| self.graph.dst(arc) == left(block))?;
         arcs.truncate(end + 1);
         (arcs.iter().map(|&arc| self.value[arc]).sum::<u64>() == sum).then_some(arcs)
     }
 
+    fn sight(&self) -> Sight<'_> {
+        Sight::new(&self.graph, self.backward)
+    }
+
+    /// The arcs on from a node whose values sum up to this, in the order of a path.
+    fn way(&self, mut node: Node, mut rest: u64) -> Option<Vec<Arc>> {
+        let sight = self.sight();
+        let mut arcs = Vec::new();
+        while node != sight.far_end() {
+            let arc = self.choose(node, rest)?;
+            rest -= self.value[arc];
+            arcs.push(arc);
+            node = sight.beyond(arc);
+        }
+        if self.backward {
+            arcs.reverse();
+        }
+        (rest == 0).then_some(arcs)
+    }
+
     fn choose(&self, node: Node, rest: u64) -> Option<Arc> {
-        let choices = &self.choices[node];
-        let after = choices.partition_point(|&arc| self.value[arc] <= rest);
-        choices.get(after.checked_sub(1)?).copied()
+        let last = |arcs: &[Arc], rest: u64| {
+            let after = arcs.partition_point(|&arc| self.value[arc] <= rest);
+            arcs.get(after.checked_sub(1)?).copied()
+        };
+        let Choices { near, apart } = &self.choices[node];
+        last(apart, rest).or_else(|| last(near, rest % self.window))
     }
 
     /// The path with this number; `None` if there is none.

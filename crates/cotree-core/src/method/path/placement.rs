@@ -7,7 +7,8 @@
 //! Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`, `table[r] += 1`.
 //!
 //! In an array, the end is also pulled over increments where nothing else branches off, if ways with increments come together there
-//! more often than others: each way counts by itself, which takes no more than to add. In a hash table that would take much code.
+//! more often than others: each way counts by itself, which takes no more than to add. Where paths are looked for in a window, the same is done if
+//! on enough of the ways the number is known, and so the word. In a hash table it would take much code.
 //!
 //! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold none:
 //! the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
@@ -90,7 +91,12 @@ pub(super) fn place(
             _ => weight,
         }
     };
-    moves.pull_counts_up(&windows, merged, numbering.paths() <= options.array);
+    let table = match () {
+        () if numbering.paths() <= options.array => Tables::Array,
+        () if windows.is_wide() => Tables::Window,
+        () => Tables::Hashed,
+    };
+    moves.pull_counts_up(&windows, merged, table);
     moves.add_the_rest();
     finish(function, cfg, numbering, increments, classes, &moves, windows)
 }
@@ -118,6 +124,18 @@ pub fn place_naively(
     }
     finish(function, cfg, numbering, increments, classes, &moves, windows)
 }
+
+/// Where paths are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tables {
+    Array,
+    /// Most of them in a window.
+    Window,
+    Hashed,
+}
+
+/// What it takes to look whether a path is in a window.
+const LOOK: f64 = 4.0;
 
 /// The actions of all arcs, while they are being moved.
 struct Moves<'a> {
@@ -195,14 +213,18 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn pull_counts_up(&mut self, windows: &Windows, merged: impl Fn(Arc) -> f64, in_array: bool) {
+    fn pull_counts_up(&mut self, windows: &Windows, merged: impl Fn(Arc) -> f64, tables: Tables) {
         let graph = self.graph;
         self.counted[graph.exit()] = Some(0);
         for &node in graph.topological_order().iter().rev() {
             let Some(rest) = self.counted[node] else { continue };
             for &arc in graph.inward(node) {
                 let (src, k) = (graph.src(arc), self.increment[arc].wrapping_add(rest));
-                let worthwhile = || in_array && (graph.inward(src).len() == 1 || self.gain(src, &merged) > 0.0);
+                let worthwhile = || match tables {
+                    Tables::Array => graph.inward(src).len() == 1 || self.gain(src, &merged) > 0.0,
+                    Tables::Window => graph.inward(src).len() == 1 || self.gain_by_constants(src, &merged) > 0.0,
+                    Tables::Hashed => false,
+                };
                 if matches!(graph.role(arc), Role::DeadEnd(_)) {
                     self.actions[arc] = None; // Never taken.
                 } else if graph.out(src).len() == 1
@@ -224,6 +246,15 @@ impl<'a> Moves<'a> {
     /// How many instructions less are executed if paths are counted on the ways into the node instead of behind it.
     fn gain(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
         self.graph.inward(node).iter().map(|&arc| merged(arc)).sum()
+    }
+
+    /// The same where a path is looked for in a window, but for those whose numbers are known on the way into the node.
+    fn gain_by_constants(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
+        let gain = |&arc: &Arc| match merged(arc) {
+            weight if self.fresh[self.graph.src(arc)] => weight.abs() * LOOK,
+            weight => weight,
+        };
+        self.graph.inward(node).iter().map(gain).sum()
     }
 
     fn add_the_rest(&mut self) {

@@ -1,21 +1,18 @@
 //! Which paths of a function with too many for an array have words of their own nevertheless.
 //!
-//! Numbers are billions where few paths are taken, and a hash table costs several times what an array does. But numbers
-//! rise with the number of ways on, so that inner loops and the short ways through a function come first: most of what runs
-//! has small numbers. These are one *window*, with a word of the slab per path. Whoever counts a path looks whether it is
-//! in there, if enough of the paths that come by there may be, and else takes it to the hash table. A path that is counted where its number is
-//! known before the program runs has a window of its own.
+//! Numbers are billions where few paths are taken, and a hash table costs several times what an array does. But ways that seldom run
+//! can be numbered apart ([`super::apart`]), so that most of what runs has small numbers. These are one *window*, with a word of the
+//! slab per path. Whoever counts a path looks whether it is in there, if enough of the paths that come by there may be, and else takes
+//! it to the hash table. A path that is counted where its number is known before the program runs has a window of its own.
 //!
 //! The same path may be counted in a window and in the hash table: its count is the sum.
 
-use super::graph::{Arc, Node, PathGraph, Role};
+use super::graph::{Arc, PathGraph, Sight};
 use super::numbering::Numbering;
 use super::{Cuts, PATH_TABLE, PathPlan};
-use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::ids::{Edge, Table};
+use crate::ids::Table;
 use crate::plan::MOST_PATH_ARRAY;
-use crate::weighting::Weighting;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,9 +45,6 @@ impl Window {
         Some((index, *windows.get(index)?))
     }
 }
-
-/// Functions without loops run less often: their windows are this part of an array's length.
-const STRAIGHT: u64 = 16;
 
 /// What the words of large arrays cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +90,29 @@ pub fn worth_arrays(functions: &[(&Function, &PathPlan, f64)], array: u64, room:
     chosen
 }
 
+/// How many words the window may have of each function that has no array, by how many paths an activation may count, or so: those
+/// with most of them come first.
+#[must_use]
+pub fn worth_windows(counts: &[f64], array: u64, room: Room) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.sort_unstable_by(|&a, &b| counts[b].total_cmp(&counts[a]).then(a.cmp(&b)));
+    let mut words = vec![0; counts.len()];
+    for (place, index) in order.into_iter().enumerate() {
+        let widest = WIDTHS.iter().find(|(functions, _)| place < *functions && room == Room::AsUsed);
+        words[index] = match widest {
+            _ if counts[index] <= 1.0 => array.div_ceil(STRAIGHT),
+            Some((_, times)) => array.saturating_mul(*times),
+            None => array,
+        };
+    }
+    words
+}
+
+/// Functions that count no more than a path per activation run less often: their windows are this part of an array's length.
+const STRAIGHT: u64 = 16;
+/// So many functions have windows so many times as large as an array.
+const WIDTHS: [(usize, u64); 2] = [(8, 256), (40, 64)];
+
 /// Larger arrays lie behind all others: LLVM reaches what is up to 16 MiB behind a symbol in one instruction.
 pub const FRONT: u64 = 1 << 14;
 /// 32 MiB of addresses.
@@ -112,36 +129,37 @@ const MOST_TIMES: u64 = 64;
 const WORTH_LOOKING: f64 = 0.6;
 
 /// The windows of one function while probes are placed.
+#[derive(Clone)]
 pub(super) struct Windows {
     list: Vec<Window>,
     /// Per arc to EXIT, where most paths that end there have begun.
     of_arc: Vec<Table>,
     /// Windows of one path.
     single: BTreeMap<u64, usize>,
-    paths: u64,
+    end: u64,
     wanted: bool,
+    share: f64,
 }
 
 impl Windows {
     /// No windows: all paths in one table.
     pub(super) fn none(numbering: &Numbering) -> Self {
         let of_arc = vec![PATH_TABLE; numbering.graph().arc_count()];
-        Self { list: Vec::new(), of_arc, single: BTreeMap::new(), paths: numbering.paths(), wanted: false }
+        Self { list: Vec::new(), of_arc, single: BTreeMap::new(), end: numbering.end(), wanted: false, share: 0.0 }
     }
 
-    /// Windows of up to `array` words for a function with more paths than that.
-    pub(super) fn choose(cfg: &Cfg, cuts: &Cuts, numbering: &Numbering, weighting: &Weighting, array: u64) -> Self {
-        let mut windows = Self::none(numbering);
-        let straight = cuts.edges.is_empty() && cuts.loops.is_empty();
-        let words = if straight { array.div_ceil(STRAIGHT) } else { array };
-        if numbering.paths() <= array || array == 0 {
-            return windows;
-        }
-        windows.wanted = true;
+    /// A window for the first paths of a function with more than an array may have.
+    pub(super) fn choose(cuts: &Cuts, numbering: &Numbering, frequency: &[f64], most: u64) -> Self {
+        let mut windows = Self { wanted: true, ..Self::none(numbering) };
         let graph = numbering.graph();
-        let beginnings = beginnings(cfg, cuts, numbering, weighting);
-        let low = flow(graph, weighting, beginnings.iter().map(|b| (b.node, b.weight * b.share_below(words))));
-        let all = flow(graph, weighting, beginnings.iter().map(|b| (b.node, b.weight)));
+        let words = numbering.window().min(most);
+        let apart = Sight::new(graph, cuts.backward).all_apart(&cuts.apart);
+        let all = flow(graph, frequency, |_| 1.0);
+        let low = flow(graph, frequency, |arc| match () {
+            () if apart[arc] => 0.0,
+            () if cuts.apart.is_empty() && graph.src(arc) == graph.entry() => numbering.share_below(arc, words),
+            () => 1.0,
+        });
         windows.list.push(Window { first: 0, len: words });
         for arc in 0..graph.arc_count() {
             let node = graph.src(arc);
@@ -149,7 +167,18 @@ impl Windows {
                 windows.of_arc[arc] = Window::table(0);
             }
         }
+        windows.share = low[graph.exit()] / all[graph.exit()].max(f64::MIN_POSITIVE);
         windows
+    }
+
+    /// The part of all paths, or so, that are in the window.
+    pub(super) fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// Is there one for most of the paths that are thought to run?
+    pub(super) fn is_wide(&self) -> bool {
+        self.of_arc.contains(&Window::table(0))
     }
 
     /// Where a path is counted that ends, or can be known, on this arc.
@@ -160,7 +189,7 @@ impl Windows {
     /// Where the path with this number is counted.
     pub(super) fn of_number(&mut self, number: i64) -> Table {
         let number = number.cast_unsigned();
-        if !self.wanted || number >= self.paths {
+        if !self.wanted || number >= self.end {
             return PATH_TABLE;
         }
         if self.list.first().is_some_and(|low| low.numbers().contains(&number)) {
@@ -178,65 +207,17 @@ impl Windows {
     }
 }
 
-/// Where paths begin.
-struct Beginning {
-    node: Node,
-    first: u64,
-    paths: u64,
-    weight: f64,
-}
-
-impl Beginning {
-    /// The part of its paths, or so, with numbers below that.
-    fn share_below(&self, words: u64) -> f64 {
-        match words.saturating_sub(self.first) {
-            0 => 0.0,
-            some if some < self.paths => 0.5,
-            _ => 1.0,
-        }
-    }
-}
-
-fn beginnings(cfg: &Cfg, cuts: &Cuts, numbering: &Numbering, weighting: &Weighting) -> Vec<Beginning> {
-    let graph = numbering.graph();
-    let mut beginnings: Vec<Beginning> = graph
-        .out(graph.entry())
-        .iter()
-        .map(|&arc| {
-            let cut = |e: &&Edge| cuts.edges.binary_search(e).is_ok();
-            let weight = match graph.role(arc) {
-                Role::BeginAfterEdge(block) => cfg.preds(block).iter().filter(cut).map(|&e| weighting.edge(e)).sum(),
-                Role::BeginAtBlock(block) => weighting.block(block),
-                _ => weighting.edge(cfg.exit_edge()),
-            };
-            Beginning { node: graph.dst(arc), first: numbering.value(arc), paths: 0, weight }
-        })
-        .collect();
-    beginnings.sort_by_key(|beginning| beginning.first);
-    let ends: Vec<u64> = beginnings.iter().skip(1).map(|b| b.first).chain([numbering.paths()]).collect();
-    for (beginning, end) in beginnings.iter_mut().zip(ends) {
-        beginning.paths = end - beginning.first;
-    }
-    beginnings
-}
-
-/// How often paths come to each node, as far as the weighting tells, by where they begin.
-fn flow(graph: &PathGraph, weighting: &Weighting, beginnings: impl Iterator<Item = (Node, f64)>) -> Vec<f64> {
+/// How often paths come to each node, if arcs let so much through.
+fn flow(graph: &PathGraph, frequency: &[f64], through: impl Fn(Arc) -> f64) -> Vec<f64> {
     let mut flow = vec![0.0; graph.node_count()];
-    for (node, weight) in beginnings {
-        flow[node] += weight;
-    }
-    let weight = |arc: Arc| match graph.role(arc) {
-        Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => weighting.edge(edge),
-        _ => 1.0,
-    };
+    flow[graph.entry()] = 1.0;
     for &node in graph.topological_order() {
-        let all: f64 = graph.out(node).iter().map(|&arc| weight(arc)).sum();
-        if flow[node] <= 0.0 || all <= 0.0 || node == graph.entry() {
+        let all: f64 = graph.out(node).iter().map(|&arc| frequency[arc]).sum();
+        if flow[node] <= 0.0 || all <= 0.0 {
             continue;
         }
         for &arc in graph.out(node) {
-            flow[graph.dst(arc)] += flow[node] * (weight(arc) / all);
+            flow[graph.dst(arc)] += flow[node] * through(arc) * (frequency[arc] / all);
         }
     }
     flow
