@@ -130,7 +130,7 @@ pub const MOST_FIXED_DEPTH: u32 = 8;
 /// The most paths of a function whose table is an array, unless the user says otherwise.
 pub const PATH_ARRAY: u64 = 1024;
 /// The most that the user may say.
-pub const MOST_PATH_ARRAY: u64 = 1 << 21;
+pub const MOST_PATH_ARRAY: u64 = 1 << 22;
 
 /// Buckets of a hash table that each function knows by heart (a power of two): an interpreter's loop goes back and forth
 /// between some dozens of paths.

@@ -286,6 +286,7 @@ pub fn publish(state: u32, threads_alive: u32) {
     slabs::fold_orphans();
     paths::fold_orphans();
     no_room::settle();
+    slabs::forget_caches();
     seal(header, state, threads_alive, early::table(), slabs::for_each);
     if mapped() {
         if let (Some(live), Some(name)) = (names().live.c_str(), names().name.c_str())

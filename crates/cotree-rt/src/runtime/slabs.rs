@@ -9,7 +9,7 @@ mod growth;
 mod holes;
 
 pub use growth::{make_first_room, take_room};
-pub use holes::{allocate, give_up_page, take_back_pages};
+pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 
 use super::lock::{Held, Lock};
 use super::pagemap::{self, Memory};

@@ -186,6 +186,15 @@ pub fn wipe_on_fork(at: *mut u8, len: usize) -> bool {
     unsafe { call(libc::SYS_madvise, args) }.is_ok()
 }
 
+/// Makes pages of a shared mapping holes of their file; false where its file system has none.
+///
+/// # Safety
+/// The pages are ours, and zeros as good as what is there.
+pub unsafe fn remove(at: *mut u8, len: usize) -> bool {
+    // SAFETY: the caller vouches.
+    unsafe { call(libc::SYS_madvise, [at as usize, len, libc::MADV_REMOVE as usize, 0, 0, 0]) }.is_ok()
+}
+
 /// Renames, replacing.
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     // SAFETY: both are C strings.

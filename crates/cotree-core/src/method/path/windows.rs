@@ -118,7 +118,7 @@ pub const FRONT: u64 = 1 << 14;
 /// 32 MiB of addresses.
 const UNIT_WORDS: u64 = 1 << 22;
 /// A function may have no more than so many times what any function may have.
-const MOST_TIMES_AS_USED: u64 = 2048;
+const MOST_TIMES_AS_USED: u64 = 4096;
 /// A unit may have a word for this part of an array per block: 16 where arrays have 1,024.
 const BLOCK_SHARE: u64 = 64;
 /// As [`MOST_TIMES_AS_USED`].

@@ -89,6 +89,25 @@ pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
     Ok(())
 }
 
+/// Empties the caches of all slabs in the file, as far as they fill pages: they count nothing, and what is not there need not be
+/// written or summed up. Where the file system can't, they stay.
+pub fn forget_caches() {
+    let (hole, counts) =
+        (unit::hole(), (unit::descriptor().counter_count as usize * size_of::<u64>()).next_multiple_of(PAGE as usize));
+    if !profile::mapped() || counts < hole.start || counts >= hole.end {
+        return;
+    }
+    let forget = |slab: *mut u64| {
+        // SAFETY: pages of a slab that hold nothing but caches; empty ones are as good, whoever counts meanwhile.
+        unsafe { sys::remove(slab.cast::<u8>().add(counts), hole.end - counts) };
+    };
+    forget(counters());
+    for chunk in chunks().filter(|chunk| !chunk.is_orphan() && !chunk.is_for_paths()) {
+        let used = chunk.used.load(Relaxed) / unit::stride();
+        chunk.each().take(used).for_each(forget);
+    }
+}
+
 /// There is no room on the disk for what is being counted at this address: if it is in a hole, the page becomes plain memory, and
 /// its counts are lost.
 pub fn give_up_page(address: usize) -> bool {
