@@ -30,8 +30,8 @@ fn chosen(functions: &[(usize, f64)], array: u64, room: Room) -> Vec<usize> {
 
 #[test]
 fn what_counts_most_per_word_comes_first() {
-    // 2^10 paths have an array anyway, 2^22 are too many for any.
-    assert_eq!(chosen(&[(10, 1.0), (11, 1.0), (21, 1.0), (22, 1e9)], 1024, Room::AsUsed), [1, 2]);
+    // 2^10 paths have an array anyway, 2^23 are too many for any.
+    assert_eq!(chosen(&[(10, 1.0), (11, 1.0), (21, 1.0), (23, 1e9)], 1024, Room::AsUsed), [1, 2]);
     // Two of 2^21 words are all that there is room for.
     assert_eq!(chosen(&[(21, 1.0), (21, 3.0), (21, 2.0)], 1024, Room::AsUsed), [1, 2]);
     // What is left is for those that fit.
@@ -65,7 +65,7 @@ fn large_arrays_lie_behind_others() {
 #[test]
 fn the_usual_array_sets_the_measure() {
     assert_eq!(chosen(&[(11, 1.0)], 0, Room::AsUsed), [0; 0]);
-    assert_eq!(chosen(&[(15, 1.0), (16, 1.0)], 16, Room::AsUsed), [0]);
+    assert_eq!(chosen(&[(16, 1.0), (17, 1.0)], 16, Room::AsUsed), [0]);
     // Where all of it takes memory: 16 words per block, of which four times 31 and 34 are enough for 2^11 words, but three are not.
     let few = [(10, 1.0); 4];
     assert_eq!(chosen(&[&few[..], &[(11, 1.0)]].concat(), 1024, Room::Whole), [4]);
@@ -77,12 +77,12 @@ fn the_usual_array_sets_the_measure() {
 /// Where memory is taken as used, the functions with most paths per activation have wide windows; those that count one at most have few words.
 #[test]
 fn windows_are_wide_where_most_paths_are_counted() {
-    let counts: Vec<f64> = (0..100).map(|i| f64::from(i) / 2.0).collect();
+    let counts: Vec<f64> = (0..200).map(|i| f64::from(i) / 2.0).collect();
     let words = worth_windows(&counts, 1024, Room::AsUsed);
     assert!(words[..=2].iter().all(|&few| few == 64));
-    assert!(words[3..60].iter().all(|&usual| usual == 1024));
-    assert!(words[60..92].iter().all(|&wide| wide == 1 << 16));
-    assert!(words[92..].iter().all(|&widest| widest == 1 << 18));
+    assert!(words[3..96].iter().all(|&usual| usual == 1024));
+    assert!(words[96..192].iter().all(|&wide| wide == 1 << 16));
+    assert!(words[192..].iter().all(|&widest| widest == 1 << 18));
     let everywhere = worth_windows(&counts, 1024, Room::Whole);
     assert!(everywhere[..=2].iter().all(|&few| few == 64) && everywhere[3..].iter().all(|&usual| usual == 1024));
 }

@@ -47,8 +47,7 @@ impl Checksum {
 /// Since this version of raw profiles the sum of the body is [`BodyChecksum`]'s; before it was [`checksum`].
 const SPARSE_VERSION: u32 = 3;
 /// Bytes that [`BodyChecksum`] takes at once.
-const LINE: usize = 64;
-const _: () = assert!(zeros::BLOCK.is_multiple_of(LINE));
+const LINE: usize = zeros::LINE;
 
 /// The checksum of what follows the header page of a raw profile, in pieces: that of the lines that are not all zeros, each
 /// with its number before it. Most words of path arrays stay zero, and looking whether they did takes a tenth of the time.
@@ -114,12 +113,15 @@ impl BodyChecksum {
     }
 
     fn lines(&mut self, lines: &[[u8; LINE]]) {
-        for line in lines {
-            if zeros::any(line) {
-                self.sum.word(self.line);
-                self.sum.add(line);
+        for block in lines.chunks(zeros::BLOCK / LINE) {
+            let mut counted = zeros::lines(block);
+            while counted != 0 {
+                let index = counted.trailing_zeros();
+                self.sum.word(self.line + u64::from(index));
+                self.sum.add(&block[index as usize]);
+                counted &= counted - 1;
             }
-            self.line += 1;
+            self.line += block.len() as u64;
         }
     }
 

@@ -21,6 +21,26 @@ pub fn any(bytes: &[u8]) -> bool {
     word != 0 || rest.iter().any(|byte| *byte != 0)
 }
 
+/// Bytes whose place is told.
+pub const LINE: usize = 64;
+const _: () = assert!(BLOCK.is_multiple_of(LINE) && BLOCK / LINE <= 16);
+
+/// A bit for each of the lines of a block, the lowest for the first: whether it is not all zeros.
+pub fn lines(block: &[[u8; LINE]]) -> u16 {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::is_there() {
+        // SAFETY: it is there.
+        return unsafe { avx2::lines(block) };
+    }
+    lines_here(block)
+}
+
+/// As [`leading_here`].
+#[inline(always)]
+fn lines_here(block: &[[u8; LINE]]) -> u16 {
+    block.iter().rev().fold(0, |bits, line| bits << 1 | u16::from(any(line)))
+}
+
 /// How many blocks at the beginning are zero.
 fn leading(blocks: &[[u8; BLOCK]]) -> usize {
     // Asking the processor what it can may take longer, in a virtual machine, than looking at these few.
@@ -42,7 +62,7 @@ fn leading_here(blocks: &[[u8; BLOCK]]) -> usize {
 /// With vectors twice as long.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BLOCK, leading_here};
+    use super::{BLOCK, LINE, leading_here, lines_here};
     use core::arch::asm;
     use core::arch::x86_64::{__cpuid, __cpuid_count};
     use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -50,6 +70,11 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     pub fn leading(blocks: &[[u8; BLOCK]]) -> usize {
         leading_here(blocks)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn lines(block: &[[u8; LINE]]) -> u16 {
+        lines_here(block)
     }
 
     /// Whether the processor has it and the kernel keeps its registers.
@@ -128,7 +153,7 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn vectors_of_any_length_see_the_same() {
-        use super::{avx2, leading_here};
+        use super::{LINE, avx2, leading_here, lines_here};
         const ALL: usize = 3 * BLOCK;
         assert_eq!(avx2::is_there(), std::is_x86_feature_detected!("avx2"));
         let mut bytes = vec![0; 32 + ALL];
@@ -137,6 +162,9 @@ mod tests {
                 bytes[start + at] = 4;
                 let (blocks, _) = bytes[start..start + ALL].as_chunks::<BLOCK>();
                 assert_eq!(leading_here(blocks), at / BLOCK, "{start} {at}");
+                let (lines, _) = blocks[at / BLOCK].as_chunks::<LINE>();
+                let line = 1 << (at % BLOCK / LINE);
+                assert_eq!([lines_here(lines), super::lines(lines)], [line; 2], "{start} {at}");
                 if avx2::is_there() {
                     // SAFETY: it is there.
                     assert_eq!(unsafe { avx2::leading(blocks) }, at / BLOCK, "{start} {at}");

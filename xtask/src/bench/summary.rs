@@ -23,6 +23,11 @@ struct Spread {
 /// Has the variant its place in this table?
 type Belongs = fn(&Variant) -> bool;
 
+fn geometric_mean(ratios: Vec<f64>) -> Option<f64> {
+    let count = ratios.len() as f64;
+    (!ratios.is_empty()).then(|| (ratios.into_iter().map(f64::ln).sum::<f64>() / count).exp())
+}
+
 fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".into(), |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0))
 }
@@ -52,12 +57,18 @@ impl Results {
         self.spread(variant, |cell| cell.instructions as f64)
     }
 
+    /// Processor time of each program that runs long enough, over its base.
+    fn times(&self, variant: &Variant) -> Vec<f64> {
+        self.programs.iter().filter_map(|program| program.cells.get(variant.name)?.time).collect()
+    }
+
     /// All tables.
     pub fn write(&self, out: &mut String) -> std::fmt::Result {
         self.write_summary(out)?;
         self.write_judgement(out)?;
         self.write_programs(out)?;
-        self.write_times(out)
+        self.write_times(out)?;
+        self.write_columns(out)
     }
 
     /// The sets of small functions.
@@ -84,7 +95,7 @@ impl Results {
         writeln!(
             out,
             "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
-             the middle, and for the worst. Time is processor time, the median over programs of medians of paired ratios. Size is \
+             the middle, and for the worst. Time is processor time, the geometric mean over programs of medians of paired ratios. Size is \
              of all executables without debug information, build of compiling and linking them all, in processor time; of \
              cotree's builds the base is `--profile none`.\n"
         )?;
@@ -92,7 +103,7 @@ impl Results {
         let mut table = Table::new(header);
         for variant in self.counted() {
             let Some(spread) = self.instructions(variant) else { continue };
-            let times = self.programs.iter().filter_map(|p| p.cells.get(variant.name)?.time).collect();
+            let times = self.times(variant);
             let total = |number: &dyn Fn(&Cell) -> f64| self.spread(variant, number).map(|s| s.total);
             let programs = self.programs.iter().filter(|p| p.cells.contains_key(variant.name)).count();
             table.row([
@@ -102,7 +113,7 @@ impl Results {
                 percent(Some(spread.median)),
                 percent(Some(spread.worst.0)),
                 spread.worst.1.to_owned(),
-                percent(median(times)),
+                percent(geometric_mean(times)),
                 percent(total(&|cell| cell.file as f64)),
                 percent(total(&|cell| cell.build.as_secs_f64())),
             ]);
@@ -117,7 +128,8 @@ impl Results {
     }
 
     fn write_judgement(&self, out: &mut String) -> std::fmt::Result {
-        let (Some(edge), Some(path)) = (self.named(variants::EDGE), self.named(variants::PATH)) else { return Ok(()) };
+        let named = [variants::EDGE, variants::PLAIN, variants::PATH].map(|name| self.named(name));
+        let [Some(edge), Some(plain), Some(path)] = named else { return Ok(()) };
         let forms: Vec<&Variant> = variants::JUDGES.iter().filter_map(|name| self.named(name)).collect();
         let mut table = Table::new([
             "program",
@@ -125,7 +137,7 @@ impl Results {
             "better -fprofile-generate",
             "cotree / peer",
             "cotree path",
-            "path overhead / edge overhead",
+            "path / plain counters",
         ]);
         let (mut relations, mut costs) = (Vec::new(), Vec::new());
         let mut missed = Vec::new();
@@ -134,7 +146,7 @@ impl Results {
         for program in &self.programs {
             let (ours, peer, paths) = (program.overhead(edge), self.peer(program), program.overhead(path));
             let relation = ours.zip(peer).map(|(ours, peer)| ours / peer);
-            let cost = factor(paths, ours);
+            let cost = factor(paths, program.overhead(plain));
             relations.extend(relation.map(|r| (r, program.name)));
             costs.extend(cost);
             if relation.is_some_and(|r| r > 1.1) {
@@ -154,7 +166,11 @@ impl Results {
         let relation = total(edge).zip(peer).map(|(ours, peer)| ours / peer);
         let middle = median(relations.iter().map(|r| r.0).collect());
         let worst = relations.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
-        let cost = factor(total(path), total(edge));
+        let cost = factor(total(path), total(plain));
+        let mean = |variant| {
+            let overheads: Vec<f64> = self.programs.iter().filter_map(|p| Some(p.overhead(variant)? - 1.0)).collect();
+            (!overheads.is_empty()).then(|| 1.0 + overheads.iter().sum::<f64>() / overheads.len() as f64)
+        };
         table.row([
             "total".to_owned(),
             percent(total(edge)),
@@ -167,14 +183,15 @@ impl Results {
         writeln!(out, "{table}")?;
         writeln!(
             out,
-            "cotree / peer: total {} (wanted: at most 1), median {}, worst {}{} (wanted: at most 1.1 for each{}). Path over edge \
-             overhead: total {} (wanted: at most 2), median {}.\n",
+            "cotree / peer: total {} (wanted: at most 1), median {}, worst {}{} (wanted: at most 1.1 for each{}). Overhead of paths \
+             over that of plain counters: total {} (wanted: at most 2), of the programs' average {}, median {}.\n",
             show(relation, 3),
             show(middle, 3),
             show(worst.map(|w| w.0), 3),
             worst.map_or(String::new(), |w| format!(" of {}", w.1)),
             if missed.is_empty() { String::new() } else { format!("; missed by {}", missed.join(", ")) },
             show(cost, 2),
+            show(factor(mean(path), mean(plain)), 2),
             show(median(costs), 2),
         )
     }
@@ -227,5 +244,43 @@ impl Results {
             table.row(std::iter::once(program.name.to_owned()).chain(columns.iter().map(time)));
         }
         writeln!(out, "## Processor time by program, over each tool's base\n\n{table}")
+    }
+
+    /// Spanning trees with and without loop variables (Frenot & Pereira 2024, Fig. 13).
+    fn write_columns(&self, out: &mut String) -> std::fmt::Result {
+        const ROWS: [(&str, &str); 3] = [
+            ("no counters", "cotree none"),
+            ("spanning-tree counters", variants::PLAIN),
+            ("and loop variables, callers, registers", variants::EDGE),
+        ];
+        let rows: Vec<_> = ROWS.iter().filter_map(|(title, name)| Some((*title, self.named(name)?))).collect();
+        if rows.len() < ROWS.len() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "## Size and time\n\nAs Frenot & Pereira 2024, Fig. 13: of all programs together and of the one in the middle; time is the geometric \
+             mean and the median of processor time over that without counters.\n"
+        )?;
+        let header =
+            ["build", "instructions, millions", "median", "bytes of executables", "median", "processor time", "median"];
+        let mut table = Table::new(header);
+        for (title, variant) in rows {
+            let cells: Vec<&Cell> = self.programs.iter().filter_map(|p| p.cells.get(variant.name)).collect();
+            let of = |number: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(|cell| number(cell)).collect() };
+            let (instructions, bytes) = (of(&|cell| cell.instructions as f64 / 1e6), of(&|cell| cell.file as f64));
+            let times = self.times(variant);
+            let shown = |number: Option<f64>, digits: usize| number.map_or("–".into(), |n| format!("{n:.digits$}"));
+            table.row([
+                title.to_owned(),
+                format!("{:.1}", instructions.iter().sum::<f64>()),
+                shown(median(instructions.clone()), 1),
+                format!("{:.0}", bytes.iter().sum::<f64>()),
+                shown(median(bytes.clone()), 0),
+                percent(geometric_mean(times.clone())),
+                percent(median(times)),
+            ]);
+        }
+        writeln!(out, "{table}")
     }
 }

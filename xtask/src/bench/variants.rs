@@ -53,6 +53,8 @@ pub struct Variant {
 
 /// cotree's default method.
 pub const EDGE: &str = "cotree edge";
+/// The same with nothing but counters on a spanning tree.
+pub const PLAIN: &str = "cotree edge, plain";
 /// The same with an exact profile of the same run.
 pub const EDGE_WEIGHTS: &str = "cotree edge, --weights";
 /// Path profiles.
@@ -112,7 +114,7 @@ fn table() -> Vec<Variant> {
         cotree("cotree vertex", "vertex", &[]),
         cotree("cotree vertex-edge", "vertex-edge", &[]),
         cotree(EDGE, "edge", &[]).rust(&[]).quick().timed(),
-        edge("cotree edge, plain", "off", "off").rust(&[]).quick().timed(),
+        edge(PLAIN, "off", "off").rust(&[]).quick().timed(),
         edge("cotree edge, affine alone", "on", "off"),
         edge("cotree edge, flow alone", "off", "on"),
         edge("cotree edge, --promote off", "on", "on"),

@@ -30,6 +30,8 @@ use crate::weighting::Weighting;
 
 /// How many paths functions with more than [`MOST_PATHS`] may be left with, unless the user says how many there may be.
 pub const ONCE_CUT: u64 = 1 << 19;
+/// Or with so many, which leave numbers for ways apart ([`super::numbering`]).
+const WITH_ROOM: u64 = 1 << 42;
 /// That may cut so many more of its paths, as a part of them.
 const FEW_CUT: f64 = 0.125;
 
@@ -76,13 +78,13 @@ pub fn choose(
     let limit = limit.clamp(1, MOST_PATHS);
     let mut more = chooser.within(limit);
     if limit == MOST_PATHS && more != Cuts::default() {
-        let further = chooser.within(ONCE_CUT);
         let weight = |cuts: &Cuts| -> f64 {
             let edges: f64 = cuts.edges.iter().map(|&edge| weighting.edge(edge)).sum();
             edges + cuts.blocks.iter().map(|&block| weighting.block(block)).sum::<f64>()
         };
-        let ends = weight(&base) + weighting.edge(cfg.exit_edge());
-        if weight(&further) - weight(&more) <= ends * FEW_CUT {
+        let most = weight(&more) + (weight(&base) + weighting.edge(cfg.exit_edge())) * FEW_CUT;
+        let mut further = [ONCE_CUT, WITH_ROOM].into_iter().map(|limit| chooser.within(limit));
+        if let Some(further) = further.find(|further| weight(further) <= most) {
             more = further;
         }
     }

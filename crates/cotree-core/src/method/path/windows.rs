@@ -111,7 +111,7 @@ pub fn worth_windows(counts: &[f64], array: u64, room: Room) -> Vec<u64> {
 /// Functions that count no more than a path per activation run less often: their windows are this part of an array's length.
 const STRAIGHT: u64 = 16;
 /// So many functions have windows so many times as large as an array.
-const WIDTHS: [(usize, u64); 2] = [(8, 256), (40, 64)];
+const WIDTHS: [(usize, u64); 2] = [(8, 256), (104, 64)];
 
 /// Larger arrays lie behind all others: LLVM reaches what is up to 16 MiB behind a symbol in one instruction.
 pub const FRONT: u64 = 1 << 14;
