@@ -28,7 +28,7 @@ const _: () = assert!(BLOCK.is_multiple_of(LINE) && BLOCK / LINE <= 16);
 /// A bit for each of the lines of a block, the lowest for the first: whether it is not all zeros.
 pub fn lines(block: &[[u8; LINE]]) -> u16 {
     #[cfg(target_arch = "x86_64")]
-    if avx2::is_there() {
+    if avx2::is_known() {
         // SAFETY: it is there.
         return unsafe { avx2::lines(block) };
     }
@@ -46,7 +46,7 @@ fn leading(blocks: &[[u8; BLOCK]]) -> usize {
     // Asking the processor what it can may take longer, in a virtual machine, than looking at these few.
     const FEW: usize = 32;
     #[cfg(target_arch = "x86_64")]
-    if blocks.len() > FEW && avx2::is_there() {
+    if avx2::is_known() || blocks.len() > FEW && avx2::is_there() {
         // SAFETY: it is there.
         return unsafe { avx2::leading(blocks) };
     }
@@ -77,14 +77,20 @@ mod avx2 {
         lines_here(block)
     }
 
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+
     /// Whether the processor has it and the kernel keeps its registers.
     pub fn is_there() -> bool {
-        const NO: u8 = 1;
-        const YES: u8 = 2;
-        static KNOWN: AtomicU8 = AtomicU8::new(0);
         if KNOWN.load(Relaxed) == 0 {
             KNOWN.store(if ask() { YES } else { NO }, Relaxed);
         }
+        is_known()
+    }
+
+    /// Whether somebody has asked and it is.
+    pub fn is_known() -> bool {
         KNOWN.load(Relaxed) == YES
     }
 

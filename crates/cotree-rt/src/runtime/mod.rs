@@ -1,5 +1,6 @@
 //! The runtime proper. It runs inside other people's programs: no allocation, no `errno`, no surprise.
 
+mod cache;
 mod detour;
 mod early;
 mod end;

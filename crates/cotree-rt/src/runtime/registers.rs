@@ -4,10 +4,10 @@
 //! preserve, or nowhere, for they are constants. The machine function's number stands before its first instruction, which
 //! the unwind tables tell; so a function that the linker drops takes with it all that leads to its part of the table.
 
+use super::cache::Cache;
 use super::linkage::Caller;
 use super::{sys, unit, unwind};
 use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What a frame's code has in registers while a call is under way.
 #[repr(C)]
@@ -85,25 +85,18 @@ pub fn for_each(pc: u64, registers: &Registers, mut act: impl FnMut(u64, u64)) {
     }
 }
 
-struct Entry {
-    check: AtomicU64,
-    found: AtomicU64,
-}
-
-// Finding them takes a search of the unwind tables. Torn entries fail to match, as in the module `rules`.
-const ENTRIES: usize = 512;
-static CACHE: [Entry; ENTRIES] = [const { Entry { check: AtomicU64::new(0), found: AtomicU64::new(0) } }; ENTRIES];
-/// In the cache: there are none.
+/// One more than the index of a call in the table: to find it takes a search of the unwind tables.
+static CACHE: Cache<256> = Cache::new();
+/// In the cache: the call is not in the table.
 const NONE: u64 = u64::MAX;
 
 /// Where the values are.
 fn places(pc: u64) -> &'static [u64] {
-    let entry = &CACHE[(pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 55) as usize];
-    let mut found = entry.found.load(Relaxed);
-    if found == 0 || entry.check.load(Relaxed) ^ found != pc {
+    let hash = unit::hash(pc);
+    let mut found = CACHE.find(pc, hash);
+    if found == 0 {
         found = find(pc).map_or(NONE, |index| index as u64 + 1);
-        entry.found.store(found, Relaxed);
-        entry.check.store(pc ^ found, Relaxed);
+        CACHE.keep(pc, hash, found);
     }
     if found == NONE {
         return &[];

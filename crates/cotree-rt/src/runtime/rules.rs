@@ -1,11 +1,8 @@
 //! The cache of unwind rules: code address to a rule packed into one word. A frame's address is its return address, or the one
 //! behind the first byte of the interrupted instruction.
-//!
-//! Readers and writers on all threads and in signal handlers share it without a lock: an entry stores the rule and the
-//! exclusive-or of rule and address, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs).
 
+use super::cache::Cache;
 use super::unit;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The field of rbp.
 pub const RBP_FIELD: usize = 1;
@@ -21,8 +18,6 @@ pub struct Rule(u64);
 impl Rule {
     /// Where a prologue pushes all that callees preserve, in bytes below the CFA.
     pub const NEAR: u64 = 64;
-
-    const NONE: Self = Self(0);
 
     /// There is no caller.
     pub const END: Self = Self(3);
@@ -90,47 +85,14 @@ impl Rule {
     }
 }
 
-struct Entry {
-    check: AtomicU64,
-    rule: AtomicU64,
-}
-
-impl Entry {
-    const fn new() -> Self {
-        Self { check: AtomicU64::new(0), rule: AtomicU64::new(0) }
-    }
-
-    /// The rule, or no rule, if the entry is for that address.
-    fn find(&self, pc: u64) -> Option<Rule> {
-        let rule = self.rule.load(Relaxed);
-        (self.check.load(Relaxed) ^ rule == pc).then_some(Rule(rule))
-    }
-
-    fn put(&self, pc: u64, rule: Rule) {
-        self.rule.store(rule.0, Relaxed);
-        self.check.store(pc ^ rule.0, Relaxed);
-    }
-}
-
-/// Two addresses of the same hash have room: a program that leaves the same few frames all the time would otherwise be slow or fast as
-/// its code happens to lie.
-#[repr(align(32))]
-struct Set([Entry; 2]);
-
-const SETS: usize = 1024;
-static CACHE: [Set; SETS] = [const { Set([const { Entry::new() }; 2]) }; SETS];
-
-fn set(hash: u64) -> &'static [Entry; 2] {
-    &CACHE[(hash >> 54) as usize].0
-}
+static CACHE: Cache<1024> = Cache::new();
 
 /// The rule of a frame, or no rule (which is not even common) if that is not known.
 ///
 /// The hash is [`unit::hash`] of the address.
 #[inline(always)]
 pub fn look_up(pc: u64, hash: u64) -> Rule {
-    let [first, second] = set(hash);
-    first.find(pc).or_else(|| second.find(pc)).unwrap_or(Rule::NONE)
+    Rule(CACHE.find(pc, hash))
 }
 
 /// The rule of a frame, if it is known.
@@ -138,21 +100,13 @@ pub fn find(pc: u64) -> Option<Rule> {
     Some(look_up(pc, unit::hash(pc))).filter(|rule| rule.is_known())
 }
 
-/// Which of two entries gives way next. (Neither is moved to the other's place: it may be forgotten at that moment.)
-static TURN: AtomicUsize = AtomicUsize::new(0);
-
 /// Remembers a rule.
 pub fn keep(pc: u64, rule: Rule) {
-    let [first, second] = set(unit::hash(pc));
-    let full = first.rule.load(Relaxed) != 0;
-    let entry = if full && TURN.fetch_add(1, Relaxed).is_multiple_of(2) { second } else { first };
-    entry.put(pc, rule);
+    CACHE.keep(pc, unit::hash(pc), rule.0);
 }
 
 /// Forgets all: code is about to leave the address space.
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub fn forget() {
-    for entry in CACHE.iter().flat_map(|set| &set.0) {
-        entry.rule.store(0, Relaxed);
-    }
+    CACHE.forget();
 }

@@ -23,7 +23,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use core::{ptr, slice};
 use growth::grow;
-use holes::{BEING_MAPPED, OpenFile, for_each_part, pieces, words_in};
+use holes::{BEING_MAPPED, OpenFile, for_each_part, pieces, use_as_touched, words_in};
 
 struct Chunk {
     base: AtomicPtr<u8>,
@@ -157,6 +157,7 @@ pub fn map_initial(fd: c_int) -> sys::Result<()> {
             }
         };
     }
+    use_as_touched(own, stride);
     BEING_MAPPED.store(own.cast(), Relaxed);
     move_early_counts(own.cast());
     BEING_MAPPED.store(ptr::null_mut(), Relaxed);
@@ -164,7 +165,7 @@ pub fn map_initial(fd: c_int) -> sys::Result<()> {
     let result = unsafe { sys::map(counters().cast(), stride, READ_WRITE, flags | libc::MAP_FIXED, fd, offset) };
     // SAFETY: mapped above, and its content is in the file.
     unsafe { sys::unmap(zero, stride) };
-    result?;
+    use_as_touched(result?, stride);
     if unit::threaded() {
         adopt_own(own);
     }

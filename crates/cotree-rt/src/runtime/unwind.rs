@@ -261,12 +261,19 @@ impl Cursor {
     #[cold]
     #[inline(never)]
     fn slow_step(&mut self, key: u64) -> Option<Step> {
+        with_row(key, |frames, entry, row| self.step_by(key, frames, entry, row))
+    }
+
+    /// The step that the row of the unwind tables says.
+    fn step_by(
+        &mut self,
+        key: u64,
+        frames: &EhFrame<Reader>,
+        entry: &FrameDescriptionEntry<Reader>,
+        row: &Row,
+    ) -> Option<Step> {
         let at = key.wrapping_sub(1);
-        let tables = modules::tables_for(at)?;
-        let (frames, bases, entry) = find_entry(tables, at)?;
-        let mut context = UnwindContext::<usize, Small>::new_in();
-        let row = entry.unwind_info_for_address(&frames, &bases, &mut context, at).ok()?;
-        if let Some(rule) = rule_of(&entry, row, key) {
+        if let Some(rule) = rule_of(entry, row, key) {
             rules::keep(key, rule);
             return Some(self.apply(rule));
         }
@@ -276,7 +283,7 @@ impl Cursor {
             CfaRule::RegisterAndOffset { register, offset } => {
                 self.registers.get(usize::from(register.0))?.wrapping_add(offset as u64)
             }
-            CfaRule::Expression(expression) => self.evaluate(&frames, expression, encoding, at, None)?,
+            CfaRule::Expression(expression) => self.evaluate(frames, expression, encoding, at, None)?,
         };
         let mut next = self.registers;
         next[RSP] = cfa;
@@ -287,11 +294,11 @@ impl Cursor {
                 RegisterRule::ValOffset(offset) => cfa.wrapping_add(offset as u64),
                 RegisterRule::Register(other) => *self.registers.get(usize::from(other.0))?,
                 RegisterRule::Expression(expression) => {
-                    let address = self.evaluate(&frames, expression, encoding, at, Some(cfa))?;
+                    let address = self.evaluate(frames, expression, encoding, at, Some(cfa))?;
                     self.read(address)?
                 }
                 RegisterRule::ValExpression(expression) => {
-                    self.evaluate(&frames, expression, encoding, at, Some(cfa))?
+                    self.evaluate(frames, expression, encoding, at, Some(cfa))?
                 }
                 RegisterRule::Constant(value) => value,
                 _ => continue,
@@ -373,17 +380,24 @@ impl Cursor {
 /// The rule of a frame by the unwind tables, which is remembered.
 #[cfg(not(feature = "shared-library"))]
 pub fn learn(key: u64) -> Option<Rule> {
-    let at = key.checked_sub(1)?;
-    let (frames, bases, entry) = find_entry(modules::tables_for(at)?, at)?;
-    let mut context = UnwindContext::<usize, Small>::new_in();
-    let row = entry.unwind_info_for_address(&frames, &bases, &mut context, at).ok()?;
-    let rule = rule_of(&entry, row, key)?;
+    let rule = with_row(key, |_, entry, row| rule_of(entry, row, key))?;
     rules::keep(key, rule);
     Some(rule)
 }
 
+/// Does something with what the unwind tables say of the frame.
+fn with_row<T>(
+    key: u64,
+    act: impl FnOnce(&EhFrame<Reader>, &FrameDescriptionEntry<Reader>, &Row) -> Option<T>,
+) -> Option<T> {
+    let at = key.checked_sub(1)?;
+    let (frames, bases, entry) = find_entry(modules::tables_for(at)?, at)?;
+    let mut context = UnwindContext::new_in();
+    act(&frames, &entry, entry.unwind_info_for_address(&frames, &bases, &mut context, at).ok()?)
+}
+
 /// The row of a frame as a rule to remember.
-fn rule_of(entry: &FrameDescriptionEntry<Reader>, row: &UnwindTableRow<usize, Small>, key: u64) -> Option<Rule> {
+fn rule_of(entry: &FrameDescriptionEntry<Reader>, row: &Row, key: u64) -> Option<Rule> {
     if row.register(X86_64::RA) == RegisterRule::Undefined {
         Some(Rule::END)
     } else if entry.is_signal_trampoline() {
@@ -398,6 +412,9 @@ pub fn function_range(at: u64) -> Option<(u64, u64)> {
     let (_, _, entry) = find_entry(modules::tables_for(at)?, at)?;
     Some((entry.initial_address(), entry.end_address()))
 }
+
+/// What is to be put back where.
+type Row = UnwindTableRow<usize, Small>;
 
 type Found = (EhFrame<Reader>, BaseAddresses, FrameDescriptionEntry<Reader>);
 
@@ -421,7 +438,7 @@ fn section(start: u64) -> Option<&'static [u8]> {
 
 impl Rule {
     /// The row as a cacheable rule, if it is of the common kind.
-    fn of(row: &UnwindTableRow<usize, Small>) -> Option<Self> {
+    fn of(row: &Row) -> Option<Self> {
         let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
         let from_rbp = usize::from(register.0) == RBP;
         if !from_rbp && usize::from(register.0) != RSP {

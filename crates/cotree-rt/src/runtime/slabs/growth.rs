@@ -2,6 +2,7 @@
 
 use super::super::sys::{self, Errno};
 use super::super::{profile, unit};
+use super::holes::use_as_touched;
 use super::{Chunk, READ_WRITE, allocate, chunks, count, end_of_file, push};
 use crate::layout::PAGE;
 use core::ffi::c_int;
@@ -58,5 +59,9 @@ fn map_behind(fd: c_int, slabs: usize, bytes: usize, paths: bool) -> sys::Result
         allocate(fd, offset, slabs)?;
     }
     // SAFETY: a new range.
-    unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }
+    let base = unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }?;
+    if !paths {
+        use_as_touched(base, len);
+    }
+    Ok(base)
 }

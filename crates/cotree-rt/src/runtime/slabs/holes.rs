@@ -74,6 +74,13 @@ pub(super) fn pieces(slab: *const u64, memory: Memory, act: &mut dyn FnMut(&[u8]
     });
 }
 
+/// For these new slabs the kernel does without pages that nobody has asked for.
+pub(super) fn use_as_touched(slabs: *mut u8, len: usize) {
+    if !unit::hole().is_empty() {
+        sys::expect_random_use(slabs, len);
+    }
+}
+
 /// Room on the disk for so many slabs, but for their holes.
 pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
     let (stride, hole) = (unit::stride() as u64, unit::hole());
