@@ -83,7 +83,7 @@ impl<'a> Placer<'a> {
         if self.follows_tail_call(edge) {
             return through_source;
         }
-        match self.direct(edge) {
+        match self.counter(edge) {
             // Slide up: all that enters the source takes the edge, unless the terminator's call is abandoned.
             Placement { place: Place::Edge(_), .. } if sole_way_out => through_source,
             direct => direct,
@@ -101,15 +101,29 @@ impl<'a> Placer<'a> {
         Weighting::new(cfg, cfg.edges().map(price).collect())
     }
 
-    /// The cheapest place that counts traversals of the edge and nothing else. Not for EXIT→entry.
+    /// The cheapest place for a counter of the edge and nothing else. Not for EXIT→entry.
+    #[must_use]
+    pub fn counter(&self, edge: Edge) -> Placement {
+        let (direct, src) = (self.direct(edge), self.cfg.src(edge));
+        // Calls that are no sites are never abandoned: before them the count is the same, and they may be tail calls.
+        let calls = self.function.blocks.get(src.index()).is_some_and(|facts| facts.instructions.calls > 0);
+        if direct.place == Place::End(src)
+            && !direct.if_taken
+            && calls
+            && !self.calls[src.index()].any
+            && self.may_end_in_tail_call(edge)
+        {
+            return Placement { place: Place::Start(src), ..direct };
+        }
+        direct
+    }
+
+    /// The cheapest place at which whatever is done is done when the edge is taken, after all that its source does. Not for EXIT→entry.
     #[must_use]
     pub fn direct(&self, edge: Edge) -> Placement {
         let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
         let (place, if_taken) = if self.cfg.succs(src).len() == 1 && !self.calls[src.index()].terminator {
-            // Calls that are no sites are never abandoned: before them the count is the same, and they may be tail calls.
-            let calls = self.function.blocks.get(src.index()).is_some_and(|facts| facts.instructions.calls > 0);
-            let before = calls && !self.calls[src.index()].any && self.may_end_in_tail_call(edge);
-            (if before { Place::Start(src) } else { Place::End(src) }, false)
+            (Place::End(src), false)
         } else if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
             (Place::Start(dst), false)
         } else if self.splittable(edge) {

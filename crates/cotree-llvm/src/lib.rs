@@ -17,6 +17,7 @@ mod stack_maps;
 mod stacks;
 pub mod standalone;
 mod unit_object;
+mod unit_plan;
 mod walk;
 
 pub use error::Error;

@@ -12,20 +12,15 @@ use crate::signals::Handlers;
 use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
 use crate::unit_object::{self, Nature};
+use crate::unit_plan::plan_unit;
 use crate::{apply, callers, entries, runtime_object};
 use cotree_core::affine::AffineVariable;
-use cotree_core::facts::{self, Doubt, Function, ProgramMap, Untouched};
+use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
 use cotree_core::hints::Hints;
 use cotree_core::ids::Site;
-use cotree_core::method;
-use cotree_core::method::path::windows::{self, Room, Window};
-use cotree_core::method::path::{self, PathCost, PathOptions, PathPlan};
-use cotree_core::placement::Placer;
-use cotree_core::plan::{CallPoint, FunctionPlan, Layout, Method, UnitPlan};
-use cotree_core::spanning::Extreme;
-use cotree_core::weighting::Weighting;
+use cotree_core::method::path::windows::Room;
+use cotree_core::plan::{Layout, Method, UnitPlan};
 use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap};
-use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -143,13 +138,16 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     };
     let room = if job.kind == OutputKind::Shared { Room::Whole } else { Room::AsUsed };
     let (foreign, resolving) = (callers::foreign(&prepared), callers::resolving(&prepared));
-    let announcing = if access(job, &prepared, 0) == Access::Segment { &foreign[..] } else { &[] };
+    let access = access(job, &prepared);
+    let announcing = if access == Access::Segment { &foreign[..] } else { &[] };
     let variables = affine_variables(&prepared);
     let plan = plan_unit(&program, &variables, &hints(&prepared), &calls, announcing, &job.options, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let spare = layout.counter_count + layout.cache_count;
-    let access = access(job, &prepared, spare);
+    // Displacements are of 32 bits, and the code has to reach the counters from where it is.
+    let far = access == Access::Segment && spare >= 1 << 26;
+    let access = if far { Access::ThreadInExecutable } else { access };
     let unit = apply::Unit {
         access,
         spare,
@@ -358,113 +356,9 @@ pub(crate) fn affine_variables(prepared: &[Prepared]) -> Vec<&[AffineVariable]> 
     prepared.iter().flat_map(|p| p.extracted.affine.iter().map(Vec::as_slice)).collect()
 }
 
-/// A function of a module, with what its code says about its branches.
-type Hinted<'a> = ((&'a facts::Module, &'a Function), &'a Hints);
-
 /// What each function's code says about its branches, in unit order.
 pub(crate) fn hints(prepared: &[Prepared]) -> Vec<&Hints> {
     prepared.iter().flat_map(|p| &p.extracted.hints).collect()
-}
-
-pub(crate) fn plan_unit(
-    program: &ProgramMap,
-    affine: &[&[AffineVariable]],
-    hints: &[&Hints],
-    calls: &[Vec<CallPoint>],
-    announcing: &[bool],
-    options: &Options,
-    room: Room,
-) -> Result<UnitPlan, Error> {
-    let functions: Vec<_> = program.functions().zip(hints.iter().copied()).collect();
-    let weights = options.weights.as_deref().map(Weights::open).transpose()?;
-    let failed = |module: &str, reason: String| Error::Internal { module: module.into(), reason };
-    let graph = |((module, function), hints): &Hinted<'_>| {
-        let cfg = function.cfg().map_err(|e| failed(&module.name, e.to_string()))?;
-        let previous = weights.as_ref().and_then(|w| w.of(&module.name, function));
-        let hints = (!options.method.counts_paths()).then_some(*hints);
-        let weighting = Weighting::from_previous(function, &cfg, hints, previous);
-        Ok::<_, Error>((cfg, weighting))
-    };
-    let plan_counters = |method: Method| {
-        let plan = |at: &Hinted<'_>| {
-            let function = at.0.1;
-            if function.untouched.is_some() {
-                return Ok(FunctionPlan::default());
-            }
-            let (cfg, weighting) = graph(at)?;
-            Ok(match method {
-                Method::Edge => method::edge::plan_extreme(function, &cfg, &weighting, options.spanning_tree),
-                Method::VertexEdge => {
-                    let prices = Placer::new(function, &cfg).prices(&cfg, &weighting);
-                    method::vertex_edge::plan(function, &cfg, &prices)
-                }
-                other => method::plan(other, function, &cfg, &weighting),
-            })
-        };
-        functions.par_iter().map(plan).collect::<Result<Vec<_>, Error>>()
-    };
-    let plan_paths = |number: usize, choice: PathOptions| {
-        let at @ ((module, function), _) = &functions[number];
-        if function.untouched.is_some() {
-            return Ok(PathPlan::default());
-        }
-        let (cfg, weighting) = graph(at)?;
-        let mut plan = path::plan_as(options.method, function, &cfg, &weighting, choice)
-            .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))?;
-        if options.trades_affine() {
-            path::loops::trade(&mut plan, function, &cfg, &weighting, affine[number]);
-        }
-        Ok(plan)
-    };
-    let method = options.method;
-    let check = if options.verify && method != Method::None { Some(plan_counters(Method::Block)?) } else { None };
-    let mut plan = UnitPlan {
-        path_array: options.paths.array,
-        path_metric: options.paths.metric,
-        ..UnitPlan::of_counters(method, Vec::new(), check)
-    };
-    if method.counts_paths() {
-        let without = PathOptions { window: 0, ..options.paths };
-        let plans = (0..functions.len()).into_par_iter().map(|number| plan_paths(number, without));
-        plan.paths = plans.collect::<Result<_, Error>>()?;
-        let counts = |(at, plan): (&Hinted<'_>, &PathPlan)| {
-            if plan.paths <= options.paths.array {
-                return Ok(0.0); // It has an array already.
-            }
-            let (cfg, weighting) = graph(at)?;
-            Ok(PathCost::of(plan, at.0.1, &cfg, &weighting, options.paths.array).path_increments)
-        };
-        let counts = functions.par_iter().zip(&plan.paths).map(counts).collect::<Result<Vec<_>, Error>>()?;
-        let of: Vec<_> = (0..functions.len()).map(|i| (functions[i].0.1, &plan.paths[i], counts[i])).collect();
-        let arrays = windows::worth_arrays(&of, options.paths.array, room).into_par_iter().map(|index| {
-            let plan = plan_paths(index, PathOptions { array: u64::MAX, ..options.paths })?;
-            let all = Window { first: 0, len: plan.paths };
-            Ok((index, PathPlan { windows: vec![all], behind: plan.paths > windows::FRONT, ..plan }))
-        });
-        for (index, in_array) in arrays.collect::<Result<Vec<_>, Error>>()? {
-            plan.paths[index] = in_array;
-        }
-        let hashed: Vec<usize> =
-            (0..functions.len()).filter(|&i| !plan.paths[i].in_array(options.paths.array)).collect();
-        let counts: Vec<f64> = hashed.iter().map(|&i| counts[i]).collect();
-        let words = windows::worth_windows(&counts, options.paths.array, room);
-        let windows = hashed.into_par_iter().zip(words).map(|(index, window)| {
-            let plan = plan_paths(index, PathOptions { window, ..options.paths })?;
-            let behind = plan.words_of_windows() > windows::FRONT;
-            Ok((index, PathPlan { behind, ..plan }))
-        });
-        for (index, windowed) in windows.collect::<Result<Vec<_>, Error>>()? {
-            plan.paths[index] = windowed;
-        }
-    } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
-        let facts: Vec<&Function> = functions.iter().map(|at| at.0.1).collect();
-        let graph = |number: usize| graph(&functions[number]);
-        let means = entries::Means { trades: options.trades_affine(), promotes: options.promotes(), announcing };
-        (plan.functions, plan.entries) = entries::plan(&facts, graph, affine, calls, means)?;
-    } else {
-        plan.functions = plan_counters(method)?;
-    }
-    Ok(plan)
 }
 
 /// Names whose presence means that threads may run our code.
@@ -494,8 +388,8 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
     names.iter().any(|known| known.strip_suffix('*').map_or(*known == name, |start| name.starts_with(start)))
 }
 
-/// How the unit's code reaches its counters.
-fn access(job: &LinkJob<'_>, prepared: &[Prepared], counters: u64) -> Access {
+/// How the unit's code reaches its counters if there are not too many.
+fn access(job: &LinkJob<'_>, prepared: &[Prepared]) -> Access {
     let refers_to = |names: &[&str]| {
         let undefined = job
             .modules
@@ -513,14 +407,12 @@ fn access(job: &LinkJob<'_>, prepared: &[Prepared], counters: u64) -> Access {
         }
         _ => {}
     }
-    // Displacements are of 32 bits, and the code has to reach them from where it is.
-    let small = counters < 1 << 26;
     let strange = || {
         refers_to(&HIDDEN_STARTERS) || refers_to(&SEGMENT_USERS) || prepared.iter().any(|p| p.extracted.uses_segment)
     };
     if shared {
         Access::ThreadInLibrary
-    } else if job.options.threads == Threads::Word || !small || strange() {
+    } else if job.options.threads == Threads::Word || strange() {
         Access::ThreadInExecutable
     } else {
         Access::Segment

@@ -3,12 +3,13 @@
 use crate::apply::{self, Access};
 use crate::error::Error;
 use crate::extract::{self, Selection};
-use crate::link::{Prepared, affine_variables, hints, layers, plan_unit, program_map};
+use crate::link::{Prepared, affine_variables, hints, layers, program_map};
 use crate::module::Module;
 use crate::options::{Options, Threads};
 use crate::signals::Handlers;
 use crate::stack_maps::RegisterTable;
 use crate::unit_object::{self, Nature};
+use crate::unit_plan::plan_unit;
 use crate::{callers, entries};
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;

@@ -6,8 +6,9 @@ use super::instructions::Counter;
 use super::store::{self, Known, Store};
 use super::variants::{self, Tool, Variant};
 use super::{plans, workers};
+use crate::measure::Processor;
 use crate::real::Context;
-use crate::{command, measure, workspace};
+use crate::{command, workspace};
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,8 +26,8 @@ pub struct Cell {
     pub build: Duration,
     /// Bytes of the executable without debug information.
     pub file: u64,
-    /// Processor time over that of the base; absent where it was not taken, or is too short to mean anything.
-    pub time: Option<f64>,
+    /// Processor time of all runs of the long workload; absent where it was not taken.
+    pub time: Option<Processor>,
 }
 
 /// What was found of one program.
@@ -45,6 +46,13 @@ impl Measured {
     /// A number of the variant over that of its base.
     pub fn ratio(&self, variant: &Variant, number: impl Fn(&Cell) -> f64) -> Option<f64> {
         Some(number(self.cells.get(variant.name)?) / number(self.cells.get(variant.tool.base())?))
+    }
+
+    /// Processor time over that of the base, where that is long enough to mean anything.
+    pub fn slowdown(&self, variant: &Variant, time: impl Fn(Processor) -> Duration) -> Option<f64> {
+        let of = |name| Some(time(self.cells.get(name)?.time?).as_secs_f64());
+        let base = of(variant.tool.base()).filter(|base| *base >= LEAST_TIME)?;
+        Some(of(variant.name)? / base)
     }
 
     /// Instructions over those of the base.
@@ -198,39 +206,40 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// The median of paired ratios: in each round every build runs once, and is compared with its base in the same round.
+    /// The least of several rounds, in each of which every build runs once: what others do on the machine only ever adds to it.
     fn times(
         &self,
         subject: &Subject,
         ran: &BTreeMap<&'static str, Ran>,
         folder: &Path,
-    ) -> Result<BTreeMap<&'static str, f64>> {
+    ) -> Result<BTreeMap<&'static str, Processor>> {
         let timed: Vec<(&Variant, &PathBuf)> = (self.variants.iter())
             .filter(|variant| variant.timed)
             .filter_map(|variant| Some((variant, ran.get(variant.name)?.executable.as_ref()?)))
             .collect();
-        let mut ratios: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
+        let mut least: BTreeMap<&'static str, Processor> = BTreeMap::new();
         for _ in 0..self.rounds {
-            let mut times = BTreeMap::new();
             for (variant, executable) in &timed {
                 let folder = folder.join(variant.slug());
-                let before = measure::of_children();
+                let mut times = Vec::new();
                 for arguments in subject.runs() {
+                    let environment = environment(&folder, usize::MAX);
+                    for (_, profile) in &environment {
+                        // Some file systems write to the disk what replaces a file.
+                        let _ = std::fs::remove_file(profile);
+                    }
+                    let before = Processor::of_children();
                     let mut command = Command::new(executable);
-                    command.args(arguments).current_dir(&folder).envs(environment(&folder, usize::MAX));
+                    command.args(arguments).current_dir(&folder).envs(environment);
                     command::output(&mut command)?;
+                    times.push(Processor::since(before));
                 }
-                times.insert(variant.name, (measure::of_children() - before).as_secs_f64());
-            }
-            for (variant, _) in &timed {
-                if let Some(base) = times.get(variant.tool.base()).filter(|base| **base >= LEAST_TIME) {
-                    ratios.entry(variant.name).or_default().push(times[variant.name] / base);
-                }
+                let time =
+                    Processor { user: times.iter().map(|t| t.user).sum(), all: times.iter().map(|t| t.all).sum() };
+                least.entry(variant.name).and_modify(|least| *least = least.least(time)).or_insert(time);
             }
         }
-        ratios.retain(|_, ratios| ratios.len() == self.rounds);
-        let medians = ratios.into_iter().map(|(name, ratios)| Ok((name, median(ratios).context("no round")?)));
-        medians.collect()
+        Ok(least)
     }
 }
 

@@ -4,6 +4,7 @@
 use super::build::Subject;
 use super::campaign::Cell;
 use super::variants::{Tool, Variant};
+use crate::measure::Processor;
 use crate::real::Context;
 use crate::{tools, workspace};
 use anyhow::{Context as _, Result};
@@ -62,20 +63,22 @@ impl Store {
         let value = self.cells.get(&key)?;
         let number = |name: &str| value[name].as_u64();
         let build = Duration::from_micros(number("build")?);
-        let cell =
-            Cell { instructions: number("instructions")?, build, file: number("file")?, time: value["time"].as_f64() };
+        let time = |name: &str| value[name].as_u64().map(Duration::from_micros);
+        let time = time("user").zip(time("processor")).map(|(user, all)| Processor { user, all });
+        let cell = Cell { instructions: number("instructions")?, build, file: number("file")?, time };
         Some(Known { cell, output: number("output")? })
     }
 
     /// Remembers a build.
     pub fn keep(&mut self, subject: &Subject, content: u64, variant: &Variant, cell: &Cell, output: u64) {
         let Some(key) = self.key(subject, content, variant) else { return };
-        let build = u64::try_from(cell.build.as_micros()).expect("no build takes that long");
+        let micros = |time: Duration| u64::try_from(time.as_micros()).expect("nothing takes that long");
         let value = json!({
             "instructions": cell.instructions,
-            "build": build,
+            "build": micros(cell.build),
             "file": cell.file,
-            "time": cell.time,
+            "user": cell.time.map(|time| micros(time.user)),
+            "processor": cell.time.map(|time| micros(time.all)),
             "output": output,
         });
         self.cells.insert(key, value);

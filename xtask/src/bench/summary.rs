@@ -2,8 +2,10 @@
 
 use super::campaign::{Cell, Measured, median};
 use super::variants::{self, Tool, Variant};
+use crate::measure::Processor;
 use crate::table::Table;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// All programs, in all variants.
 pub struct Results {
@@ -58,8 +60,8 @@ impl Results {
     }
 
     /// Processor time of each program that runs long enough, over its base.
-    fn times(&self, variant: &Variant) -> Vec<f64> {
-        self.programs.iter().filter_map(|program| program.cells.get(variant.name)?.time).collect()
+    fn times(&self, variant: &Variant, time: impl Fn(Processor) -> Duration) -> Vec<f64> {
+        self.programs.iter().filter_map(|program| program.slowdown(variant, &time)).collect()
     }
 
     /// All tables.
@@ -95,15 +97,16 @@ impl Results {
         writeln!(
             out,
             "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
-             the middle, and for the worst. Time is processor time, the geometric mean over programs of medians of paired ratios. Size is \
+             the middle, and for the worst. User time, and that with the system's, is of longer runs: the least of several, as \
+             geometric mean over programs. Size is \
              of all executables without debug information, build of compiling and linking them all, in processor time; of \
              cotree's builds the base is `--profile none`.\n"
         )?;
-        let header = ["build", "programs", "total", "median", "worst", "of", "time", "size", "build"];
+        let header =
+            ["build", "programs", "total", "median", "worst", "of", "user time", "with system", "size", "build"];
         let mut table = Table::new(header);
         for variant in self.counted() {
             let Some(spread) = self.instructions(variant) else { continue };
-            let times = self.times(variant);
             let total = |number: &dyn Fn(&Cell) -> f64| self.spread(variant, number).map(|s| s.total);
             let programs = self.programs.iter().filter(|p| p.cells.contains_key(variant.name)).count();
             table.row([
@@ -113,7 +116,8 @@ impl Results {
                 percent(Some(spread.median)),
                 percent(Some(spread.worst.0)),
                 spread.worst.1.to_owned(),
-                percent(geometric_mean(times)),
+                percent(geometric_mean(self.times(variant, |time| time.user))),
+                percent(geometric_mean(self.times(variant, |time| time.all))),
                 percent(total(&|cell| cell.file as f64)),
                 percent(total(&|cell| cell.build.as_secs_f64())),
             ]);
@@ -238,12 +242,27 @@ impl Results {
 
     fn write_times(&self, out: &mut String) -> std::fmt::Result {
         let columns: Vec<&Variant> = self.counted().filter(|v| v.timed).collect();
-        let mut table = Table::new(std::iter::once("program").chain(columns.iter().map(|v| v.name)));
+        let Some(base) = self.variants.iter().find(|v| v.timed && v.is_base()) else { return Ok(()) };
+        self.write_time("User time", base, &columns, |time| time.user, out)?;
+        self.write_time("User time and the system's", base, &columns, |time| time.all, out)
+    }
+
+    fn write_time(
+        &self,
+        title: &str,
+        base: &Variant,
+        columns: &[&Variant],
+        time: impl Fn(Processor) -> Duration,
+        out: &mut String,
+    ) -> std::fmt::Result {
+        let heads = ["program".to_owned(), format!("{}, s", base.name)];
+        let mut table = Table::new(heads.into_iter().chain(columns.iter().map(|v| v.name.to_owned())));
         for program in &self.programs {
-            let time = |v: &&Variant| percent(program.cells.get(v.name).and_then(|cell| cell.time));
-            table.row(std::iter::once(program.name.to_owned()).chain(columns.iter().map(time)));
+            let seconds = program.cells.get(base.name).and_then(|cell| cell.time).map(|of| time(of).as_secs_f64());
+            let heads = [program.name.to_owned(), seconds.map_or("–".into(), |s| format!("{s:.2}"))];
+            table.row(heads.into_iter().chain(columns.iter().map(|v| percent(program.slowdown(v, &time)))));
         }
-        writeln!(out, "## Processor time by program, over each tool's base\n\n{table}")
+        writeln!(out, "## {title} by program, over each tool's base\n\n{table}")
     }
 
     /// Spanning trees with and without loop variables (Frenot & Pereira 2024, Fig. 13).
@@ -260,16 +279,16 @@ impl Results {
         writeln!(
             out,
             "## Size and time\n\nAs Frenot & Pereira 2024, Fig. 13: of all programs together and of the one in the middle; time is the geometric \
-             mean and the median of processor time over that without counters.\n"
+             mean and the median of user time over that without counters.\n"
         )?;
         let header =
-            ["build", "instructions, millions", "median", "bytes of executables", "median", "processor time", "median"];
+            ["build", "instructions, millions", "median", "bytes of executables", "median", "user time", "median"];
         let mut table = Table::new(header);
         for (title, variant) in rows {
             let cells: Vec<&Cell> = self.programs.iter().filter_map(|p| p.cells.get(variant.name)).collect();
             let of = |number: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(|cell| number(cell)).collect() };
             let (instructions, bytes) = (of(&|cell| cell.instructions as f64 / 1e6), of(&|cell| cell.file as f64));
-            let times = self.times(variant);
+            let times = self.times(variant, |time| time.user);
             let shown = |number: Option<f64>, digits: usize| number.map_or("–".into(), |n| format!("{n:.digits$}"));
             table.row([
                 title.to_owned(),

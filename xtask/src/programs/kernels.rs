@@ -3,15 +3,15 @@
 use super::{Program, Workload, strings};
 use crate::workspace::program_file;
 
-/// Name, file, and arguments of each workload: full, small, tiny.
-const KERNELS: [(&str, &str, [&[&str]; 3]); 7] = [
-    ("templates", "templates.cpp", [&["4000"], &["300"], &["60"]]),
-    ("nbody", "kernels/nbody.c", [&["400000"], &["40000"], &["4000"]]),
-    ("fft", "kernels/fft.c", [&["14", "60"], &["12", "40"], &["12", "6"]]),
-    ("matrix", "kernels/matrix.c", [&["400"], &["200"], &["100"]]),
-    ("stencil", "kernels/stencil.c", [&["200", "60"], &["120", "40"], &["60", "20"]]),
-    ("chase", "kernels/chase.c", [&["300000"], &["40000"], &["10000"]]),
-    ("puzzle", "kernels/puzzle.c", [&["11", "8"], &["9", "2"], &["7", "1"]]),
+/// Name, file, and arguments of each workload: long, full, small, tiny.
+const KERNELS: [(&str, &str, [&[&str]; 4]); 7] = [
+    ("templates", "templates.cpp", [&["32000"], &["4000"], &["300"], &["60"]]),
+    ("nbody", "kernels/nbody.c", [&["4000000"], &["400000"], &["40000"], &["4000"]]),
+    ("fft", "kernels/fft.c", [&["14", "1000"], &["14", "60"], &["12", "40"], &["12", "6"]]),
+    ("matrix", "kernels/matrix.c", [&["900"], &["400"], &["200"], &["100"]]),
+    ("stencil", "kernels/stencil.c", [&["200", "3000"], &["200", "60"], &["120", "40"], &["60", "20"]]),
+    ("chase", "kernels/chase.c", [&["300000"], &["300000"], &["40000"], &["10000"]]),
+    ("puzzle", "kernels/puzzle.c", [&["13", "80"], &["11", "8"], &["9", "2"], &["7", "1"]]),
 ];
 
 /// Sets of small functions, which are judged by themselves: name, file, and the level that they are built at.
@@ -32,12 +32,12 @@ pub fn sets() -> impl Iterator<Item = Program> {
 
 /// All of them.
 pub fn all(workload: Workload) -> impl Iterator<Item = Program> {
-    KERNELS.into_iter().map(move |(name, file, [full, small, tiny])| Program {
+    KERNELS.into_iter().map(move |(name, file, [long, full, small, tiny])| Program {
         name,
         cxx: file.ends_with("pp"),
         flags: Vec::new(),
         sources: vec![program_file(file)],
         libraries: vec!["-lm"],
-        runs: vec![strings(workload.pick(full, small, tiny))],
+        runs: vec![strings(workload.pick_of_four(long, full, small, tiny))],
     })
 }

@@ -29,6 +29,8 @@ pub struct Program {
 /// How much the programs shall do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
+    /// Natively about a second with an optimised build: for measuring time.
+    Long,
     /// Natively about a second with a debug build.
     Full,
     /// For tools that run a program some fifty times slower.
@@ -41,10 +43,20 @@ impl Workload {
     /// What is meant for it.
     pub fn pick<T>(self, full: T, small: T, tiny: T) -> T {
         match self {
-            Workload::Full => full,
+            Workload::Long | Workload::Full => full,
             Workload::Small => small,
             Workload::Tiny => tiny,
         }
+    }
+
+    /// What is meant for it where a full workload is short.
+    pub fn pick_of_four<T>(self, long: T, full: T, small: T, tiny: T) -> T {
+        if self == Workload::Long { long } else { self.pick(full, small, tiny) }
+    }
+
+    /// Is it a large one?
+    pub fn is_full(self) -> bool {
+        self.pick(true, false, false)
     }
 }
 
@@ -90,8 +102,9 @@ pub fn sqlite(sources: &Sources, workload: Workload) -> Program {
 pub fn lua(sources: &Sources, workload: Workload) -> Result<Program> {
     let folder = sources.lua();
     let mut arguments = vec![workload.pick("200", "25", "5").to_owned()];
-    for script in files(&program_file("lua"), &["lua"])? {
-        arguments.push(script.display().to_string());
+    let scripts = files(&program_file("lua"), &["lua"])?;
+    for _ in 0..workload.pick_of_four(6, 1, 1, 1) {
+        arguments.extend(scripts.iter().map(|script| script.display().to_string()));
     }
     let mut all = vec![program_file("lua_driver.c")];
     all.extend(files(&folder, &["c"])?);
@@ -129,7 +142,7 @@ pub fn zstd(sources: &Sources, workload: Workload) -> Result<Program> {
         strings(&["0", &data, "1", "3"]),
         strings(&["0", &small, "1", "3", "9"]),
     )];
-    if workload == Workload::Full {
+    if workload.is_full() {
         runs.push(strings(&["4", &data, "1", "3", "9"]));
     }
     Ok(Program {
@@ -146,10 +159,11 @@ pub fn zstd(sources: &Sources, workload: Workload) -> Result<Program> {
 pub fn bzip2(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.bzip2();
     let parts = ["bzip2", "blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib"];
-    let data = sources.sqlite().join(workload.pick("sqlite3.h", "sqlite3ext.h", "sqlite3ext.h")).display().to_string();
+    let data = workload.pick_of_four("sqlite3.c", "sqlite3.h", "sqlite3ext.h", "sqlite3ext.h");
+    let data = sources.sqlite().join(data).display().to_string();
     let packed = folder.join("sample2.bz2").display().to_string();
     let mut runs = vec![strings(&["-kc9", &data]), strings(&["-dkc", &packed])];
-    if workload == Workload::Full {
+    if workload.is_full() {
         runs.push(strings(&["-t", &data])); // not bzip2 data: it fails
     }
     Program {

@@ -21,7 +21,7 @@ pub fn plan(function: &Function, cfg: &Cfg) -> FunctionPlan {
         add_block_counter(&mut plan, block);
     }
     for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
-        add_counter(&mut plan, placer.direct(edge));
+        add_counter(&mut plan, placer.counter(edge));
     }
     plan
 }

@@ -72,7 +72,7 @@ pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPl
     if !exit_in_tree {
         let placer = Placer::new(function, cfg);
         for &edge in cfg.preds(cfg.exit()) {
-            add_counter(&mut plan, placer.direct(edge));
+            add_counter(&mut plan, placer.counter(edge));
         }
     }
     plan

@@ -52,11 +52,10 @@ pub(super) fn frequencies(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -
 #[must_use]
 pub(super) fn choose(graph: &PathGraph, backward: bool, frequency: &[f64], most: u64) -> Vec<Arc> {
     let sight = Sight::new(graph, backward);
-    let order = sight.order();
     let careful = CAREFUL_TURNS.min(CAREFUL_LOOKS / graph.arc_count().max(1));
     let mut chosen: Vec<Arc> = Vec::new();
     for turn in 0.. {
-        let chooser = Chooser { sight, order: &order, frequency, apart: sight.all_apart(&chosen) };
+        let chooser = Chooser { graph, sight, frequency, apart: sight.all_apart(&chosen) };
         let lows = chooser.lows();
         #[allow(clippy::cast_precision_loss, reason = "what is left is counted exactly in the end")]
         if lows[sight.near_end()].all() <= most as f64 {
@@ -103,8 +102,8 @@ struct Offer {
 }
 
 struct Chooser<'a> {
+    graph: &'a PathGraph,
     sight: Sight<'a>,
-    order: &'a [Node],
     frequency: &'a [f64],
     apart: Vec<bool>,
 }
@@ -112,8 +111,8 @@ struct Chooser<'a> {
 impl Chooser<'_> {
     fn lows(&self) -> Vec<Low> {
         let sight = self.sight;
-        let mut lows = vec![Low::default(); self.order.len()];
-        for &node in self.order.iter().rev() {
+        let mut lows = vec![Low::default(); self.graph.node_count()];
+        for node in sight.order().rev() {
             let mut here = Low { near: f64::from(u8::from(node == sight.far_end())), ..Low::default() };
             for &arc in sight.ways(node) {
                 let low = lows[sight.beyond(arc)].all();
@@ -132,10 +131,10 @@ impl Chooser<'_> {
         let sight = self.sight;
         let all = lows[sight.near_end()].all();
         // How many low numbers there are for each one of a node.
-        let mut times = vec![0.0; self.order.len()];
+        let mut times = vec![0.0; self.graph.node_count()];
         times[sight.near_end()] = 1.0;
         let mut offers = Vec::new();
-        for &node in self.order {
+        for node in sight.order() {
             let (here, times_here) = (lows[node], times[node]);
             if let (Some(most), true) = (here.most, here.apart > here.near) {
                 times[sight.beyond(most)] += times_here;

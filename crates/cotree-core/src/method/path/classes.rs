@@ -44,10 +44,6 @@ impl EdgeClasses {
             .map(|edge| {
                 let placement = placer.direct(edge);
                 match placement.place {
-                    // What is done on the way out comes after what is done at the block's start.
-                    Place::Start(block) if block == cfg.src(edge) && cfg.succs(block).len() == 1 => {
-                        Class::Placeable(Place::End(block))
-                    }
                     place if !placement.if_taken => Class::Placeable(place),
                     _ if cfg.dst(edge) == cfg.exit() => Class::Placeable(Place::Edge(edge)),
                     _ => Class::Unplaceable,

@@ -107,8 +107,8 @@ pub(super) fn price(plan: &FunctionPlan, cfg: &Cfg, forecast: &Weighting, share:
 
 /// To count a path in the hash table.
 const HASH: f64 = 12.0;
-/// To count it in a window.
-const LOOK: f64 = 4.0;
+/// To look whether it is in a window, and count it there.
+pub(super) const LOOK: f64 = 4.0;
 
 /// How often a place is come by.
 fn executed(cfg: &Cfg, judge: &Weighting, place: Place) -> f64 {

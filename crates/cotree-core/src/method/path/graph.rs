@@ -149,12 +149,9 @@ impl<'a> Sight<'a> {
 
     /// The nodes, each before all that its ways lead to.
     #[must_use]
-    pub fn order(self) -> Vec<Node> {
-        let mut order = self.graph.topological_order().to_vec();
-        if self.backward {
-            order.reverse();
-        }
-        order
+    pub fn order(self) -> impl DoubleEndedIterator<Item = Node> + 'a {
+        let (order, backward) = (self.graph.topological_order(), self.backward);
+        (0..order.len()).map(move |place| order[if backward { order.len() - 1 - place } else { place }])
     }
 
     /// Is each arc apart, as one of those chosen or because only they lead to it?

@@ -247,31 +247,14 @@ fn plan_with(
     necessary: Cuts,
     options: PathOptions,
 ) -> Result<PathPlan, PathError> {
-    let forecast = weighting.is_guess().then(|| Weighting::predicted(function, cfg, &Hints::default()));
-    let forecast = forecast.as_ref().unwrap_or(weighting);
     let given = Given { function, cfg, classes, weighting };
     let cuts = cuts::choose(function, cfg, classes, weighting, necessary, options.limit);
     let numbering = Numbering::new(function, cfg, &cuts)?;
-    let mut candidates = if numbering.paths() > options.array && options.window > 0 {
-        with_windows(function, cfg, forecast, &cuts, options)?
-    } else {
-        vec![Candidate { windows: Windows::none(&numbering), numbering, cuts }]
-    };
-    let increments =
-        |numbering: &Numbering| Increments::new(function, cfg, numbering, classes, weighting, options.array);
-    // Whatever is added up along them, paths have the same numbers.
-    let counting = PathOptions { metric: PathMetric::Count, ..options };
-    let price = |candidate: &Candidate| {
-        let Candidate { numbering, windows, .. } = candidate;
-        let placed = placement::place(given, numbering, &increments(numbering), windows.clone(), counting);
-        cost::price(&placed.plan, cfg, forecast, windows.share())
-    };
-    let cheapest = match candidates.len() {
-        1 => candidates.pop(),
-        _ => candidates.into_iter().map(|c| (price(&c), c)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, c)| c),
-    };
-    let Candidate { cuts, numbering, windows } = cheapest.expect("the paths as they come are always there");
-    let increments = increments(&numbering);
+    let windowed = numbering.paths() > options.array && options.window > 0;
+    let as_they_come = Candidate { windows: Windows::none(&numbering), numbering, cuts };
+    let Candidate { cuts, numbering, windows } =
+        if windowed { with_windows(given, as_they_come, options)? } else { as_they_come };
+    let increments = given.increments(&numbering, options);
     let placed = placement::place(given, &numbering, &increments, windows, options);
     let copies = context::copies(cfg, &numbering, &increments, classes);
     Ok(PathPlan {
@@ -293,35 +276,43 @@ struct Candidate {
     windows: Windows,
 }
 
-/// The ways to number the paths of a function that has too many for an array: as they come, or with those first that are thought to run, if
-/// there are numbers enough for that.
-fn with_windows(
-    function: &Function,
-    cfg: &Cfg,
-    forecast: &Weighting,
-    cuts: &Cuts,
-    options: PathOptions,
-) -> Result<Vec<Candidate>, PathError> {
-    let as_they_come = Numbering::new(function, cfg, cuts)?;
-    let graph = as_they_come.graph();
-    let frequency = apart::frequencies(cfg, graph, forecast);
-    let candidate = |cuts: Cuts| {
-        let numbering = Numbering::new(function, cfg, &cuts)?;
+/// The cheapest way to number the paths of a function that has too many for an array: as they come, or with those first that are thought
+/// to run, if there are numbers enough for that.
+fn with_windows(given: Given<'_>, as_they_come: Candidate, options: PathOptions) -> Result<Candidate, PathError> {
+    let Given { function, cfg, weighting, .. } = given;
+    let forecast = weighting.is_guess().then(|| Weighting::predicted(function, cfg, &Hints::default()));
+    let forecast = forecast.as_ref().unwrap_or(weighting);
+    let frequency = apart::frequencies(cfg, as_they_come.numbering.graph(), forecast);
+    let candidate = |cuts: Cuts, numbering: Numbering| {
         let windows = Windows::choose(&cuts, &numbering, &frequency, options.window);
-        Ok(Candidate { cuts, numbering, windows })
+        Candidate { cuts, numbering, windows }
     };
-    let mut candidates = vec![candidate(cuts.clone())?];
+    let first = candidate(as_they_come.cuts, as_they_come.numbering);
+    let graph = first.numbering.graph();
     if graph.arc_count() > apart::MOST_ARCS {
-        return Ok(candidates);
+        return Ok(first);
     }
+    // Whatever is added up along them, paths have the same numbers.
+    let counting = PathOptions { metric: PathMetric::Count, ..options };
+    let price = |Candidate { numbering, windows, .. }: &Candidate| {
+        let placed =
+            placement::place(given, numbering, &given.increments(numbering, options), windows.clone(), counting);
+        cost::price(&placed.plan, cfg, forecast, windows.share())
+    };
+    let (mut best, mut lowest) = (None, price(&first));
     for backward in [false, true] {
         let apart = apart::choose(graph, backward, &frequency, options.window);
-        match candidate(Cuts { apart, backward, ..cuts.clone() }) {
-            Err(PathError::TooManyPaths) => {}
-            found => candidates.push(found?),
+        let cuts = Cuts { apart, backward, ..first.cuts.clone() };
+        let found = match Numbering::new(function, cfg, &cuts) {
+            Err(PathError::TooManyPaths) => continue,
+            numbering => candidate(cuts, numbering?),
+        };
+        let price = price(&found);
+        if price < lowest {
+            (best, lowest) = (Some(found), price);
         }
     }
-    Ok(candidates)
+    Ok(best.unwrap_or(first))
 }
 
 /// Plans one function with the context of each loop ([`context`]). Untouched functions get an empty plan.

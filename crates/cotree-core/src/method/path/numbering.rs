@@ -78,7 +78,7 @@ impl Numbering {
         let mut choices = vec![Choices::default(); graph.node_count()];
         let add =
             |sum: u64, more: u64| sum.checked_add(more).filter(|&sum| sum <= MOST_PATHS).ok_or(PathError::TooManyPaths);
-        for node in sight.order().into_iter().rev() {
+        for node in sight.order().rev() {
             if node == sight.far_end() {
                 counts[node] = Count { paths: 1, low: 1, high: 1 };
                 continue;

@@ -19,6 +19,7 @@
 //! runs, the register holds what it holds at the node where the block is left.
 
 use super::classes::{Class, EdgeClasses};
+use super::cost::LOOK;
 use super::graph::{Arc, Node, PathGraph, Role, entered, left};
 use super::increments::Increments;
 use super::numbering::Numbering;
@@ -62,6 +63,13 @@ pub(super) struct Given<'a> {
     pub cfg: &'a Cfg,
     pub classes: &'a EdgeClasses,
     pub weighting: &'a Weighting,
+}
+
+impl Given<'_> {
+    /// The sums along its paths.
+    pub fn increments(self, numbering: &Numbering, options: PathOptions) -> Increments {
+        Increments::new(self.function, self.cfg, numbering, self.classes, self.weighting, options.array)
+    }
 }
 
 /// The optimised placement.
@@ -133,9 +141,6 @@ enum Tables {
     Window,
     Hashed,
 }
-
-/// What it takes to look whether a path is in a window.
-const LOOK: f64 = 4.0;
 
 /// The actions of all arcs, while they are being moved.
 struct Moves<'a> {
@@ -349,7 +354,7 @@ fn finish(
     }
     let placer = Placer::new(function, cfg);
     for &edge in graph.self_loops() {
-        add_counter(&mut plan, placer.direct(edge));
+        add_counter(&mut plan, placer.counter(edge));
     }
     let mut blocks: Vec<Block> = function.sites.iter().map(|s| s.block).filter(|&b| b < cfg.exit()).collect();
     blocks.sort_unstable();

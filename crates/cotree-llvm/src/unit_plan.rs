@@ -1,0 +1,153 @@
+//! The plan of a link unit, from its functions' facts.
+
+use crate::entries;
+use crate::error::Error;
+use crate::options::Options;
+use cotree_core::affine::AffineVariable;
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::{self, Function, ProgramMap};
+use cotree_core::hints::Hints;
+use cotree_core::method;
+use cotree_core::method::path::windows::{self, Room, Window};
+use cotree_core::method::path::{self, PathCost, PathOptions, PathPlan};
+use cotree_core::placement::Placer;
+use cotree_core::plan::{CallPoint, FunctionPlan, Method, UnitPlan};
+use cotree_core::spanning::Extreme;
+use cotree_core::weighting::Weighting;
+use cotree_profile::weights::Weights;
+use rayon::prelude::*;
+
+/// Plans all functions of a unit; what is told of each is in unit order.
+///
+/// # Errors
+/// If the weights can't be read, or a function can't be planned.
+pub(crate) fn plan_unit(
+    program: &ProgramMap,
+    affine: &[&[AffineVariable]],
+    hints: &[&Hints],
+    calls: &[Vec<CallPoint>],
+    announcing: &[bool],
+    options: &Options,
+    room: Room,
+) -> Result<UnitPlan, Error> {
+    let weights = options.weights.as_deref().map(Weights::open).transpose()?;
+    let planner =
+        Planner { functions: program.functions().zip(hints.iter().copied()).collect(), weights, affine, options };
+    let method = options.method;
+    let verified = options.verify && method != Method::None;
+    let check = verified.then(|| planner.counters(Method::Block)).transpose()?;
+    let mut plan = UnitPlan {
+        path_array: options.paths.array,
+        path_metric: options.paths.metric,
+        ..UnitPlan::of_counters(method, Vec::new(), check)
+    };
+    if method.counts_paths() {
+        plan.paths = planner.paths(room)?;
+    } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
+        let facts: Vec<&Function> = planner.functions.iter().map(|at| at.0.1).collect();
+        let graph = |number: usize| planner.graph(&planner.functions[number]);
+        let means = entries::Means { trades: options.trades_affine(), promotes: options.promotes(), announcing };
+        (plan.functions, plan.entries) = entries::plan(&facts, graph, affine, calls, means)?;
+    } else {
+        plan.functions = planner.counters(method)?;
+    }
+    Ok(plan)
+}
+
+/// A function of a module, with what its code says about its branches.
+type Hinted<'a> = ((&'a facts::Module, &'a Function), &'a Hints);
+
+struct Planner<'a> {
+    functions: Vec<Hinted<'a>>,
+    weights: Option<Weights>,
+    affine: &'a [&'a [AffineVariable]],
+    options: &'a Options,
+}
+
+impl Planner<'_> {
+    /// The function's graph, and how often its edges run or are thought to.
+    fn graph(&self, ((module, function), hints): &Hinted<'_>) -> Result<(Cfg, Weighting), Error> {
+        let cfg = function.cfg().map_err(|e| failed(&module.name, e.to_string()))?;
+        let previous = self.weights.as_ref().and_then(|w| w.of(&module.name, function));
+        let hints = (!self.options.method.counts_paths()).then_some(*hints);
+        let weighting = Weighting::from_previous(function, &cfg, hints, previous);
+        Ok((cfg, weighting))
+    }
+
+    /// Every function by itself, by a method that counts blocks or edges.
+    fn counters(&self, method: Method) -> Result<Vec<FunctionPlan>, Error> {
+        let plan = |at: &Hinted<'_>| {
+            let function = at.0.1;
+            if function.untouched.is_some() {
+                return Ok(FunctionPlan::default());
+            }
+            let (cfg, weighting) = self.graph(at)?;
+            Ok(match method {
+                Method::Edge => method::edge::plan_extreme(function, &cfg, &weighting, self.options.spanning_tree),
+                Method::VertexEdge => {
+                    let prices = Placer::new(function, &cfg).prices(&cfg, &weighting);
+                    method::vertex_edge::plan(function, &cfg, &prices)
+                }
+                other => method::plan(other, function, &cfg, &weighting),
+            })
+        };
+        self.functions.par_iter().map(plan).collect()
+    }
+
+    /// The paths of one function.
+    fn paths_of(&self, number: usize, choice: PathOptions) -> Result<PathPlan, Error> {
+        let at @ ((module, function), _) = &self.functions[number];
+        if function.untouched.is_some() {
+            return Ok(PathPlan::default());
+        }
+        let (cfg, weighting) = self.graph(at)?;
+        let mut plan = path::plan_as(self.options.method, function, &cfg, &weighting, choice)
+            .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))?;
+        if self.options.trades_affine() {
+            path::loops::trade(&mut plan, function, &cfg, &weighting, self.affine[number]);
+        }
+        Ok(plan)
+    }
+
+    /// The paths of all functions: first as they are, then those that are worth large arrays or windows anew.
+    fn paths(&self, room: Room) -> Result<Vec<PathPlan>, Error> {
+        let all = 0..self.functions.len();
+        let options = self.options.paths;
+        let without = PathOptions { window: 0, ..options };
+        let mut plans: Vec<PathPlan> =
+            all.clone().into_par_iter().map(|number| self.paths_of(number, without)).collect::<Result<_, _>>()?;
+        let counts = |(at, plan): (&Hinted<'_>, &PathPlan)| {
+            if plan.paths <= options.array {
+                return Ok(0.0); // It has an array already.
+            }
+            let (cfg, weighting) = self.graph(at)?;
+            Ok(PathCost::of(plan, at.0.1, &cfg, &weighting, options.array).path_increments)
+        };
+        let counts: Vec<f64> = self.functions.par_iter().zip(&plans).map(counts).collect::<Result<_, Error>>()?;
+
+        let of: Vec<_> = all.clone().map(|i| (self.functions[i].0.1, &plans[i], counts[i])).collect();
+        let arrays = windows::worth_arrays(&of, options.array, room).into_par_iter().map(|index| {
+            let plan = self.paths_of(index, PathOptions { array: u64::MAX, ..options })?;
+            let whole = Window { first: 0, len: plan.paths };
+            Ok((index, PathPlan { windows: vec![whole], behind: plan.paths > windows::FRONT, ..plan }))
+        });
+        for (index, in_array) in arrays.collect::<Result<Vec<_>, Error>>()? {
+            plans[index] = in_array;
+        }
+
+        let hashed: Vec<usize> = all.filter(|&i| !plans[i].in_array(options.array)).collect();
+        let words = windows::worth_windows(&hashed.iter().map(|&i| counts[i]).collect::<Vec<_>>(), options.array, room);
+        let windowed = hashed.into_par_iter().zip(words).map(|(index, window)| {
+            let plan = self.paths_of(index, PathOptions { window, ..options })?;
+            Ok((index, PathPlan { behind: plan.words_of_windows() > windows::FRONT, ..plan }))
+        });
+        for (index, windowed) in windowed.collect::<Result<Vec<_>, Error>>()? {
+            plans[index] = windowed;
+        }
+        Ok(plans)
+    }
+}
+
+fn failed(module: &str, reason: String) -> Error {
+    Error::Internal { module: module.into(), reason }
+}
