@@ -21,6 +21,8 @@ pub enum Test {
     Below,
     /// Two floating-point numbers are equal.
     SameFloat,
+    /// A variable that a loop moves by constant steps, or a number next to it, is below something, signed or not, or equal to it.
+    StepBelow,
     /// Floating-point numbers can't be compared, since one is none.
     Unordered,
 }

@@ -7,8 +7,8 @@
 //! *likelihood* is a product of odds, and only the proportions of edges that compete matter.
 //!
 //! The numbers are those that branches of SQLite, Lua, zstd, bzip2, zlib, Oniguruma, tree-sitter and Clipper show on the
-//! average, rounded. Rules that were tried and don't pay there: stores, equality with zero and with other constants,
-//! operands that are used again on one way (*guards*), returns of anything but constants.
+//! average, rounded. Rules that were tried and don't pay there: stores, equality with zero, with other constants and
+//! of loop variables, operands that are used again on one way (*guards*), returns of anything but constants.
 
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
@@ -48,6 +48,7 @@ fn holds(test: Test) -> f64 {
         Test::BitsClear | Test::BelowConstant => 0.6,
         Test::Below => 0.57,
         Test::SameFloat => 0.1,
+        Test::StepBelow => 0.75,
         Test::Unordered => 0.01,
     }
 }
@@ -60,7 +61,10 @@ pub fn likelihoods(function: &Function, cfg: &Cfg, dfs: &Dfs, loops: &LoopForest
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
         let branch = branches.next_if(|branch| branch.block == block);
         if cfg.succs(block).len() > 1 && !predictor.told[block.index()] {
-            if let (Some(branch), &[taken, other]) = (branch, cfg.succs(block)) {
+            if let (Some(branch), &[taken, other]) = (branch, cfg.succs(block))
+                // Where a loop's variable leaves the loop, that says nothing of how soon.
+                && !(branch.test == Test::StepBelow && predictor.may_leave_loop(block))
+            {
                 predictor.multiply(if branch.on_true { taken } else { other }, holds(branch.test));
             }
             predictor.predict(block);
@@ -109,6 +113,11 @@ impl<'a> Predictor<'a> {
 
     fn multiply(&mut self, edge: Edge, probability: f64) {
         self.likelihoods[edge.index()] *= probability / (1.0 - probability);
+    }
+
+    /// Does any way out of the block leave a loop?
+    fn may_leave_loop(&self, block: Block) -> bool {
+        self.cfg.succs(block).iter().any(|&edge| self.loops.outermost_left(edge).is_some())
     }
 
     /// The rules that look at where a branch leads to.

@@ -48,9 +48,9 @@ fn nothing_known_is_even() {
 #[test]
 fn tests_speak_of_the_way_on_which_they_hold() {
     let rare = [Test::SamePointer, Test::Negative, Test::SameFloat, Test::Unordered];
-    let usual = [Test::Positive, Test::BitsClear, Test::BelowConstant, Test::Below];
-    for (tests, rare) in [(rare, true), (usual, false)] {
-        for test in tests {
+    let usual = [Test::Positive, Test::BitsClear, Test::BelowConstant, Test::Below, Test::StepBelow];
+    for (tests, rare) in [(&rare[..], true), (&usual, false)] {
+        for &test in tests {
             let holds = first(&likelihoods(&if_then(), &tested(test, true)), [0, 1]);
             let fails = first(&likelihoods(&if_then(), &tested(test, false)), [0, 1]);
             assert_eq!(holds < 0.5, rare, "{test:?}");
@@ -103,6 +103,18 @@ fn loops_are_entered_and_go_on() {
     assert!(first(&all, [3, 4]) > 0.8);
 }
 
+#[test]
+fn a_loops_variable_says_nothing_where_it_ends_the_loop() {
+    // 0→1 (header); 1→2, 1→3; 2→1 (back); 3→EXIT.
+    let function = random::function(4, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 4)].map(|(a, b)| (a, b, true)), &[]);
+    let at_exit = |test| {
+        let branches = vec![Branch { block: Block(1), test, on_true: true }];
+        likelihoods(&function, &Hints { branches, ..Hints::default() })
+    };
+    assert_eq!(at_exit(Test::StepBelow), likelihoods(&function, &Hints::default()));
+    assert_ne!(at_exit(Test::Below), at_exit(Test::StepBelow), "other numbers do");
+}
+
 /// Rules about ways that are taken do not bring back those that never are.
 #[test]
 fn a_loop_that_is_left_by_a_panic_alone_stays() {
@@ -116,7 +128,7 @@ fn a_loop_that_is_left_by_a_panic_alone_stays() {
 /// Hints that need not make any sense.
 fn hints(function: &Function, cfg: &Cfg, seed: &[u8]) -> Hints {
     let mut hints = Hints::default();
-    let tests = [Test::SamePointer, Test::Negative, Test::Positive, Test::SameFloat, Test::Unordered, Test::Below];
+    let tests = [Test::SamePointer, Test::Negative, Test::Positive, Test::SameFloat, Test::Unordered, Test::StepBelow];
     for (block, &byte) in (0..function.blocks.len()).map(Block::new).zip(seed) {
         let test = tests[usize::from(byte) % tests.len()];
         hints.branches.push(Branch { block, test, on_true: byte % 2 == 0 });

@@ -63,6 +63,52 @@ fn comparisons() {
     );
 }
 
+/// What a branch inside a loop tests, of whose variable there are some numbers: `%i`, `%next` of the next turn, `%half`, `%last` of
+/// the turn before, or zero.
+fn tested_in_loop(condition: &str) -> Option<(Test, bool)> {
+    let hints = hints(&format!(
+        "define void @f(i64 %n, ptr %p) {{
+         entry:
+           br label %head
+         head:
+           %i = phi i64 [ 0, %entry ], [ %moved, %latch ]
+           %last = phi i64 [ 0, %entry ], [ %half, %latch ]
+           %half = lshr i64 %i, 1
+           %narrow = trunc i64 %i to i32
+           %before = add i32 %narrow, -1
+           {condition}
+           br i1 %c, label %yes, label %no
+         yes:
+           %next = add i64 %i, 1
+           br label %latch
+         no:
+           %skipped = add i64 %i, 2
+           br label %latch
+         latch:
+           %moved = phi i64 [ %next, %yes ], [ %skipped, %no ]
+           %more = icmp ne i64 %moved, %n
+           br i1 %more, label %head, label %out
+         out:
+           ret void
+         }}"
+    ));
+    hints.branches.first().map(|branch| (branch.test, branch.on_true))
+}
+
+#[test]
+fn variables_of_loops_within_borders() {
+    assert_eq!(tested_in_loop("%c = icmp slt i64 %i, %n"), Some((Test::StepBelow, true)));
+    assert_eq!(tested_in_loop("%c = icmp ult i64 %n, %i"), Some((Test::StepBelow, false)));
+    assert_eq!(tested_in_loop("%c = icmp uge i64 %i, %n"), Some((Test::StepBelow, false)));
+    let near = "%b = load i32, ptr %p\n%c = icmp sgt i32 %b, %before";
+    assert_eq!(tested_in_loop(near), Some((Test::StepBelow, true)), "a number next to it");
+    assert_eq!(tested_in_loop("%c = icmp sgt i64 %i, 0"), Some((Test::Positive, true)), "a lower border");
+    assert_eq!(tested_in_loop("%c = icmp eq i64 %i, %n"), None);
+    assert_eq!(tested_in_loop("%c = icmp slt i64 %half, %n"), Some((Test::Below, true)), "no constant steps");
+    assert_eq!(tested_in_loop("%c = icmp slt i64 %last, %n"), Some((Test::Below, true)));
+    assert_eq!(tested_in_loop("%d = add i64 %i, 1\n%c = icmp slt i64 %d, %i"), Some((Test::Below, true)), "both are");
+}
+
 #[test]
 fn what_the_compiler_was_told() {
     let hints = hints(

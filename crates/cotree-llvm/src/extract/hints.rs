@@ -194,6 +194,9 @@ unsafe fn integers(comparison: LLVMValueRef) -> Option<(Test, bool)> {
     // SAFETY: an `icmp` has two operands.
     unsafe {
         let (left, right) = (LLVMGetOperand(comparison, 0), LLVMGetOperand(comparison, 1));
+        if let Some(found) = steps(LLVMGetICmpPredicate(comparison), left, right) {
+            return Some(found);
+        }
         match (LLVMGetICmpPredicate(comparison), constant(right)) {
             (LLVMIntEQ, Some(0)) if is_masked(left) => Some((Test::BitsClear, true)),
             (LLVMIntNE, Some(0)) if is_masked(left) => Some((Test::BitsClear, false)),
@@ -208,6 +211,76 @@ unsafe fn integers(comparison: LLVMValueRef) -> Option<(Test, bool)> {
             (LLVMIntUGT | LLVMIntSGT | LLVMIntUGE | LLVMIntSGE, None) => Some((Test::Below, false)),
             _ => None,
         }
+    }
+}
+
+/// A loop's variable compared with anything that may be an upper border, most of the loop being inside; which constants seldom are.
+///
+/// # Safety
+/// Both must be valid values, of one comparison with that predicate.
+unsafe fn steps(predicate: LLVMIntPredicate, left: LLVMValueRef, right: LLVMValueRef) -> Option<(Test, bool)> {
+    use LLVMIntPredicate::*;
+    // SAFETY: as the caller promises.
+    let (stepped, right_is_constant) = unsafe { ([is_stepped(left), is_stepped(right)], constant(right).is_some()) };
+    let below = match predicate {
+        _ if stepped[0] == stepped[1] || right_is_constant => return None,
+        LLVMIntEQ | LLVMIntNE => return None,
+        LLVMIntULT | LLVMIntSLT | LLVMIntULE | LLVMIntSLE => true,
+        LLVMIntUGT | LLVMIntSGT | LLVMIntUGE | LLVMIntSGE => false,
+    };
+    Some((Test::StepBelow, below == stepped[0]))
+}
+
+/// So many instructions away a variable may be.
+const NEXT_TO_STEPPED: usize = 6;
+
+/// Is the value a variable that moves by constant steps in some loop, or one plus a constant?
+///
+/// # Safety
+/// `value` must be valid.
+unsafe fn is_stepped(value: LLVMValueRef) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { !follow(value, NEXT_TO_STEPPED, std::ptr::null_mut()).is_null() }
+}
+
+/// From a value through additions of constants, casts and phis of what comes of one value to `wanted`, or, if that is null, to the
+/// first phi that its own steps lead back to. Null if there is none.
+///
+/// # Safety
+/// `value` must be valid.
+unsafe fn follow(mut value: LLVMValueRef, most: usize, wanted: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: only instructions are asked for an opcode, and for the operands that it has.
+    unsafe {
+        for _ in 0..most {
+            if LLVMIsAInstruction(value).is_null() {
+                break;
+            }
+            value = match LLVMGetInstructionOpcode(value) {
+                LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMTrunc => LLVMGetOperand(value, 0),
+                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMOr
+                    if constant(LLVMGetOperand(value, 1)).is_some() =>
+                {
+                    LLVMGetOperand(value, 0)
+                }
+                LLVMOpcode::LLVMPHI if value == wanted => return value,
+                LLVMOpcode::LLVMPHI if wanted.is_null() && is_header(value) => return value,
+                LLVMOpcode::LLVMPHI => LLVMGetIncomingValue(value, 0),
+                _ => break,
+            };
+        }
+    }
+    std::ptr::null_mut()
+}
+
+/// Do the steps of a phi lead back to it?
+///
+/// # Safety
+/// `phi` must be a valid phi.
+unsafe fn is_header(phi: LLVMValueRef) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe {
+        (0..LLVMCountIncoming(phi))
+            .any(|incoming| follow(LLVMGetIncomingValue(phi, incoming), NEXT_TO_STEPPED, phi) == phi)
     }
 }
 
