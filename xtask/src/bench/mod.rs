@@ -18,7 +18,7 @@ use crate::programs::{self, Workload};
 use crate::real::Context;
 use crate::sources::Sources;
 use crate::{command, rust_programs, tools, workspace};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use build::Subject;
 use campaign::Campaign;
 use std::fmt::Write;
@@ -49,6 +49,9 @@ pub struct Args {
     /// How many builds go on at once [default: one per processor]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    /// Measure nothing, only put bench/NOTES.md into bench/RESULTS.md anew
+    #[arg(long)]
+    notes: bool,
     /// Use this cotree and don't build one
     #[arg(long, value_name = "PATH")]
     cotree: Option<PathBuf>,
@@ -56,6 +59,14 @@ pub struct Args {
 
 /// Measures everything and prints it.
 pub fn run(args: &Args) -> Result<bool> {
+    if args.notes {
+        let file = results_file();
+        let text = std::fs::read_to_string(&file).with_context(|| format!("can't read {}", file.display()))?;
+        let measured =
+            text.split_once(NOTES).with_context(|| format!("no line `{}` in {}", NOTES.trim(), file.display()))?.0;
+        std::fs::write(&file, with_notes(measured)?)?;
+        return Ok(true);
+    }
     let (quick, only) = (args.quick, args.only.as_deref());
     ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
     let start = Instant::now();
@@ -98,12 +109,26 @@ pub fn run(args: &Args) -> Result<bool> {
         println!("FAIL  {failure}");
     }
     if !quick && only.is_none() && args.tool.is_empty() {
-        let file = workspace::root().join("bench/RESULTS.md");
-        std::fs::create_dir_all(file.parent().expect("it is in a folder"))?;
-        std::fs::write(&file, text)?;
+        let file = results_file();
+        std::fs::write(&file, with_notes(&text)?)?;
         println!("written to {}", file.display());
     }
     Ok(failures.is_empty())
+}
+
+fn results_file() -> PathBuf {
+    workspace::root().join("bench/RESULTS.md")
+}
+
+/// Behind this line of the results people speak.
+const NOTES: &str = "\n## Notes\n\n";
+
+/// The results with the notes on them, but for the notes' title.
+fn with_notes(measured: &str) -> Result<String> {
+    let file = workspace::root().join("bench/NOTES.md");
+    let notes = std::fs::read_to_string(&file).with_context(|| format!("can't read {}", file.display()))?;
+    let body = notes.split_once("\n\n").with_context(|| format!("no title in {}", file.display()))?.1;
+    Ok(format!("{}\n{NOTES}{body}", measured.trim_end()))
 }
 
 /// What there is to tell of the programs that were measured.
