@@ -395,6 +395,21 @@ fn a_loop_that_never_runs_twice_keeps_its_counter() {
 }
 
 #[test]
+fn a_search_that_would_wait_for_its_counter_is_relied_on_more() {
+    // 1 is the header with an exit, 2 breaks out to 4 or goes back with i++.
+    let (mut f, cfg) = function(&[&[1], &[2, 3], &[1, 4], &[5], &[5]]);
+    let mut trade = |instructions: u32| {
+        f.blocks[1].instructions.total = instructions - 3;
+        f.blocks[2].instructions.total = 3;
+        let i = [counter(&cfg, 1, &[(2, 1, 1)], 64)];
+        Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &i).verdicts.remove(0).unwrap()
+    };
+    let (tight, roomy) = (trade(8), trade(9));
+    assert_eq!((tight.edge, tight.cost), (roomy.edge, roomy.cost));
+    assert!((tight.counter_cost - 2.0 * roomy.counter_cost).abs() < 1e-9, "{tight:?} {roomy:?}");
+}
+
+#[test]
 fn two_backedges_with_an_increment_each() {
     // while (n-- > 0) { if (a) continue; … }: 1 is the header, 2 tests, 3 and 4 go back.
     let (f, cfg) = function(&[&[1], &[2, 5], &[3, 4], &[1], &[1], &[6]]);
