@@ -5,6 +5,7 @@ mod random;
 use cotree_core::facts::Function;
 use cotree_core::method::path::windows::{Room, Window, worth_arrays, worth_windows};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
+use cotree_core::plan::MOST_PATH_ARRAY;
 use cotree_core::plan::{Method, PATH_CACHE, PathTable, UnitPlan};
 use cotree_core::weighting::Weighting;
 
@@ -83,6 +84,8 @@ fn windows_are_wide_where_most_paths_are_counted() {
     assert!(words[3..96].iter().all(|&usual| usual == 1024));
     assert!(words[96..192].iter().all(|&wide| wide == 1 << 16));
     assert!(words[192..].iter().all(|&widest| widest == 1 << 18));
+    let bounded = worth_windows(&counts, 1 << 20, Room::AsUsed);
+    assert_eq!(bounded.iter().max(), Some(&MOST_PATH_ARRAY), "no reader takes more");
     let everywhere = worth_windows(&counts, 1024, Room::Whole);
     assert!(everywhere[..=2].iter().all(|&few| few == 64) && everywhere[3..].iter().all(|&usual| usual == 1024));
 }

@@ -53,6 +53,49 @@ int main(int argc, char **argv) {
     drop(busy);
 }
 
+/// An `exec` that fails has ended the profile for a while: other threads that need more room in the file wait for that.
+#[test]
+fn threads_go_on_counting_while_an_exec_fails() {
+    let project = Project::new(&[(
+        "main.c",
+        r##"#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int sink, stop;
+#define B(i) if (x >> i & 1) sink = i;
+__attribute__((noinline)) static void paths(unsigned x) {
+  B(0) B(1) B(2) B(3) B(4) B(5) B(6) B(7) B(8) B(9) B(10) B(11) B(12) B(13) B(14) B(15) B(16) B(17) B(18) B(19)
+}
+static void *counter(void *p) { for (unsigned k = 0; !stop; k++) paths(k * 2654435761u >> 12); return p; }
+static void *leaf(void *p) { paths((unsigned)(long)p); return p; }
+static void *spawner(void *p) {
+  for (long k = 0; !stop; k++) { pthread_t t; pthread_create(&t, 0, leaf, (void *)k); pthread_join(t, 0); }
+  return p;
+}
+int main() {
+  /* So many folders to look into take some 20 ms. */
+  enum { FOLDERS = 10000 };
+  static char path[FOLDERS * 9];
+  for (int i = 0; i < FOLDERS; i++) memcpy(path + i * 9, "/nowhere:", 9);
+  path[sizeof path - 1] = 0;
+  setenv("PATH", path, 1);
+  pthread_t t[2];
+  pthread_create(&t[0], 0, counter, 0);
+  pthread_create(&t[1], 0, spawner, 0);
+  for (int i = 0; i < 6; i++) execlp("no-such-program", "x", (char *)0);
+  stop = 1;
+  for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+}
+"##,
+    )]);
+    for build in ["--verify --profile path --path-array 0", "--verify"] {
+        project.ok(&format!("{build} cc -O1 -g -pthread main.c -o program"));
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+        project.ok("verify --strict p.cotree");
+    }
+}
+
 /// Threads that jump and throw without end are hardly ever in a place where they can be stopped: neither in the middle of what the
 /// runtime does, nor between that and the jump.
 #[test]

@@ -1,8 +1,10 @@
 //! Caches of words by code address.
 //!
 //! Readers and writers on all threads and in signal handlers share them without a lock: an entry stores the word and the
-//! exclusive-or of word and address, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs).
+//! exclusive-or of address and word, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs). The word is
+//! mixed for that: two words that differ in few bits would else stand for each other at addresses that differ in the same.
 
+use crate::layout::mixed;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 struct Entry {
@@ -18,12 +20,12 @@ impl Entry {
     /// The word if the entry is for that address.
     fn find(&self, pc: u64) -> Option<u64> {
         let word = self.word.load(Relaxed);
-        (self.check.load(Relaxed) ^ word == pc).then_some(word)
+        (self.check.load(Relaxed) ^ mixed(word) == pc).then_some(word)
     }
 
     fn put(&self, pc: u64, word: u64) {
         self.word.store(word, Relaxed);
-        self.check.store(pc ^ word, Relaxed);
+        self.check.store(pc ^ mixed(word), Relaxed);
     }
 }
 

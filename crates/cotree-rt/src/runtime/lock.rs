@@ -26,6 +26,20 @@ impl Lock {
         Held { lock: self, signals }
     }
 
+    /// The lock, unless its holder keeps it for long: it may be a thread that goes on no more.
+    pub fn take_soon(&self) -> Option<Held<'_>> {
+        const PATIENCE: u32 = 1000;
+        let signals = sys::set_signal_mask(u64::MAX);
+        for _ in 0..PATIENCE {
+            if !self.0.swap(true, Ordering::Acquire) {
+                return Some(Held { lock: self, signals });
+            }
+            sys::pause_a_little();
+        }
+        sys::set_signal_mask(signals);
+        None
+    }
+
     /// Frees the lock of whoever held it; only in a forked child.
     pub fn break_open(&self) {
         self.0.store(false, Ordering::Release);

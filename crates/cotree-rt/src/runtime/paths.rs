@@ -193,7 +193,7 @@ fn known(function: u64, path: u64) -> Option<&'static Bucket> {
 
 /// Puts a larger segment in front, unless another thread did.
 fn grow(word: &AtomicU64, full: Option<Segment>) -> Option<()> {
-    let _held = slabs::lock();
+    let _held = slabs::lock_to_grow();
     if word.load(Relaxed) != full.map_or(0, |segment| segment.0 as u64) {
         return Some(());
     }
@@ -381,7 +381,7 @@ pub fn fold_orphans() {
     }
     let (bytes, capacity) = room_for(keys);
     let held = slabs::lock();
-    let room = slabs::take_room(bytes).ok().filter(|room| room.1 != 0);
+    let room = slabs::take_room_in_file(bytes);
     drop(held);
     if let Some((base, offset)) = room {
         // SAFETY: fresh zeroed memory of that size.
@@ -429,7 +429,9 @@ pub unsafe fn fill_segment(base: *mut u8, capacity: u64, next: u64) {
     unsafe { header.write(PathSegmentHeader { magic: PATH_MAGIC, capacity, next, used: 0, reserved: [0; 4] }) };
     let segment = Segment(header);
     for_each_orphan(&mut |orphan| {
-        segment.add(orphan, capacity);
+        if !segment.add(orphan, capacity) {
+            profile::flag(Flags::PATHS_MISSING);
+        }
     });
 }
 

@@ -272,19 +272,30 @@ fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
 
 /// Opens the file again to let it grow; None if the name no longer leads there.
 pub fn reopen() -> Option<c_int> {
-    let fd = sys::open(names().live.c_str()?, libc::O_RDWR, 0).ok()?;
-    if sys::identity(fd) == names().identity {
-        return Some(fd);
-    }
-    sys::close(fd);
-    None
+    // It has its final name while an `exec` is under way that may yet fail.
+    [&names().live, &names().name].into_iter().find_map(|name| {
+        let fd = sys::open(name.c_str()?, libc::O_RDWR, 0).ok()?;
+        if sys::identity(fd) == names().identity {
+            return Some(fd);
+        }
+        sys::close(fd);
+        None
+    })
 }
 
 /// Completes the file and publishes it under its name. Frames and threads have been accounted for.
 pub fn publish(state: u32, threads_alive: u32) {
     let Some(header) = header() else { return };
-    slabs::fold_orphans();
-    paths::fold_orphans();
+    if threads_alive == 0 {
+        slabs::fold_orphans();
+        paths::fold_orphans();
+    } else {
+        // Others may be counting there at this moment.
+        slabs::stop_growing();
+        let slabs = if slabs::are_orphaned() { Flags::SLAB_SHARED } else { 0 };
+        let tables = if paths::orphans() > 0 { Flags::PATHS_MISSING } else { 0 };
+        flag(slabs | tables);
+    }
     no_room::settle();
     slabs::forget_caches();
     seal(header, state, threads_alive, early::table(), slabs::for_each);
@@ -306,6 +317,7 @@ pub fn detach() {
         paths::close();
         HEADER.store(core::ptr::null_mut(), Relaxed);
         slabs::lead_nowhere();
+        slabs::go_on_growing();
         // SAFETY: an empty table.
         unsafe { early::set_table(core::ptr::null_mut(), 0) };
     }
@@ -315,6 +327,7 @@ pub fn detach() {
 pub fn unpublish() {
     let Some(header) = header() else { return };
     no_room::go_on();
+    slabs::go_on_growing();
     // SAFETY: the process is about to go on in this one thread; the fields are the header's.
     unsafe {
         (*header).state = State::RUNNING;

@@ -8,7 +8,7 @@
 mod growth;
 mod holes;
 
-pub use growth::{make_first_room, take_room};
+pub use growth::{make_first_room, take_room, take_room_in_file};
 pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 
 use super::lock::{Held, Lock};
@@ -20,7 +20,7 @@ use crate::layout::{Flags, PAGE};
 use crate::zeros;
 use core::ffi::c_int;
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use core::{ptr, slice};
 use growth::grow;
 use holes::{BEING_MAPPED, OpenFile, for_each_part, pieces, use_as_touched, words_in};
@@ -94,6 +94,9 @@ static CHUNK_COUNT: AtomicUsize = AtomicUsize::new(0);
 // SAFETY: a null pointer is valid.
 static OF_THREAD: Segments<AtomicPtr<u64>> = unsafe { Segments::new() };
 static LOCK: Lock = Lock::new();
+
+/// The thread that has completed the profile, though others may go on; 0: none has.
+static COMPLETED: AtomicI32 = AtomicI32::new(0);
 
 /// The segment register can't be set here: every thread counts in slab 0.
 static NO_SEGMENT: AtomicBool = AtomicBool::new(false);
@@ -296,6 +299,7 @@ fn counter_count() -> usize {
 /// have interrupted an increment in one.
 pub fn detach(this_thread: Option<usize>, interrupted: bool) {
     LOCK.break_open();
+    go_on_growing();
     let stride = unit::stride();
     let own = own().cast::<u8>();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
@@ -363,7 +367,7 @@ fn of_thread(thread: usize) -> *mut u64 {
     if !unit::threaded() || !profile::active() {
         return counters();
     }
-    let _held = LOCK.take();
+    let _held = lock_to_grow();
     let Some(slot) = OF_THREAD.make(thread) else { return share() };
     let mut slab = slot.load(Relaxed);
     if slab.is_null() {
@@ -393,6 +397,31 @@ fn take_unused() -> sys::Result<*mut u64> {
 /// The lock of slabs and tables.
 pub fn lock() -> Held<'static> {
     LOCK.take()
+}
+
+/// The same for whoever may want more room in the file: while another thread has it completed, that waits until it is told whether the
+/// program goes on.
+pub fn lock_to_grow() -> Held<'static> {
+    loop {
+        let held = LOCK.take();
+        let by = COMPLETED.load(Relaxed);
+        if by == 0 || by == sys::thread_id() {
+            return held;
+        }
+        drop(held);
+        sys::pause_a_little();
+    }
+}
+
+/// The file is about to be completed while other threads run: they make it no larger, or it would look damaged.
+pub fn stop_growing() {
+    let _held = LOCK.take_soon();
+    COMPLETED.store(sys::thread_id(), Relaxed);
+}
+
+/// Whoever has waited goes on.
+pub fn go_on_growing() {
+    COMPLETED.store(0, Relaxed);
 }
 
 /// Moves what is in slabs that are not in the file to slab 0, which is.

@@ -101,7 +101,7 @@ pub fn worth_windows(counts: &[f64], array: u64, room: Room) -> Vec<u64> {
         let widest = WIDTHS.iter().find(|(functions, _)| place < *functions && room == Room::AsUsed);
         words[index] = match widest {
             _ if counts[index] <= 1.0 => array.div_ceil(STRAIGHT),
-            Some((_, times)) => array.saturating_mul(*times),
+            Some((_, times)) => array.saturating_mul(*times).min(MOST_PATH_ARRAY),
             None => array,
         };
     }

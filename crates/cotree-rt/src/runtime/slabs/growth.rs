@@ -18,6 +18,16 @@ pub fn take_room(bytes: usize) -> sys::Result<(*mut u8, u64)> {
     grow(bytes, true)?.take(bytes).ok_or(Errno(libc::ENOMEM))
 }
 
+/// The same in the file or nowhere.
+pub fn take_room_in_file(bytes: usize) -> Option<(*mut u8, u64)> {
+    let bytes = bytes.next_multiple_of(PAGE as usize);
+    let in_file = |chunk: &&Chunk| chunk.is_for_paths() && !chunk.is_orphan();
+    if let Some(room) = chunks().filter(in_file).find_map(|chunk| chunk.take(bytes)) {
+        return Some(room);
+    }
+    grow(bytes, true).ok().filter(in_file)?.take(bytes)
+}
+
 /// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
 pub(super) fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
     let total: usize = chunks().filter(|c| c.is_for_paths() == paths).map(|c| c.slabs.load(Relaxed)).sum();
