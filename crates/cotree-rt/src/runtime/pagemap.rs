@@ -16,6 +16,8 @@ const IN_MEMORY_OR_SWAPPED: u64 = 0b11 << 62;
 const PAGES: usize = 128;
 /// The same in bytes.
 const PART: usize = PAGES * PAGE as usize;
+/// Pages that are passed over together.
+const GROUP: usize = 16;
 /// What is no larger is sooner looked at than asked for.
 const FEW: usize = 16 * PAGE as usize;
 
@@ -117,10 +119,13 @@ fn touched_pages(map: c_int, base: *const u8, len: usize) -> Option<u128> {
     }
     // SAFETY: they have all been read.
     let entries = unsafe { slice::from_raw_parts(entries.as_ptr().cast::<u64>(), pages) };
-    // Mostly there is none.
-    if entries.iter().fold(0, |all, entry| all | entry) & IN_MEMORY_OR_SWAPPED == 0 {
-        return Some(0);
+    let mut bits = 0;
+    for (group, entries) in entries.chunks(GROUP).enumerate() {
+        // Mostly there is none.
+        if entries.iter().fold(0, |all, entry| all | entry) & IN_MEMORY_OR_SWAPPED != 0 {
+            let touched = |bits: u64, entry: &u64| bits << 1 | u64::from(entry & IN_MEMORY_OR_SWAPPED != 0);
+            bits |= u128::from(entries.iter().rev().fold(0, touched)) << (group * GROUP);
+        }
     }
-    let touched = |entry: &u64| u128::from(entry & IN_MEMORY_OR_SWAPPED != 0);
-    Some((0..).zip(entries).fold(0, |bits, (page, entry)| bits | touched(entry) << page))
+    Some(bits)
 }
