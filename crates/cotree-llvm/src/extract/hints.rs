@@ -220,15 +220,19 @@ unsafe fn integers(comparison: LLVMValueRef) -> Option<(Test, bool)> {
 /// Both must be valid values, of one comparison with that predicate.
 unsafe fn steps(predicate: LLVMIntPredicate, left: LLVMValueRef, right: LLVMValueRef) -> Option<(Test, bool)> {
     use LLVMIntPredicate::*;
-    // SAFETY: as the caller promises.
-    let (stepped, right_is_constant) = unsafe { ([is_stepped(left), is_stepped(right)], constant(right).is_some()) };
     let below = match predicate {
-        _ if stepped[0] == stepped[1] || right_is_constant => return None,
         LLVMIntEQ | LLVMIntNE => return None,
         LLVMIntULT | LLVMIntSLT | LLVMIntULE | LLVMIntSLE => true,
         LLVMIntUGT | LLVMIntSGT | LLVMIntUGE | LLVMIntSGE => false,
     };
-    Some((Test::StepBelow, below == stepped[0]))
+    // SAFETY: as the caller promises.
+    let (left, right) = unsafe {
+        if constant(right).is_some() {
+            return None;
+        }
+        (is_stepped(left), is_stepped(right))
+    };
+    (left != right).then_some((Test::StepBelow, below == left))
 }
 
 /// So many instructions away a variable may be.

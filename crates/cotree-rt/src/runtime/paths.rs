@@ -383,7 +383,7 @@ pub fn fold_orphans() {
     let held = slabs::lock();
     let room = slabs::take_room_in_file(bytes);
     drop(held);
-    if let Some((base, offset)) = room {
+    if let Ok((base, offset)) = room {
         // SAFETY: fresh zeroed memory of that size.
         unsafe { fill_segment(base, capacity, profile::path_head()) };
         profile::set_path_head(offset);

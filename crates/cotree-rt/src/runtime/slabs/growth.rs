@@ -11,21 +11,21 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// Zeroed room for a table of paths, with its place in the file (0: not in the file). The caller holds the lock.
 pub fn take_room(bytes: usize) -> sys::Result<(*mut u8, u64)> {
-    let bytes = bytes.next_multiple_of(PAGE as usize);
-    if let Some(room) = chunks().filter(|c| c.is_for_paths()).find_map(|c| c.take(bytes)) {
-        return Ok(room);
-    }
-    grow(bytes, true)?.take(bytes).ok_or(Errno(libc::ENOMEM))
+    take_room_where(bytes, |_| true)
 }
 
 /// The same in the file or nowhere.
-pub fn take_room_in_file(bytes: usize) -> Option<(*mut u8, u64)> {
+pub fn take_room_in_file(bytes: usize) -> sys::Result<(*mut u8, u64)> {
+    take_room_where(bytes, |chunk| !chunk.is_orphan())
+}
+
+fn take_room_where(bytes: usize, fits: impl Fn(&Chunk) -> bool) -> sys::Result<(*mut u8, u64)> {
     let bytes = bytes.next_multiple_of(PAGE as usize);
-    let in_file = |chunk: &&Chunk| chunk.is_for_paths() && !chunk.is_orphan();
-    if let Some(room) = chunks().filter(in_file).find_map(|chunk| chunk.take(bytes)) {
-        return Some(room);
+    if let Some(room) = chunks().filter(|c| c.is_for_paths() && fits(c)).find_map(|c| c.take(bytes)) {
+        return Ok(room);
     }
-    grow(bytes, true).ok().filter(in_file)?.take(bytes)
+    let chunk = grow(bytes, true)?;
+    fits(chunk).then(|| chunk.take(bytes)).flatten().ok_or(Errno(libc::ENOMEM))
 }
 
 /// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
