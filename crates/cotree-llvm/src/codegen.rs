@@ -47,6 +47,8 @@ pub struct Target {
     pub whole_pipeline: bool,
     /// The map of this link tells of the functions. Records of others would be taken for its own by a later link.
     pub mapped: bool,
+    /// What calls carry is on the stack, in all functions.
+    pub carry_on_stack: bool,
 }
 
 /// An object with the machine functions that it defines, in the order of their records in `.cotree.funcs`.
@@ -82,9 +84,35 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
     machine.run(module, &pipeline)?;
     constructors::lay_out(module);
     // SAFETY: the module is valid between passes.
-    let functions = unsafe { record_functions(module, target, module_number) };
-    let bytes = machine.emit(module)?;
+    let Recorded { functions, carrying } = unsafe { record_functions(module, target, module_number) };
+    let bytes = if target.carry_on_stack {
+        carry_on_stack(module, &carrying);
+        machine.emit(module)?
+    } else {
+        machine.emit_carrying(module, carrying)?
+    };
     Ok(Object { bytes, functions })
+}
+
+/// The functions of a module that are told apart later.
+struct Recorded {
+    /// As in [`Object::functions`].
+    functions: Vec<String>,
+    /// Those of them whose calls carry values.
+    carrying: Vec<String>,
+}
+
+fn carry_on_stack<'a>(module: &Module, functions: impl IntoIterator<Item = &'a String>) {
+    for name in functions {
+        let name = CString::new(name.as_str()).expect("a name that LLVM gave");
+        // SAFETY: the module is valid, and a function of it that has a name is found by that.
+        unsafe {
+            let function = LLVMGetNamedFunction(module.raw, name.as_ptr());
+            if !function.is_null() {
+                apply::carry_on_stack(module, function);
+            }
+        }
+    }
 }
 
 struct Machine(LLVMTargetMachineRef);
@@ -161,6 +189,32 @@ impl Machine {
         Err(Error::Llvm { module: module.name.clone(), step: "optimise", reason: reasons.join("; ") })
     }
 
+    /// Where the code generator runs out of registers over what calls carry, which it may ([`keep_carried_in_registers`]), the
+    /// functions that it names carry that on the stack instead.
+    fn emit_carrying(&self, module: &mut Module, mut carrying: Vec<String>) -> Result<Vec<u8>, Error> {
+        if carrying.is_empty() {
+            return self.emit(module);
+        }
+        let before = module.to_bitcode();
+        let mut on_stack = Vec::new();
+        loop {
+            let failed = match self.emit(module) {
+                Err(Error::Llvm { module, step, reason }) => (module, step, reason),
+                outcome => return outcome,
+            };
+            let named = |name: &mut String| failed.2.contains(&format!("'{name}'"));
+            let known = on_stack.len();
+            on_stack.extend(carrying.extract_if(.., named));
+            if on_stack.len() == known {
+                let (module, step, reason) = failed;
+                return Err(Error::Llvm { module, step, reason });
+            }
+            // What failed has been at the module.
+            *module = Module::parse(&module.name, &before)?;
+            carry_on_stack(module, &on_stack);
+        }
+    }
+
     fn emit(&self, module: &mut Module) -> Result<Vec<u8>, Error> {
         let mut message = ptr::null_mut();
         let mut buffer = ptr::null_mut();
@@ -195,8 +249,8 @@ impl Machine {
 ///
 /// # Safety
 /// The module must be valid.
-unsafe fn record_functions(module: &Module, target: &Target, module_number: u32) -> Vec<String> {
-    let mut names = Vec::new();
+unsafe fn record_functions(module: &Module, target: &Target, module_number: u32) -> Recorded {
+    let (mut names, mut carrying) = (Vec::new(), Vec::new());
     let section = CString::new(FUNCS_SECTION).expect("no NUL in our own names");
     // SAFETY: all values and types are of the module's context; nothing is removed while the list is walked.
     unsafe {
@@ -216,6 +270,7 @@ unsafe fn record_functions(module: &Module, target: &Target, module_number: u32)
                 let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
                 if apply::drop_empty_bundles(module, function) {
                     number_in_front(module, function, number);
+                    carrying.push(name.clone());
                 }
                 // By a local name: a symbol that others may preempt would lead to its PLT entry in a shared library.
                 let here = LLVMAddAlias2(module.raw, LLVMGlobalGetValueType(function), 0, function, c"".as_ptr());
@@ -238,7 +293,7 @@ unsafe fn record_functions(module: &Module, target: &Target, module_number: u32)
             }
         }
     }
-    names
+    Recorded { functions: names, carrying }
 }
 
 /// Puts the function's number before its first instruction, where the runtime finds it by the unwind tables. A function
@@ -274,5 +329,36 @@ unsafe fn own_section(function: LLVMValueRef, name: &str) {
         if let Ok(section) = CString::new(format!("{prefix}.{name}")) {
             LLVMSetSection(function, section.as_ptr());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where LLVM can't compile it with values in registers at calls, it is compiled with these on the stack.
+    #[test]
+    fn running_out_of_registers_is_no_failure() {
+        let text = include_str!("../tests/out_of_registers.ll");
+        let parse = || Module::parse_text("out_of_registers", text).expect("valid IR");
+        let target = Target {
+            level: Level::O2,
+            cpu: "x86-64".into(),
+            position_independent: true,
+            whole_pipeline: false,
+            mapped: true,
+            carry_on_stack: false,
+        };
+        let mut module = parse();
+        keep_carried_in_registers();
+        let machine = Machine::new(&module, &target).expect("a code generator");
+        let failed = machine.emit(&mut parse()).err().map(|e| e.to_string());
+        assert!(failed.as_ref().is_none_or(|e| e.contains("ran out of registers")), "{failed:?}");
+        assert_eq!(machine.emit_carrying(&mut parse(), vec!["callee".into()]).is_err(), failed.is_some());
+
+        let object = machine.emit_carrying(&mut module, vec!["caller".into(), "callee".into()]);
+        assert!(object.is_ok_and(|bytes| bytes.starts_with(b"\x7fELF")));
+        let stores = module.to_text().matches("store volatile i64").count();
+        assert_eq!(stores > 0, failed.is_some(), "{stores}");
     }
 }

@@ -176,6 +176,7 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
         position_independent: job.kind != OutputKind::Executable,
         whole_pipeline: job.options.early,
         mapped: job.kind != OutputKind::Relocatable,
+        carry_on_stack: job.options.carry_on_stack,
     };
     let built: Vec<Built> = work
         .into_par_iter()

@@ -54,6 +54,8 @@ pub struct Options {
     pub early: bool,
     /// Which functions.
     pub selection: Selection,
+    /// Path registers are stored on the stack before each call. Else that is done where the code generator runs out of registers.
+    pub carry_on_stack: bool,
     /// Write the modules as text before and after into the work folder.
     pub keep_temps: bool,
 }
@@ -79,6 +81,7 @@ impl Options {
             paths: PathOptions::default(),
             early: false,
             selection: Selection::default(),
+            carry_on_stack: false,
             keep_temps: false,
         };
         let (mut include, mut exclude, mut exclude_files) = (Vec::new(), Vec::new(), Vec::new());
@@ -174,6 +177,13 @@ impl Options {
                 "cotree-include" => include.push(argument.to_owned()),
                 "cotree-exclude" => exclude.push(argument.to_owned()),
                 "cotree-exclude-file" => exclude_files.push(argument.to_owned()),
+                "cotree-carry" => {
+                    options.carry_on_stack = match argument {
+                        "registers" => false,
+                        "stack" => true,
+                        _ => return Err(bad("registers or stack")),
+                    }
+                }
                 "cotree-keep-temps" => options.keep_temps = true,
                 _ => {}
             }

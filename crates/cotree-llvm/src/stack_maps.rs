@@ -189,7 +189,8 @@ impl Input<'_> {
         let preserved = |r: &u8| [3, 6, 12, 13, 14, 15].contains(r);
         Some(match kind {
             1 => register.filter(preserved).map(|r| Value::At(RegisterValue::Register(r))),
-            3 => register
+            // The value is an address of the frame (2), where `carry_on_stack` has stored what is meant, or LLVM has stored it (3).
+            2 | 3 => register
                 .filter(|r| preserved(r) || *r == 7)
                 .map(|r| Value::At(RegisterValue::Memory(r, number.cast_signed()))),
             4 => Some(Value::Constant(i64::from(number.cast_signed()))),

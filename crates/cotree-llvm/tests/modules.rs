@@ -60,8 +60,14 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
     let text = module.to_text();
     // The verifier runs when the text is read again.
     Module::parse_text("again", &text).expect("the instrumented module is valid");
-    let target =
-        Target { level, cpu: "x86-64".into(), position_independent: true, whole_pipeline: false, mapped: true };
+    let target = Target {
+        level,
+        cpu: "x86-64".into(),
+        position_independent: true,
+        whole_pipeline: false,
+        mapped: true,
+        carry_on_stack: false,
+    };
     compile(&mut module, &target, 0).expect("it compiles");
     text
 }
@@ -416,6 +422,7 @@ define void @early() { %r = call i32 @g(i32 1) ret void }";
         position_independent: true,
         whole_pipeline: false,
         mapped: true,
+        carry_on_stack: false,
     };
     let object = compile(&mut module, &target, 0).expect("it compiles");
     let file = object::File::parse(&*object.bytes).expect("an object");

@@ -14,12 +14,17 @@ struct Built {
 impl Built {
     /// Builds a program of `tests/programs`.
     fn new(program: &str, method: &str, level: &str) -> Self {
-        let built = Self {
-            folder: tempfile::tempdir().unwrap(),
-            source: format!("{}/tests/programs/{program}", env!("CARGO_MANIFEST_DIR")),
-        };
+        let built = Self::of(program);
         built.build(&[method, level]);
         built
+    }
+
+    /// Builds nothing yet.
+    fn of(program: &str) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            source: format!("{}/tests/programs/{program}", env!("CARGO_MANIFEST_DIR")),
+        }
     }
 
     fn build(&self, arguments: &[&str]) {
@@ -76,6 +81,11 @@ fn succeed(command: &mut Command) -> String {
     let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
     assert!(status.success(), "{command:?}: {status}\n{stdout}\n{stderr}");
     stdout
+}
+
+/// Where path registers are at calls: `stack` is what is done where the code generator runs out of registers.
+fn carried(place: &str) -> String {
+    format!("-Wl,-plugin-opt=cotree-carry={place}")
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
@@ -216,8 +226,11 @@ fn logged(log: &[u8]) -> BTreeMap<u64, BTreeMap<Vec<u64>, u64>> {
 
 #[test]
 fn paths_are_those_that_the_program_logged() {
-    for method in ["path", "path-context"] {
-        let built = Built::new("blocks_logged.c", method, "-O0");
+    let ways =
+        ["path", "path-context"].into_iter().flat_map(|method| ["registers", "stack"].map(|carry| (method, carry)));
+    for (method, carry) in ways {
+        let built = Built::of("blocks_logged.c");
+        built.build(&[method, "-O0", &carried(carry)]);
         let marks = built.marks("B(");
         // The second run ends by `exit` in the middle of everything.
         for (profile, arguments) in [("whole.cotree", &[][..]), ("ended.cotree", &["x"])] {
@@ -230,7 +243,7 @@ fn paths_are_those_that_the_program_logged() {
                 let mut found = by_marks(function, &["paths", "pending"], &marks);
                 // What is not of this function's own log: the beginning of `main`.
                 found.remove(&vec![]);
-                assert_eq!(found, logged[&number], "{symbol} of {profile} by {method}");
+                assert_eq!(found, logged[&number], "{symbol} of {profile} by {method}, carried in {carry}");
             }
             let ended = functions(&json).map(|f| list(f, "pending").len() + list(f, "cut_short").len()).sum::<usize>();
             assert_eq!(ended > 0, !arguments.is_empty());
@@ -243,14 +256,16 @@ fn paths_are_those_that_the_program_logged() {
 /// Without reference counters, which would stand beside the calls.
 #[test]
 fn calls_alone_in_their_blocks_are_known() {
-    let source = format!("{}/tests/programs/alone_in_blocks.cpp", env!("CARGO_MANIFEST_DIR"));
-    let built = Built { folder: tempfile::tempdir().unwrap(), source };
-    for level in ["-O0", "-O1", "-O2", "-Os"] {
-        succeed(built.cotree(&["--profile", "path", "c++", level, "-w", "-o", "alone", &built.source]).arg("-g"));
+    let built = Built::of("alone_in_blocks.cpp");
+    let ways =
+        ["-O0", "-O1", "-O2", "-Os"].into_iter().flat_map(|level| ["registers", "stack"].map(|carry| (level, carry)));
+    for (level, carry) in ways {
+        let mut build = built.cotree(&["--profile", "path", "c++", level, "-w", "-o", "alone", &built.source]);
+        succeed(build.args(["-g", &carried(carry)]));
         let mut program = Command::new(built.path("alone"));
         succeed(program.current_dir(built.folder.path()).env("COTREE_FILE", "alone.cotree"));
         let report = built.text(&["report", "alone.cotree"]);
-        assert!(report.contains("exact: every count below"), "{level}: {report}");
+        assert!(report.contains("exact: every count below"), "{level}, {carry}: {report}");
         let paths = built.json(&["paths", "-n", "0", "alone.cotree"]);
         let left = functions(&paths).find(|f| f["symbol"].as_str().unwrap().contains("4left")).unwrap();
         assert_eq!(left["entries"], 1000, "{level}");

@@ -133,6 +133,70 @@ pub(crate) unsafe fn drop_empty(module: &Module, function: LLVMValueRef) -> bool
     left
 }
 
+/// Has all that calls of the function carry stored before each of them, so that the bundles hold but addresses of the function's
+/// frame: no register is taken by them.
+///
+/// # Safety
+/// `function` must be a definition of the module.
+pub(crate) unsafe fn carry_on_stack(module: &Module, function: LLVMValueRef) {
+    let mut slots = Vec::new();
+    // SAFETY: as the caller promises; the bundles are disposed of once.
+    unsafe {
+        for call in calls_with_registers(function) {
+            let old = LLVMGetOperandBundleAtIndex(call, 0);
+            let count = LLVMGetNumOperandBundleArgs(old);
+            let mut values: Vec<LLVMValueRef> = (0..count).map(|at| LLVMGetOperandBundleArgAtIndex(old, at)).collect();
+            LLVMDisposeOperandBundle(old);
+            let moved = values.iter_mut().filter(|value| LLVMIsAConstantInt(**value).is_null());
+            for (number, value) in moved.enumerate() {
+                if slots.len() == number {
+                    slots.push(slot(module, function));
+                }
+                store(module, *value, slots[number], call);
+                *value = slots[number];
+            }
+            let bundle = LLVMCreateOperandBundle(DEOPT.as_ptr().cast(), DEOPT.len(), values.as_mut_ptr(), count);
+            rebuild(module, call, &mut [bundle]);
+            LLVMDisposeOperandBundle(bundle);
+        }
+    }
+}
+
+/// # Safety
+/// `function` must be a definition.
+unsafe fn calls_with_registers(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: walking a valid function.
+    unsafe { walk::instructions_of(function).filter(|&i| has_register(i) == Some(true)).collect() }
+}
+
+/// A word of the function's frame.
+///
+/// # Safety
+/// `function` must be a definition of the module.
+unsafe fn slot(module: &Module, function: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: as the caller promises; a definition has a block, and that an instruction.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(module.context);
+        LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
+        let slot = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(module.context), c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        slot
+    }
+}
+
+/// # Safety
+/// The value must be a word available at the call.
+unsafe fn store(module: &Module, value: LLVMValueRef, slot: LLVMValueRef, call: LLVMValueRef) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(module.context);
+        LLVMPositionBuilderBefore(builder, call);
+        // Nobody that the code generator knows reads it.
+        LLVMSetVolatile(LLVMBuildStore(builder, value, slot), 1);
+        LLVMDisposeBuilder(builder);
+    }
+}
+
 /// Whether the only bundle of a call notes any register, if that is ours.
 ///
 /// # Safety

@@ -13,7 +13,7 @@ mod phis;
 mod registers;
 
 pub(crate) use attributes::strip as strip_attributes;
-pub(crate) use bundles::{HAS_NONE, IS_ADDRESS, NOT_SAID, drop_empty as drop_empty_bundles};
+pub(crate) use bundles::{HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_empty as drop_empty_bundles};
 pub(crate) use counters::{COUNTERS, GS, SLAB};
 pub use paths::Paths;
 
