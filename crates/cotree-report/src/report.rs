@@ -287,9 +287,15 @@ impl Report<'_> {
             return writeln!(out, "Every block ran.\n");
         }
         let in_those = measured().filter(|f| f.ran() && f.unreached > 0).count();
+        let doubtful = never.iter().filter(|f| !f.flaws.is_empty()).count();
+        let doubt = match doubtful {
+            0 => String::new(),
+            n if n == never.len() => " (~ not vouched for)".into(),
+            n => format!(" (~ {} of them not vouched for)", grouped(n as u128)),
+        };
         writeln!(
             out,
-            "{} {}; besides, {} in {} that ran{}",
+            "{} {}{doubt}; besides, {} in {} that ran{}",
             self.style.heading("Never reached:"),
             counted(never.len() as u128, "function"),
             counted(u128::from(partly), "block"),
@@ -300,7 +306,8 @@ impl Report<'_> {
             for function in &never {
                 writeln!(
                     out,
-                    "  {} {}",
+                    "  {}{} {}",
+                    if function.flaws.is_empty() { "" } else { "~" },
                     self.options.names.show(&function.symbol),
                     self.unit.brief(function.position)
                 )?;

@@ -4,7 +4,7 @@ mod paths;
 mod sample;
 
 use cotree_core::ids::Edge;
-use cotree_core::profile::FunctionProfile;
+use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_report::files::FilePattern;
 use cotree_report::flow::Flow;
 use cotree_report::names::Names;
@@ -42,6 +42,36 @@ fn report_of_a_killed_run() {
     let options =
         report::Options { verbose: true, style: Style { width: Some(72), colour: false }, ..Default::default() };
     insta::assert_snapshot!(text(|out| report::write(&unit(&sample), &options, out)));
+}
+
+#[test]
+fn functions_that_never_ran_may_not_be_vouched_for() {
+    let mut sample = sample();
+    let idle = |function: &mut FunctionProfile| {
+        function.entries = 0;
+        function.blocks.fill(0);
+        if let Some(edges) = &mut function.edges {
+            edges.fill(0);
+        }
+    };
+    sample.profile.functions.iter_mut().flatten().for_each(idle);
+    let last_line = |sample: &Sample, verbose: bool| {
+        let options = report::Options { verbose, ..Default::default() };
+        let report = text(|out| report::write(&unit(sample), &options, out));
+        report.split_once("Never reached:").unwrap().1.to_owned()
+    };
+    let vouched = last_line(&sample, true);
+    assert!(vouched.starts_with(" 4 functions; besides") && !vouched.contains('~'), "{vouched}");
+    sample.profile.functions[1].as_mut().unwrap().flaws.push(Flaw::Damaged);
+    // One that is inlined there is in doubt with it.
+    let some = last_line(&sample, true);
+    assert!(some.starts_with(" 4 functions (~ 2 of them not vouched for); besides"), "{some}");
+    assert!(some.contains("\n  ~classify ") && some.contains("\n  ~square ") && some.contains("\n  main "), "{some}");
+    for function in sample.profile.functions.iter_mut().flatten() {
+        function.flaws = vec![Flaw::Damaged];
+    }
+    let all = last_line(&sample, false);
+    assert!(all.starts_with(" 4 functions (~ not vouched for); besides"), "{all}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::sys::{self, Errno};
 use super::{profile, say, slabs, stop, unit};
 use crate::layout::Flags;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -33,6 +33,14 @@ pub fn prepare() {
     if !unit::hole().is_empty() && !PREPARED.swap(true, Relaxed) {
         install();
     }
+}
+
+/// Why the file could not be made larger, the last time.
+static WHY: AtomicI32 = AtomicI32::new(libc::ENOSPC);
+
+/// The file could not be made larger; whether that loses anything is seen at the end.
+pub fn refused(error: Errno) {
+    WHY.store(error.0, Relaxed);
 }
 
 /// A forked child has lost nothing yet.
@@ -98,11 +106,21 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
 /// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until [`go_on`].
 pub fn settle() {
     ONLY_READ.store(true, Relaxed);
-    if HAPPENED.swap(false, Relaxed) {
+    let gave_up = HAPPENED.swap(false, Relaxed);
+    if gave_up {
         slabs::take_back_pages();
-        let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
-        say::trouble("counts of paths are missing in", profile::final_name(), Errno(libc::ENOSPC), remedy);
     }
+    let flags = profile::flags();
+    let missing = if flags & Flags::PATHS_MISSING != 0 {
+        "counts of paths are missing in"
+    } else if flags & Flags::SLAB_SHARED != 0 {
+        "counts of threads may be missing in"
+    } else {
+        return;
+    };
+    let why = Errno(if gave_up { libc::ENOSPC } else { WHY.load(Relaxed) });
+    let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
+    say::trouble(missing, profile::final_name(), why, remedy);
 }
 
 /// The program goes on, and counts.

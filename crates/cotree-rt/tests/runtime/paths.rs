@@ -41,14 +41,18 @@ fn many_keys() {
     ] {
         let program = build(&place, flavour, access);
         for how in ["", "full", "exec"] {
-            Run::of(program.command().arg(how), 0);
+            let run = Run::of(program.command().arg(how), 0);
             let profile = place.profile();
             let times = if how == "exec" { 2 } else { 1 };
             assert_eq!(profile.state(), State::FINISHED);
             if how == "full" {
                 // The file could not grow, nor could it in the end.
                 assert_eq!(profile.flags(), Flags::PATHS_MISSING);
+                assert!(run.errors.contains("counts of paths are missing in"), "{}", run.errors);
+                assert!(run.errors.contains("file size limit"), "{}", run.errors);
+                assert_eq!(run.errors.lines().count(), 1, "{}", run.errors);
             } else {
+                assert_eq!(run.errors, "", "{how}");
                 assert_eq!(profile.flags(), 0, "{how}");
                 assert_many(&profile, 0, times);
                 assert_second(&profile, times);

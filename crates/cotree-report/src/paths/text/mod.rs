@@ -113,6 +113,11 @@ pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io:
     doubts::write(&view, out)
 }
 
+/// What is in a list of the hottest.
+fn kinds(hot: &[Hot]) -> &'static str {
+    if hot.iter().any(|hot| matches!(hot.what, What::SelfLoop(_))) { "paths and loops of one block" } else { "paths" }
+}
+
 /// A unit and how to show it.
 struct View<'a> {
     unit: &'a PathUnit<'a>,
@@ -136,7 +141,11 @@ impl View<'_> {
         let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
         let part = |part: u128| percent(part, whole.instructions);
         let mut rows = vec![
-            row("functions run", grouped(whole.run.into()), format!("of {}", grouped(whole.functions.into()))),
+            row(
+                "functions run",
+                grouped(whole.run.into()),
+                format!("of {}, copies inlined elsewhere apart", grouped(whole.functions.into())),
+            ),
             row("paths run", grouped(whole.executed.into()), format!("of {} possible", rows::large(whole.possible))),
             row("executions", grouped(whole.executions), "of paths".into()),
             row(
@@ -147,7 +156,11 @@ impl View<'_> {
         ];
         if !hot.is_empty() {
             let needed = |share| grouped(covering(hot, whole.instructions, share) as u128);
-            rows.push(row("90% of those", needed(90.0), format!("paths (50% {}, 99% {})", needed(50.0), needed(99.0))));
+            rows.push(row(
+                "90% of those",
+                needed(90.0),
+                format!("{} (50% {}, 99% {})", kinds(hot), needed(50.0), needed(99.0)),
+            ));
         }
         let ended = whole.pending + whole.cut_short + whole.unresolved;
         if (whole.pending, whole.cut_short, whole.unresolved) != (0, 0, 0) {
@@ -203,7 +216,7 @@ impl View<'_> {
             By::Count => "count",
             By::Metric => metric.of_what(),
         };
-        rows::heading(self.options, &format!("Hottest paths, by {by}"), shown, hot.len(), out)?;
+        rows::heading(self.options, &format!("Hottest {}, by {by}", kinds(hot)), shown, hot.len(), out)?;
         let mut columns = vec![number("instructions"), number("share")];
         if self.options.by == By::Instructions {
             columns.push(number("so far"));

@@ -1,7 +1,7 @@
 //! More slabs, and room for tables of paths.
 
 use super::super::sys::{self, Errno};
-use super::super::{profile, unit};
+use super::super::{no_room, profile, unit};
 use super::holes::use_as_touched;
 use super::{Chunk, READ_WRITE, allocate, chunks, count, end_of_file, push};
 use crate::layout::PAGE;
@@ -37,6 +37,9 @@ pub(super) fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
     let in_file = if profile::mapped() { grow_file(slabs, allocated, paths) } else { Err(Errno(libc::ENODEV)) };
     let orphan = in_file.is_err() && (profile::mapped() || !profile::active());
     let in_memory = in_file.is_err();
+    if let (Err(error), true) = (&in_file, profile::mapped()) {
+        no_room::refused(*error);
+    }
     let base = in_file.or_else(|_| sys::map_anonymous(len))?;
     let chunk = push(base, slabs, if in_memory { len } else { allocated }, paths, orphan)?;
     profile::set_slab_count(count());
