@@ -104,7 +104,7 @@ struct Recorded {
 
 fn carry_on_stack<'a>(module: &Module, functions: impl IntoIterator<Item = &'a String>) {
     for name in functions {
-        let name = CString::new(name.as_str()).expect("a name that LLVM gave");
+        let Ok(name) = CString::new(name.as_str()) else { continue };
         // SAFETY: the module is valid, and a function of it that has a name is found by that.
         unsafe {
             let function = LLVMGetNamedFunction(module.raw, name.as_ptr());

@@ -85,6 +85,19 @@ pub enum Error {
         /// Its target triple.
         triple: String,
     },
+    /// Code reaches as far as two gigabytes, less what it takes itself.
+    #[error(
+        "the counters of {unit} would take {} MiB, more than the {} MiB that its code can reach: choose a smaller --path-array, or \
+         fewer functions (--include, --exclude)", bytes >> 20, most >> 20
+    )]
+    TooManyCounters {
+        /// The name of the program.
+        unit: String,
+        /// Bytes of counters.
+        bytes: u64,
+        /// As many as there may be.
+        most: u64,
+    },
     /// The optimiser or code generator refused.
     #[error("{module}: LLVM failed to {step}: {reason}")]
     Llvm {

@@ -115,6 +115,9 @@ pub(crate) struct Prepared {
     pub(crate) extracted: Extracted,
 }
 
+/// As many words of counters, so that code and data of the program are within two gigabytes with them.
+const MOST_COUNTERS: u64 = 3 << 26;
+
 /// Compiles a link unit: parse, extract, plan, apply, optimise, emit.
 ///
 /// # Errors
@@ -145,6 +148,10 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let spare = layout.counter_count + layout.cache_count;
+    if spare > MOST_COUNTERS {
+        let [bytes, most] = [spare, MOST_COUNTERS].map(|words| words.saturating_mul(8));
+        return Err(Error::TooManyCounters { unit: program.name, bytes, most });
+    }
     // Displacements are of 32 bits, and the code has to reach the counters from where it is.
     let far = access == Access::Segment && spare >= 1 << 26;
     let access = if far { Access::ThreadInExecutable } else { access };

@@ -284,3 +284,30 @@ fn a_million_paths_of_one_function() {
     let size = fs::metadata(built.path("million.cotree")).unwrap().len();
     assert!(size < (1 << 20) * 32 * 4 + (1 << 20), "{size} bytes");
 }
+
+/// 64 functions of 2^22 paths, each counted in an array of its own.
+#[test]
+fn arrays_that_no_code_can_reach_are_refused() {
+    let built = Built::of("million_paths.c");
+    let tests: String = (0..22).map(|bit| format!("if (x >> {bit} & 1) y = y * 3 + {bit};")).collect();
+    let functions: String = (0..64)
+        .map(|n| {
+            format!("__attribute__((noinline)) unsigned f{n}(unsigned x) {{ unsigned y = {n}; {tests} return y; }}\n")
+        })
+        .collect();
+    let calls: String = (0..64).map(|n| format!("y += f{n}(y);")).collect();
+    fs::write(
+        built.path("many.c"),
+        format!("{functions}int main(void) {{ unsigned y = 1; {calls} return y == 0; }}\n"),
+    )
+    .unwrap();
+    let build = |array: &'static str| ["--profile", "path", "--path-array", array, "cc", "-O0", "many.c", "-o", "many"];
+    let words = built.refused(&build("4194304"));
+    assert!(words.contains("the counters of many would take 2048 MiB, more than the 1536 MiB"), "{words}");
+    assert!(words.contains("choose a smaller --path-array"), "{words}");
+    assert!(!Path::new(&built.path("many")).exists());
+    // Those that are left to choose their arrays themselves get along.
+    succeed(&mut built.cotree(&build("1024")));
+    succeed(Command::new(built.path("many")).current_dir(built.folder.path()).env("COTREE_FILE", "many.cotree"));
+    assert!(built.text(&["report", "many.cotree"]).contains("exact: every count below"));
+}
