@@ -270,17 +270,19 @@ fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
     paths::open();
 }
 
-/// Opens the file again to let it grow; None if the name no longer leads there.
-pub fn reopen() -> Option<c_int> {
+/// Opens the file again to let it grow, if one of its names still leads there.
+pub fn reopen() -> sys::Result<c_int> {
+    let mut failed = Errno(libc::ENOENT);
     // It has its final name while an `exec` is under way that may yet fail.
-    [&names().live, &names().name].into_iter().find_map(|name| {
-        let fd = sys::open(name.c_str()?, libc::O_RDWR, 0).ok()?;
-        if sys::identity(fd) == names().identity {
-            return Some(fd);
+    for name in [&names().live, &names().name].into_iter().filter_map(Path::c_str) {
+        match sys::open(name, libc::O_RDWR, 0) {
+            Ok(fd) if sys::identity(fd) == names().identity => return Ok(fd),
+            Ok(fd) => sys::close(fd),
+            Err(Errno(libc::ENOENT)) => {}
+            Err(error) => failed = error,
         }
-        sys::close(fd);
-        None
-    })
+    }
+    Err(failed)
 }
 
 /// Completes the file and publishes it under its name. Frames and threads have been accounted for.

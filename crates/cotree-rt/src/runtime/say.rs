@@ -1,13 +1,35 @@
 //! The one line that the runtime may print.
 
 use super::sys::{self, Errno};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// `cotree: WHAT PATH: CAUSE; REMEDY` on standard error, the first time in this process only.
+const STANDARD_ERROR: c_int = 2;
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+/// Device and inode of standard error at the start; zeros: none.
+static ERRORS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// Looks where standard error leads, before the program can have something else of its own there.
+pub fn start() {
+    let (device, inode) = sys::identity(STANDARD_ERROR).unwrap_or_default();
+    ERRORS[0].store(device, Relaxed);
+    ERRORS[1].store(inode, Relaxed);
+    STARTED.store(true, Relaxed);
+}
+
+/// Does it still lead there?
+fn is_standard_error() -> bool {
+    let at_start = (ERRORS[0].load(Relaxed), ERRORS[1].load(Relaxed));
+    !STARTED.load(Relaxed) || sys::identity(STANDARD_ERROR) == Some(at_start)
+}
+
+/// `cotree: WHAT PATH: CAUSE; REMEDY` on standard error, the first time in this process only, and unless the program has closed it or put
+/// something else there: that may be a file of data.
 pub fn trouble(what: &str, path: &[u8], error: Errno, remedy: &str) {
-    if SAID.swap(true, Relaxed) {
+    if SAID.swap(true, Relaxed) || !is_standard_error() {
         return;
     }
     let mut digits = [0_u8; 20];
@@ -17,7 +39,7 @@ pub fn trouble(what: &str, path: &[u8], error: Errno, remedy: &str) {
     };
     let pieces: &[&[u8]] =
         &[b"cotree: ", what.as_bytes(), b" ", path, b": ", word.as_bytes(), number, b"; ", remedy.as_bytes(), b"\n"];
-    sys::write_pieces(2, pieces);
+    sys::write_pieces(STANDARD_ERROR, pieces);
 }
 
 fn describe(error: Errno) -> Option<&'static str> {

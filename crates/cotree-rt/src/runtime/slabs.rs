@@ -65,7 +65,7 @@ impl Chunk {
             return Ok(());
         }
         let wanted = bytes.max(allocated + allocated / 4).next_multiple_of(PAGE as usize).min(self.len());
-        let fd = profile::reopen().ok_or(Errno(libc::ENOENT))?;
+        let fd = profile::reopen()?;
         let result = sys::allocate(fd, self.offset.load(Relaxed) + allocated as u64, (wanted - allocated) as u64);
         sys::close(fd);
         result.inspect(|()| self.allocated.store(wanted, Relaxed))

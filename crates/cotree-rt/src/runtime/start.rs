@@ -1,6 +1,6 @@
 //! Start-up: before any code of the program runs.
 
-use super::{end, fork, modules, paths, profile, slabs, thread, unit};
+use super::{end, fork, modules, paths, profile, say, slabs, thread, unit};
 #[cfg(not(feature = "shared-library"))]
 use core::ffi::c_int;
 use core::ffi::{CStr, c_char};
@@ -45,6 +45,7 @@ unsafe fn start(environment: Environment) {
         return;
     }
     unit::find_image();
+    say::start();
     // SAFETY: the caller vouches.
     let pattern = unsafe { pattern(environment) };
     if pattern.is_empty() || pattern == b"/dev/null" {

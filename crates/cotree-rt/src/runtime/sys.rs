@@ -78,14 +78,36 @@ pub unsafe fn write_at(fd: c_int, data: *const u8, len: usize, offset: u64) -> R
     Ok(())
 }
 
-/// Writes the pieces as one message.
+/// Writes the pieces as one message. Nobody is told if there is no reader any more.
 pub fn write_pieces(fd: c_int, pieces: &[&[u8]]) {
     let mut vector = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; 12];
     for (slot, piece) in vector.iter_mut().zip(pieces) {
         *slot = libc::iovec { iov_base: piece.as_ptr() as *mut c_void, iov_len: piece.len() };
     }
+    let mask = set_signal_mask(u64::MAX);
+    let waiting = is_pending(libc::SIGPIPE);
     // SAFETY: the vector describes live slices.
-    let _ = unsafe { call(libc::SYS_writev, [fd as usize, vector.as_ptr() as usize, pieces.len().min(12), 0, 0, 0]) };
+    let written =
+        unsafe { call(libc::SYS_writev, [fd as usize, vector.as_ptr() as usize, pieces.len().min(12), 0, 0, 0]) };
+    if written == Err(Errno(libc::EPIPE)) && !waiting {
+        take_pending(libc::SIGPIPE);
+    }
+    set_signal_mask(mask);
+}
+
+fn is_pending(signal: c_int) -> bool {
+    let mut pending = 0_u64;
+    // SAFETY: the kernel fills one word.
+    let _ = unsafe { call(libc::SYS_rt_sigpending, [&raw mut pending as usize, 8, 0, 0, 0, 0]) };
+    pending & 1 << (signal - 1) != 0
+}
+
+/// Takes away a signal that this thread has blocked and that is pending, if it is.
+fn take_pending(signal: c_int) {
+    let (set, at_once) = (1_u64 << (signal - 1), [0_u64; 2]);
+    let args = [&raw const set as usize, 0, at_once.as_ptr() as usize, 8, 0, 0];
+    // SAFETY: the kernel reads a set and a time.
+    let _ = unsafe { call(libc::SYS_rt_sigtimedwait, args) };
 }
 
 /// Allocates the file's blocks for a range, growing the file, whatever the file system can do. Never raises SIGXFSZ.
@@ -116,6 +138,12 @@ pub fn resize(fd: c_int, len: u64) -> Result<()> {
     }
     // SAFETY: touches nothing but the file.
     unsafe { call(libc::SYS_ftruncate, [fd as usize, len as usize, 0, 0, 0, 0]) }.map(|_| ())
+}
+
+/// Takes away what the file has behind this length.
+pub fn shorten(fd: c_int, len: u64) {
+    // SAFETY: touches nothing but the file.
+    let _ = unsafe { call(libc::SYS_ftruncate, [fd as usize, len as usize, 0, 0, 0, 0]) };
 }
 
 /// From where to where the file has data at or after the offset; at the end of all offsets if there is none.

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 #include "../../../../include/cotree.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -58,9 +59,21 @@ static void handler(int signal) {
 }
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
-    if (!strcmp(how, "full")) {
-        struct rlimit limit = {40960, 40960};
+    if (!strcmp(how, "full") || !strcmp(how, "full-data")) {
+        struct rlimit limit = {0, RLIM_INFINITY};
+        limit.rlim_cur = argc > 2 ? atol(argv[2]) : 40960;
         setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    // The program's own file where standard error was.
+    if (!strcmp(how, "full-data") && (close(2) || open("data", O_RDWR | O_CREAT, 0600) != 2 || write(2, "data", 4) != 4)) return 9;
+    if (!strcmp(how, "confined")) {
+        unsigned long pages;
+        FILE *sizes = fopen("/proc/self/statm", "r");
+        if (!sizes || fscanf(sizes, "%lu", &pages) != 1) return 9;
+        fclose(sizes);
+        struct rlimit limit = {0, RLIM_INFINITY};
+        limit.rlim_cur = pages * 4096 + atol(argv[2]);
+        setrlimit(RLIMIT_AS, &limit);
     }
     many(0);
     if (!strcmp(how, "threads")) {

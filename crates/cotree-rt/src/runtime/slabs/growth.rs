@@ -35,13 +35,13 @@ pub(super) fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
     let len = slabs * unit::stride();
     let allocated = if paths { bytes.next_multiple_of(PAGE as usize) } else { len };
     let in_file = if profile::mapped() { grow_file(slabs, allocated, paths) } else { Err(Errno(libc::ENODEV)) };
-    let orphan = in_file.is_err() && (profile::mapped() || !profile::active());
-    let in_memory = in_file.is_err();
     if let (Err(error), true) = (&in_file, profile::mapped()) {
         no_room::refused(*error);
     }
-    let base = in_file.or_else(|_| sys::map_anonymous(len))?;
-    let chunk = push(base, slabs, if in_memory { len } else { allocated }, paths, orphan)?;
+    let chunk = in_file.or_else(|_| {
+        let orphan = profile::mapped() || !profile::active();
+        push(sys::map_anonymous(len)?, slabs, len, paths, orphan)
+    })?;
     profile::set_slab_count(count());
     Ok(chunk)
 }
@@ -49,17 +49,26 @@ pub(super) fn grow(bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
 /// Room for the first table of paths, in a new file that is still open.
 pub fn make_first_room(fd: c_int, bytes: usize) -> sys::Result<()> {
     let bytes = bytes.next_multiple_of(PAGE as usize);
-    let slabs = bytes.div_ceil(unit::stride());
-    let base = map_behind(fd, slabs, bytes, true)?;
-    push(base, slabs, bytes, true, false)?;
-    Ok(())
+    add_behind(fd, bytes.div_ceil(unit::stride()), bytes, true).map(|_| ())
 }
 
-fn grow_file(slabs: usize, bytes: usize, paths: bool) -> sys::Result<*mut u8> {
-    let fd = profile::reopen().ok_or(Errno(libc::ENOENT))?;
-    let result = map_behind(fd, slabs, bytes, paths);
+fn grow_file(slabs: usize, bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
+    let fd = profile::reopen()?;
+    let result = add_behind(fd, slabs, bytes, paths);
     sys::close(fd);
     result
+}
+
+/// A chunk at the end of the file, which stays as long as it was where there is no room: anything behind the last slab would be
+/// taken for damage.
+fn add_behind(fd: c_int, slabs: usize, bytes: usize, paths: bool) -> sys::Result<&'static Chunk> {
+    let end = end_of_file();
+    let base = map_behind(fd, slabs, bytes, paths);
+    let chunk = base.and_then(|base| push(base, slabs, bytes, paths, false));
+    if chunk.is_err() {
+        sys::shorten(fd, end);
+    }
+    chunk
 }
 
 /// Places of slabs at the end of the file, with room for so many bytes if they are for tables of paths.

@@ -35,7 +35,7 @@ pub(super) struct OpenFile(Option<c_int>);
 impl OpenFile {
     pub(super) fn new() -> Self {
         let wanted = profile::mapped() && !unit::hole().is_empty();
-        Self(if wanted { profile::reopen() } else { None })
+        Self(if wanted { profile::reopen().ok() } else { None })
     }
 
     /// The memory at a place in it.
