@@ -25,6 +25,7 @@ pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution
 pub use module::Module;
 pub use stacks::NativeObject;
 pub mod apply;
+mod branch_weights;
 mod code_map;
 pub mod codegen;
 pub mod extract;

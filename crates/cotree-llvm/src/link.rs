@@ -13,7 +13,7 @@ use crate::stack_maps::{Point, RegisterTable};
 use crate::stacks::{self, NativeObject};
 use crate::unit_object::{self, Nature};
 use crate::unit_plan::plan_unit;
-use crate::{apply, callers, entries, runtime_object};
+use crate::{apply, branch_weights, callers, entries, runtime_object};
 use cotree_core::affine::AffineVariable;
 use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
 use cotree_core::hints::Hints;
@@ -21,6 +21,7 @@ use cotree_core::ids::Site;
 use cotree_core::method::path::windows::Room;
 use cotree_core::plan::{Layout, Method, UnitPlan};
 use cotree_profile::binary::{BinaryMap, CodeFunction, CodeMap};
+use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -144,7 +145,9 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let access = access(job, &prepared);
     let announcing = if access == Access::Segment { &foreign[..] } else { &[] };
     let variables = affine_variables(&prepared);
-    let plan = plan_unit(&program, &variables, &hints(&prepared), &calls, announcing, &job.options, room)?;
+    let weights = job.options.weights.as_deref().map(Weights::open).transpose()?;
+    let options = (&job.options, weights.as_ref());
+    let plan = plan_unit(&program, &variables, &hints(&prepared), &calls, announcing, options, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &job.native_references, job.kind == OutputKind::Shared);
     let spare = layout.counter_count + layout.cache_count;
@@ -188,6 +191,9 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let built: Vec<Built> = work
         .into_par_iter()
         .map(|(number, module, extracted, layers, first)| {
+            if let Some(weights) = weights.as_ref().filter(|_| !none) {
+                branch_weights::tell(&module, &extracted, weights);
+            }
             build(job, &target, &unit, number, module, &extracted, &layers, first)
         })
         .collect::<Result<_, _>>()?;

@@ -10,7 +10,7 @@ use crate::signals::Handlers;
 use crate::stack_maps::RegisterTable;
 use crate::unit_object::{self, Nature};
 use crate::unit_plan::plan_unit;
-use crate::{callers, entries};
+use crate::{branch_weights, callers, entries};
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;
 use cotree_core::facts::{Doubt, Function, ProgramMap};
@@ -19,6 +19,7 @@ use cotree_core::method::path::windows::Room;
 use cotree_core::plan::{DerivedEntry, Method};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryMap, CodeMap};
+use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
@@ -109,7 +110,9 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let calls =
         if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
     let room = if executable { Room::AsUsed } else { Room::Whole };
-    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &[], options, room)?;
+    let weights = options.weights.as_deref().map(Weights::open).transpose()?;
+    let chosen = (options, weights.as_ref());
+    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &[], chosen, room)?;
     let layout = plan.layout();
     let handlers = Handlers::new(&prepared, &[], !executable);
     let resolving = callers::resolving(&prepared);
@@ -120,6 +123,9 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     };
     let [Prepared { module, extracted }] = prepared;
     if !none {
+        if let Some(weights) = &weights {
+            branch_weights::tell(&module, &extracted, weights);
+        }
         let layers = layers(&plan, &layout, 0..layout.main.len());
         apply::apply(
             &module,

@@ -20,17 +20,16 @@ use rayon::prelude::*;
 /// Plans all functions of a unit; what is told of each is in unit order.
 ///
 /// # Errors
-/// If the weights can't be read, or a function can't be planned.
+/// If a function can't be planned.
 pub(crate) fn plan_unit(
     program: &ProgramMap,
     affine: &[&[AffineVariable]],
     hints: &[&Hints],
     calls: &[Vec<CallPoint>],
     announcing: &[bool],
-    options: &Options,
+    (options, weights): (&Options, Option<&Weights>),
     room: Room,
 ) -> Result<UnitPlan, Error> {
-    let weights = options.weights.as_deref().map(Weights::open).transpose()?;
     let planner =
         Planner { functions: program.functions().zip(hints.iter().copied()).collect(), weights, affine, options };
     let method = options.method;
@@ -59,7 +58,7 @@ type Hinted<'a> = ((&'a facts::Module, &'a Function), &'a Hints);
 
 struct Planner<'a> {
     functions: Vec<Hinted<'a>>,
-    weights: Option<Weights>,
+    weights: Option<&'a Weights>,
     affine: &'a [&'a [AffineVariable]],
     options: &'a Options,
 }
@@ -68,7 +67,7 @@ impl Planner<'_> {
     /// The function's graph, and how often its edges run or are thought to.
     fn graph(&self, ((module, function), hints): &Hinted<'_>) -> Result<(Cfg, Weighting), Error> {
         let cfg = function.cfg().map_err(|e| failed(&module.name, e.to_string()))?;
-        let previous = self.weights.as_ref().and_then(|w| w.of(&module.name, function));
+        let previous = self.weights.and_then(|w| w.of(&module.name, function));
         // Where there is no room in registers, it hangs on single probes what a path register pushes out of them, and predictions only move
         // them about: bzip2's decoder takes half as many instructions again by them.
         let predicts = !self.options.method.counts_paths() || function.blocks.len() <= LARGE;

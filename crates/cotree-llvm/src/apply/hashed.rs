@@ -6,6 +6,7 @@
 
 use super::counters::Counters;
 use super::paths::number;
+use crate::branch_weights;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, enum_attribute};
 use crate::module::Module;
@@ -153,17 +154,6 @@ pub(super) unsafe fn fast_path(module: &Module, caller: &Counters, metric: bool)
 /// # Safety
 /// `branch` must be a conditional branch of the module.
 unsafe fn likely(module: &Module, branch: LLVMValueRef) {
-    let int32 = |value| {
-        // SAFETY: a constant of the module's context.
-        unsafe { LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(module.context), value, 0)) }
-    };
-    let (tag, kind) = ("branch_weights", "prof");
-    // SAFETY: as the caller promises; metadata of the module's context.
-    unsafe {
-        let tag = LLVMMDStringInContext2(module.context, tag.as_ptr().cast(), tag.len());
-        let mut operands = [tag, int32(2000), int32(1)];
-        let node = LLVMMDNodeInContext2(module.context, operands.as_mut_ptr(), 3);
-        let kind = LLVMGetMDKindIDInContext(module.context, kind.as_ptr().cast(), 4);
-        LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(module.context, node));
-    }
+    // SAFETY: as the caller promises.
+    unsafe { branch_weights::set(module, branch, &[2000, 1]) }
 }
