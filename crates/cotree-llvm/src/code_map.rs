@@ -125,8 +125,8 @@ fn without_probe(function: &CodeFunction, point: &Point) -> Option<ReturnPoint> 
 /// The return addresses of one function's numbered calls. False if calls can't be told apart.
 ///
 /// LLVM puts a probe before the last real instruction up to the call, and to it a call with a `deopt` bundle is none yet: so
-/// calls that follow each other without an instruction between have one address. They are told apart by their order,
-/// which is that of the probes of one inlined copy, and by the registers that are known at the return address.
+/// calls that follow each other without an instruction between have one address. They are told apart by what the bundle says of
+/// the return address, and where a call has none any more by their order, which is that of the probes of one inlined copy.
 fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point], found: &mut Vec<ReturnPoint>) -> bool {
     probes.sort_by_key(|probe| probe.address);
     let mut certain = true;
@@ -136,11 +136,16 @@ fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point],
         while !waiting.is_empty() {
             let Some(offset) = return_offset(code, from) else { break };
             from = i64::from(offset);
-            let registers =
-                points.binary_search_by_key(&offset, |p| p.offset).map_or(&[][..], |at| &points[at].registers);
+            let point = points.binary_search_by_key(&offset, |p| p.offset).map(|at| &points[at]).ok();
+            let registers = point.map_or(&[][..], |point| &point.registers);
             let chain = |probe: &Probe| -> Vec<(u32, Site)> {
                 probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect()
             };
+            let told = point.and_then(|point| point.chain.as_ref());
+            if let Some(at) = told.and_then(|told| waiting.iter().position(|probe| chain(probe) == *told)) {
+                found.push(ReturnPoint { offset, chain: chain(waiting.remove(at)), registers: Vec::new() });
+                continue;
+            }
             let fits = |probe: &Probe| {
                 let chain = chain(probe);
                 registers.iter().all(|register| chain.contains(&register.link))
@@ -379,5 +384,15 @@ mod tests {
         assert_eq!(told(chains, &[known(7, 4), known(12, 3)]), (true, vec![(7, 2), (12, 1)]));
         assert!(!told(chains, &[]).0);
         assert!(!told([&[1, 3], &[2, 3]], &[known(7, 4)]).0);
+    }
+
+    #[test]
+    fn calls_of_different_copies_are_told_apart_by_what_their_bundles_say() {
+        let says =
+            |offset, chain: [u16; 2]| Point { offset, registers: Vec::new(), chain: Some(chain.map(site).to_vec()) };
+        let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
+        assert_eq!(told(chains, &[says(7, [2, 4])]), (true, vec![(7, 2), (12, 1)]));
+        assert_eq!(told(chains, &[says(7, [2, 4]), says(12, [1, 3])]), (true, vec![(7, 2), (12, 1)]));
+        assert!(!told(chains, &[says(7, [2, 3])]).0);
     }
 }

@@ -285,6 +285,29 @@ fn a_million_paths_of_one_function() {
     assert!(size < (1 << 20) * 32 * 4 + (1 << 20), "{size} bytes");
 }
 
+/// A parser and its trees of templates, all of it inlined: calls of different copies follow each other at once, and throw.
+#[test]
+fn calls_that_follow_each_other_are_told_apart() {
+    let mut built = Built::of("million_paths.c");
+    built.source = format!("{}/../../xtask/programs/templates.cpp", env!("CARGO_MANIFEST_DIR"));
+    for (method, level) in [("path", "-O1"), ("path", "-O2"), ("path-context", "-O2")] {
+        succeed(&mut built.cotree(&[
+            "--profile",
+            method,
+            "--verify",
+            "c++",
+            level,
+            "-w",
+            "-o",
+            "program",
+            &built.source,
+        ]));
+        built.run(&["50"], "templates.cotree");
+        let report = built.text(&["report", "templates.cotree"]);
+        assert!(report.contains("exact: every count below"), "{method} {level}: {report}");
+    }
+}
+
 /// 64 functions of 2^22 paths, each counted in an array of its own.
 #[test]
 fn arrays_that_no_code_can_reach_are_refused() {
