@@ -51,6 +51,21 @@ pub struct Target {
     pub carry_on_stack: bool,
 }
 
+impl Target {
+    /// Position-independent code of a program for any x86-64, optimised by the compiler already.
+    #[must_use]
+    pub fn new(level: Level) -> Self {
+        Self {
+            level,
+            cpu: "x86-64".into(),
+            position_independent: true,
+            whole_pipeline: false,
+            mapped: true,
+            carry_on_stack: false,
+        }
+    }
+}
+
 /// An object with the machine functions that it defines, in the order of their records in `.cotree.funcs`.
 pub struct Object {
     /// The ELF file.
@@ -341,14 +356,7 @@ mod tests {
     fn running_out_of_registers_is_no_failure() {
         let text = include_str!("../tests/out_of_registers.ll");
         let parse = || Module::parse_text("out_of_registers", text).expect("valid IR");
-        let target = Target {
-            level: Level::O2,
-            cpu: "x86-64".into(),
-            position_independent: true,
-            whole_pipeline: false,
-            mapped: true,
-            carry_on_stack: false,
-        };
+        let target = Target::new(Level::O2);
         let mut module = parse();
         keep_carried_in_registers();
         let machine = Machine::new(&module, &target).expect("a code generator");

@@ -60,14 +60,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
     let text = module.to_text();
     // The verifier runs when the text is read again.
     Module::parse_text("again", &text).expect("the instrumented module is valid");
-    let target = Target {
-        level,
-        cpu: "x86-64".into(),
-        position_independent: true,
-        whole_pipeline: false,
-        mapped: true,
-        carry_on_stack: false,
-    };
+    let target = Target::new(level);
     compile(&mut module, &target, 0).expect("it compiles");
     text
 }
@@ -416,14 +409,7 @@ define void @first() { %r = call i32 @g(i32 1) ret void }
 define void @second() { %r = call i32 @g(i32 1) ret void }
 define void @early() { %r = call i32 @g(i32 1) ret void }";
     let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
-    let target = Target {
-        level: Level::O2,
-        cpu: "x86-64".into(),
-        position_independent: true,
-        whole_pipeline: false,
-        mapped: true,
-        carry_on_stack: false,
-    };
+    let target = Target::new(Level::O2);
     let object = compile(&mut module, &target, 0).expect("it compiles");
     let file = object::File::parse(&*object.bytes).expect("an object");
     let targets = |name: &str| -> Vec<String> {
