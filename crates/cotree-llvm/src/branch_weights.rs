@@ -20,9 +20,9 @@ const WHOLE: f64 = (1 << 30) as f64;
 /// Gives all branches the weights that their functions' counts say. Functions that did not run keep what they have.
 pub(crate) fn tell(module: &Module, extracted: &Extracted, weights: &Weights) {
     for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
-        let counts = function.cfg().ok().zip(weights.of(&module.name, function));
-        let weighting = counts.and_then(|(cfg, profile)| Weighting::from_profile(&cfg, profile));
-        if let Some(weighting) = weighting.filter(|_| function.untouched.is_none()) {
+        let known = weights.of(&module.name, function).filter(|_| function.untouched.is_none());
+        let weighting = known.and_then(|profile| Weighting::from_profile(&function.cfg().ok()?, profile));
+        if let Some(weighting) = weighting {
             // SAFETY: the handles are of this very module, unchanged since extraction.
             unsafe { tell_function(module, function, handles, &weighting) };
         }
