@@ -172,20 +172,35 @@ struct Variables<'a> {
     facts: &'a [AffineVariable],
     loops: LoopForest,
     values: Vec<(u64, u64)>,
+    /// When each loop was entered, and when each block was last left, by which edge.
+    entered: Vec<u64>,
+    left: BTreeMap<Block, (u64, Edge)>,
+    time: u64,
 }
 
 impl Variables<'_> {
     /// The program moves its variables.
     fn take(&mut self, cfg: &Cfg, edge: Edge, initial: &mut impl FnMut() -> u64) {
         let (src, dst) = (cfg.src(edge), cfg.dst(edge));
-        for (facts, (value, entry)) in self.facts.iter().zip(&mut self.values) {
+        self.time += 1;
+        self.left.insert(src, (self.time, edge));
+        for ((facts, (value, entry)), entered) in self.facts.iter().zip(&mut self.values).zip(&mut self.entered) {
             let Some(l) = self.loops.headed_by(facts.header) else { continue };
             if dst == facts.header && !self.loops.contains(l, src) {
                 *value = initial() & mask(facts.bits);
                 *entry = *value;
+                *entered = self.time;
             } else if let Ok(found) = facts.steps.binary_search_by_key(&edge, |s| s.0) {
                 *value = value.wrapping_add(facts.steps[found].1.cast_unsigned()) & mask(facts.bits);
             }
+        }
+    }
+
+    /// Has its branch gone this way since the loop was entered? If it has gone neither way, anything may be true of its condition.
+    fn went(&self, closing: Closing, edge: Edge, src: Block) -> bool {
+        match self.left.get(&src) {
+            Some(&(time, way)) if time > self.entered[closing.variable.index()] => way == edge,
+            _ => self.time.is_multiple_of(3),
         }
     }
 
@@ -256,7 +271,14 @@ impl<'a> Machine<'a> {
     #[must_use]
     pub fn with_variables(mut self, variables: &'a [AffineVariable]) -> Self {
         let loops = LoopForest::new(self.cfg, &Dfs::new(self.cfg));
-        self.variables = Some(Variables { facts: variables, loops, values: vec![(0, 0); variables.len()] });
+        self.variables = Some(Variables {
+            facts: variables,
+            loops,
+            values: vec![(0, 0); variables.len()],
+            entered: vec![0; variables.len()],
+            left: BTreeMap::new(),
+            time: 0,
+        });
         self
     }
 
@@ -328,8 +350,12 @@ impl<'a> Machine<'a> {
             };
             let place = place_number(cfg, place);
             for &probe in &probes[place] {
-                if let (Probe::Close(counter, closing), Some(variables)) = (probe, &*variables) {
-                    effects.bump(counter.index(), variables.counted(closing));
+                if let (Some((counter, closing)), Some(variables)) = (probe.closing(), &*variables) {
+                    let adds =
+                        !matches!(probe, Probe::CloseIf(_, _, way) if !variables.went(closing, way, cfg.src(way)));
+                    if adds {
+                        effects.bump(counter.index(), variables.counted(closing));
+                    }
                 }
                 effects.apply(probe, next, &mut registers);
             }
@@ -363,7 +389,7 @@ impl Effects {
             Probe::Count(counter) => self.bump(counter.index(), 1),
             Probe::CountIfTaken(counter, edge) if next == Some(edge) => self.bump(counter.index(), 1),
             // Variables are not registers: the machine that has them sees to closings.
-            Probe::CountIfTaken(..) | Probe::Close(..) => {}
+            Probe::CountIfTaken(..) | Probe::Close(..) | Probe::CloseIf(..) => {}
             Probe::Set(reg, constant) => {
                 registers.values.insert(reg, constant);
             }

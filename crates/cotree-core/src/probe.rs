@@ -48,6 +48,20 @@ pub enum Probe {
     Events(i64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
+    /// The same if the edge is the way that its branch has gone since then: one whose condition stays as it is while the
+    /// loop runs. Else nothing.
+    CloseIf(Counter, Closing, Edge),
+}
+
+impl Probe {
+    /// What is added where a loop is left, if anything is, and to which counter.
+    #[must_use]
+    pub fn closing(&self) -> Option<(Counter, Closing)> {
+        match *self {
+            Probe::Close(counter, closing) | Probe::CloseIf(counter, closing, _) => Some((counter, closing)),
+            _ => None,
+        }
+    }
 }
 
 /// Where a loop is left, `(value − value at entry − offset) / step + plus` is how often the loop has done what its

@@ -115,11 +115,6 @@ fn tight_loops(
     for l in function.sites.iter().map(|site| site.block).chain(calls).filter_map(|block| loops.innermost(block)) {
         fit[l.index()] = false;
     }
-    // A guess says nothing of searches: they end early.
-    let moves = |l: Loop| variables.iter().any(|variable| !variable.shifted && variable.header == loops.header(l));
-    for l in loops.loops().filter(|&l| weighting.is_guess() && (loops.exit_count(l) > 1 || !moves(l))) {
-        fit[l.index()] = false;
-    }
     let mut exits: BTreeMap<Loop, Vec<Edge>> = BTreeMap::new();
     for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
         let from = loops.innermost(cfg.src(edge)).filter(|l| fit[l.index()]);
@@ -127,6 +122,9 @@ fn tight_loops(
             exits.entry(l).or_default().push(edge);
         }
     }
+    // A guess says nothing of searches: they end early.
+    let moves = |l: Loop| variables.iter().any(|variable| !variable.shifted && variable.header == loops.header(l));
+    exits.retain(|&l, exits| !weighting.is_guess() || (weighting.likely(exits.iter().copied()) == 1 && moves(l)));
     let mut instructions = vec![0.0; loops.len()];
     for (block, facts) in cfg.blocks().zip(&function.blocks) {
         if let Some(l) = loops.innermost(block) {

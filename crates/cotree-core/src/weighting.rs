@@ -13,6 +13,9 @@ use crate::loops::LoopForest;
 use crate::prediction;
 use crate::profile::FunctionProfile;
 
+/// The part that edges to errors have in a weighting at most.
+const SELDOM: f64 = 1.0 / 64.0;
+
 /// An expected frequency for every edge and block of one graph: finite, never negative.
 ///
 /// The papers ask for Kirchhoff's law too. The sources here keep it as far as they can and say where they don't;
@@ -115,6 +118,13 @@ impl Weighting {
     #[must_use]
     pub fn edge(&self, edge: Edge) -> f64 {
         self.edges[edge.index()]
+    }
+
+    /// How many of the edges, one of which is taken, are expected ever to be: errors and panics aside.
+    #[must_use]
+    pub fn likely(&self, edges: impl Iterator<Item = Edge> + Clone) -> usize {
+        let all: f64 = edges.clone().map(|e| self.edge(e)).sum();
+        edges.filter(|&e| self.edge(e) > all * SELDOM).count()
     }
 
     /// The weight of a block: the sum of the weights of the edges that enter it.

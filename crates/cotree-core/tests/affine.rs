@@ -81,7 +81,28 @@ fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[Walk], seed: &Seed) -> Optio
         circuits: known.then_some(circuits),
         rounds: rounds(cfg, loops, l, walks),
         trips: None,
+        steady: cfg.blocks().filter(|&b| is_steady(cfg, loops, l, walks, b)).collect(),
     })
+}
+
+/// Is it a branch of two ways, both within the loop, that no run of the loop goes both of?
+fn is_steady(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[Walk], branch: Block) -> bool {
+    let &[one, other] = cfg.succs(branch) else { return false };
+    let inside = |b: Block| b != cfg.exit() && loops.contains(l, b);
+    let mut seen = None;
+    let edges = walks.iter().flat_map(|walk| walk.edges.iter().map(Some).chain([None]));
+    inside(branch)
+        && [one, other].iter().all(|&e| inside(cfg.dst(e)))
+        && edges.into_iter().all(|edge| {
+            let Some(&edge) = edge else {
+                seen = None;
+                return true;
+            };
+            if !inside(cfg.src(edge)) {
+                seen = None;
+            }
+            cfg.src(edge) != branch || *seen.get_or_insert(edge) == edge
+        })
 }
 
 fn within(cfg: &Cfg, loops: &LoopForest, l: Loop) -> impl Iterator<Item = Edge> {
@@ -140,10 +161,35 @@ impl std::fmt::Debug for Case {
     }
 }
 
+/// A walk from the entry to EXIT in which each run of any loop goes one way at each branch that `steady` has a bit for.
+fn steady_walk(cfg: &Cfg, loops: &LoopForest, steady: u8, choices: &[u8]) -> Option<Walk> {
+    let mut edges: Vec<Edge> = Vec::new();
+    let mut ways: Vec<(Block, Edge)> = Vec::new();
+    let mut at = cfg.entry();
+    for (time, &choice) in choices.iter().cycle().enumerate().take(150) {
+        if at == cfg.exit() {
+            return Some(Walk { from: From::Entry, edges, until: Until::Exit });
+        }
+        let leaving = cfg.succs(at).iter().find(|&&e| time > 50 && loops.outermost_left(e).is_some());
+        let known = ways.iter().find(|way| way.0 == at).map(|way| &way.1);
+        let random = || cfg.succs(at).get(usize::from(choice) % cfg.succs(at).len().max(1));
+        let edge = *known.or(leaving).or_else(random)?;
+        let within = loops.innermost(at).is_some_and(|l| cfg.succs(at).iter().all(|&e| loops.contains(l, cfg.dst(e))));
+        if within && steady >> (at.index() % 8) & 1 == 1 && known.is_none() {
+            ways.push((at, edge));
+        }
+        edges.push(edge);
+        at = cfg.dst(edge);
+        ways.retain(|way| loops.innermost(way.0).is_some_and(|l| at != cfg.exit() && loops.contains(l, at)));
+    }
+    None
+}
+
 fn cases() -> impl Strategy<Value = Case> {
     let weights = prop::collection::vec(1u8..5, 40);
-    (mixed::functions(4), random::choices(), weights, seeds(), prop::bool::weighted(0.7)).prop_map(
-        |(mut function, choices, weights, seeds, leaf)| {
+    let steady = prop::option::of(any::<u8>());
+    (mixed::functions(4), random::choices(), weights, seeds(), prop::bool::weighted(0.7), steady).prop_map(
+        |(mut function, choices, weights, seeds, leaf, steady)| {
             if leaf {
                 function.sites.clear();
             }
@@ -153,6 +199,10 @@ fn cases() -> impl Strategy<Value = Case> {
             // What can't be reached is not in a program map, and would be a second way into loops.
             walks.retain(|w| !matches!(w.from, From::Site(s) if !dfs.is_reached(function.sites[s.index()].block)));
             let loops = LoopForest::new(&cfg, &dfs);
+            if let Some(steady) = steady {
+                let choices = choices.iter().filter(|choices| !choices.is_empty());
+                walks = choices.filter_map(|choices| steady_walk(&cfg, &loops, steady, choices)).collect();
+            }
             let around = |e: Edge, l: &Loop| loops.contains(*l, cfg.src(e)) && loops.contains(*l, cfg.dst(e));
             let hot = |e: Edge| loops.loops().filter(|l| around(e, l)).fold(1.0, |hot, _| 20.0 * hot);
             let weight = |e: Edge| f64::from(weights[e.index() % 40]) * hot(e);
@@ -219,7 +269,8 @@ proptest! {
     fn every_trade_counts_its_edge(case in cases()) {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, _) = observe(function, cfg, walks).unwrap();
-        for trade in Trades::new(function, cfg, weighting, variables).verdicts.into_iter().flatten() {
+        let trades = Trades::new(function, cfg, weighting, variables);
+        for trade in trades.verdicts.iter().flatten().chain(trades.conditional.iter().map(|(_, trade)| trade)) {
             let mut plan = FunctionPlan::default();
             trade.add(&mut plan);
             prop_assert_eq!(run(&case, &plan)[0], truth.edges.as_ref().unwrap()[trade.edge.index()], "{:?}", trade);
@@ -257,7 +308,7 @@ proptest! {
     fn places_can_be_built(case in cases()) {
         let Case { function, cfg, weighting, variables, .. } = &case;
         for placed in edge::plan_affine(function, cfg, weighting, variables).probes {
-            if let Probe::Close(_, closing) = placed.probe {
+            if let Some((_, closing)) = placed.probe.closing() {
                 match placed.place {
                     Place::Start(b) => prop_assert!(cfg.preds(b).len() == 1 && cfg.src(cfg.preds(b)[0]) == closing.from),
                     Place::Edge(e) => prop_assert!(function.splittable(e) && cfg.src(e) == closing.from),
@@ -276,7 +327,8 @@ fn random_variables_are_rich() {
     let mut runner = TestRunner::deterministic();
     let (mut taken, mut narrow, mut offsets, mut wraps, mut abandoned, mut no_edge, mut passed) = (0, 0, 0, 0, 0, 0, 0);
     let (mut fixed, mut nested, mut around) = (0, 0, 0);
-    for _ in 0..2000 {
+    let (mut conditional, mut used, mut busy, mut idle) = (0, 0, 0, 0);
+    for _ in 0..4000 {
         let case = cases().new_tree(&mut runner).unwrap().current();
         let trades = Trades::new(&case.function, &case.cfg, &case.weighting, &case.variables);
         wraps += trades.verdicts.iter().filter(|v| **v == Err(Refusal::Wraps)).count();
@@ -287,7 +339,15 @@ fn random_variables_are_rich() {
         fixed += plan.fixed.len();
         nested += plan.fixed.iter().filter(|fixed| fixed.depth > 0).count();
         around += plan.fixed.iter().filter(|fixed| (1..7).contains(&fixed.times)).count();
+        conditional += trades.conditional.len();
+        let truth = observe(&case.function, &case.cfg, &case.walks).unwrap().0.edges.unwrap();
+        for (_, trade) in &trades.conditional {
+            let sibling = case.cfg.succs(case.cfg.src(trade.edge)).iter().find(|&&e| e != trade.edge).unwrap();
+            busy += usize::from(truth[trade.edge.index()] > 2);
+            idle += usize::from(truth[trade.edge.index()] == 0 && truth[sibling.index()] > 0);
+        }
         for placed in &plan.probes {
+            used += usize::from(matches!(placed.probe, Probe::CloseIf(..)));
             let Probe::Close(counter, closing) = placed.probe else { continue };
             taken += 1;
             narrow += usize::from(case.variables[closing.variable.index()].bits < 16);
@@ -296,6 +356,7 @@ fn random_variables_are_rich() {
         }
     }
     let seen = [taken, narrow, offsets, wraps, abandoned, no_edge, passed, fixed, nested, around];
+    let seen = seen.into_iter().chain([conditional, used, busy, idle]).collect::<Vec<_>>();
     assert!(seen.iter().all(|&n| n > 25), "{seen:?}");
 }
 
@@ -328,6 +389,7 @@ fn counter(cfg: &Cfg, header: usize, steps: &[(usize, usize, i64)], bits: u32) -
         circuits: None,
         rounds: None,
         trips: None,
+        steady: Vec::new(),
     }
 }
 
@@ -356,6 +418,38 @@ fn count_zeros_has_no_counter_in_its_loop() {
     let plan = edge::plan_affine(&f, &cfg, &weighting, &[i, sum]);
     assert_eq!(plan.measures.len(), plain.measures.len(), "as many counters as ever");
     assert_eq!(counts_inside(&plan, &cfg), 0, "{plan:?}");
+}
+
+#[test]
+fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
+    // for (i = 0; i < n; i++) { if (map) … ; … }: 1 is the header and has the branch, 4 goes back or leaves.
+    let (f, cfg) = function(&[&[1], &[2, 3], &[4], &[4], &[1, 5], &[6]]);
+    let loops = LoopForest::new(&cfg, &Dfs::new(&cfg));
+    let inside = |e: Edge| loops.common(cfg.src(e), cfg.dst(e)).is_some();
+    let weighting = Weighting::new(&cfg, cfg.edges().map(|e| if inside(e) { 20.0 } else { 1.0 }).collect());
+    let i = |steady: &[usize]| {
+        let steady = steady.iter().map(|&b| Block::new(b)).collect();
+        [AffineVariable { steady, ..counter(&cfg, 1, &[(4, 1, 1)], 64) }]
+    };
+    let plain = edge::plan_affine(&f, &cfg, &weighting, &i(&[]));
+    let variables = i(&[1]);
+    let plan = edge::plan_affine(&f, &cfg, &weighting, &variables);
+    assert_eq!((counts_inside(&plain, &cfg), counts_inside(&plan, &cfg)), (1, 0), "{plan:?}");
+    assert_eq!(plan.measures.len(), plain.measures.len());
+    // Three turns by one way, one by the other, two by the first again.
+    let mut machine = Machine::new(&f, &cfg, &plan).with_variables(&variables);
+    let mut walks = Vec::new();
+    for (turns, way) in [(3, 2), (1, 3), (2, 2)] {
+        let turn = [(1, way), (way, 4), (4, 1)];
+        let edges = [(0, 1)].into_iter().chain((0..turns).flat_map(|_| turn)).collect::<Vec<_>>();
+        let edges = edges[..edges.len() - 1].iter().chain(&[(4, 5), (5, 6)]).map(|&(a, b)| edge_between(&cfg, a, b));
+        walks.push(Walk { from: From::Entry, edges: edges.collect(), until: Until::Exit });
+        machine.run(walks.last().unwrap()).unwrap();
+    }
+    let (truth, early) = observe(&f, &cfg, &walks).unwrap();
+    assert_eq!(truth.edges.as_ref().unwrap()[edge_between(&cfg, 1, 2).index()], 5);
+    let counts = machine.into_effects().counters;
+    assert_eq!(recover(Method::Edge, &f, &cfg, &plan, &counts, &early).unwrap(), truth);
 }
 
 #[test]

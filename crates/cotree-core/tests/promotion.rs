@@ -7,7 +7,7 @@ mod structured;
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::Cfg;
 use cotree_core::dfs::Dfs;
-use cotree_core::facts::Function;
+use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Walk, observe};
 use cotree_core::loops::LoopForest;
@@ -151,6 +151,7 @@ fn moving(cfg: &Cfg) -> Vec<AffineVariable> {
         circuits: None,
         rounds: None,
         trips: None,
+        steady: Vec::new(),
     };
     loops.loops().map(|l| of(loops.header(l))).collect()
 }
@@ -185,6 +186,19 @@ fn others_count_in_memory() {
     assert!(!promotes(&plan), "where nothing moves, something is looked for");
     let (straight, cfg) = function(&[&[1, 2], &[2], &[3]], 1, &[]);
     assert!(!promotes(&expected(&straight, &cfg)));
+}
+
+/// A check that fails once is no search.
+#[test]
+fn exits_to_failures_are_none() {
+    let (mut f, cfg) = function(&[&[1], &[2, 6], &[3], &[4], &[1, 5], &[7], &[7]], 2, &[]);
+    assert!(!promotes(&expected(&f, &cfg)));
+    f.edges.iter_mut().find(|edge| edge.src == Block(6)).unwrap().kind = EdgeKind::Unreachable;
+    assert!(promotes(&expected(&f, &cfg)));
+    let exits =
+        [(1, 6), (4, 5)].map(|(from, to)| *cfg.succs(Block(from)).iter().find(|&&e| cfg.dst(e) == Block(to)).unwrap());
+    assert_eq!(Weighting::expected(&f, &cfg).likely(exits.into_iter()), 1);
+    assert_eq!(Weighting::uniform(&cfg).likely(exits.into_iter()), 2);
 }
 
 /// Measured weights say how often a loop runs, with several exits, too.

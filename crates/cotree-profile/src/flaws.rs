@@ -108,9 +108,7 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
 
 /// Are there loops that are counted only when they are left, by their own variables or by registers, or taken to have gone around as often as they do by then?
 fn counts_in_variables(plan: &FunctionPlan) -> bool {
-    !plan.fixed.is_empty()
-        || promotes(plan)
-        || plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Close(..)))
+    !plan.fixed.is_empty() || promotes(plan) || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
 }
 
 /// Which functions certainly had no activation, whatever is wrong with a run.

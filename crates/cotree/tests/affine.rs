@@ -31,9 +31,9 @@ fn succeed(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// Compiles, runs and verifies a program; gives what it printed, how many closings it has, how many loops of known length, and
-/// how many additions of registers.
-fn check(source: &str, options: &[&str], level: &str) -> (String, [usize; 3]) {
+/// Compiles, runs and verifies a program; gives what it printed, how many closings it has, how many loops of known length, how
+/// many additions of registers, and how many closings under a condition.
+fn check(source: &str, options: &[&str], level: &str) -> (String, [usize; 4]) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("p.c"), source).expect("written");
     succeed(cotree(folder.path()).args(options).args(["cc", level, "-g", "-w", "-o", "p", "p.c"]));
@@ -50,11 +50,13 @@ fn check(source: &str, options: &[&str], level: &str) -> (String, [usize; 3]) {
     let probes = || plans().flat_map(|p| &p.probes).map(|p| p.probe);
     let closings = probes().filter(|p| matches!(p, Probe::Close(..))).count();
     let registers = probes().filter(|p| matches!(p, Probe::AddTo(..))).count();
-    (printed, [closings, plans().map(|p| p.fixed.len()).sum(), registers])
+    let conditional = probes().filter(|p| matches!(p, Probe::CloseIf(..))).count();
+    (printed, [closings, plans().map(|p| p.fixed.len()).sum(), registers, conditional])
 }
 
-/// One program; so many closings, loops of known length and additions of registers have to be in it at each level.
-fn check_seed(seed: u64, least: [usize; 3]) {
+/// One program; so many closings, loops of known length, additions of registers and closings under a condition have to be in it at
+/// each level.
+fn check_seed(seed: u64, least: [usize; 4]) {
     let source = generate::program(seed, FUNCTIONS);
     let mut printed = Vec::new();
     for (options, level) in
@@ -62,7 +64,10 @@ fn check_seed(seed: u64, least: [usize; 3]) {
     {
         let (output, found) = check(&source, options, level);
         let tried = found.iter().zip(least).all(|(&found, least)| found >= least);
-        assert!(tried, "{found:?} closings, loops and registers of seed {seed} at {level}: too little was tried");
+        assert!(
+            tried,
+            "{found:?} closings, loops, registers and conditions of seed {seed} at {level}: too little was tried"
+        );
         printed.push(output);
     }
     // Of path profiles it is the loops of a single block.
@@ -73,23 +78,23 @@ fn check_seed(seed: u64, least: [usize; 3]) {
     }
     for method in ["edge", "path"] {
         let (output, found) = check(&source, &["--verify", "--affine", "off", "--profile", method], "-O2");
-        assert_eq!(found[..2], [0, 0]);
+        assert_eq!((found[..2].to_vec(), found[3]), (vec![0, 0], 0));
         printed.push(output);
     }
     let (output, found) = check(&source, &["--verify", "--affine", "off", "--promote", "off"], "-O2");
-    assert_eq!(found, [0, 0, 0]);
+    assert_eq!(found, [0; 4]);
     printed.push(output);
     assert!(printed.iter().all(|p| *p == printed[0]), "{printed:?}");
 }
 
 #[test]
 fn random_loops_1() {
-    check_seed(1, [100, 20, 5]);
+    check_seed(1, [100, 15, 5, 3]);
 }
 
 #[test]
 fn random_loops_2() {
-    check_seed(2, [100, 20, 5]);
+    check_seed(2, [100, 15, 5, 3]);
 }
 
 /// More seeds: `COTREE_SEEDS=10..50 cargo test -p cotree --test affine`.
@@ -97,7 +102,7 @@ fn random_loops_2() {
 fn random_loops_of_given_seeds() {
     let Some(range) = std::env::var("COTREE_SEEDS").ok() else { return };
     let (from, to) = range.split_once("..").expect("FROM..TO");
-    (from.parse().expect("a number")..to.parse().expect("a number")).for_each(|seed| check_seed(seed, [50, 1, 1]));
+    (from.parse().expect("a number")..to.parse().expect("a number")).for_each(|seed| check_seed(seed, [50, 1, 1, 1]));
 }
 
 fn counts_inside(function: &Function, plan: &FunctionPlan, cfg: &Cfg) -> usize {

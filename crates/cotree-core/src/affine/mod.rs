@@ -21,6 +21,10 @@
 //! **Shifts.** Where a number is shifted to the right by a constant, the position of its highest bit is such a variable, as
 //! long as the number does not become 0.
 //!
+//! **Branches that stay** ([`AffineVariable::steady`]). Where the condition of a branch is computed before the loop is entered,
+//! each run of the loop goes one way there. A run that goes this way never takes the other: if a variable counts this way in
+//! the loop *without the other*, then it is counted by what the variable has counted, or by nothing, as the condition says.
+//!
 //! **Loops of known length** need no variable at all ([`fixed`]).
 //!
 //! **Early termination.** A value that is pending in a variable dies with its activation, so loops in which one may be
@@ -64,6 +68,8 @@ pub struct AffineVariable {
     pub rounds: Option<u64>,
     /// How often the loop can be expected to go around each time that it is entered, if something tells. An estimate.
     pub trips: Option<u64>,
+    /// Branches of two ways, both within the loop, of which the condition stays as it is while the loop runs. In block order.
+    pub steady: Vec<Block>,
 }
 
 impl AffineVariable {

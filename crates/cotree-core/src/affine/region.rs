@@ -9,6 +9,7 @@
 use crate::cfg::Cfg;
 use crate::ids::{Block, Edge, Loop};
 use crate::loops::LoopForest;
+use std::collections::BTreeSet;
 
 /// A loop with a spanning tree. Blocks are named by their position in preorder; the header is 0.
 pub struct LoopRegion {
@@ -47,6 +48,24 @@ impl LoopRegion {
     /// Surveys a loop that is entered through its header only.
     #[must_use]
     pub fn new(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut [usize]) -> Self {
+        Self::survey(cfg, loops, l, numbers, |edge| edge != cfg.exit_edge() && loops.contains(l, cfg.dst(edge)))
+    }
+
+    /// Surveys what is left of such a loop if it never takes this edge.
+    #[must_use]
+    pub fn without(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut [usize], never: Edge) -> Self {
+        let open = |edge| edge != never && edge != cfg.exit_edge() && loops.contains(l, cfg.dst(edge));
+        let mut reached = BTreeSet::from([loops.header(l)]);
+        let mut work = vec![loops.header(l)];
+        while let Some(block) = work.pop() {
+            let next = cfg.succs(block).iter().filter(|&&edge| open(edge)).map(|&edge| cfg.dst(edge));
+            work.extend(next.filter(|&next| reached.insert(next)));
+        }
+        Self::survey(cfg, loops, l, numbers, |edge| open(edge) && reached.contains(&cfg.src(edge)))
+    }
+
+    /// Surveys a loop within which only `open` edges can be taken.
+    fn survey(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut [usize], open: impl Fn(Edge) -> bool) -> Self {
         let header = loops.header(l);
         let mut region = Self {
             blocks: vec![header],
@@ -72,7 +91,8 @@ impl LoopRegion {
                 continue;
             };
             *next += 1;
-            if edge == cfg.exit_edge() || numbers[other.index()] != UNSEEN || !loops.contains(l, other) {
+            // Backward, an edge may come from outside.
+            if numbers[other.index()] != UNSEEN || !loops.contains(l, cfg.src(edge)) || !open(edge) {
                 continue;
             }
             let number = region.blocks.len();
@@ -86,8 +106,8 @@ impl LoopRegion {
         for (src, &block) in region.blocks.iter().enumerate() {
             for &edge in cfg.succs(block) {
                 match numbers[cfg.dst(edge).index()] {
-                    UNSEEN => region.exits.push((edge, src)),
-                    dst => {
+                    _ if !loops.contains(l, cfg.dst(edge)) => region.exits.push((edge, src)),
+                    dst if open(edge) => {
                         let tree = tree_edges.binary_search(&edge).is_ok();
                         if tree {
                             // A tree edge may point up.
@@ -96,11 +116,12 @@ impl LoopRegion {
                         }
                         region.inner.push(Inner { edge, src, dst, tree });
                     }
+                    _ => {}
                 }
             }
         }
         region.exits.sort_unstable();
-        region.entries = cfg.preds(header).iter().copied().filter(|&e| numbers[cfg.src(e).index()] == UNSEEN).collect();
+        region.entries = cfg.preds(header).iter().copied().filter(|&e| !loops.contains(l, cfg.src(e))).collect();
         for &block in &region.blocks {
             numbers[block.index()] = UNSEEN;
         }

@@ -26,6 +26,9 @@ const VALUE_AT_ENTRY: f64 = 1.0;
 /// one value too many.
 const CROWD: f64 = 100.0;
 
+/// What it costs to look at the condition of a branch, in increments.
+const CONDITION: f64 = 2.0;
+
 /// What it costs to find the highest bits of the value here and of the value at entry.
 const HIGHEST_BITS: f64 = 3.0;
 
@@ -91,17 +94,28 @@ pub struct Trade {
     pub cost: f64,
     /// Where the loop is left: the additions.
     pub closings: Vec<(Place, Closing)>,
+    /// They are made only if the branch that the edge leaves goes that way while the loop runs.
+    pub conditional: bool,
 }
 
 /// What the variables of one function can do.
 #[derive(Clone, Debug, Default)]
 pub struct Trades {
-    /// Per variable, the trade that it offers.
+    /// Per variable, the trade that it offers for an edge that it counts unconditionally.
     pub verdicts: Vec<Result<Trade, Refusal>>,
+    /// Conditional trades: ways of branches that stay as they are while a loop runs.
+    pub conditional: Vec<(Variable, Trade)>,
     /// The loops that need nothing at all.
     pub fixed: FixedLoops,
-    /// The cheapest variable for each edge, if it is cheaper than a counter there.
-    best: BTreeMap<Edge, Variable>,
+    /// The cheapest trade for each edge, if it is cheaper than a counter there.
+    best: BTreeMap<Edge, Best>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Best {
+    Always(Variable),
+    /// An index of `conditional`.
+    If(usize),
 }
 
 impl Trades {
@@ -130,22 +144,31 @@ impl Trades {
             Some((l, (variable.rounds?, region)))
         });
         let fixed = FixedLoops::new(cfg, &loops, &rounds.collect());
-        let mut best: BTreeMap<Edge, Variable> = BTreeMap::new();
-        for (variable, verdict) in (0..).map(Variable).zip(&verdicts) {
-            let Ok(trade) = verdict else { continue };
-            let cheaper = |other: &Variable| verdicts[other.index()].as_ref().is_ok_and(|o| o.cost <= trade.cost);
-            if trade.cost < trade.counter_cost && !best.get(&trade.edge).is_some_and(cheaper) {
-                best.insert(trade.edge, variable);
+        let conditional: Vec<(Variable, Trade)> =
+            (0..).map(Variable).zip(variables).flat_map(|(n, v)| judge.conditional(n, v)).collect();
+        let mut trades = Self { verdicts, conditional, fixed, best: BTreeMap::new() };
+        let always = (0..)
+            .map(Variable)
+            .zip(&trades.verdicts)
+            .filter_map(|(v, verdict)| Some((Best::Always(v), verdict.as_ref().ok()?)));
+        let on_condition = trades.conditional.iter().enumerate().map(|(index, (_, trade))| (Best::If(index), trade));
+        let mut best: BTreeMap<Edge, (Best, f64)> = BTreeMap::new();
+        for (way, trade) in always.chain(on_condition) {
+            if trade.cost < trade.counter_cost && best.get(&trade.edge).is_none_or(|known| trade.cost < known.1) {
+                best.insert(trade.edge, (way, trade.cost));
             }
         }
-        Self { verdicts, fixed, best }
+        trades.best = best.into_iter().map(|(edge, (way, _))| (edge, way)).collect();
+        trades
     }
 
     /// The trade that replaces a counter on this edge, if one pays.
     #[must_use]
     pub fn of(&self, edge: Edge) -> Option<(Variable, &Trade)> {
-        let variable = *self.best.get(&edge)?;
-        Some((variable, self.verdicts[variable.index()].as_ref().ok()?))
+        match *self.best.get(&edge)? {
+            Best::Always(variable) => Some((variable, self.verdicts[variable.index()].as_ref().ok()?)),
+            Best::If(index) => self.conditional.get(index).map(|(variable, trade)| (*variable, trade)),
+        }
     }
 
     /// The weighting in which every edge weighs what measuring it costs, given what counters cost.
@@ -166,7 +189,14 @@ impl Trade {
 
     /// The additions to a counter.
     pub fn probes(&self, counter: Counter) -> impl Iterator<Item = PlacedProbe> {
-        self.closings.iter().map(move |&(place, closing)| PlacedProbe { place, probe: Probe::Close(counter, closing) })
+        self.closings.iter().map(move |&(place, closing)| {
+            let probe = if self.conditional {
+                Probe::CloseIf(counter, closing, self.edge)
+            } else {
+                Probe::Close(counter, closing)
+            };
+            PlacedProbe { place, probe }
+        })
     }
 }
 
@@ -201,9 +231,12 @@ struct Judge<'a> {
     weighting: &'a Weighting,
     numbers: Vec<usize>,
     /// Loops that have been looked at: their regions with the places of their exits, or why they are of no use.
-    regions: BTreeMap<Loop, Result<(LoopRegion, Vec<Place>), Refusal>>,
+    regions: BTreeMap<Loop, Result<Places, Refusal>>,
     effort: usize,
 }
+
+/// A region with the places of its exits.
+type Places = (LoopRegion, Vec<Place>);
 
 impl Judge<'_> {
     fn trade(&mut self, number: Variable, variable: &AffineVariable) -> Result<Trade, Refusal> {
@@ -222,8 +255,50 @@ impl Judge<'_> {
             self.weighting.edge(a).total_cmp(&self.weighting.edge(b)).then(b.cmp(&a)) // the first of equals
         });
         let counted = dearest.and_then(|edge| region.count(edge, movement)).ok_or(Refusal::NoEdge)?;
+        self.offer(number, variable, region, places, &counted)
+    }
+
+    /// What the variable counts in runs of its loop that go one way at a branch: both ways of each branch that stays.
+    fn conditional(&mut self, number: Variable, variable: &AffineVariable) -> Vec<(Variable, Trade)> {
+        let Some(l) = self.loops.headed_by(variable.header) else { return Vec::new() };
+        if !matches!(self.regions.get(&l), Some(Ok(_))) {
+            return Vec::new();
+        }
+        let steps: BTreeMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
+        let movement = |edge: Edge| steps.get(&edge).copied().unwrap_or(0);
+        let mut trades = Vec::new();
+        for &branch in &variable.steady {
+            let &[one, other] = self.cfg.succs(branch) else { continue };
+            for (edge, never) in [(one, other), (other, one)] {
+                let region = LoopRegion::without(self.cfg, self.loops, l, &mut self.numbers, never);
+                let Some(effort) = self.effort.checked_sub(2 * region.size()) else { return trades };
+                self.effort = effort;
+                let places: Option<Vec<Place>> = region.exits.iter().map(|&(exit, _)| self.place(exit)).collect();
+                let (Some(places), Some(counted)) = (places, region.count(edge, movement)) else { continue };
+                if let Ok(trade) = self.offer(number, variable, &region, &places, &counted) {
+                    let cost = trade
+                        .closings
+                        .iter()
+                        .zip(&region.exits)
+                        .map(|(_, &(exit, _))| self.weighting.edge(exit) * CONDITION);
+                    trades.push((number, Trade { cost: trade.cost + cost.sum::<f64>(), conditional: true, ..trade }));
+                }
+            }
+        }
+        trades
+    }
+
+    /// The trade for an edge that is counted in this region.
+    fn offer(
+        &self,
+        number: Variable,
+        variable: &AffineVariable,
+        region: &LoopRegion,
+        places: &[Place],
+        counted: &Counted,
+    ) -> Result<Trade, Refusal> {
         let closings = region.exits.iter().zip(places).map(|(&(exit, at), &place)| {
-            let closing = self.closing(number, variable, &counted, self.cfg.src(exit), counted.potential[at])?;
+            let closing = self.closing(number, variable, counted, self.cfg.src(exit), counted.potential[at])?;
             Ok((place, closing))
         });
         let closings = closings.collect::<Result<Vec<_>, Refusal>>()?;
@@ -233,10 +308,10 @@ impl Judge<'_> {
             region.exits.iter().zip(&closings).map(|(&(exit, _), c)| self.weighting.edge(exit) * closing_cost(c));
         let cost = costs.sum();
         let counter_cost = self.weighting.edge(counted.edge) * self.certainty(region, variable);
-        Ok(Trade { edge: counted.edge, counter_cost, cost, closings })
+        Ok(Trade { edge: counted.edge, counter_cost, cost, closings, conditional: false })
     }
 
-    fn region(&mut self, l: Loop) -> Result<(LoopRegion, Vec<Place>), Refusal> {
+    fn region(&mut self, l: Loop) -> Result<Places, Refusal> {
         if self.loops.is_irreducible(l) {
             return Err(Refusal::Irreducible);
         }
@@ -320,7 +395,8 @@ impl Judge<'_> {
         }
         let facts = region.blocks.iter().filter_map(|block| self.function.blocks.get(block.index()));
         let instructions = facts.fold(0_u32, |sum, facts| sum.saturating_add(facts.instructions.total));
-        let sure = match region.exits.len() {
+        let exits = self.weighting.likely(region.exits.iter().map(|&(exit, _)| exit));
+        let sure = match exits {
             1 => SURE_TRIPS,
             _ if instructions <= TIGHT => SURE_TRIPS_OF_TIGHT_SEARCHES,
             _ => SURE_TRIPS_OF_SEARCHES,
@@ -330,7 +406,7 @@ impl Judge<'_> {
         #[allow(clippy::cast_precision_loss, reason = "weights are estimates")]
         let known = entries * trips as f64 / self.weighting.block(variable.header).max(f64::MIN_POSITIVE);
         // Other exits may be taken first.
-        if region.exits.len() == 1 { known } else { known.min(sure) }
+        if exits == 1 { known } else { known.min(sure) }
     }
 
     /// Is the edge passed at most once between two visits of the header?

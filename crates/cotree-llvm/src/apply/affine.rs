@@ -12,7 +12,7 @@ use crate::extract::affine::{Reading, Value};
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind};
 use cotree_core::affine::Quotient;
-use cotree_core::ids::Variable;
+use cotree_core::ids::{Edge, Variable};
 use cotree_core::probe::{Closing, Probe};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode};
@@ -30,8 +30,7 @@ pub(super) unsafe fn open<'p>(
     counters: &Counters,
     probes: impl Iterator<Item = &'p Probe>,
 ) -> Result<Initial, Error> {
-    let closing = |probe: &Probe| if let Probe::Close(_, closing) = probe { Some(closing.variable) } else { None };
-    let used: BTreeSet<Variable> = probes.filter_map(closing).collect();
+    let used: BTreeSet<Variable> = probes.filter_map(|probe| Some(probe.closing()?.1.variable)).collect();
     let mut initial = Initial::new();
     for variable in used {
         let value = variable_of(lowering, variable)?;
@@ -131,7 +130,7 @@ unsafe fn number(lowering: &Lowering<'_>, counters: &Counters, variable: &Value,
     }
 }
 
-/// Adds what the variable has counted.
+/// Adds what the variable has counted, if `way` has been taken whenever its branch was reached, where one is given.
 ///
 /// # Safety
 /// The builder must be positioned where the loop has just been left.
@@ -140,12 +139,20 @@ pub(super) unsafe fn close(
     counters: &Counters,
     counter: u64,
     closing: Closing,
+    way: Option<Edge>,
 ) -> Result<(), Error> {
     let unsupported = || lowering.unsupported(&format!("{closing:?}"));
     let value = variable_of(lowering, closing.variable)?;
     let present = lowering.present(*value.read.get(&closing.from).ok_or_else(unsupported)?);
     let entry = lowering.initial.get().and_then(|initial| initial.get(&closing.variable)).ok_or_else(unsupported)?;
     let entry = lowering.present(*entry);
+    let condition = match way.map(|way| lowering.function.edges[way.index()]) {
+        None => None,
+        Some(facts) => {
+            let condition = *value.conditions.get(&facts.src).ok_or_else(unsupported)?;
+            Some((lowering.present(condition), facts.successor == 0))
+        }
+    };
     let bits = value.bits;
     let quotient = Quotient::new(closing.step, bits);
     let b = counters.builder;
@@ -196,6 +203,13 @@ pub(super) unsafe fn close(
         if closing.plus != 0 {
             let plus = LLVMConstInt(counters.int64, closing.plus.cast_unsigned(), 0);
             amount = LLVMBuildAdd(b, amount, plus, c"".as_ptr());
+        }
+        if let Some((condition, if_true)) = condition {
+            // Where the branch was never reached it may be undefined, but then nothing has been counted, either.
+            let condition = LLVMBuildFreeze(b, condition, c"".as_ptr());
+            let nothing = LLVMConstInt(counters.int64, 0, 0);
+            let (then, otherwise) = if if_true { (amount, nothing) } else { (nothing, amount) };
+            amount = LLVMBuildSelect(b, condition, then, otherwise, c"".as_ptr());
         }
         counters.add_whole(counter, amount);
     }

@@ -307,7 +307,10 @@ impl Lowering<'_> {
                         );
                     }
                     Probe::Close(counter, closing) => {
-                        affine::close(self, counters, base + u64::from(counter.0), closing)?;
+                        affine::close(self, counters, base + u64::from(counter.0), closing, None)?;
+                    }
+                    Probe::CloseIf(counter, closing, way) => {
+                        affine::close(self, counters, base + u64::from(counter.0), closing, Some(way))?;
                     }
                     other if emitter.kept.as_ref().is_some_and(|kept| kept.probe(counters, base, other)) => {}
                     other => {

@@ -23,6 +23,7 @@ mod text;
 mod validate;
 
 use crate::binary::{BinaryMap, UnitId};
+use cotree_core::probe::{PlacedProbe, Probe};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
 use streams::{
@@ -33,8 +34,9 @@ pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
-/// Version of the section's layout. A map that makes no use of the last streams has the version in which they were not there.
-pub const VERSION: u32 = 7;
+/// Version of the section's layout. A map that makes no use of the last streams has the version in which they were not there,
+/// one without [`Probe::CloseIf`] that before it.
+pub const VERSION: u32 = 8;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -109,7 +111,15 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
-    pack(&streams, unit)
+    pack_as(&streams, unit, latest(map))
+}
+
+/// The version that says all that a map of all streams says.
+fn latest(map: &BinaryMap) -> u32 {
+    let plans = map.plan.functions.iter().chain(map.plan.paths.iter().map(|own| &own.plan));
+    let conditional = |placed: &PlacedProbe| matches!(placed.probe, Probe::CloseIf(..));
+    let is_new = plans.flat_map(|plan| &plan.probes).any(conditional);
+    if is_new { VERSION } else { VERSION - 1 }
 }
 
 /// Decodes what [`encode`] wrote; bytes after it must be zeros (section padding).
@@ -162,10 +172,15 @@ pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError
 
 /// Compresses every stream by itself and puts the header before them.
 fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
+    pack_as(streams, unit, VERSION)
+}
+
+/// The same, with this version or one that is known from what is not there.
+fn pack_as(streams: &[Vec<u8>], unit: UnitId, latest: u32) -> Vec<u8> {
     let without = |count| streams.split_at_checked(count).filter(|(_, new)| new.iter().all(Vec::is_empty));
     let older = [(2, STREAMS_2), (3, STREAMS_3), (4, STREAMS_4), (5, STREAMS_5), (6, STREAMS_6)];
     let old = older.iter().find_map(|&(version, count)| Some((version, without(count)?.0)));
-    let (version, streams) = old.unwrap_or((VERSION, streams));
+    let (version, streams) = old.filter(|_| latest < VERSION).unwrap_or((latest, streams));
     let unpacked: usize = streams.iter().map(Vec::len).sum();
     // The best levels are slow, and large maps gain little from them.
     let level = match unpacked {

@@ -16,7 +16,8 @@ use cotree_core::probe::Probe;
 
 /// The part of a path plan that counts self-loops.
 pub(super) fn counters(plan: &PathPlan) -> FunctionPlan {
-    let counts = |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..) | Probe::Close(..));
+    let counts =
+        |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..)) || probe.closing().is_some();
     FunctionPlan {
         probes: plan.plan.probes.iter().filter(|placed| counts(&placed.probe)).copied().collect(),
         measures: plan.plan.measures.clone(),

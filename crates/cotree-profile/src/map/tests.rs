@@ -3,10 +3,10 @@
 use super::*;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::facts::*;
-use cotree_core::ids::{Block, Counter, Edge, Site};
+use cotree_core::ids::{Block, Counter, Edge, Site, Variable};
 use cotree_core::method::path::{self, PathOptions, PathPlan};
 use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure, Method, PathMetric, UnitPlan};
-use cotree_core::probe::{Place, PlacedProbe, Probe};
+use cotree_core::probe::{Closing, Place, PlacedProbe, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 
@@ -183,6 +183,11 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
     }
     if odd {
         plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe: Probe::Events(-7) });
+        if seed.is_multiple_of(3) && !plan.measures.is_empty() && !function.edges.is_empty() {
+            let closing = Closing { variable: Variable(seed % 9), from: Block(0), step: -3, offset: 0, plus: 1 };
+            let probe = Probe::CloseIf(Counter(0), closing, Edge(seed % function.edges.len() as u32));
+            plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe });
+        }
     }
     plan
 }
@@ -358,13 +363,16 @@ proptest! {
     }
 
     /// A reader of version 2 knows nothing of derived entries, one of version 3 nothing of windows, one of version 4 nothing of
-    /// sums, one of version 5 nothing of loops of known length, and one of version 6 nothing of ways apart: they would take counters for the wrong ones, or miss some.
+    /// sums, one of version 5 nothing of loops of known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters for the wrong ones, or miss some.
     #[test]
     fn the_version_is_the_first_that_can_say_it(map in binary_map()) {
         let windows = map.plan.paths.iter().any(|plan| !plan.windows.is_empty());
         let fixed = map.plan.functions.iter().any(|plan| !plan.fixed.is_empty());
         let apart = map.plan.paths.iter().any(|plan| plan.cuts.backward || !plan.cuts.apart.is_empty());
+        let plans = map.plan.functions.iter().chain(map.plan.paths.iter().map(|own| &own.plan));
+        let conditional = plans.flat_map(|plan| &plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
         let version = match () {
+            () if conditional => 8,
             () if apart => 7,
             () if fixed => 6,
             () if map.plan.path_metric.is_summed() => 5,

@@ -181,6 +181,7 @@ fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static s
             Probe::Count(c) | Probe::AddTo(c, ..) => counter(c),
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
+            Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),
             Probe::Set(..) | Probe::Add(..) | Probe::CountPath(..) | Probe::Witness { .. } | Probe::Events(_) => true,
         };
         if !place || !probe {

@@ -1,5 +1,6 @@
 //! Random C functions made of loops whose variables count in all kinds of ways: odd steps, unsigned wrap-around, signed
-//! and narrow types, pointers, shifts, several exits, zero trips, increments on some paths only, loops in loops.
+//! and narrow types, pointers, shifts, several exits, zero trips, increments on some paths only, loops in loops, branches that
+//! stay as they are while a loop runs.
 //!
 //! All loops end, and no signed variable overflows. Functions write to bytes that may alias anything, so that the
 //! compiler has to leave branches where they are.
@@ -65,7 +66,8 @@ impl Function {
         let _ = writeln!(self.text, "__attribute__((noinline)) u64 f{number}(const u8 *data, u64 n, u8 *out) {{");
         // Counters that live across loops: unsigned ones may wrap.
         let _ = writeln!(self.text, "    u64 h = n; u8 narrow = 250; u16 word = 65500; u32 wide = -9; long far = -5;");
-        let _ = writeln!(self.text, "    const u8 *reader = data;");
+        let kept = self.random.below(256);
+        let _ = writeln!(self.text, "    const u8 *reader = data; const u8 kept = data[(u8)(n * 3 + {kept})];");
         for _ in 0..=self.random.below(3) {
             self.repeat(1, &["n".into()]);
         }
@@ -84,9 +86,16 @@ impl Function {
     fn condition(&mut self, visible: &[String]) -> String {
         let at = &visible[usize::try_from(self.random.below(visible.len() as u64)).expect("few")].clone();
         let (plus, mask) = (self.random.below(200), 1 << self.random.below(5));
-        match self.random.below(4) {
+        match self.random.below(7) {
             0 => format!("(u8)({at} + {plus}) % 7 < {}", 1 + self.random.below(5)),
             1 => format!("out[(u8)({at} ^ {plus})] & {mask}"),
+            // What does not change while a loop runs, or only while an inner one does.
+            2 => format!("(n + {plus}) & {mask}"),
+            3 => {
+                let outer = &visible[usize::try_from(self.random.below(visible.len().max(2) as u64 - 1)).expect("few")];
+                format!("(u8)({outer} + {plus}) & {mask}")
+            }
+            4 => format!("kept & {mask}"),
             _ => format!("data[(u8)({at} * 5 + {plus})] & {mask}"),
         }
     }

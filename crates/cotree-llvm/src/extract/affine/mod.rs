@@ -53,6 +53,8 @@ pub struct Value {
     pub(crate) reading: Reading,
     /// It is a number that begins with what another loop has left.
     pub(crate) goes_on: bool,
+    /// The conditions of the loop's branches that stay as they are while it runs.
+    pub(crate) conditions: BTreeMap<Block, LLVMValueRef>,
 }
 
 /// How a value is read.
@@ -121,7 +123,19 @@ unsafe fn in_function(
         }
         let region = LoopRegion::new(cfg, loops, l, &mut scratch);
         let own = region.blocks.iter().copied().filter(|&b| loops.innermost(b) == Some(l)).collect();
-        let seen = SeenLoop { handles, cfg, loops, numbers: &numbers, layout, inside: inside(&region), own, region };
+        let mut seen = SeenLoop {
+            handles,
+            cfg,
+            loops,
+            numbers: &numbers,
+            layout,
+            inside: inside(&region),
+            own,
+            conditions: BTreeMap::new(),
+            region,
+        };
+        // SAFETY: as the caller promises.
+        seen.conditions = unsafe { seen.steady() };
         let Some(rest) = effort.checked_sub(seen.region.size()) else { break };
         effort = rest;
         // SAFETY: as the caller promises.
@@ -160,6 +174,8 @@ struct SeenLoop<'a> {
     inside: BTreeSet<Block>,
     /// Those of its blocks that are in no loop within it.
     own: BTreeSet<Block>,
+    /// See [`Value::conditions`].
+    conditions: BTreeMap<Block, LLVMValueRef>,
 }
 
 /// A phi whose movements are known.
@@ -210,6 +226,28 @@ impl SeenLoop<'_> {
             let block = *self.numbers.get(&LLVMGetInstructionParent(value))?;
             self.inside.contains(&block).then_some(block)
         }
+    }
+
+    /// Its own branches of two ways that stay in it, whose conditions are known before it is entered.
+    ///
+    /// # Safety
+    /// The handles must match the module's IR.
+    unsafe fn steady(&self) -> BTreeMap<Block, LLVMValueRef> {
+        let stays = |block: &&Block| {
+            let ways = self.cfg.succs(**block);
+            ways.len() == 2 && ways.iter().all(|&edge| self.inside.contains(&self.cfg.dst(edge)))
+        };
+        let condition = |&block: &Block| {
+            // SAFETY: as the caller promises; conditional branches have conditions.
+            unsafe {
+                let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[block.index()]);
+                let conditional =
+                    LLVMGetInstructionOpcode(branch) == LLVMOpcode::LLVMBr && LLVMGetNumSuccessors(branch) == 2;
+                let condition = conditional.then(|| LLVMGetCondition(branch))?;
+                self.home(condition).is_none().then_some((block, condition))
+            }
+        };
+        self.own.iter().filter(stays).filter_map(condition).collect()
     }
 
     /// Takes a value back through increments.
@@ -397,6 +435,7 @@ impl SeenLoop<'_> {
                     goes_on: is_integer(t.phi) && self.initial(t.phi).any(|(value, _)| self.is_of_another_loop(value)),
                     flagged,
                     reading: Reading::Itself,
+                    conditions: self.conditions.clone(),
                 };
                 let facts = AffineVariable {
                     name: value_name(t.phi),
@@ -411,6 +450,7 @@ impl SeenLoop<'_> {
                     circuits,
                     rounds,
                     trips,
+                    steady: self.conditions.keys().copied().collect(),
                 };
                 // A value that the entering block's own terminator makes can't be frozen in time.
                 let frozen_late =

@@ -79,6 +79,7 @@ impl SeenLoop<'_> {
                 goes_on: false,
                 flagged: Vec::new(),
                 reading: Reading::HighestBit { never_zero, by, ends },
+                conditions: self.conditions.clone(),
             };
             let facts = AffineVariable {
                 name: value_name(phi),
@@ -93,6 +94,7 @@ impl SeenLoop<'_> {
                 circuits: Some(u64::from(bits)),
                 rounds: None,
                 trips,
+                steady: self.conditions.keys().copied().collect(),
             };
             Some((facts, value))
         }

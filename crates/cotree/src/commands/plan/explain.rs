@@ -126,7 +126,7 @@ impl Explanation<'_> {
         for placed in probes {
             let place = self.place(placed.place);
             match placed.probe {
-                Probe::Close(_, closing) => {
+                Probe::Close(_, closing) | Probe::CloseIf(_, closing, _) => {
                     let variable = self.variables.get(closing.variable.index());
                     let name = variable.map_or_else(|| "a loop variable".into(), |v| self.variable(v));
                     write!(out, "    no counter in the loop: {place}, {name} is read where the loop is left from ")?;
@@ -137,6 +137,13 @@ impl Explanation<'_> {
                     write!(out, ") / {}", closing.step)?;
                     if closing.plus != 0 {
                         write!(out, " + {}", closing.plus)?;
+                    }
+                    if let Probe::CloseIf(_, _, way) = placed.probe {
+                        write!(
+                            out,
+                            ", if the branch went to {}, as it always or never does while the loop runs",
+                            self.block(self.cfg.dst(way))
+                        )?;
                     }
                     writeln!(out)?;
                 }
@@ -227,7 +234,11 @@ impl Explanation<'_> {
 
 fn counter_of(probe: Probe) -> Option<usize> {
     match probe {
-        Probe::Count(c) | Probe::CountIfTaken(c, _) | Probe::Close(c, _) | Probe::AddTo(c, ..) => Some(c.index()),
+        Probe::Count(c)
+        | Probe::CountIfTaken(c, _)
+        | Probe::Close(c, _)
+        | Probe::CloseIf(c, ..)
+        | Probe::AddTo(c, ..) => Some(c.index()),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use cotree_core::hints::Hints;
 use cotree_core::loops::LoopForest;
 use cotree_core::method::edge;
 use cotree_core::method::path::PathCost;
-use cotree_core::probe::Probe;
+
 use cotree_core::statistics::PlacementCost;
 use cotree_core::weighting::Weighting;
 use cotree_report::names::matches;
@@ -40,12 +40,8 @@ impl Affine {
             let weighting = Weighting::predicted(function, &cfg, hints);
             let trades = Trades::new(function, &cfg, &weighting, variables);
             let plan = edge::plan_trades(function, &cfg, &weighting, &trades);
-            let mut replaced: Vec<usize> = (plan.probes.iter())
-                .filter_map(|placed| match placed.probe {
-                    Probe::Close(counter, _) => Some(counter.index()),
-                    _ => None,
-                })
-                .collect();
+            let mut replaced: Vec<usize> =
+                (plan.probes.iter()).filter_map(|placed| Some(placed.probe.closing()?.0.index())).collect();
             replaced.sort_unstable();
             replaced.dedup();
             sum.loops += LoopForest::new(&cfg, &Dfs::new(&cfg)).len() as u64;
