@@ -69,11 +69,6 @@ impl Processor {
         let now = Processor::of_children();
         Processor { user: now.user - earlier.user, all: now.all - earlier.all }
     }
-
-    /// The less of each.
-    pub fn least(self, other: Processor) -> Processor {
-        Processor { user: self.user.min(other.user), all: self.all.min(other.all) }
-    }
 }
 
 /// `xtask measure COMMAND…`: runs it, and prints microseconds, KiB, and microseconds of processors on a line of their own.

@@ -26,8 +26,8 @@ pub struct Cell {
     pub build: Duration,
     /// Bytes of the executable without debug information.
     pub file: u64,
-    /// Processor time of all runs of the long workload; absent where it was not taken.
-    pub time: Option<Processor>,
+    /// Processor times of all runs of the long workload, round by round; none where they were not taken.
+    pub times: Vec<Processor>,
 }
 
 /// What was found of one program.
@@ -48,11 +48,13 @@ impl Measured {
         Some(number(self.cells.get(variant.name)?) / number(self.cells.get(variant.tool.base())?))
     }
 
-    /// Processor time over that of the base, where that is long enough to mean anything.
+    /// Processor time over that of the base in the same round, where that is long enough to mean anything: the median over all
+    /// rounds. (What others do on the machine slows down both; the least of each is of moments that need not be alike.)
     pub fn slowdown(&self, variant: &Variant, time: impl Fn(Processor) -> Duration) -> Option<f64> {
-        let of = |name| Some(time(self.cells.get(name)?.time?).as_secs_f64());
-        let base = of(variant.tool.base()).filter(|base| *base >= LEAST_TIME)?;
-        Some(of(variant.name)? / base)
+        let of = |name| self.cells.get(name).map(|cell| cell.times.iter().map(|&one| time(one).as_secs_f64()));
+        let (own, base) = (of(variant.name)?, of(variant.tool.base())?);
+        let long_enough = base.clone().all(|base| base >= LEAST_TIME);
+        median(own.zip(base).map(|(own, base)| own / base).collect()).filter(|_| long_enough)
     }
 
     /// Instructions over those of the base.
@@ -137,7 +139,7 @@ impl Campaign<'_> {
         eprintln!();
         for variant in self.variants {
             if let Some(one) = ran.get_mut(variant.name).filter(|one| one.executable.is_some()) {
-                one.cell.time = times.remove(variant.name);
+                one.cell.times = times.remove(variant.name).unwrap_or_default();
                 store().keep(subject, content, variant, &one.cell, one.output);
             }
         }
@@ -189,7 +191,7 @@ impl Campaign<'_> {
             output.extend(command::ending(&one).to_string().into_bytes());
         }
         let file = std::fs::metadata(&executable)?.len();
-        let cell = Cell { instructions, build: built.cost, file, time: None };
+        let cell = Cell { instructions, build: built.cost, file, times: Vec::new() };
         Ok(Ran { cell, executable: Some(executable), output: store::hash(output) })
     }
 
@@ -206,18 +208,18 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// The least of several rounds, in each of which every build runs once: what others do on the machine only ever adds to it.
+    /// Several rounds, in each of which every build runs once: forward and backward by turns.
     fn times(
         &self,
         subject: &Subject,
         ran: &BTreeMap<&'static str, Ran>,
         folder: &Path,
-    ) -> Result<BTreeMap<&'static str, Processor>> {
-        let timed: Vec<(&Variant, &PathBuf)> = (self.variants.iter())
+    ) -> Result<BTreeMap<&'static str, Vec<Processor>>> {
+        let mut timed: Vec<(&Variant, &PathBuf)> = (self.variants.iter())
             .filter(|variant| variant.timed)
             .filter_map(|variant| Some((variant, ran.get(variant.name)?.executable.as_ref()?)))
             .collect();
-        let mut least: BTreeMap<&'static str, Processor> = BTreeMap::new();
+        let mut rounds: BTreeMap<&'static str, Vec<Processor>> = BTreeMap::new();
         for _ in 0..self.rounds {
             for (variant, executable) in &timed {
                 let folder = folder.join(variant.slug());
@@ -236,10 +238,11 @@ impl Campaign<'_> {
                 }
                 let time =
                     Processor { user: times.iter().map(|t| t.user).sum(), all: times.iter().map(|t| t.all).sum() };
-                least.entry(variant.name).and_modify(|least| *least = least.least(time)).or_insert(time);
+                rounds.entry(variant.name).or_default().push(time);
             }
+            timed.reverse();
         }
-        Ok(least)
+        Ok(rounds)
     }
 }
 

@@ -63,9 +63,12 @@ impl Store {
         let value = self.cells.get(&key)?;
         let number = |name: &str| value[name].as_u64();
         let build = Duration::from_micros(number("build")?);
-        let time = |name: &str| value[name].as_u64().map(Duration::from_micros);
-        let time = time("user").zip(time("processor")).map(|(user, all)| Processor { user, all });
-        let cell = Cell { instructions: number("instructions")?, build, file: number("file")?, time };
+        let times = |name: &str| -> Option<Vec<Duration>> {
+            value[name].as_array()?.iter().map(|time| time.as_u64().map(Duration::from_micros)).collect()
+        };
+        let (user, all) = (times("user")?, times("processor")?);
+        let times = user.into_iter().zip(all).map(|(user, all)| Processor { user, all }).collect();
+        let cell = Cell { instructions: number("instructions")?, build, file: number("file")?, times };
         Some(Known { cell, output: number("output")? })
     }
 
@@ -77,8 +80,8 @@ impl Store {
             "instructions": cell.instructions,
             "build": micros(cell.build),
             "file": cell.file,
-            "user": cell.time.map(|time| micros(time.user)),
-            "processor": cell.time.map(|time| micros(time.all)),
+            "user": cell.times.iter().map(|time| micros(time.user)).collect::<Vec<_>>(),
+            "processor": cell.times.iter().map(|time| micros(time.all)).collect::<Vec<_>>(),
             "output": output,
         });
         self.cells.insert(key, value);

@@ -97,8 +97,8 @@ impl Results {
         writeln!(
             out,
             "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
-             the middle, and for the worst. User time, and that with the system's, is of longer runs: the least of several, as \
-             geometric mean over programs. Size is \
+             the middle, and for the worst. User time, and that with the system's, is of longer runs: the median of several ratios \
+             to runs of the base at about the same time, as geometric mean over programs. Size is \
              of all executables without debug information, build of compiling and linking them all, in processor time; of \
              cotree's builds the base is `--profile none`.\n"
         )?;
@@ -258,7 +258,8 @@ impl Results {
         let heads = ["program".to_owned(), format!("{}, s", base.name)];
         let mut table = Table::new(heads.into_iter().chain(columns.iter().map(|v| v.name.to_owned())));
         for program in &self.programs {
-            let seconds = program.cells.get(base.name).and_then(|cell| cell.time).map(|of| time(of).as_secs_f64());
+            let all = program.cells.get(base.name).map(|cell| cell.times.iter().map(|&of| time(of).as_secs_f64()));
+            let seconds = all.and_then(|all| median(all.collect()));
             let heads = [program.name.to_owned(), seconds.map_or("–".into(), |s| format!("{s:.2}"))];
             table.row(heads.into_iter().chain(columns.iter().map(|v| percent(program.slowdown(v, &time)))));
         }
