@@ -68,7 +68,8 @@ pub struct AffineVariable {
     pub rounds: Option<u64>,
     /// How often the loop can be expected to go around each time that it is entered, if something tells. An estimate.
     pub trips: Option<u64>,
-    /// Branches of two ways, both within the loop, of which the condition stays as it is while the loop runs. In block order.
+    /// Branches of two ways, both within the loop, of which the condition stays as it is while the loop runs, and can be told
+    /// wherever it is left. In block order.
     pub steady: Vec<Block>,
 }
 

@@ -205,8 +205,6 @@ pub(super) unsafe fn close(
             amount = LLVMBuildAdd(b, amount, plus, c"".as_ptr());
         }
         if let Some((condition, if_true)) = condition {
-            // Where the branch was never reached it may be undefined, but then nothing has been counted, either.
-            let condition = LLVMBuildFreeze(b, condition, c"".as_ptr());
             let nothing = LLVMConstInt(counters.int64, 0, 0);
             let (then, otherwise) = if if_true { (amount, nothing) } else { (nothing, amount) };
             amount = LLVMBuildSelect(b, condition, then, otherwise, c"".as_ptr());

@@ -135,7 +135,7 @@ unsafe fn in_function(
             region,
         };
         // SAFETY: as the caller promises.
-        seen.conditions = unsafe { seen.steady() };
+        seen.conditions = unsafe { seen.steady(&dominators) };
         let Some(rest) = effort.checked_sub(seen.region.size()) else { break };
         effort = rest;
         // SAFETY: as the caller promises.
@@ -228,14 +228,19 @@ impl SeenLoop<'_> {
         }
     }
 
-    /// Its own branches of two ways that stay in it, whose conditions are known before it is entered.
+    /// Its own branches of two ways that stay in it, whose conditions are known before it is entered. They have been reached
+    /// wherever it is left: what a branch never looked at may be undefined, and must not be looked at by us.
     ///
     /// # Safety
     /// The handles must match the module's IR.
-    unsafe fn steady(&self) -> BTreeMap<Block, LLVMValueRef> {
+    unsafe fn steady(&self, dominators: &Dominators) -> BTreeMap<Block, LLVMValueRef> {
         let stays = |block: &&Block| {
-            let ways = self.cfg.succs(**block);
-            ways.len() == 2 && ways.iter().all(|&edge| self.inside.contains(&self.cfg.dst(edge)))
+            let &[one, other] = self.cfg.succs(**block) else { return false };
+            let (one, other) = (self.cfg.dst(one), self.cfg.dst(other));
+            one != other && self.inside.contains(&one) && self.inside.contains(&other)
+        };
+        let reached = |block: &&Block| {
+            self.region.exits.iter().all(|&(_, from)| dominators.dominates(**block, self.region.blocks[from]))
         };
         let condition = |&block: &Block| {
             // SAFETY: as the caller promises; conditional branches have conditions.
@@ -247,7 +252,7 @@ impl SeenLoop<'_> {
                 self.home(condition).is_none().then_some((block, condition))
             }
         };
-        self.own.iter().filter(stays).filter_map(condition).collect()
+        self.own.iter().filter(stays).filter(reached).filter_map(condition).collect()
     }
 
     /// Takes a value back through increments.
