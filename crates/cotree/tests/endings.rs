@@ -45,12 +45,17 @@ int main(int argc, char **argv) {
     // On a busy machine threads are in the middle of something when they are to stop, such as in a lock of libc's.
     let busy = || project.command("/bin/sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
     let busy: Vec<_> = (0..3).map(|_| Killed(busy())).collect();
+    // If it is too busy, one may have to be held in the middle of counting code. What differs then is declared.
+    let mut declared = 0;
     for round in 0..24 {
         let file = format!("p{round}.cotree");
         succeed(project.command(project.path("program")).arg((round % 8 * 700).to_string()).env("COTREE_FILE", &file));
-        project.ok(&format!("verify --strict {file}"));
+        project.ok(&format!("verify {file}"));
+        let strictly = project.cotree(&format!("verify --strict {file}")).output().expect("cotree starts");
+        declared += usize::from(!strictly.status.success());
     }
     drop(busy);
+    assert!(declared <= 4, "{declared} of 24 runs were not exact");
 }
 
 /// An `exec` that fails has ended the profile for a while: other threads that need more room in the file wait for that.
