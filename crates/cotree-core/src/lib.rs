@@ -11,7 +11,7 @@
 //! - **What is given.** [`ids`], [`facts`] about the program, and per function its [graph](mod@cfg).
 //! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`prediction`] guess from them, and from
 //!   [`hints`] that code gives, how often edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
-//! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it.
+//! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it, [`seldom`] what may stand out of the way.
 //!   [`affine`] finds counts that the program itself keeps in loop variables, [`supergraph`] the functions whose entries
 //!   their callers have counted already.
 //! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
@@ -74,6 +74,7 @@ pub mod prediction;
 pub mod probe;
 pub mod profile;
 pub mod promotion;
+pub mod seldom;
 pub mod sese;
 pub mod spanning;
 pub mod statistics;

@@ -2,12 +2,16 @@
 //! knows from them which values are worth a register, and which blocks may stand out of the way. Without them it takes the blocks
 //! of counters for as likely as what they lead to: in zstd and in bzip2's decoder it moved values about in the hottest loops, for the
 //! sake of counters that hardly ever ran (+7 and +21 % instructions by placement alone, with branch weights −1 and +5 %).
+//!
+//! Without counts of an earlier run it is told of some branches all the same: [`cotree_core::seldom`].
 
+use crate::apply::Layer;
 use crate::extract::{Extracted, Handles};
 use crate::ffi::*;
 use crate::module::Module;
 use cotree_core::facts::{EdgeFacts, Function};
 use cotree_core::ids::Edge;
+use cotree_core::seldom;
 use cotree_core::weighting::Weighting;
 use cotree_profile::weights::Weights;
 use llvm_sys::LLVMOpcode;
@@ -25,6 +29,26 @@ pub(crate) fn tell(module: &Module, extracted: &Extracted, weights: &Weights) {
         if let Some(weighting) = weighting {
             // SAFETY: the handles are of this very module, unchanged since extraction.
             unsafe { tell_function(module, function, handles, &weighting) };
+        }
+    }
+}
+
+/// The odds of a counter's block that is thought to run seldom. Where blocks come together again, the code generator takes the one
+/// way for the usual one if it is taken more than four times in five.
+const SELDOM: [u32; 2] = [17, 83];
+
+/// Tells of the counters' blocks that are thought to run seldom; `layers` are the functions' plans.
+pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers: &[Vec<Layer<'_>>]) {
+    let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(&extracted.hints).zip(layers);
+    for (((function, handles), hints), layers) in functions {
+        let Some(own) = layers.first().filter(|_| function.untouched.is_none()) else { continue };
+        let Ok(cfg) = function.cfg() else { continue };
+        for edge in seldom::seldom(function, &cfg, hints, own.plan) {
+            let facts = &function.edges[edge.index()];
+            let mut weights = [SELDOM[1]; 2];
+            weights[facts.successor as usize] = SELDOM[0];
+            // SAFETY: the handles are of this very module, unchanged since extraction: the branch has two ways.
+            unsafe { set(module, LLVMGetBasicBlockTerminator(handles.blocks[facts.src.index()]), &weights) };
         }
     }
 }
@@ -99,6 +123,62 @@ mod tests {
     use super::*;
     use crate::extract::{Selection, extract};
     use cotree_core::facts::EdgeKind;
+    use cotree_core::placement::{Placement, add_counter};
+    use cotree_core::plan::{FunctionPlan, Measure};
+    use cotree_core::probe::Place;
+
+    /// The weights of the branch at the end of a block; none if it has none.
+    fn weights_of(module: &Module, block: LLVMBasicBlockRef) -> Vec<u64> {
+        // SAFETY: a block of the module; LLVM writes as many operands as it announces.
+        unsafe {
+            let prof = LLVMGetMDKindIDInContext(module.context, c"prof".as_ptr(), 4);
+            let node = LLVMGetMetadata(LLVMGetBasicBlockTerminator(block), prof);
+            if node.is_null() {
+                return Vec::new();
+            }
+            let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+            operands[1..].iter().map(|&weight| LLVMConstIntGetZExtValue(weight)).collect()
+        }
+    }
+
+    /// `while (n--) if (x[n] >= 0) sum += x[n];`, where no number is thought to be negative, and the same without a loop.
+    #[test]
+    fn counters_that_are_thought_to_run_seldom_stand_out_of_the_way() {
+        let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\
+             define i32 @f(ptr %x, i64 %n, i32 %s) {\n  br label %head\n\
+             head:\n  %i = phi i64 [ %n, %0 ], [ %next, %latch ]\n  %sum = phi i32 [ 0, %0 ], [ %new, %latch ]\n\
+             %done = icmp eq i64 %i, 0\n  br i1 %done, label %out, label %body\n\
+             body:\n  %next = add i64 %i, -1\n  %p = getelementptr i32, ptr %x, i64 %next\n  %v = load i32, ptr %p\n\
+             %negative = icmp slt i32 %v, 0\n  br i1 %negative, label %latch, label %add\n\
+             add:\n  %more = add i32 %sum, %v\n  br label %latch\n\
+             latch:\n  %new = phi i32 [ %sum, %body ], [ %more, %add ]\n  br label %head\n\
+             out:\n  %odd = icmp slt i32 %s, 0\n  br i1 %odd, label %end, label %one\n\
+             one:\n  br label %end\nend:\n  %r = phi i32 [ %sum, %out ], [ 1, %one ]\n  ret i32 %r\n}\n";
+        let module = Module::parse_text("seldom", text).expect("valid IR");
+        let extracted = extract(&module, &Selection::default());
+        let (function, handles) = (&extracted.facts.functions[0], &extracted.handles[0]);
+        let critical: Vec<Edge> = (function.edges.iter().zip(0..))
+            .filter(|(edge, _)| edge.kind == EdgeKind::True)
+            .map(|(_, number)| Edge(number))
+            .collect();
+        assert_eq!(critical.len(), 3, "done, negative, odd");
+        let mut plan = FunctionPlan::default();
+        for &edge in &critical {
+            add_counter(
+                &mut plan,
+                Placement { place: Place::Edge(edge), if_taken: false, measure: Measure::Edge(edge) },
+            );
+        }
+        let layers = [vec![Layer { plan: &plan, base: 0, paths: None }]];
+        keep_out_of_the_way(&module, &extracted, &layers);
+        let told: Vec<Vec<u64>> = critical
+            .iter()
+            .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()]))
+            .collect();
+        assert_eq!(told, [vec![], vec![17, 83], vec![]]);
+        Module::parse_text("again", &module.to_text()).expect("valid metadata");
+    }
 
     #[test]
     fn branches_and_switches_say_what_ran() {
@@ -120,17 +200,8 @@ mod tests {
         });
         let weighting = Weighting::new(&cfg, counts.chain([100.0]).collect());
         // SAFETY: the handles are the module's.
-        let told = unsafe {
-            tell_function(&module, function, handles, &weighting);
-            let prof = LLVMGetMDKindIDInContext(module.context, c"prof".as_ptr(), 4);
-            [entry, a].map(|block| {
-                let terminator = LLVMGetBasicBlockTerminator(handles.blocks[block.index()]);
-                let node = LLVMGetMetadata(terminator, prof);
-                let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-                LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-                operands[1..].iter().map(|&weight| LLVMConstIntGetZExtValue(weight)).collect::<Vec<_>>()
-            })
-        };
+        unsafe { tell_function(&module, function, handles, &weighting) };
+        let told = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()]));
         let share = |percent: u64| (1 << 30) * percent / 100 + 1;
         // The default first, then the cases.
         assert_eq!(told[0], [share(30), share(30), share(10), share(30)]);

@@ -191,6 +191,9 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let built: Vec<Built> = work
         .into_par_iter()
         .map(|(number, module, extracted, layers, first)| {
+            if job.options.hints_branches() {
+                branch_weights::keep_out_of_the_way(&module, &extracted, &layers);
+            }
             if let Some(weights) = weights.as_ref().filter(|_| !none) {
                 branch_weights::tell(&module, &extracted, weights);
             }

@@ -44,6 +44,8 @@ pub struct Options {
     pub affine: bool,
     /// Counters in registers in tight loops.
     pub promote: bool,
+    /// Code is laid out so that counters thought to run seldom are out of the way.
+    pub branch_hints: bool,
     /// Entries that follow from callers need no counters.
     pub interprocedural_flow: bool,
     /// Functions that linker options speak of: others may call them, or be called in their place.
@@ -76,6 +78,7 @@ impl Options {
             spanning_tree: Extreme::Maximum,
             affine: true,
             promote: true,
+            branch_hints: true,
             interprocedural_flow: true,
             foreign: Vec::new(),
             paths: PathOptions::default(),
@@ -136,6 +139,13 @@ impl Options {
                 }
                 "cotree-promote" => {
                     options.promote = match argument {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("on or off")),
+                    }
+                }
+                "cotree-branch-hints" => {
+                    options.branch_hints = match argument {
                         "on" => true,
                         "off" => false,
                         _ => return Err(bad("on or off")),
@@ -213,6 +223,14 @@ impl Options {
     #[must_use]
     pub fn promotes(&self) -> bool {
         self.promote && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum && self.level != Level::O0
+    }
+
+    /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few, and where nothing
+    /// else is made of that: optimisers make more of branch weights than a place out of the way.
+    #[must_use]
+    pub fn hints_branches(&self) -> bool {
+        let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
+        self.branch_hints && edges && !self.early && self.level != Level::O0
     }
 
     /// Are variables that move by constant steps looked for? They count, and tell where registers pay.

@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let counter = instructions::Counter::choose();
     let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
     let longer = self::subjects(&context.sources, if quick { Workload::Small } else { Workload::Long })?;
-    let rounds = if quick { 3 } else { 9 };
+    let rounds = if quick { 8 } else { 32 };
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
     let campaign = Campaign { context: &context, variants: &variants, counter, rounds, jobs };
     let mut results = Results { variants: variants.clone(), programs: Vec::new() };

@@ -1,6 +1,6 @@
 //! The tables of overheads.
 
-use super::campaign::{Cell, Measured, median};
+use super::campaign::{Cell, Measured, median, undisturbed};
 use super::variants::{self, Tool, Variant};
 use crate::measure::Processor;
 use crate::table::Table;
@@ -97,9 +97,8 @@ impl Results {
         writeln!(
             out,
             "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
-             the middle, and for the worst. User time, and that with the system's, is of longer runs: the median of several ratios \
-             to runs of the base at about the same time, as geometric mean over programs. Size is \
-             of all executables without debug information, build of compiling and linking them all, in processor time; of \
+             the middle, and for the worst. User time, and that with the system's, is of longer runs: the mean of the fastest quarter \
+             of many, but for the very fastest, over that of the base, as geometric mean over programs. Size is of all executables without debug information, build of compiling and linking them all, in processor time; of \
              cotree's builds the base is `--profile none`.\n"
         )?;
         let header =
@@ -258,8 +257,8 @@ impl Results {
         let heads = ["program".to_owned(), format!("{}, s", base.name)];
         let mut table = Table::new(heads.into_iter().chain(columns.iter().map(|v| v.name.to_owned())));
         for program in &self.programs {
-            let all = program.cells.get(base.name).map(|cell| cell.times.iter().map(|&of| time(of).as_secs_f64()));
-            let seconds = all.and_then(|all| median(all.collect()));
+            let all = program.cells.get(base.name).map(|cell| cell.times.iter().map(|&of| time(of)));
+            let seconds = all.and_then(|all| undisturbed(all.collect())).map(|time| time.as_secs_f64());
             let heads = [program.name.to_owned(), seconds.map_or("–".into(), |s| format!("{s:.2}"))];
             table.row(heads.into_iter().chain(columns.iter().map(|v| percent(program.slowdown(v, &time)))));
         }

@@ -71,9 +71,10 @@ fn cotree(name: &'static str, method: &'static str, options: &[&'static str]) ->
     variant(name, Tool::Cotree, &[&["--profile", method], options].concat())
 }
 
-/// cotree's edge profile with its optimisations as told.
+/// cotree's edge profile with its optimisations as told, and all others off.
 fn edge(name: &'static str, affine: &'static str, flow: &'static str) -> Variant {
-    cotree(name, "edge", &["--affine", affine, "--interprocedural-flow", flow, "--promote", "off"])
+    let others = ["--promote", "off", "--branch-hints", "off"];
+    cotree(name, "edge", &[&["--affine", affine, "--interprocedural-flow", flow], &others[..]].concat())
 }
 
 impl Variant {
@@ -117,7 +118,9 @@ fn table() -> Vec<Variant> {
         edge(PLAIN, "off", "off").rust(&[]).quick().timed(),
         edge("cotree edge, affine alone", "on", "off"),
         edge("cotree edge, flow alone", "off", "on"),
-        edge("cotree edge, --promote off", "on", "on"),
+        edge("cotree edge, affine and flow", "on", "on"),
+        cotree("cotree edge, --promote off", "edge", &["--promote", "off"]),
+        cotree("cotree edge, --branch-hints off", "edge", &["--branch-hints", "off"]),
         cotree(EDGE_WEIGHTS, "edge", &[]).weighted().rust(&[]).timed(),
         cotree("cotree edge, --threads on", "edge", &["--threads", "on"]),
         cotree(PATH, "path", &[]).rust(&[]).quick().timed(),

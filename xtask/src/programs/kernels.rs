@@ -5,13 +5,13 @@ use crate::workspace::program_file;
 
 /// Name, file, and arguments of each workload: long, full, small, tiny.
 const KERNELS: [(&str, &str, [&[&str]; 4]); 7] = [
-    ("templates", "templates.cpp", [&["32000"], &["4000"], &["300"], &["60"]]),
-    ("nbody", "kernels/nbody.c", [&["4000000"], &["400000"], &["40000"], &["4000"]]),
-    ("fft", "kernels/fft.c", [&["14", "1000"], &["14", "60"], &["12", "40"], &["12", "6"]]),
-    ("matrix", "kernels/matrix.c", [&["900"], &["400"], &["200"], &["100"]]),
-    ("stencil", "kernels/stencil.c", [&["200", "3000"], &["200", "60"], &["120", "40"], &["60", "20"]]),
-    ("chase", "kernels/chase.c", [&["300000"], &["300000"], &["40000"], &["10000"]]),
-    ("puzzle", "kernels/puzzle.c", [&["13", "80"], &["11", "8"], &["9", "2"], &["7", "1"]]),
+    ("templates", "templates.cpp", [&["12000"], &["4000"], &["300"], &["60"]]),
+    ("nbody", "kernels/nbody.c", [&["1500000"], &["400000"], &["40000"], &["4000"]]),
+    ("fft", "kernels/fft.c", [&["14", "400"], &["14", "60"], &["12", "40"], &["12", "6"]]),
+    ("matrix", "kernels/matrix.c", [&["600"], &["400"], &["200"], &["100"]]),
+    ("stencil", "kernels/stencil.c", [&["200", "800"], &["200", "60"], &["120", "40"], &["60", "20"]]),
+    ("chase", "kernels/chase.c", [&["100000"], &["300000"], &["40000"], &["10000"]]),
+    ("puzzle", "kernels/puzzle.c", [&["12", "60"], &["11", "8"], &["9", "2"], &["7", "1"]]),
 ];
 
 /// Sets of small functions, which are judged by themselves: name, file, and the level that they are built at.

@@ -24,16 +24,13 @@ fn parts(folder: &Path, names: &[&str]) -> impl Iterator<Item = PathBuf> {
 /// A text of the size that the workload asks for.
 fn text(sources: &Sources, workload: Workload) -> String {
     let sqlite = sources.sqlite();
-    let [long, full, small] = ["sqlite3.c", "sqlite3.h", "sqlite3ext.h"].map(|file| sqlite.join(file));
-    let path = workload.pick_of_four(long, full, small, sources.lua().join("lua.h"));
+    let path = workload.pick(sqlite.join("sqlite3.h"), sqlite.join("sqlite3ext.h"), sources.lua().join("lua.h"));
     path.display().to_string()
 }
 
 fn zlib(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.zlib();
     let mut all = vec![program_file("zlib_driver.c")];
-    let levels: &[&str] =
-        workload.pick_of_four(&["1", "6"], &["1", "3", "6", "9"], &["1", "3", "6", "9"], &["1", "3", "6", "9"]);
     all.extend(parts(&folder, &["adler32", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "zutil"]));
     Program {
         name: "zlib",
@@ -41,7 +38,7 @@ fn zlib(sources: &Sources, workload: Workload) -> Program {
         flags: vec![include(&folder)],
         sources: all,
         libraries: vec![],
-        runs: vec![strings(&[&[&*text(sources, workload)], levels].concat())],
+        runs: vec![strings(&[&*text(sources, workload), "1", "3", "6", "9"])],
     }
 }
 
@@ -74,11 +71,7 @@ fn tree_sitter(sources: &Sources, workload: Workload) -> Program {
         ],
         sources: vec![program_file("tree_sitter_driver.c"), folder.join("src/lib.c"), grammar.join("parser.c")],
         libraries: vec![],
-        // Long: the same text more often, for the sources of all of SQLite are another kind of text.
-        runs: vec![match workload {
-            Workload::Long => vec![text(sources, Workload::Full), "40".into()],
-            _ => vec![text(sources, workload), "3".into()],
-        }],
+        runs: vec![vec![text(sources, workload), workload.pick_of_four("16", "3", "3", "3").into()]],
     }
 }
 
@@ -91,7 +84,7 @@ fn clipper(sources: &Sources, workload: Workload) -> Program {
         flags: vec![include(&folder)],
         sources: vec![program_file("clipper_driver.cpp"), folder.join("clipper.cpp")],
         libraries: vec![],
-        runs: vec![workload.pick(strings(&["200", "6"]), strings(&["60", "2"]), strings(&["40", "1"]))],
+        runs: vec![strings(workload.pick_of_four(&["150", "6"], &["200", "6"], &["60", "2"], &["40", "1"]))],
     }
 }
 
@@ -106,6 +99,6 @@ fn meshoptimizer(sources: &Sources, workload: Workload) -> Result<Program> {
         flags: vec![include(&folder)],
         sources: all,
         libraries: vec![],
-        runs: vec![vec![workload.pick_of_four("600", "250", "80", "40").to_owned()]],
+        runs: vec![vec![workload.pick_of_four("450", "250", "80", "40").to_owned()]],
     })
 }

@@ -39,12 +39,6 @@ const SURE_TRIPS: f64 = 0.6;
 /// The same for loops with several exits: searches end early.
 const SURE_TRIPS_OF_SEARCHES: f64 = 0.25;
 
-/// The same for searches of no more than [`TIGHT`] instructions: each turn would wait for a counter in memory, which takes longer than all
-/// the rest of it. (tree-sitter: 0.8 % more instructions, 5 % less time.)
-const SURE_TRIPS_OF_TIGHT_SEARCHES: f64 = 0.5;
-/// See [`SURE_TRIPS_OF_TIGHT_SEARCHES`].
-const TIGHT: u32 = 8;
-
 /// In functions of more blocks loops of known length are counted when they are left, like others: that is nothing beside the
 /// rest of such a function. But whether its inner loops find room for their values in registers hangs on single
 /// instructions elsewhere, and bzip2's decoder (587 blocks) takes a quarter more of them for want of one closing.
@@ -276,12 +270,8 @@ impl Judge<'_> {
                 let places: Option<Vec<Place>> = region.exits.iter().map(|&(exit, _)| self.place(exit)).collect();
                 let (Some(places), Some(counted)) = (places, region.count(edge, movement)) else { continue };
                 if let Ok(trade) = self.offer(number, variable, &region, &places, &counted) {
-                    let cost = trade
-                        .closings
-                        .iter()
-                        .zip(&region.exits)
-                        .map(|(_, &(exit, _))| self.weighting.edge(exit) * CONDITION);
-                    trades.push((number, Trade { cost: trade.cost + cost.sum::<f64>(), conditional: true, ..trade }));
+                    let exits: f64 = region.exits.iter().map(|&(exit, _)| self.weighting.edge(exit)).sum();
+                    trades.push((number, Trade { cost: trade.cost + exits * CONDITION, conditional: true, ..trade }));
                 }
             }
         }
@@ -393,14 +383,8 @@ impl Judge<'_> {
         if !self.weighting.is_guess() {
             return 1.0;
         }
-        let facts = region.blocks.iter().filter_map(|block| self.function.blocks.get(block.index()));
-        let instructions = facts.fold(0_u32, |sum, facts| sum.saturating_add(facts.instructions.total));
         let exits = self.weighting.likely(region.exits.iter().map(|&(exit, _)| exit));
-        let sure = match exits {
-            1 => SURE_TRIPS,
-            _ if instructions <= TIGHT => SURE_TRIPS_OF_TIGHT_SEARCHES,
-            _ => SURE_TRIPS_OF_SEARCHES,
-        };
+        let sure = if exits == 1 { SURE_TRIPS } else { SURE_TRIPS_OF_SEARCHES };
         let Some(trips) = variable.trips else { return sure };
         let entries: f64 = region.entries.iter().map(|&e| self.weighting.edge(e)).sum();
         #[allow(clippy::cast_precision_loss, reason = "weights are estimates")]

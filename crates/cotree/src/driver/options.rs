@@ -59,6 +59,10 @@ pub struct InstrumentOptions {
     /// Counters of tight loops are in registers while such a loop runs (on), or in memory at all times (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_PROMOTE", hide_env = true)]
     pub promote: Option<Promote>,
+    /// Code is laid out so that counters which are thought to run seldom are out of its way (on), or as if nothing were known of
+    /// them (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_BRANCH_HINTS", hide_env = true)]
+    pub branch_hints: Option<BranchHints>,
     /// Functions that are only called from known places need no counter for their entries (on), or have one all the same
     /// (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
@@ -145,6 +149,15 @@ pub enum Promote {
     Off,
 }
 
+/// `--branch-hints`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BranchHints {
+    /// Where a branch in a loop is predicted with some certainty
+    On,
+    /// Never
+    Off,
+}
+
 /// `--interprocedural-flow`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InterproceduralFlow {
@@ -194,6 +207,7 @@ impl InstrumentOptions {
             ("spanning-tree", self.spanning_tree.map(spelling)),
             ("affine", self.affine.map(spelling)),
             ("promote", self.promote.map(spelling)),
+            ("branch-hints", self.branch_hints.map(spelling)),
             ("interprocedural-flow", self.interprocedural_flow.map(spelling)),
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),
