@@ -167,3 +167,26 @@ fn untrodden(plan: &FunctionPlan, counters: &[u64]) -> HashSet<Block> {
     };
     plan.probes.iter().filter_map(zero).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotree_core::ids::{Counter, Edge, Variable};
+    use cotree_core::plan::FixedEdge;
+    use cotree_core::probe::Closing;
+
+    /// Whatever it is that keeps a count while a loop runs, the count is lost with an activation that is lost there.
+    #[test]
+    fn all_that_is_counted_at_the_end_of_loops_is_known_to_be() {
+        let closing = Closing { variable: Variable(0), from: Block(1), step: 1, offset: 0, plus: 0 };
+        let of = |probe: Probe| FunctionPlan {
+            probes: vec![PlacedProbe { place: Place::Edge(Edge(3)), probe }],
+            ..FunctionPlan::default()
+        };
+        assert!(!counts_in_variables(&of(Probe::Count(Counter(0)))));
+        assert!(counts_in_variables(&of(Probe::Close(Counter(0), closing))));
+        assert!(counts_in_variables(&of(Probe::CloseIf(Counter(0), closing, Edge(1)))));
+        let fixed = FixedEdge { edge: Edge(1), times: 9, of: Edge(0), depth: 0 };
+        assert!(counts_in_variables(&FunctionPlan { fixed: vec![fixed], ..FunctionPlan::default() }));
+    }
+}
