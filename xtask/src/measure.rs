@@ -41,34 +41,13 @@ pub fn run(command: &Command) -> Result<Cost> {
     Ok(Cost { elapsed: Duration::from_micros(next()?), peak_kib: next()?, processor: Duration::from_micros(next()?) })
 }
 
-/// What processors did.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Processor {
-    /// For the program itself.
-    pub user: Duration,
-    /// With what the system did for it.
-    pub all: Duration,
-}
-
-impl Processor {
-    /// Of all children that were waited for.
-    pub fn of_children() -> Processor {
-        let duration = |time: nix::sys::time::TimeVal| {
-            Duration::from_micros(
-                u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).expect("time is not negative"),
-            )
-        };
-        getrusage(UsageWho::RUSAGE_CHILDREN).map_or(Processor::default(), |usage| {
-            let user = duration(usage.user_time());
-            Processor { user, all: user + duration(usage.system_time()) }
-        })
-    }
-
-    /// What has been done since then.
-    pub fn since(earlier: Processor) -> Processor {
-        let now = Processor::of_children();
-        Processor { user: now.user - earlier.user, all: now.all - earlier.all }
-    }
+/// What processors have done for all children that were waited for, the system's part included.
+pub fn of_children() -> Duration {
+    let duration = |time: nix::sys::time::TimeVal| {
+        Duration::from_micros(u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).expect("time is not negative"))
+    };
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map_or(Duration::ZERO, |usage| duration(usage.user_time()) + duration(usage.system_time()))
 }
 
 /// `xtask measure COMMAND…`: runs it, and prints microseconds, KiB, and microseconds of processors on a line of their own.
@@ -79,7 +58,7 @@ pub fn child(command: &[OsString]) -> ExitCode {
     let peak = getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0, |usage| usage.max_rss());
     match status {
         Ok(status) if status.success() => {
-            println!("\n{} {peak} {}", elapsed.as_micros(), Processor::of_children().all.as_micros());
+            println!("\n{} {peak} {}", elapsed.as_micros(), of_children().as_micros());
             ExitCode::SUCCESS
         }
         Ok(status) => {

@@ -56,7 +56,8 @@ pub fn ripgrep(sources: &Sources) -> Package {
 pub fn json_regex(sources: &Sources, workload: Workload) -> Package {
     let header = |name: &str| sources.sqlite().join(name).display().to_string();
     let (rounds, file) = match workload {
-        Workload::Long | Workload::Full => ("3", header("sqlite3.h")),
+        Workload::Long => ("1", header("sqlite3.h")),
+        Workload::Full => ("3", header("sqlite3.h")),
         Workload::Small => ("1", header("sqlite3ext.h")),
         Workload::Tiny => ("1", sources.lua().join("lua.h").display().to_string()),
     };
@@ -74,7 +75,7 @@ pub fn iterators(workload: Workload) -> Package {
         name: "iterators",
         executable: "iterators",
         source: workspace::program_file("iterators"),
-        runs: vec![(strings(&[workload.pick("1000000", "60000", "10000")]), true)],
+        runs: vec![(strings(&[workload.pick_of_four("300000", "1000000", "60000", "10000")]), true)],
     }
 }
 

@@ -6,7 +6,7 @@ use super::instructions::Counter;
 use super::store::{self, Known, Store};
 use super::variants::{self, Tool, Variant};
 use super::{plans, workers};
-use crate::measure::Processor;
+use crate::measure;
 use crate::real::Context;
 use crate::{command, workspace};
 use anyhow::{Context as _, Result, ensure};
@@ -26,8 +26,29 @@ pub struct Cell {
     pub build: Duration,
     /// Bytes of the executable without debug information.
     pub file: u64,
-    /// Processor times of all runs of the long workload, round by round; none where they were not taken.
-    pub times: Vec<Processor>,
+    /// How long it ran.
+    pub times: Times,
+}
+
+/// Processor times, the system's included, round by round; none where they were not taken.
+#[derive(Clone, Default)]
+pub struct Times {
+    /// Of the workload for taking times.
+    pub long: Vec<Duration>,
+    /// Of one that is next to nothing: the program's beginning and end.
+    pub short: Vec<Duration>,
+}
+
+impl Times {
+    /// What the workload takes beyond beginning and end, undisturbed.
+    pub fn work(&self) -> Option<Duration> {
+        undisturbed(self.long.clone())?.checked_sub(self.ends()?)
+    }
+
+    /// Beginning and end, undisturbed.
+    pub fn ends(&self) -> Option<Duration> {
+        undisturbed(self.short.clone())
+    }
 }
 
 /// What was found of one program.
@@ -48,12 +69,17 @@ impl Measured {
         Some(number(self.cells.get(variant.name)?) / number(self.cells.get(variant.tool.base())?))
     }
 
-    /// Processor time over that of the base, where that is long enough to mean anything.
-    pub fn slowdown(&self, variant: &Variant, time: impl Fn(Processor) -> Duration) -> Option<f64> {
-        let of =
-            |name| Some(undisturbed(self.cells.get(name)?.times.iter().map(|&one| time(one)).collect())?.as_secs_f64());
+    /// Processor time of work over that of the base, where that is long enough to mean anything.
+    pub fn slowdown(&self, variant: &Variant) -> Option<f64> {
+        let of = |name| Some(self.cells.get(name)?.times.work()?.as_secs_f64());
         let (own, base): (f64, f64) = (of(variant.name)?, of(variant.tool.base())?);
         (base >= LEAST_TIME).then(|| own / base)
+    }
+
+    /// Seconds that beginning and end take beyond those of the base.
+    pub fn longer_ends(&self, variant: &Variant) -> Option<f64> {
+        let of = |name| Some(self.cells.get(name)?.times.ends()?.as_secs_f64());
+        Some(of(variant.name)? - of(variant.tool.base())?)
     }
 
     /// Instructions over those of the base.
@@ -86,8 +112,8 @@ struct Ran {
 }
 
 impl Campaign<'_> {
-    /// Measures one program; `longer` are the same program's runs for taking time.
-    pub fn measure(&self, subject: &Subject, longer: &Subject, store: &Mutex<Store>) -> Result<Measured> {
+    /// Measures one program; `timed` are the same program's runs for taking time: of some work, and of next to none.
+    pub fn measure(&self, subject: &Subject, timed: [&Subject; 2], store: &Mutex<Store>) -> Result<Measured> {
         let store = || store.lock().expect("nothing panics with it");
         let name = subject.name();
         eprint!("{name}:");
@@ -96,7 +122,7 @@ impl Campaign<'_> {
         let builder = Builder::new(self, subject, &folder)?;
         let mut failures = Vec::new();
         let mut ran: BTreeMap<&'static str, Ran> = BTreeMap::new();
-        let content = store::content(subject)?;
+        let content = store::content(subject, timed)?;
         for variant in self.variants {
             if let Some(Known { cell, output }) = store().find(subject, content, variant) {
                 ran.insert(variant.name, Ran { cell, executable: None, output });
@@ -134,7 +160,7 @@ impl Campaign<'_> {
                 failures.push(format!("{name} printed something else when built as {variant}"));
             }
         }
-        let mut times = self.times(longer, &ran, &folder)?;
+        let mut times = self.times(timed, &ran, &folder)?;
         eprintln!();
         for variant in self.variants {
             if let Some(one) = ran.get_mut(variant.name).filter(|one| one.executable.is_some()) {
@@ -190,7 +216,7 @@ impl Campaign<'_> {
             output.extend(command::ending(&one).to_string().into_bytes());
         }
         let file = std::fs::metadata(&executable)?.len();
-        let cell = Cell { instructions, build: built.cost, file, times: Vec::new() };
+        let cell = Cell { instructions, build: built.cost, file, times: Times::default() };
         Ok(Ran { cell, executable: Some(executable), output: store::hash(output) })
     }
 
@@ -207,42 +233,47 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// Several rounds, in each of which every build runs once: forward and backward by turns.
+    /// Several rounds, in each of which every build runs once with each workload: forward and backward by turns.
     fn times(
         &self,
-        subject: &Subject,
+        [long, short]: [&Subject; 2],
         ran: &BTreeMap<&'static str, Ran>,
         folder: &Path,
-    ) -> Result<BTreeMap<&'static str, Vec<Processor>>> {
+    ) -> Result<BTreeMap<&'static str, Times>> {
         let mut timed: Vec<(&Variant, &PathBuf)> = (self.variants.iter())
             .filter(|variant| variant.timed)
             .filter_map(|variant| Some((variant, ran.get(variant.name)?.executable.as_ref()?)))
             .collect();
-        let mut rounds: BTreeMap<&'static str, Vec<Processor>> = BTreeMap::new();
+        let mut rounds: BTreeMap<&'static str, Times> = BTreeMap::new();
         for _ in 0..self.rounds {
             for (variant, executable) in &timed {
                 let folder = folder.join(variant.slug());
-                let mut times = Vec::new();
-                for arguments in subject.runs() {
-                    let environment = environment(&folder, usize::MAX);
-                    for (_, profile) in &environment {
-                        // Some file systems write to the disk what replaces a file.
-                        let _ = std::fs::remove_file(profile);
-                    }
-                    let before = Processor::of_children();
-                    let mut command = Command::new(executable);
-                    command.args(arguments).current_dir(&folder).envs(environment);
-                    command::output(&mut command)?;
-                    times.push(Processor::since(before));
-                }
-                let time =
-                    Processor { user: times.iter().map(|t| t.user).sum(), all: times.iter().map(|t| t.all).sum() };
-                rounds.entry(variant.name).or_default().push(time);
+                let times = rounds.entry(variant.name).or_default();
+                times.long.push(time(executable, long, &folder)?);
+                times.short.push(time(executable, short, &folder)?);
             }
             timed.reverse();
         }
         Ok(rounds)
     }
+}
+
+/// The processor time of all runs of a workload.
+fn time(executable: &Path, subject: &Subject, folder: &Path) -> Result<Duration> {
+    let mut sum = Duration::ZERO;
+    for arguments in subject.runs() {
+        let environment = environment(folder, usize::MAX);
+        for (_, profile) in &environment {
+            // Some file systems write to the disk what replaces a file.
+            let _ = std::fs::remove_file(profile);
+        }
+        let before = measure::of_children();
+        let mut command = Command::new(executable);
+        command.args(arguments).current_dir(folder).envs(environment);
+        command::output(&mut command)?;
+        sum += measure::of_children() - before;
+    }
+    Ok(sum)
 }
 
 /// Seconds below which a ratio of processor times says nothing.
@@ -269,8 +300,9 @@ fn environment(folder: &Path, index: usize) -> [(&'static str, OsString); 3] {
 /// the very fastest twentieth.
 ///
 /// Processors of virtual machines share their units with those of others: a run is slowed down by a quarter or it is not, for some tenths
-/// of a second each. Medians of ratios wander with that (a copy of one and the same program came out anywhere between −3 and +7 % by
-/// nine of them); of sixty short runs each this agrees within one percent or two.
+/// of a second each. The median of nine ratios wanders with that (−3 to +7 % for a copy of one and the same program); of a hundred
+/// runs of a twentieth of a second this repeats within one percent. The division between the program's time and the system's is too coarse
+/// for such runs: beginning and end are measured apart instead.
 pub fn undisturbed(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort_unstable();
     let fast = times.get(times.len() / 20..times.len().div_ceil(4)).filter(|fast| !fast.is_empty())?;
@@ -285,13 +317,12 @@ pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
     Some(if numbers.len() % 2 == 1 { upper } else { f64::midpoint(numbers[middle - 1], upper) })
 }
 
-/// Two lists of subjects that belong together.
-pub fn pairs(subjects: Vec<Subject>, longer: Vec<Subject>) -> Result<Vec<(Subject, Subject)>> {
-    ensure!(
-        subjects.iter().map(Subject::name).eq(longer.iter().map(Subject::name)),
-        "workloads are of the same programs"
-    );
-    Ok(subjects.into_iter().zip(longer).collect())
+/// Lists of subjects that belong together.
+pub fn triples(subjects: Vec<Subject>, long: Vec<Subject>, short: Vec<Subject>) -> Result<Vec<[Subject; 3]>> {
+    let names = |subjects: &[Subject]| subjects.iter().map(Subject::name).collect::<Vec<_>>();
+    let same = names(&subjects) == names(&long) && names(&subjects) == names(&short);
+    ensure!(same, "workloads are of the same programs");
+    Ok(subjects.into_iter().zip(long).zip(short).map(|((subject, long), short)| [subject, long, short]).collect())
 }
 
 #[cfg(test)]

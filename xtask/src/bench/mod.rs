@@ -76,8 +76,8 @@ pub fn run(args: &Args) -> Result<bool> {
     let store = Mutex::new(store::Store::open(&context, args.reuse, quick)?);
     let counter = instructions::Counter::choose();
     let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
-    let longer = self::subjects(&context.sources, if quick { Workload::Small } else { Workload::Long })?;
-    let rounds = if quick { 8 } else { 32 };
+    let [long, short] = [Workload::Long, Workload::Tiny].map(|workload| self::subjects(&context.sources, workload));
+    let rounds = if quick { 15 } else { 120 };
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
     let campaign = Campaign { context: &context, variants: &variants, counter, rounds, jobs };
     let mut results = Results { variants: variants.clone(), programs: Vec::new() };
@@ -85,15 +85,15 @@ pub fn run(args: &Args) -> Result<bool> {
     let mut failures = Vec::new();
     for set in programs::kernels::sets().map(Subject::C) {
         if only.is_none_or(|part| set.name().contains(part)) {
-            let mut measured = campaign.measure(&set, &set, &store)?;
+            let mut measured = campaign.measure(&set, [&set; 2], &store)?;
             failures.append(&mut measured.failures);
             sets.programs.push(measured);
         }
     }
     let unfinished = workspace::scratch().join("bench-so-far.md");
-    for (subject, longer) in campaign::pairs(subjects, longer)? {
+    for [subject, long, short] in campaign::triples(subjects, long?, short?)? {
         if only.is_none_or(|part| subject.name().contains(part)) {
-            let mut measured = campaign.measure(&subject, &longer, &store)?;
+            let mut measured = campaign.measure(&subject, [&long, &short], &store)?;
             failures.append(&mut measured.failures);
             results.programs.push(measured);
             std::fs::write(&unfinished, page(&context, counter, args, &missing, &failures, [&results, &sets])?)?;

@@ -2,9 +2,8 @@
 //! are.
 
 use super::build::Subject;
-use super::campaign::Cell;
+use super::campaign::{Cell, Times};
 use super::variants::{Tool, Variant};
-use crate::measure::Processor;
 use crate::real::Context;
 use crate::{tools, workspace};
 use anyhow::{Context as _, Result};
@@ -66,8 +65,7 @@ impl Store {
         let times = |name: &str| -> Option<Vec<Duration>> {
             value[name].as_array()?.iter().map(|time| time.as_u64().map(Duration::from_micros)).collect()
         };
-        let (user, all) = (times("user")?, times("processor")?);
-        let times = user.into_iter().zip(all).map(|(user, all)| Processor { user, all }).collect();
+        let times = Times { long: times("long")?, short: times("short")? };
         let cell = Cell { instructions: number("instructions")?, build, file: number("file")?, times };
         Some(Known { cell, output: number("output")? })
     }
@@ -80,8 +78,8 @@ impl Store {
             "instructions": cell.instructions,
             "build": micros(cell.build),
             "file": cell.file,
-            "user": cell.times.iter().map(|time| micros(time.user)).collect::<Vec<_>>(),
-            "processor": cell.times.iter().map(|time| micros(time.all)).collect::<Vec<_>>(),
+            "long": cell.times.long.iter().copied().map(micros).collect::<Vec<_>>(),
+            "short": cell.times.short.iter().copied().map(micros).collect::<Vec<_>>(),
             "output": output,
         });
         self.cells.insert(key, value);
@@ -94,9 +92,10 @@ impl Store {
     }
 }
 
-/// A hash of what the subject is made from.
-pub fn content(subject: &Subject) -> Result<u64> {
+/// A hash of what the subject is made from, and of what is timed.
+pub fn content(subject: &Subject, timed: [&Subject; 2]) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
+    timed.map(Subject::runs).hash(&mut hasher);
     let mut add = |path: &Path| -> Result<()> {
         fs::read(path).with_context(|| format!("can't read {}", path.display()))?.hash(&mut hasher);
         Ok(())

@@ -1,11 +1,9 @@
 //! The tables of overheads.
 
-use super::campaign::{Cell, Measured, median, undisturbed};
+use super::campaign::{Cell, Measured, median};
 use super::variants::{self, Tool, Variant};
-use crate::measure::Processor;
 use crate::table::Table;
 use std::fmt::Write;
-use std::time::Duration;
 
 /// All programs, in all variants.
 pub struct Results {
@@ -60,8 +58,18 @@ impl Results {
     }
 
     /// Processor time of each program that runs long enough, over its base.
-    fn times(&self, variant: &Variant, time: impl Fn(Processor) -> Duration) -> Vec<f64> {
-        self.programs.iter().filter_map(|program| program.slowdown(variant, &time)).collect()
+    fn times(&self, variant: &Variant) -> Vec<f64> {
+        self.programs.iter().filter_map(|program| program.slowdown(variant)).collect()
+    }
+
+    /// What the programs' beginning and end take beyond those of their bases, on the average.
+    fn longer_ends(&self, variant: &Variant) -> String {
+        let all: Vec<f64> = self.programs.iter().filter_map(|program| program.longer_ends(variant)).collect();
+        if all.is_empty() {
+            "–".into()
+        } else {
+            format!("{:+.1} ms", 1e3 * all.iter().sum::<f64>() / all.len() as f64)
+        }
     }
 
     /// All tables.
@@ -97,12 +105,13 @@ impl Results {
         writeln!(
             out,
             "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
-             the middle, and for the worst. User time, and that with the system's, is of longer runs: the mean of the fastest quarter \
-             of many, but for the very fastest, over that of the base, as geometric mean over programs. Size is of all executables without debug information, build of compiling and linking them all, in processor time; of \
-             cotree's builds the base is `--profile none`.\n"
+             the middle, and for the worst. Time is the processor's, of work of about a twentieth of a second, what a tiny \
+             workload takes taken off: over that of the base, as geometric mean over programs. It is that of undisturbed runs, the \
+             fastest quarter of many but for the very fastest. Beginning and end are what the tiny workload takes beyond the \
+             base's, on the average. Size is of all executables without debug information, build of compiling and linking them \
+             all, in processor time; of cotree's builds the base is `--profile none`.\n"
         )?;
-        let header =
-            ["build", "programs", "total", "median", "worst", "of", "user time", "with system", "size", "build"];
+        let header = ["build", "programs", "total", "median", "worst", "of", "time", "begin and end", "size", "build"];
         let mut table = Table::new(header);
         for variant in self.counted() {
             let Some(spread) = self.instructions(variant) else { continue };
@@ -115,8 +124,8 @@ impl Results {
                 percent(Some(spread.median)),
                 percent(Some(spread.worst.0)),
                 spread.worst.1.to_owned(),
-                percent(geometric_mean(self.times(variant, |time| time.user))),
-                percent(geometric_mean(self.times(variant, |time| time.all))),
+                percent(geometric_mean(self.times(variant))),
+                self.longer_ends(variant),
                 percent(total(&|cell| cell.file as f64)),
                 percent(total(&|cell| cell.build.as_secs_f64())),
             ]);
@@ -242,27 +251,15 @@ impl Results {
     fn write_times(&self, out: &mut String) -> std::fmt::Result {
         let columns: Vec<&Variant> = self.counted().filter(|v| v.timed).collect();
         let Some(base) = self.variants.iter().find(|v| v.timed && v.is_base()) else { return Ok(()) };
-        self.write_time("User time", base, &columns, |time| time.user, out)?;
-        self.write_time("User time and the system's", base, &columns, |time| time.all, out)
-    }
-
-    fn write_time(
-        &self,
-        title: &str,
-        base: &Variant,
-        columns: &[&Variant],
-        time: impl Fn(Processor) -> Duration,
-        out: &mut String,
-    ) -> std::fmt::Result {
-        let heads = ["program".to_owned(), format!("{}, s", base.name)];
+        let heads = ["program".to_owned(), format!("{}, ms", base.name)];
         let mut table = Table::new(heads.into_iter().chain(columns.iter().map(|v| v.name.to_owned())));
         for program in &self.programs {
-            let all = program.cells.get(base.name).map(|cell| cell.times.iter().map(|&of| time(of)));
-            let seconds = all.and_then(|all| undisturbed(all.collect())).map(|time| time.as_secs_f64());
-            let heads = [program.name.to_owned(), seconds.map_or("–".into(), |s| format!("{s:.2}"))];
-            table.row(heads.into_iter().chain(columns.iter().map(|v| percent(program.slowdown(v, &time)))));
+            let work = program.cells.get(base.name).and_then(|cell| cell.times.work());
+            let work = work.map_or("–".into(), |time| format!("{:.1}", 1e3 * time.as_secs_f64()));
+            let ratios = columns.iter().map(|variant| percent(program.slowdown(variant)));
+            table.row([program.name.to_owned(), work].into_iter().chain(ratios));
         }
-        writeln!(out, "## {title} by program, over each tool's base\n\n{table}")
+        writeln!(out, "## Time by program, over each tool's base\n\n{table}")
     }
 
     /// Spanning trees with and without loop variables (Frenot & Pereira 2024, Fig. 13).
@@ -279,16 +276,15 @@ impl Results {
         writeln!(
             out,
             "## Size and time\n\nAs Frenot & Pereira 2024, Fig. 13: of all programs together and of the one in the middle; time is the geometric \
-             mean and the median of user time over that without counters.\n"
+             mean and the median of processor time over that without counters.\n"
         )?;
-        let header =
-            ["build", "instructions, millions", "median", "bytes of executables", "median", "user time", "median"];
+        let header = ["build", "instructions, millions", "median", "bytes of executables", "median", "time", "median"];
         let mut table = Table::new(header);
         for (title, variant) in rows {
             let cells: Vec<&Cell> = self.programs.iter().filter_map(|p| p.cells.get(variant.name)).collect();
             let of = |number: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(|cell| number(cell)).collect() };
             let (instructions, bytes) = (of(&|cell| cell.instructions as f64 / 1e6), of(&|cell| cell.file as f64));
-            let times = self.times(variant, |time| time.user);
+            let times = self.times(variant);
             let shown = |number: Option<f64>, digits: usize| number.map_or("–".into(), |n| format!("{n:.digits$}"));
             table.row([
                 title.to_owned(),

@@ -5,13 +5,13 @@ use crate::workspace::program_file;
 
 /// Name, file, and arguments of each workload: long, full, small, tiny.
 const KERNELS: [(&str, &str, [&[&str]; 4]); 7] = [
-    ("templates", "templates.cpp", [&["12000"], &["4000"], &["300"], &["60"]]),
-    ("nbody", "kernels/nbody.c", [&["1500000"], &["400000"], &["40000"], &["4000"]]),
-    ("fft", "kernels/fft.c", [&["14", "400"], &["14", "60"], &["12", "40"], &["12", "6"]]),
-    ("matrix", "kernels/matrix.c", [&["600"], &["400"], &["200"], &["100"]]),
-    ("stencil", "kernels/stencil.c", [&["200", "800"], &["200", "60"], &["120", "40"], &["60", "20"]]),
-    ("chase", "kernels/chase.c", [&["100000"], &["300000"], &["40000"], &["10000"]]),
-    ("puzzle", "kernels/puzzle.c", [&["12", "60"], &["11", "8"], &["9", "2"], &["7", "1"]]),
+    ("templates", "templates.cpp", [&["2500"], &["4000"], &["300"], &["60"]]),
+    ("nbody", "kernels/nbody.c", [&["350000"], &["400000"], &["40000"], &["4000"]]),
+    ("fft", "kernels/fft.c", [&["14", "80"], &["14", "60"], &["12", "40"], &["12", "6"]]),
+    ("matrix", "kernels/matrix.c", [&["400"], &["400"], &["200"], &["100"]]),
+    ("stencil", "kernels/stencil.c", [&["200", "200"], &["200", "60"], &["120", "40"], &["60", "20"]]),
+    ("chase", "kernels/chase.c", [&["50000"], &["300000"], &["40000"], &["10000"]]),
+    ("puzzle", "kernels/puzzle.c", [&["10", "15"], &["11", "8"], &["9", "2"], &["7", "1"]]),
 ];
 
 /// Sets of small functions, which are judged by themselves: name, file, and the level that they are built at.

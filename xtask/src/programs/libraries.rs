@@ -32,13 +32,14 @@ fn zlib(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.zlib();
     let mut all = vec![program_file("zlib_driver.c")];
     all.extend(parts(&folder, &["adler32", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "zutil"]));
+    let levels: &[&str] = if workload == Workload::Long { &["3"] } else { &["1", "3", "6", "9"] };
     Program {
         name: "zlib",
         cxx: false,
         flags: vec![include(&folder)],
         sources: all,
         libraries: vec![],
-        runs: vec![strings(&[&*text(sources, workload), "1", "3", "6", "9"])],
+        runs: vec![strings(&[&[&*text(sources, workload)], levels].concat())],
     }
 }
 
@@ -71,7 +72,7 @@ fn tree_sitter(sources: &Sources, workload: Workload) -> Program {
         ],
         sources: vec![program_file("tree_sitter_driver.c"), folder.join("src/lib.c"), grammar.join("parser.c")],
         libraries: vec![],
-        runs: vec![vec![text(sources, workload), workload.pick_of_four("16", "3", "3", "3").into()]],
+        runs: vec![vec![text(sources, workload), workload.pick_of_four("4", "3", "3", "3").into()]],
     }
 }
 
@@ -84,7 +85,7 @@ fn clipper(sources: &Sources, workload: Workload) -> Program {
         flags: vec![include(&folder)],
         sources: vec![program_file("clipper_driver.cpp"), folder.join("clipper.cpp")],
         libraries: vec![],
-        runs: vec![strings(workload.pick_of_four(&["150", "6"], &["200", "6"], &["60", "2"], &["40", "1"]))],
+        runs: vec![strings(workload.pick_of_four(&["100", "4"], &["200", "6"], &["60", "2"], &["40", "1"]))],
     }
 }
 
@@ -99,6 +100,6 @@ fn meshoptimizer(sources: &Sources, workload: Workload) -> Result<Program> {
         flags: vec![include(&folder)],
         sources: all,
         libraries: vec![],
-        runs: vec![vec![workload.pick_of_four("450", "250", "80", "40").to_owned()]],
+        runs: vec![vec![workload.pick_of_four("200", "250", "80", "40").to_owned()]],
     })
 }
