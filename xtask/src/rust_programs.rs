@@ -59,7 +59,7 @@ pub fn json_regex(sources: &Sources, workload: Workload) -> Package {
         Workload::Long => ("1", header("sqlite3.h")),
         Workload::Full => ("3", header("sqlite3.h")),
         Workload::Small => ("1", header("sqlite3ext.h")),
-        Workload::Tiny => ("1", sources.lua().join("lua.h").display().to_string()),
+        Workload::Tiny | Workload::Start => ("1", sources.lua().join("lua.h").display().to_string()),
     };
     Package {
         name: "json-regex",

@@ -22,13 +22,12 @@ use crate::probe::Place;
 /// tests of pointers and optional calls come in, SQLite takes 2 % more instructions.)
 const MOST: f64 = 1.0 / 3.0;
 
-/// Ways that are predicted to be taken less often lead to panics, exceptions or cold functions: code generators see those
-/// themselves.
+/// Ways that are predicted to be taken less often lead to panics and exceptions for the most part: code generators see those themselves.
 const LEAST: f64 = 1.0 / 32.0;
 
 /// The edges with a counter's block that is thought to run seldom, where nothing else tells a code generator so: in edge order.
 /// Each is one way of a conditional branch within a loop that neither leaves a loop nor goes back to its header on either
-/// way.
+/// way, nor comes to a call of a cold function for certain: code generators know that by themselves, however far away it is.
 #[must_use]
 pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan) -> Vec<Edge> {
     let conditional = |edge: Edge| {
@@ -48,13 +47,27 @@ pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan
     let dfs = Dfs::new(cfg);
     let loops = LoopForest::new(cfg, &dfs);
     let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
+    let cold = comes_to_cold(cfg, &dfs, hints);
     edges.retain(|&edge| {
         let ways = cfg.succs(cfg.src(edge));
         let border = |&way: &Edge| loops.outermost_left(way).is_some() || dfs.is_backedge(way);
-        let told = hints.told.iter().any(|(told, _)| ways.contains(told));
+        let known = |&way: &Edge| cold[cfg.dst(way).index()] || hints.told.iter().any(|&(told, _)| told == way);
         let all: f64 = ways.iter().map(|way| likelihoods[way.index()]).sum();
         let share = likelihoods[edge.index()] / all;
-        loops.innermost(cfg.src(edge)).is_some() && !ways.iter().any(border) && !told && (LEAST..=MOST).contains(&share)
+        loops.innermost(cfg.src(edge)).is_some()
+            && !ways.iter().any(|way| border(way) || known(way))
+            && (LEAST..=MOST).contains(&share)
     });
     edges
+}
+
+/// Per block, whether all ways on from it, turns of loops aside, come to a call of a cold function.
+fn comes_to_cold(cfg: &Cfg, dfs: &Dfs, hints: &Hints) -> Vec<bool> {
+    let mut cold = vec![false; cfg.block_count()];
+    for &block in dfs.postorder() {
+        let mut ways = cfg.succs(block).iter().filter(|&&way| !dfs.is_backedge(way)).peekable();
+        let all = ways.peek().is_some() && ways.all(|&way| cold[cfg.dst(way).index()]);
+        cold[block.index()] = all || hints.cold.binary_search(&block).is_ok();
+    }
+    cold
 }

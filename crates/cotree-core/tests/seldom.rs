@@ -96,6 +96,15 @@ fn what_is_known_is_not_told_again() {
     assert!(of(&panics, &tested(2, Test::Negative, false), &[PAST]).is_empty());
     let cold = Hints { cold: vec![Block(4)], ..tested(2, Test::Negative, false) };
     assert!(of(&looping(), &cold, &[PAST]).is_empty());
+    // Two blocks away, on either way.
+    let far =
+        [(0, 1), (1, 2), (1, 6), (2, 3), (2, 5), (3, 4), (4, 5), (5, 1), (6, 7)].map(|(src, dst)| (src, dst, true));
+    let far = branching(random::function(7, &far, &[]));
+    assert_eq!(of(&far, &tested(2, Test::Negative, false), &[PAST]), [PAST]);
+    for block in [4, 5] {
+        let cold = Hints { cold: vec![Block(block)], ..tested(2, Test::Negative, false) };
+        assert!(of(&far, &cold, &[PAST]).is_empty(), "b{block} is cold");
+    }
     let told = Hints { told: vec![(Edge(3), 4.0), (PAST, 1.0)], ..Hints::default() };
     assert!(of(&looping(), &told, &[PAST]).is_empty());
 }

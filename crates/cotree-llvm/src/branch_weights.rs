@@ -21,7 +21,7 @@ use std::collections::HashMap;
 /// The weights of a branch come to about this much.
 const WHOLE: f64 = (1 << 30) as f64;
 
-/// Gives all branches the weights that their functions' counts say. Functions that did not run keep what they have.
+/// Gives all branches the weights that their functions' counts say. Functions and branches that did not run keep what they have.
 pub(crate) fn tell(module: &Module, extracted: &Extracted, weights: &Weights) {
     for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
         let known = weights.of(&module.name, function).filter(|_| function.untouched.is_none());
@@ -39,6 +39,9 @@ const SELDOM: [u32; 2] = [17, 83];
 
 /// Tells of the counters' blocks that are thought to run seldom; `layers` are the functions' plans.
 pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers: &[Vec<Layer<'_>>]) {
+    let name = "unpredictable";
+    // SAFETY: the name is as long as that.
+    let unpredictable = unsafe { LLVMGetMDKindIDInContext(module.context, name.as_ptr().cast(), 13) };
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(&extracted.hints).zip(layers);
     for (((function, handles), hints), layers) in functions {
         let Some(own) = layers.first().filter(|_| function.untouched.is_none()) else { continue };
@@ -48,7 +51,13 @@ pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers
             let mut weights = [SELDOM[1]; 2];
             weights[facts.successor as usize] = SELDOM[0];
             // SAFETY: the handles are of this very module, unchanged since extraction: the branch has two ways.
-            unsafe { set(module, LLVMGetBasicBlockTerminator(handles.blocks[facts.src.index()]), &weights) };
+            unsafe {
+                let branch = LLVMGetBasicBlockTerminator(handles.blocks[facts.src.index()]);
+                // What `__builtin_unpredictable` says is the author's word.
+                if LLVMGetMetadata(branch, unpredictable).is_null() {
+                    set(module, branch, &weights);
+                }
+            }
         }
     }
 }

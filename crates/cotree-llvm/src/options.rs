@@ -225,8 +225,8 @@ impl Options {
         self.promote && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum && self.level != Level::O0
     }
 
-    /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few, and where nothing
-    /// else is made of that: optimisers make more of branch weights than a place out of the way.
+    /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few and most optimisations are
+    /// over: they make more of branch weights than a place out of the way.
     #[must_use]
     pub fn hints_branches(&self) -> bool {
         let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
@@ -244,5 +244,28 @@ impl Options {
     pub fn trades_affine(&self) -> bool {
         let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
         self.affine && (edges || self.method.counts_paths())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_are_hinted_at_where_that_is_of_use() {
+        let hints = |values: &[&str]| Options::parse(values).expect("good options").hints_branches();
+        assert!(hints(&[]));
+        for without in [
+            "cotree-branch-hints=off",
+            "cotree-at=early",
+            "cotree-spanning-tree=min",
+            "cotree-profile=vertex-edge",
+            "cotree-profile=path",
+            "cotree-profile=none",
+            "O0",
+        ] {
+            assert!(!hints(&[without]), "{without}");
+        }
+        assert!(matches!(Options::parse(&["cotree-branch-hints=yes"]), Err(Error::Option { .. })));
     }
 }

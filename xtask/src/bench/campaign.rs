@@ -112,8 +112,8 @@ struct Ran {
 }
 
 impl Campaign<'_> {
-    /// Measures one program; `timed` are the same program's runs for taking time: of some work, and of next to none.
-    pub fn measure(&self, subject: &Subject, timed: [&Subject; 2], store: &Mutex<Store>) -> Result<Measured> {
+    /// Measures one program; `timed` are the same program's runs for taking time, of some work and of next to none, if that is wanted.
+    pub fn measure(&self, subject: &Subject, timed: Option<[&Subject; 2]>, store: &Mutex<Store>) -> Result<Measured> {
         let store = || store.lock().expect("nothing panics with it");
         let name = subject.name();
         eprint!("{name}:");
@@ -160,7 +160,7 @@ impl Campaign<'_> {
                 failures.push(format!("{name} printed something else when built as {variant}"));
             }
         }
-        let mut times = self.times(timed, &ran, &folder)?;
+        let mut times = timed.map(|timed| self.times(timed, &ran, &folder)).transpose()?.unwrap_or_default();
         eprintln!();
         for variant in self.variants {
             if let Some(one) = ran.get_mut(variant.name).filter(|one| one.executable.is_some()) {

@@ -76,7 +76,8 @@ pub fn run(args: &Args) -> Result<bool> {
     let store = Mutex::new(store::Store::open(&context, args.reuse, quick)?);
     let counter = instructions::Counter::choose();
     let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
-    let [long, short] = [Workload::Long, Workload::Tiny].map(|workload| self::subjects(&context.sources, workload));
+    let (long, short) =
+        (self::subjects(&context.sources, Workload::Long)?, self::subjects(&context.sources, Workload::Start)?);
     let rounds = if quick { 15 } else { 120 };
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
     let campaign = Campaign { context: &context, variants: &variants, counter, rounds, jobs };
@@ -85,15 +86,15 @@ pub fn run(args: &Args) -> Result<bool> {
     let mut failures = Vec::new();
     for set in programs::kernels::sets().map(Subject::C) {
         if only.is_none_or(|part| set.name().contains(part)) {
-            let mut measured = campaign.measure(&set, [&set; 2], &store)?;
+            let mut measured = campaign.measure(&set, None, &store)?;
             failures.append(&mut measured.failures);
             sets.programs.push(measured);
         }
     }
     let unfinished = workspace::scratch().join("bench-so-far.md");
-    for [subject, long, short] in campaign::triples(subjects, long?, short?)? {
+    for [subject, long, short] in campaign::triples(subjects, long, short)? {
         if only.is_none_or(|part| subject.name().contains(part)) {
-            let mut measured = campaign.measure(&subject, [&long, &short], &store)?;
+            let mut measured = campaign.measure(&subject, Some([&long, &short]), &store)?;
             failures.append(&mut measured.failures);
             results.programs.push(measured);
             std::fs::write(&unfinished, page(&context, counter, args, &missing, &failures, [&results, &sets])?)?;

@@ -93,9 +93,9 @@ impl Store {
 }
 
 /// A hash of what the subject is made from, and of what is timed.
-pub fn content(subject: &Subject, timed: [&Subject; 2]) -> Result<u64> {
+pub fn content(subject: &Subject, timed: Option<[&Subject; 2]>) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
-    timed.map(Subject::runs).hash(&mut hasher);
+    timed.map(|timed| timed.map(Subject::runs)).hash(&mut hasher);
     let mut add = |path: &Path| -> Result<()> {
         fs::read(path).with_context(|| format!("can't read {}", path.display()))?.hash(&mut hasher);
         Ok(())

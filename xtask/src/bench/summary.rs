@@ -62,6 +62,14 @@ impl Results {
         self.programs.iter().filter_map(|program| program.slowdown(variant)).collect()
     }
 
+    /// The geometric mean of their times; of how many, if not of all.
+    fn time(&self, variant: &Variant, all: usize) -> String {
+        let times = self.times(variant);
+        let count = times.len();
+        let mean = percent(geometric_mean(times));
+        if count == 0 || count == all { mean } else { format!("{mean} (of {count})") }
+    }
+
     /// What the programs' beginning and end take beyond those of their bases, on the average.
     fn longer_ends(&self, variant: &Variant) -> String {
         let all: Vec<f64> = self.programs.iter().filter_map(|program| program.longer_ends(variant)).collect();
@@ -124,7 +132,7 @@ impl Results {
                 percent(Some(spread.median)),
                 percent(Some(spread.worst.0)),
                 spread.worst.1.to_owned(),
-                percent(geometric_mean(self.times(variant))),
+                self.time(variant, programs),
                 self.longer_ends(variant),
                 percent(total(&|cell| cell.file as f64)),
                 percent(total(&|cell| cell.build.as_secs_f64())),

@@ -32,7 +32,10 @@ fn zlib(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.zlib();
     let mut all = vec![program_file("zlib_driver.c")];
     all.extend(parts(&folder, &["adler32", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "zutil"]));
-    let levels: &[&str] = if workload == Workload::Long { &["3"] } else { &["1", "3", "6", "9"] };
+    let levels: &[&str] = match workload {
+        Workload::Long | Workload::Start => &["3", "6"],
+        _ => &["1", "3", "6", "9"],
+    };
     Program {
         name: "zlib",
         cxx: false,

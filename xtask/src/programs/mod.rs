@@ -37,6 +37,8 @@ pub enum Workload {
     Small,
     /// For a first look at such a tool.
     Tiny,
+    /// Next to nothing, by the same code as [`Self::Long`]: for measuring what beginning and end take.
+    Start,
 }
 
 impl Workload {
@@ -45,7 +47,7 @@ impl Workload {
         match self {
             Workload::Long | Workload::Full => full,
             Workload::Small => small,
-            Workload::Tiny => tiny,
+            Workload::Tiny | Workload::Start => tiny,
         }
     }
 
@@ -130,12 +132,16 @@ pub fn zstd(sources: &Sources, workload: Workload) -> Result<Program> {
     }
     let data = sources.sqlite().join("sqlite3.h").display().to_string();
     let small = sources.bzip2().join("compress.c").display().to_string();
+    let [long, start] = [&data, &small].map(|file| strings(&["0", file, "1", "3", "6"]));
     let mut runs = vec![workload.pick_of_four(
-        strings(&["0", &data, "1", "3", "6"]),
+        long,
         strings(&["0", &data, "-5", "1", "3", "6", "9", "13", "17", "19", "22"]),
         strings(&["0", &data, "1", "3"]),
         strings(&["0", &small, "1", "3", "9"]),
     )];
+    if workload == Workload::Start {
+        runs = vec![start];
+    }
     if workload == Workload::Full {
         runs.push(strings(&["4", &data, "1", "3", "9"]));
     }
@@ -154,9 +160,14 @@ pub fn bzip2(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.bzip2();
     let parts = ["bzip2", "blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib"];
     let data = workload.pick("sqlite3.h", "sqlite3ext.h", "sqlite3ext.h");
-    let data = sources.sqlite().join(data).display().to_string();
-    let packed = folder.join("sample2.bz2").display().to_string();
-    let mut runs = vec![strings(&["-kc9", &data]), strings(&["-dkc", &packed])];
+    let [data, small] =
+        [sources.sqlite().join(data), sources.lua().join("lua.h")].map(|file| file.display().to_string());
+    let [packed, short] = ["sample2.bz2", "sample3.bz2"].map(|file| folder.join(file).display().to_string());
+    let mut runs = match workload {
+        Workload::Long => vec![strings(&["-kc9", &data]), strings(&["-dkc", &packed, &packed, &packed])],
+        Workload::Start => vec![strings(&["-kc9", &small]), strings(&["-dkc", &short])],
+        _ => vec![strings(&["-kc9", &data]), strings(&["-dkc", &packed])],
+    };
     if workload == Workload::Full {
         runs.push(strings(&["-t", &data])); // not bzip2 data: it fails
     }

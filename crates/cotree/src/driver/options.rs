@@ -59,8 +59,8 @@ pub struct InstrumentOptions {
     /// Counters of tight loops are in registers while such a loop runs (on), or in memory at all times (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_PROMOTE", hide_env = true)]
     pub promote: Option<Promote>,
-    /// Code is laid out so that counters which are thought to run seldom are out of its way (on), or as if nothing were known of
-    /// them (off) [default: on]
+    /// With edge profiles, code is laid out so that counters which are thought to run seldom are out of its way (on), or as if
+    /// nothing were guessed of them (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_BRANCH_HINTS", hide_env = true)]
     pub branch_hints: Option<BranchHints>,
     /// Functions that are only called from known places need no counter for their entries (on), or have one all the same
