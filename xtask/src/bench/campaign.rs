@@ -10,6 +10,8 @@ use crate::measure;
 use crate::real::Context;
 use crate::{command, workspace};
 use anyhow::{Context as _, Result, ensure};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -233,7 +235,8 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// Several rounds, in each of which every build runs once with each workload: forward and backward by turns.
+    /// Several rounds, in each of which every build runs once with each workload, on one processor: another one may be slower all the
+    /// time, and builds would come to it by turns. Each build begins a round as often as any other.
     fn times(
         &self,
         [long, short]: [&Subject; 2],
@@ -245,15 +248,24 @@ impl Campaign<'_> {
             .filter_map(|variant| Some((variant, ran.get(variant.name)?.executable.as_ref()?)))
             .collect();
         let mut rounds: BTreeMap<&'static str, Times> = BTreeMap::new();
-        for _ in 0..self.rounds {
+        let all = sched_getaffinity(Pid::from_raw(0))?;
+        let mut one = CpuSet::new();
+        one.set((0..CpuSet::count()).find(|&cpu| all.is_set(cpu).unwrap_or(false)).context("some processor is ours")?)?;
+        sched_setaffinity(Pid::from_raw(0), &one)?;
+        for round in 1..=self.rounds {
             for (variant, executable) in &timed {
                 let folder = folder.join(variant.slug());
                 let times = rounds.entry(variant.name).or_default();
                 times.long.push(time(executable, long, &folder)?);
                 times.short.push(time(executable, short, &folder)?);
             }
-            timed.reverse();
+            let builds = timed.len().max(1);
+            timed.rotate_left(1.min(builds - 1));
+            if round % builds == 0 {
+                timed.reverse();
+            }
         }
+        sched_setaffinity(Pid::from_raw(0), &all)?;
         Ok(rounds)
     }
 }

@@ -98,7 +98,7 @@ pub fn sqlite(sources: &Sources, workload: Workload) -> Program {
 /// The interpreter with all of its libraries, over scripts of ours. As C it leaves errors by `longjmp`.
 pub fn lua(sources: &Sources, workload: Workload) -> Result<Program> {
     let folder = sources.lua();
-    let mut arguments = vec![workload.pick_of_four("80", "200", "25", "5").to_owned()];
+    let mut arguments = vec![workload.pick_of_four("110", "200", "25", "5").to_owned()];
     let scripts = files(&program_file("lua"), &["lua"])?;
     arguments.extend(scripts.iter().map(|script| script.display().to_string()));
     let mut all = vec![program_file("lua_driver.c")];
