@@ -48,10 +48,14 @@ pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan
     let loops = LoopForest::new(cfg, &dfs);
     let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
     let cold = comes_to_cold(cfg, &dfs, hints);
+    let mut told = vec![false; cfg.edge_count()];
+    for (edge, _) in &hints.told {
+        told[edge.index()] = true;
+    }
     edges.retain(|&edge| {
         let ways = cfg.succs(cfg.src(edge));
         let border = |&way: &Edge| loops.outermost_left(way).is_some() || dfs.is_backedge(way);
-        let known = |&way: &Edge| cold[cfg.dst(way).index()] || hints.told.iter().any(|&(told, _)| told == way);
+        let known = |&way: &Edge| cold[cfg.dst(way).index()] || told[way.index()];
         let all: f64 = ways.iter().map(|way| likelihoods[way.index()]).sum();
         let share = likelihoods[edge.index()] / all;
         loops.innermost(cfg.src(edge)).is_some()
@@ -64,10 +68,12 @@ pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan
 /// Per block, whether all ways on from it, turns of loops aside, come to a call of a cold function.
 fn comes_to_cold(cfg: &Cfg, dfs: &Dfs, hints: &Hints) -> Vec<bool> {
     let mut cold = vec![false; cfg.block_count()];
+    for block in &hints.cold {
+        cold[block.index()] = true;
+    }
     for &block in dfs.postorder() {
         let mut ways = cfg.succs(block).iter().filter(|&&way| !dfs.is_backedge(way)).peekable();
-        let all = ways.peek().is_some() && ways.all(|&way| cold[cfg.dst(way).index()]);
-        cold[block.index()] = all || hints.cold.binary_search(&block).is_ok();
+        cold[block.index()] |= ways.peek().is_some() && ways.all(|&way| cold[cfg.dst(way).index()]);
     }
     cold
 }

@@ -39,9 +39,8 @@ const SELDOM: [u32; 2] = [17, 83];
 
 /// Tells of the counters' blocks that are thought to run seldom; `layers` are the functions' plans.
 pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers: &[Vec<Layer<'_>>]) {
-    let name = "unpredictable";
     // SAFETY: the name is as long as that.
-    let unpredictable = unsafe { LLVMGetMDKindIDInContext(module.context, name.as_ptr().cast(), 13) };
+    let unpredictable = unsafe { LLVMGetMDKindIDInContext(module.context, c"unpredictable".as_ptr(), 13) };
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(&extracted.hints).zip(layers);
     for (((function, handles), hints), layers) in functions {
         let Some(own) = layers.first().filter(|_| function.untouched.is_none()) else { continue };
