@@ -200,3 +200,19 @@ fn plans_say_what_is_in_registers() {
     assert!(project.ok("plan p --explain =words").contains("counted in a register, "));
     assert!(project.fails("--promote maybe cc -o p p.c").contains("invalid value 'maybe'"));
 }
+
+#[test]
+fn plans_say_what_stands_out_of_the_way() {
+    let loops = "volatile int seen; int sum(const int *of, int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) { if (of[i] >= 0) seen = i; sum ^= of[i]; }
+        return sum;
+    }";
+    let project = Project::new(&[("p.c", loops)]);
+    project.ok("cc -O2 -g -w -c -o p.o p.c");
+    let aside = ", out of the other code's way since that is thought to run seldom";
+    let said = project.ok("plan p.o --explain =sum");
+    let places: Vec<&str> = said.lines().filter(|line| line.contains(aside)).collect();
+    assert!(!places.is_empty() && places.iter().all(|place| place.contains("counted on the edge ")), "{said}");
+    assert_eq!(said.replace(aside, ""), project.ok("--branch-hints off plan p.o --explain =sum"));
+}

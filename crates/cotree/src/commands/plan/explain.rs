@@ -1,6 +1,6 @@
 //! `cotree plan --explain`: what counts each edge of a function, and why.
 
-use crate::driver::options::{Affine, InstrumentOptions, InterproceduralFlow, Promote};
+use crate::driver::options::{Affine, BranchHints, InstrumentOptions, InterproceduralFlow, Promote};
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
@@ -10,6 +10,7 @@ use cotree_core::method::edge;
 use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::promotion;
+use cotree_core::seldom;
 use cotree_core::sese::CycleEquivalence;
 use cotree_core::weighting::Weighting;
 use cotree_report::names::matches;
@@ -61,8 +62,16 @@ pub fn explain(facts: &Facts, pattern: &str, options: &InstrumentOptions) -> Res
         if !text.is_empty() {
             text.push('\n');
         }
-        let explanation =
-            Explanation { function, cfg: &cfg, weighting: &weighting, plan: &plan, trades: &trades, variables };
+        let hints = facts.hints.get(index).filter(|_| options.branch_hints != Some(BranchHints::Off));
+        let explanation = Explanation {
+            function,
+            cfg: &cfg,
+            weighting: &weighting,
+            plan: &plan,
+            trades: &trades,
+            variables,
+            aside: hints.map(|hints| seldom::seldom(function, &cfg, hints, &plan)).unwrap_or_default(),
+        };
         explanation.write(&mut text).and_then(|()| write_callers(&mut text, facts, entry)).expect("writing to memory");
     }
     if text.is_empty() {
@@ -92,6 +101,8 @@ struct Explanation<'a> {
     plan: &'a FunctionPlan,
     trades: &'a Trades,
     variables: &'a [AffineVariable],
+    /// The edges whose blocks of counters shall stand out of the way.
+    aside: Vec<Edge>,
 }
 
 impl Explanation<'_> {
@@ -156,7 +167,15 @@ impl Explanation<'_> {
                         writeln!(out, "added {place}")?;
                     }
                 }
-                _ => writeln!(out, "    counted {place}")?,
+                _ => match placed.place {
+                    Place::Edge(edge) if self.aside.contains(&edge) => {
+                        writeln!(
+                            out,
+                            "    counted {place}, out of the other code's way since that is thought to run seldom"
+                        )?;
+                    }
+                    _ => writeln!(out, "    counted {place}")?,
+                },
             }
         }
         let expected = match measure {
