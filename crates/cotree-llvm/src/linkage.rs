@@ -7,7 +7,7 @@
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMVisibility};
+use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMTypeKind, LLVMVisibility};
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::ptr;
@@ -35,35 +35,50 @@ pub struct SymbolVerdict {
 }
 
 /// What kind of value a name stands for.
+#[derive(Clone, Copy)]
 enum Global {
     Function(LLVMValueRef),
     Variable(LLVMValueRef),
     Alias(LLVMValueRef),
 }
 
+impl Global {
+    /// What the module has of that name.
+    fn named(module: &Module, name: &CStr) -> Option<Self> {
+        // SAFETY: lookups by a NUL-terminated name in a valid module.
+        let [function, variable, alias] = unsafe {
+            [
+                LLVMGetNamedFunction(module.raw, name.as_ptr()),
+                LLVMGetNamedGlobal(module.raw, name.as_ptr()),
+                LLVMGetNamedGlobalAlias(module.raw, name.as_ptr(), name.count_bytes()),
+            ]
+        };
+        if !function.is_null() {
+            Some(Self::Function(function))
+        } else if !variable.is_null() {
+            Some(Self::Variable(variable))
+        } else if !alias.is_null() {
+            Some(Self::Alias(alias))
+        } else {
+            None // an ifunc, or a symbol of module assembly: they stay as they are
+        }
+    }
+
+    fn value(self) -> LLVMValueRef {
+        match self {
+            Self::Function(value) | Self::Variable(value) | Self::Alias(value) => value,
+        }
+    }
+}
+
 /// Applies the verdicts to the module's linkage, visibility and comdats.
 pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
     let pinned = pinned(module);
+    let mut lost = Vec::new();
     for symbol in symbols {
         let Ok(name) = CString::new(symbol.ir_name.as_str()) else { continue };
-        // SAFETY: lookups by a NUL-terminated name in a valid module.
-        let global = unsafe {
-            let function = LLVMGetNamedFunction(module.raw, name.as_ptr());
-            let variable = LLVMGetNamedGlobal(module.raw, name.as_ptr());
-            let alias = LLVMGetNamedGlobalAlias(module.raw, name.as_ptr(), symbol.ir_name.len());
-            if !function.is_null() {
-                Global::Function(function)
-            } else if !variable.is_null() {
-                Global::Variable(variable)
-            } else if !alias.is_null() {
-                Global::Alias(alias)
-            } else {
-                continue; // an ifunc, or a symbol of module assembly: they stay as they are
-            }
-        };
-        let value = match global {
-            Global::Function(v) | Global::Variable(v) | Global::Alias(v) => v,
-        };
+        let Some(global) = Global::named(module, &name) else { continue };
+        let value = global.value();
         // SAFETY: `value` is a global of the module.
         let (defined, linkage) = unsafe { (LLVMIsDeclaration(value) == 0, LLVMGetLinkage(value)) };
         if !defined {
@@ -76,8 +91,13 @@ pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
                 keep(value, linkage)
             }
             Verdict::OnlyBitcode => narrow(value, linkage, symbol.referenced_elsewhere),
-            Verdict::Lost => drop_definition(module, &global, linkage, &name),
+            Verdict::Lost => lost.push((global, linkage, name)),
         }
+    }
+    // Aliases first: what they leave behind has fewer names.
+    let (aliases, others): (Vec<_>, Vec<_>) = lost.into_iter().partition(|(g, ..)| matches!(g, Global::Alias(_)));
+    for (global, linkage, name) in aliases.into_iter().chain(others) {
+        drop_definition(module, global, linkage, &name);
     }
 }
 
@@ -111,12 +131,22 @@ fn narrow(value: LLVMValueRef, linkage: LLVMLinkage, referenced_elsewhere: bool)
     }
 }
 
-fn drop_definition(module: &Module, global: &Global, linkage: LLVMLinkage, name: &CStr) {
+fn drop_definition(module: &Module, global: Global, linkage: LLVMLinkage, name: &CStr) {
     let same_everywhere = matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
     // SAFETY: all values belong to the module; linkages and comdats are set in an order that never leaves an invalid
     // combination for a later pass.
     unsafe {
-        match *global {
+        let aliases = aliases_of(module, global.value());
+        match global {
+            Global::Function(value) | Global::Variable(value) if !aliases.is_empty() => {
+                // By its other names it is this very definition still.
+                LLVMSetComdat(value, ptr::null_mut());
+                declare_in_place_of(module, value, &aliases, value, name);
+                let own = [name.to_bytes(), b".1"].concat();
+                LLVMSetValueName2(value, own.as_ptr().cast(), own.len());
+                LLVMSetVisibility(value, LLVMVisibility::LLVMDefaultVisibility);
+                LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
+            }
             Global::Function(function) => {
                 LLVMSetComdat(function, ptr::null_mut());
                 LLVMSetLinkage(function, LLVMLinkage::LLVMAvailableExternallyLinkage);
@@ -137,20 +167,76 @@ fn drop_definition(module: &Module, global: &Global, linkage: LLVMLinkage, name:
                 }
             }
             Global::Alias(alias) => {
-                let ty = LLVMGlobalGetValueType(alias);
-                let visibility = LLVMGetVisibility(alias);
-                let target = LLVMAliasGetAliasee(alias);
-                LLVMSetValueName2(alias, c"".as_ptr(), 0);
-                let declaration = if LLVMIsAFunction(target).is_null() {
-                    LLVMAddGlobal(module.raw, ty, name.as_ptr())
-                } else {
-                    LLVMAddFunction(module.raw, name.as_ptr(), ty)
-                };
-                LLVMSetVisibility(declaration, visibility);
-                LLVMReplaceAllUsesWith(alias, declaration);
-                LLVMDeleteGlobal(alias);
+                declare_in_place_of(module, alias, &aliases, LLVMAliasGetAliasee(alias), name);
+                // The interface in C deletes no aliases. What is left of it is of nobody's use, and its target may become a declaration.
+                let nothing = LLVMAddGlobal(module.raw, LLVMInt8TypeInContext(module.context), c"".as_ptr());
+                LLVMSetInitializer(nothing, LLVMConstNull(LLVMInt8TypeInContext(module.context)));
+                LLVMSetLinkage(nothing, LLVMLinkage::LLVMPrivateLinkage);
+                LLVMSetVisibility(alias, LLVMVisibility::LLVMDefaultVisibility);
+                LLVMSetLinkage(alias, LLVMLinkage::LLVMPrivateLinkage);
+                LLVMAliasSetAliasee(alias, nothing);
             }
         }
+    }
+}
+
+/// Gives the name of a definition to a declaration, and its uses, but for those by other names of it: `aliases` stand for `target` then.
+///
+/// # Safety
+/// All values must be of the module, and `aliases` those of `value`.
+unsafe fn declare_in_place_of(
+    module: &Module,
+    value: LLVMValueRef,
+    aliases: &[LLVMValueRef],
+    target: LLVMValueRef,
+    name: &CStr,
+) {
+    // SAFETY: the caller's promise. LLVM lets an alias stand for a declaration until it is looked at.
+    unsafe {
+        let ty = LLVMGlobalGetValueType(value);
+        let visibility = LLVMGetVisibility(value);
+        LLVMSetValueName2(value, c"".as_ptr(), 0);
+        let declaration = if matches!(LLVMGetTypeKind(ty), LLVMTypeKind::LLVMFunctionTypeKind) {
+            LLVMAddFunction(module.raw, name.as_ptr(), ty)
+        } else {
+            let declaration = LLVMAddGlobal(module.raw, ty, name.as_ptr());
+            if thread_local(target) {
+                LLVMSetThreadLocalMode(declaration, LLVMThreadLocalMode::LLVMGeneralDynamicTLSModel);
+            }
+            declaration
+        };
+        LLVMSetVisibility(declaration, visibility);
+        LLVMReplaceAllUsesWith(value, declaration);
+        for &alias in aliases {
+            LLVMAliasSetAliasee(alias, target);
+        }
+    }
+}
+
+/// Does each thread have one of its own?
+///
+/// # Safety
+/// `value` must be valid.
+unsafe fn thread_local(mut value: LLVMValueRef) -> bool {
+    // SAFETY: what an alias stands for is valid, and no alias stands for itself.
+    unsafe {
+        while !LLVMIsAGlobalAlias(value).is_null() {
+            value = LLVMAliasGetAliasee(value);
+        }
+        !LLVMIsAGlobalVariable(value).is_null() && LLVMIsThreadLocal(value) != 0
+    }
+}
+
+/// The aliases that stand for that very value.
+///
+/// # Safety
+/// `value` must be of the module.
+unsafe fn aliases_of(module: &Module, value: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: each alias is of the module, until LLVM returns null.
+    unsafe {
+        let next = |&alias: &LLVMValueRef| Some(LLVMGetNextGlobalAlias(alias)).filter(|next| !next.is_null());
+        let first = Some(LLVMGetFirstGlobalAlias(module.raw)).filter(|first| !first.is_null());
+        std::iter::successors(first, next).filter(|&alias| LLVMAliasGetAliasee(alias) == value).collect()
     }
 }
 

@@ -169,6 +169,58 @@ fn functions_that_another_module_provides() {
     }
 }
 
+/// Both modules define the same weak names of static code and data, and one of them a strong name for a function of which the other's
+/// copy is the one that counts: by that name it is still its own.
+#[test]
+fn aliases_that_another_module_provides() {
+    let one = r#"
+#include <stdio.h>
+static int real(int x) { int s = 0; for (int i = 0; i < x; i++) s += i % 3 ? i : 2; return s; }
+int shared(int) __attribute__((weak, alias("real")));
+int again(int) __attribute__((alias("shared")));
+static _Thread_local int tls = 3;
+extern _Thread_local int tls_name __attribute__((weak, alias("tls")));
+static int words[3] = {1, 2, 3};
+extern int words_name[3] __attribute__((weak, alias("words")));
+__attribute__((weak)) int replaced(int x) { return x > 3 ? x * 2 : x + 9; }
+int kept(int) __attribute__((alias("replaced")));
+int other(int);
+int main(int c, char **v) {
+  tls_name += c;
+  printf("%d %d %d %d %d", shared(c + 9), again(c + 9), tls_name, words_name[1], replaced(c));
+  printf(" %d %d\n", kept(c), other(c));
+  return 0;
+}
+"#;
+    let two = r#"
+static int real(int x) { int s = 0; for (int i = 0; i < x; i++) s += i % 5 ? i : 7; return s; }
+int shared(int) __attribute__((weak, alias("real")));
+static _Thread_local int tls = 4;
+extern _Thread_local int tls_name __attribute__((weak, alias("tls")));
+static int words[3] = {4, 5, 6};
+extern int words_name[3] __attribute__((weak, alias("words")));
+int replaced(int x) { return x > 3 ? x * 5 : x + 90; }
+int other(int x) { tls_name++; words_name[0]++; return shared(x + 3) + replaced(x) + tls_name + words_name[0]; }
+"#;
+    let project = Project::new(&[("one.c", one), ("two.c", two)]);
+    for level in ["-O0", "-O2"] {
+        for order in ["one.c two.c", "two.c one.c"] {
+            project.ok(&format!("--profile none cc {level} {order} -o plain"));
+            let plain = succeed(&mut project.command(project.path("plain")));
+            // `again` stands for what `shared` was in its own module.
+            let expected = if order.starts_with("one") { "35 35 4 2 91 10 105\n" } else { "54 35 5 5 91 10 115\n" };
+            assert_eq!(plain, expected, "{level} {order}");
+            for method in ["edge", "path"] {
+                project.ok(&format!("--verify --profile {method} cc -g {level} {order} -o program"));
+                let printed = succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+                assert_eq!(printed, expected, "{method} {level} {order}");
+                project.ok("verify --strict p.cotree");
+                fs::remove_file(project.path("p.cotree")).expect("a profile");
+            }
+        }
+    }
+}
+
 /// A call that became a jump is its function's return (docs/exactness.md), also if nobody comes back; where it remains a
 /// call, the activation that dies in it is seen.
 #[test]

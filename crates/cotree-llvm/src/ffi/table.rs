@@ -99,6 +99,9 @@ table! {
     fn LLVMTypeOf(val: LLVMValueRef) -> LLVMTypeRef;
     fn LLVMReplaceAllUsesWith(old_val: LLVMValueRef, new_val: LLVMValueRef);
     fn LLVMAliasGetAliasee(alias: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMAliasSetAliasee(alias: LLVMValueRef, aliasee: LLVMValueRef);
+    fn LLVMGetFirstGlobalAlias(m: LLVMModuleRef) -> LLVMValueRef;
+    fn LLVMGetNextGlobalAlias(alias: LLVMValueRef) -> LLVMValueRef;
     fn LLVMGlobalSetMetadata(global: LLVMValueRef, kind: c_uint, md: LLVMMetadataRef);
     fn LLVMGetFirstBasicBlock(function: LLVMValueRef) -> LLVMBasicBlockRef;
     fn LLVMGetNextBasicBlock(bb: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
