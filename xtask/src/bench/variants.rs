@@ -125,7 +125,8 @@ fn table() -> Vec<Variant> {
         cotree("cotree edge, --threads on", "edge", &["--threads", "on"]),
         cotree(PATH, "path", &[]).rust(&[]).quick().timed(),
         cotree("cotree path, --weights", "path", &[]).weighted(),
-        cotree("cotree path, --path-array 65536", "path", &["--path-array", "65536"]),
+        // With 65536, the counters of SQLite and of zstd lie where valgrind itself wants to be.
+        cotree("cotree path, --path-array 16384", "path", &["--path-array", "16384"]),
         cotree("cotree path-context", "path-context", &[]),
         variant("LLVM's passes in our place", Passes, &["-do-counter-promotion"]),
         variant("LLVM's passes in our place, no promotion", Passes, &[]),
