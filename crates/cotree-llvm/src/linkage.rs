@@ -196,11 +196,17 @@ unsafe fn declare_in_place_of(
         let ty = LLVMGlobalGetValueType(value);
         let visibility = LLVMGetVisibility(value);
         LLVMSetValueName2(value, c"".as_ptr(), 0);
+        let object = aliased(target);
         let declaration = if matches!(LLVMGetTypeKind(ty), LLVMTypeKind::LLVMFunctionTypeKind) {
-            LLVMAddFunction(module.raw, name.as_ptr(), ty)
+            let declaration = LLVMAddFunction(module.raw, name.as_ptr(), ty);
+            if !LLVMIsAFunction(object).is_null() {
+                // Some have names of their own in objects.
+                LLVMSetFunctionCallConv(declaration, LLVMGetFunctionCallConv(object));
+            }
+            declaration
         } else {
             let declaration = LLVMAddGlobal(module.raw, ty, name.as_ptr());
-            if thread_local(target) {
+            if !LLVMIsAGlobalVariable(object).is_null() && LLVMIsThreadLocal(object) != 0 {
                 LLVMSetThreadLocalMode(declaration, LLVMThreadLocalMode::LLVMGeneralDynamicTLSModel);
             }
             declaration
@@ -213,18 +219,18 @@ unsafe fn declare_in_place_of(
     }
 }
 
-/// Does each thread have one of its own?
+/// What is behind all aliases of a value.
 ///
 /// # Safety
 /// `value` must be valid.
-unsafe fn thread_local(mut value: LLVMValueRef) -> bool {
+unsafe fn aliased(mut value: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: what an alias stands for is valid, and no alias stands for itself.
     unsafe {
         while !LLVMIsAGlobalAlias(value).is_null() {
             value = LLVMAliasGetAliasee(value);
         }
-        !LLVMIsAGlobalVariable(value).is_null() && LLVMIsThreadLocal(value) != 0
     }
+    value
 }
 
 /// The aliases that stand for that very value.
