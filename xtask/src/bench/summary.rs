@@ -113,7 +113,7 @@ impl Results {
         writeln!(
             out,
             "Instructions over those of each tool's own build without counters: in the sum of all programs, for the program in \
-             the middle, and for the worst. Time is the processor's, of work of about a twentieth of a second, what a tiny \
+             the middle, and for the worst. Time is the processor's, of work of a twentieth to a fifth of a second, what a tiny \
              workload takes taken off: over that of the base, as geometric mean over programs. It is that of undisturbed runs, the \
              fastest quarter of many but for the very fastest. Beginning and end are what the tiny workload takes beyond the \
              base's, on the average. Size is of all executables without debug information, build of compiling and linking them \
