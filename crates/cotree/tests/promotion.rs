@@ -216,3 +216,31 @@ fn plans_say_what_stands_out_of_the_way() {
     assert!(!places.is_empty() && places.iter().all(|place| place.contains("counted on the edge ")), "{said}");
     assert_eq!(said.replace(aside, ""), project.ok("--branch-hints off plan p.o --explain =sum"));
 }
+
+/// A division by zero ends the loop's 100,001st turn: what it counted until then must be there, for nothing else is said.
+#[test]
+fn what_crashes_has_counted() {
+    let crash = "
+        ALONE unsigned turn(unsigned x, unsigned turns) {
+            unsigned sum = 0;
+            while (x != 5) {
+                if (x & 1) x = x * 3 + 1; else x >>= 1;
+                sum += 1000 / turns--;
+            }
+            return sum;
+        }
+        int main(int argc, char **argv) { (void)argv; return (int)turn(7 + (unsigned)argc, 100000u * argc); }";
+    let project = program(crash);
+    let source = format!("{LOOPS}{crash}");
+    let line = 1 + source.lines().position(|l| l.contains("sum += 1000")).expect("the division");
+    for options in ["--affine off --promote off", "--profile block", "--profile vertex --affine off --promote off"] {
+        project.ok(&format!("{options} cc -O2 -g -w -o p p.c"));
+        assert!(!run(&project, "p").status().expect("it starts").success());
+        let profiles = fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let profile = profiles.into_iter().find(|p| p.extension().is_some_and(|e| e == "live")).expect("a profile");
+        let lcov = project.ok(&format!("export --format lcov {}", profile.display()));
+        let count = lcov.lines().find_map(|l| l.strip_prefix(&format!("DA:{line},"))).expect("a count");
+        assert!(["100000", "100001"].contains(&count), "{options}: {lcov}");
+        fs::remove_file(profile).expect("it was there");
+    }
+}

@@ -5,7 +5,7 @@ use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind};
 use crate::module::Module;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMInlineAsmDialect, LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
+use llvm_sys::{LLVMAtomicOrdering, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
 use std::ptr;
 
 /// The unit's counters, slab 0.
@@ -229,7 +229,13 @@ impl Counters {
             }
             let old = LLVMBuildLoad2(self.builder, self.int64, at, c"".as_ptr());
             let new = LLVMBuildAdd(self.builder, old, amount, c"".as_ptr());
-            LLVMBuildStore(self.builder, new, at);
+            let store = LLVMBuildStore(self.builder, new, at);
+            // The optimiser keeps its hands off what others may read at any time: otherwise it would have counters in registers while
+            // loops run, and whoever reads the counters of a process that was killed there would not be told.
+            for access in [old, store] {
+                LLVMSetOrdering(access, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
+                LLVMSetAlignment(access, 8);
+            }
         }
     }
 

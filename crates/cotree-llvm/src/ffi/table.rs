@@ -93,6 +93,7 @@ table! {
     fn LLVMGetSection(global: LLVMValueRef) -> *const c_char;
     fn LLVMSetSection(global: LLVMValueRef, section: *const c_char);
     fn LLVMSetAlignment(v: LLVMValueRef, bytes: c_uint);
+    fn LLVMSetOrdering(memory_access_inst: LLVMValueRef, ordering: LLVMAtomicOrdering);
     fn LLVMGetComdat(v: LLVMValueRef) -> LLVMComdatRef;
     fn LLVMSetComdat(v: LLVMValueRef, c: LLVMComdatRef);
     fn LLVMGlobalGetValueType(global: LLVMValueRef) -> LLVMTypeRef;
