@@ -74,7 +74,7 @@ impl Global {
 /// Applies the verdicts to the module's linkage, visibility and comdats.
 pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
     let pinned = pinned(module);
-    let mut lost = Vec::new();
+    let (mut lost, mut seen) = (Vec::new(), HashSet::new());
     for symbol in symbols {
         let Ok(name) = CString::new(symbol.ir_name.as_str()) else { continue };
         let Some(global) = Global::named(module, &name) else { continue };
@@ -91,7 +91,8 @@ pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
                 keep(value, linkage)
             }
             Verdict::OnlyBitcode => narrow(value, linkage, symbol.referenced_elsewhere),
-            Verdict::Lost => lost.push((global, linkage, name)),
+            Verdict::Lost if seen.insert(value) => lost.push((global, linkage, name)),
+            Verdict::Lost => {} // by assembly of the module, too
         }
     }
     // Aliases first: what they leave behind has fewer names.
