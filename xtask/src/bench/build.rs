@@ -8,7 +8,7 @@ use super::workers;
 use crate::programs::Program;
 use crate::real::Context;
 use crate::rust_programs::Package;
-use crate::{measure, workspace};
+use crate::{command, measure, workspace};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::io::Read;
@@ -108,6 +108,34 @@ impl<'a> Builder<'a> {
             Subject::C(program) => self.build_c(program, variant, weights, folder),
             Subject::Rust(package) => self.build_rust(package, variant, weights, folder),
         }
+    }
+
+    /// cotree's build of a C program once more, its code moved by so many bytes; none of others. `folder` gets an executable's name.
+    pub fn moved(
+        &self,
+        variant: &Variant,
+        weights: Option<&Path>,
+        folder: &Path,
+        bytes: usize,
+    ) -> Result<Option<PathBuf>> {
+        let Subject::C(program) = self.subject else { return Ok(None) };
+        if variant.tool != Tool::Cotree {
+            return Ok(None);
+        }
+        let (source, object) = (folder.join(format!("{bytes}.s")), folder.join(format!("{bytes}.o")));
+        // The linker puts such sections in front of all others.
+        let text = format!(
+            ".section .text.unlikely,\"ax\",@progbits\n.p2align 4\n.skip {bytes}, 0xcc\n.section .note.GNU-stack,\"\",@progbits\n"
+        );
+        fs::write(&source, text).with_context(|| format!("can't write {}", source.display()))?;
+        command::succeed(self.context.plain(false).arg("-c").arg(&source).arg("-o").arg(&object))?;
+        let objects = [&[object], self.objects.as_slice()].concat();
+        let executable = folder.join(format!("moved-{bytes}"));
+        let driver = if program.cxx { "c++" } else { "cc" };
+        let mut linker = self.cotree(variant, weights);
+        linker.arg(driver);
+        command::succeed(&mut program.link(linker, &["-O2"], &objects, &executable))?;
+        Ok(Some(executable))
     }
 
     fn cotree(&self, variant: &Variant, weights: Option<&Path>) -> Command {

@@ -39,17 +39,27 @@ pub struct Times {
     pub long: Vec<Duration>,
     /// Of one that is next to nothing: the program's beginning and end.
     pub short: Vec<Duration>,
+    /// In how many layouts, one after the other for as many rounds each; 0 is one.
+    pub layouts: usize,
 }
 
 impl Times {
     /// What the workload takes beyond beginning and end, undisturbed.
     pub fn work(&self) -> Option<Duration> {
-        undisturbed(self.long.clone())?.checked_sub(self.ends()?)
+        self.mean(&self.long)?.checked_sub(self.ends()?)
     }
 
     /// Beginning and end, undisturbed.
     pub fn ends(&self) -> Option<Duration> {
-        undisturbed(self.short.clone())
+        self.mean(&self.short)
+    }
+
+    /// The mean of all layouts.
+    fn mean(&self, times: &[Duration]) -> Option<Duration> {
+        let layouts = self.layouts.max(1);
+        let each = times.chunks(times.len().div_ceil(layouts).max(1)).map(|times| undisturbed(times.to_vec()));
+        let (count, sum) = (each.len(), each.sum::<Option<Duration>>()?);
+        (count == layouts).then(|| sum / u32::try_from(layouts).unwrap_or(1))
     }
 }
 
@@ -100,15 +110,20 @@ pub struct Campaign<'a> {
     pub counter: Counter,
     /// How often times are taken.
     pub rounds: usize,
+    /// In how many layouts of their code cotree's builds of C programs are timed, [`LAYOUT`] bytes apart.
+    pub layouts: usize,
     /// How many builds go on at once.
     pub jobs: usize,
 }
 
+/// Functions begin at multiples of this.
+const LAYOUT: usize = 16;
+
 /// An executable that ran.
 struct Ran {
     cell: Cell,
-    /// Absent if its numbers are those of an earlier run.
-    executable: Option<PathBuf>,
+    /// In all its layouts; none if its numbers are those of an earlier run.
+    executables: Vec<PathBuf>,
     /// A hash of all output and exit codes.
     output: u64,
 }
@@ -127,7 +142,7 @@ impl Campaign<'_> {
         let content = store::content(subject, timed)?;
         for variant in self.variants {
             if let Some(Known { cell, output }) = store().find(subject, content, variant) {
-                ran.insert(variant.name, Ran { cell, executable: None, output });
+                ran.insert(variant.name, Ran { cell, executables: Vec::new(), output });
             }
         }
         let mut weights = None;
@@ -140,7 +155,13 @@ impl Campaign<'_> {
                 self.variants.iter().filter(|v| subject.has(v) && v.weights == second).collect();
             now.retain(|variant| !ran.contains_key(variant.name));
             let results = workers::each(self.jobs, &now, |variant| {
-                let result = self.one(&builder, subject, variant, weights.as_deref(), &folder.join(variant.slug()));
+                let folder = folder.join(variant.slug());
+                let result = self.one(&builder, subject, variant, weights.as_deref(), &folder).and_then(|mut one| {
+                    if timed.is_some() && variant.timed {
+                        one.executables.append(&mut self.layouts(&builder, variant, weights.as_deref(), &folder)?);
+                    }
+                    Ok(one)
+                });
                 if let Ok(one) = &result {
                     let mut store = store();
                     store.keep(subject, content, variant, &one.cell, one.output);
@@ -165,7 +186,7 @@ impl Campaign<'_> {
         let mut times = timed.map(|timed| self.times(timed, &ran, &folder)).transpose()?.unwrap_or_default();
         eprintln!();
         for variant in self.variants {
-            if let Some(one) = ran.get_mut(variant.name).filter(|one| one.executable.is_some()) {
+            if let Some(one) = ran.get_mut(variant.name).filter(|one| !one.executables.is_empty()) {
                 one.cell.times = times.remove(variant.name).unwrap_or_default();
                 store().keep(subject, content, variant, &one.cell, one.output);
             }
@@ -176,7 +197,7 @@ impl Campaign<'_> {
             failures.push(format!("{name}: {error:#}"));
             None
         });
-        let executable = |name: &str| ran.get(name).and_then(|one| one.executable.as_deref());
+        let executable = |name: &str| ran.get(name).and_then(|one| one.executables.first()).map(PathBuf::as_path);
         let plans = plans::Plans::new(
             self.context,
             weights.as_deref().zip(executable(variants::EDGE)),
@@ -219,7 +240,28 @@ impl Campaign<'_> {
         }
         let file = std::fs::metadata(&executable)?.len();
         let cell = Cell { instructions, build: built.cost, file, times: Times::default() };
-        Ok(Ran { cell, executable: Some(executable), output: store::hash(output) })
+        Ok(Ran { cell, executables: vec![executable], output: store::hash(output) })
+    }
+
+    /// The build's other layouts: where code lies in lines of cache, and in what is decoded together, decides over some percents of its
+    /// time, with counters and without.
+    fn layouts(
+        &self,
+        builder: &Builder<'_>,
+        variant: &Variant,
+        weights: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>> {
+        let mut executables = Vec::new();
+        for layout in 1..self.layouts {
+            if let Some(built) = builder.moved(variant, weights, folder, layout * LAYOUT)? {
+                let stripped = folder.join(format!("stripped-{layout}"));
+                strip("-g", &built, &stripped)?;
+                std::fs::remove_file(&built)?;
+                executables.push(stripped);
+            }
+        }
+        Ok(executables)
     }
 
     /// The profiles of all runs of that variant, as one.
@@ -235,7 +277,7 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// Several rounds, in each of which every build runs once with each workload, on one processor: another one may be slower all the
+    /// Several rounds, in each of which every build runs once with each workload, in one layout after the other, on one processor: another one may be slower all the
     /// time, and builds would come to it by turns. Each build begins a round as often as any other.
     fn times(
         &self,
@@ -243,9 +285,10 @@ impl Campaign<'_> {
         ran: &BTreeMap<&'static str, Ran>,
         folder: &Path,
     ) -> Result<BTreeMap<&'static str, Times>> {
-        let mut timed: Vec<(&Variant, &PathBuf)> = (self.variants.iter())
+        let mut timed: Vec<(&Variant, &[PathBuf])> = (self.variants.iter())
             .filter(|variant| variant.timed)
-            .filter_map(|variant| Some((variant, ran.get(variant.name)?.executable.as_ref()?)))
+            .filter_map(|variant| Some((variant, ran.get(variant.name)?.executables.as_slice())))
+            .filter(|(_, executables)| !executables.is_empty())
             .collect();
         let mut rounds: BTreeMap<&'static str, Times> = BTreeMap::new();
         let all = sched_getaffinity(Pid::from_raw(0))?;
@@ -253,9 +296,11 @@ impl Campaign<'_> {
         one.set((0..CpuSet::count()).find(|&cpu| all.is_set(cpu).unwrap_or(false)).context("some processor is ours")?)?;
         sched_setaffinity(Pid::from_raw(0), &one)?;
         for round in 1..=self.rounds {
-            for (variant, executable) in &timed {
+            for (variant, executables) in &timed {
                 let folder = folder.join(variant.slug());
+                let executable = &executables[(round - 1) / self.rounds.div_ceil(executables.len())];
                 let times = rounds.entry(variant.name).or_default();
+                times.layouts = executables.len();
                 times.long.push(time(executable, long, &folder)?);
                 times.short.push(time(executable, short, &folder)?);
             }
@@ -350,5 +395,16 @@ mod tests {
         assert_eq!(of(&times), Some(Duration::from_micros(104)));
         assert_eq!(of(&[7]), Some(Duration::from_micros(7)));
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn layouts_count_alike() {
+        let micros = |times: &[u64]| times.iter().copied().map(Duration::from_micros).collect::<Vec<_>>();
+        let short = micros(&[1; 8]);
+        let long = micros(&[11, 11, 11, 11, 31, 31, 31, 31]);
+        let of = |layouts| Times { long: long.clone(), short: short.clone(), layouts }.work();
+        assert_eq!([of(0), of(1)], [Some(Duration::from_micros(10)); 2]);
+        assert_eq!(of(2), Some(Duration::from_micros(20)));
+        assert_eq!(Times::default().work(), None);
     }
 }

@@ -78,9 +78,9 @@ pub fn run(args: &Args) -> Result<bool> {
     let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
     let (long, short) =
         (self::subjects(&context.sources, Workload::Long)?, self::subjects(&context.sources, Workload::Start)?);
-    let rounds = if quick { 15 } else { 120 };
+    let (rounds, layouts) = if quick { (15, 1) } else { (120, 4) };
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
-    let campaign = Campaign { context: &context, variants: &variants, counter, rounds, jobs };
+    let campaign = Campaign { context: &context, variants: &variants, counter, rounds, layouts, jobs };
     let mut results = Results { variants: variants.clone(), programs: Vec::new() };
     let mut sets = Results { variants: variants.clone(), programs: Vec::new() };
     let mut failures = Vec::new();

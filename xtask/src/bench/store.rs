@@ -65,7 +65,7 @@ impl Store {
         let times = |name: &str| -> Option<Vec<Duration>> {
             value[name].as_array()?.iter().map(|time| time.as_u64().map(Duration::from_micros)).collect()
         };
-        let times = Times { long: times("long")?, short: times("short")? };
+        let times = Times { long: times("long")?, short: times("short")?, layouts: 1 };
         let cell = Cell { instructions: number("instructions")?, build, file: number("file")?, times };
         Some(Known { cell, output: number("output")? })
     }
