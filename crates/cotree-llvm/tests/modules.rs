@@ -95,8 +95,8 @@ fn entries_tell_whose_thread_it_is() {
     apply(&module, &extracted, &[vec![Layer { plan: &plan, base: 0, paths: None }]], &unit, 0).expect("it has code");
     let text = module.to_text();
     assert_eq!(text.matches("load ptr, ptr @__cotree_slab").count(), 1, "{text}");
-    assert_eq!(text.matches("store i64").count(), 2, "{text}");
-    let by_segment = text.matches("load i64, ptr addrspace(256)").count();
+    assert_eq!(text.matches("store atomic i64").count(), 2, "{text}");
+    let by_segment = text.matches("load atomic i64, ptr addrspace(256)").count();
     assert_eq!(by_segment, 1, "the other counter: {text}");
     assert!(!text.contains("store i8"), "{text}");
 }
