@@ -8,7 +8,7 @@ use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMTypeKind, LLVMVisibility};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 use std::ptr;
 
@@ -97,8 +97,9 @@ pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
     }
     // Aliases first: what they leave behind has fewer names.
     let (aliases, others): (Vec<_>, Vec<_>) = lost.into_iter().partition(|(g, ..)| matches!(g, Global::Alias(_)));
+    let mut names = if aliases.is_empty() && others.is_empty() { HashMap::new() } else { aliases_of(module) };
     for (global, linkage, name) in aliases.into_iter().chain(others) {
-        drop_definition(module, global, linkage, &name);
+        drop_definition(module, global, linkage, &name, &mut names);
     }
 }
 
@@ -132,12 +133,12 @@ fn narrow(value: LLVMValueRef, linkage: LLVMLinkage, referenced_elsewhere: bool)
     }
 }
 
-fn drop_definition(module: &Module, global: Global, linkage: LLVMLinkage, name: &CStr) {
+fn drop_definition(module: &Module, global: Global, linkage: LLVMLinkage, name: &CStr, names: &mut Aliases) {
     let same_everywhere = matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
     // SAFETY: all values belong to the module; linkages and comdats are set in an order that never leaves an invalid
     // combination for a later pass.
     unsafe {
-        let aliases = aliases_of(module, global.value());
+        let aliases = names.remove(&global.value()).unwrap_or_default();
         match global {
             Global::Function(value) | Global::Variable(value) if !aliases.is_empty() => {
                 // By its other names it is this very definition still.
@@ -168,7 +169,11 @@ fn drop_definition(module: &Module, global: Global, linkage: LLVMLinkage, name: 
                 }
             }
             Global::Alias(alias) => {
-                declare_in_place_of(module, alias, &aliases, LLVMAliasGetAliasee(alias), name);
+                let target = LLVMAliasGetAliasee(alias);
+                declare_in_place_of(module, alias, &aliases, target, name);
+                let left = names.entry(target).or_default();
+                left.retain(|&other| other != alias);
+                left.extend(aliases);
                 // The interface in C deletes no aliases. What is left of it is of nobody's use, and its target may become a declaration.
                 let nothing = LLVMAddGlobal(module.raw, LLVMInt8TypeInContext(module.context), c"".as_ptr());
                 LLVMSetInitializer(nothing, LLVMConstNull(LLVMInt8TypeInContext(module.context)));
@@ -234,17 +239,21 @@ unsafe fn aliased(mut value: LLVMValueRef) -> LLVMValueRef {
     value
 }
 
-/// The aliases that stand for that very value.
-///
-/// # Safety
-/// `value` must be of the module.
-unsafe fn aliases_of(module: &Module, value: LLVMValueRef) -> Vec<LLVMValueRef> {
+/// The aliases that stand for each value.
+type Aliases = HashMap<LLVMValueRef, Vec<LLVMValueRef>>;
+
+/// All aliases of the module, by what they stand for.
+fn aliases_of(module: &Module) -> Aliases {
+    let mut aliases = Aliases::new();
     // SAFETY: each alias is of the module, until LLVM returns null.
     unsafe {
-        let next = |&alias: &LLVMValueRef| Some(LLVMGetNextGlobalAlias(alias)).filter(|next| !next.is_null());
-        let first = Some(LLVMGetFirstGlobalAlias(module.raw)).filter(|first| !first.is_null());
-        std::iter::successors(first, next).filter(|&alias| LLVMAliasGetAliasee(alias) == value).collect()
+        let mut alias = LLVMGetFirstGlobalAlias(module.raw);
+        while !alias.is_null() {
+            aliases.entry(LLVMAliasGetAliasee(alias)).or_default().push(alias);
+            alias = LLVMGetNextGlobalAlias(alias);
+        }
     }
+    aliases
 }
 
 /// Is it in a section whose name is a C identifier? The linker defines `__start_NAME` and `__stop_NAME` for those, and

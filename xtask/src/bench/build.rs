@@ -131,11 +131,22 @@ impl<'a> Builder<'a> {
         command::succeed(self.context.plain(false).arg("-c").arg(&source).arg("-o").arg(&object))?;
         let objects = [&[object], self.objects.as_slice()].concat();
         let executable = folder.join(format!("moved-{bytes}"));
-        let driver = if program.cxx { "c++" } else { "cc" };
-        let mut linker = self.cotree(variant, weights);
-        linker.arg(driver);
-        command::succeed(&mut program.link(linker, &["-O2"], &objects, &executable))?;
+        command::succeed(&mut self.link(program, variant, weights, &objects, &executable))?;
         Ok(Some(executable))
+    }
+
+    /// cotree's link of a C program.
+    fn link(
+        &self,
+        program: &Program,
+        variant: &Variant,
+        weights: Option<&Path>,
+        objects: &[PathBuf],
+        executable: &Path,
+    ) -> Command {
+        let mut linker = self.cotree(variant, weights);
+        linker.arg(if program.cxx { "c++" } else { "cc" });
+        program.link(linker, &["-O2"], objects, executable)
     }
 
     fn cotree(&self, variant: &Variant, weights: Option<&Path>) -> Command {
@@ -151,13 +162,8 @@ impl<'a> Builder<'a> {
         let executable = folder.join("program");
         let options = [&["-O2"], variant.options.as_slice()].concat();
         let run = |command: Command| anyhow::Ok(measure::run(&command)?.processor);
-        let driver = if program.cxx { "c++" } else { "cc" };
         let cost = match variant.tool {
-            Tool::Cotree => {
-                let mut linker = self.cotree(variant, weights);
-                linker.arg(driver);
-                self.compiled + run(program.link(linker, &["-O2"], &self.objects, &executable))?
-            }
+            Tool::Cotree => self.compiled + run(self.link(program, variant, weights, &self.objects, &executable))?,
             Tool::Passes => {
                 let (mut objects, mut cost) = (Vec::new(), self.compiled);
                 for object in &self.objects {

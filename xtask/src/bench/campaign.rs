@@ -59,7 +59,7 @@ impl Times {
         let layouts = self.layouts.max(1);
         let each = times.chunks(times.len().div_ceil(layouts).max(1)).map(|times| undisturbed(times.to_vec()));
         let (count, sum) = (each.len(), each.sum::<Option<Duration>>()?);
-        (count == layouts).then(|| sum / u32::try_from(layouts).unwrap_or(1))
+        (count == layouts).then_some(sum / u32::try_from(layouts).ok()?)
     }
 }
 
@@ -277,8 +277,8 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// Several rounds, in each of which every build runs once with each workload, in one layout after the other, on one processor: another one may be slower all the
-    /// time, and builds would come to it by turns. Each build begins a round as often as any other.
+    /// Several rounds, in each of which every build runs once with each workload, in one layout after the other, on one processor:
+    /// another one may be slower all the time, and builds would come to it by turns. Each build begins a round as often as any other.
     fn times(
         &self,
         [long, short]: [&Subject; 2],
