@@ -121,6 +121,13 @@ fn results_file() -> PathBuf {
     workspace::root().join("bench/RESULTS.md")
 }
 
+/// The line with files by their names alone: where they are on the machine that measured is nobody's business.
+fn without_folders(line: &str) -> String {
+    let words =
+        line.split(' ').map(|word| if word.starts_with('/') { word.rsplit('/').next().unwrap_or(word) } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Behind this line of the results people speak.
 const NOTES: &str = "\n## Notes\n\n";
 
@@ -155,7 +162,7 @@ fn page(
         text += "All builds of a program printed the same and ended with the same status.\n\n";
     }
     for failure in failures {
-        writeln!(text, "**Failed**: {}\n", failure.lines().next().unwrap_or_default())?;
+        writeln!(text, "**Failed**: {}\n", without_folders(failure.lines().next().unwrap_or_default()))?;
     }
     if !results.programs.is_empty() {
         results.write(&mut text)?;
@@ -205,4 +212,15 @@ fn heading(context: &Context, counter: instructions::Counter) -> Result<String> 
     }
     text += "\n\n";
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_name_no_folders() {
+        let line = "zlib: A=b/c /here/cotree cc -O2 /there/0.o ended with 1";
+        assert_eq!(without_folders(line), "zlib: A=b/c cotree cc -O2 0.o ended with 1");
+    }
 }
