@@ -9,7 +9,7 @@ use crate::programs::Program;
 use crate::real::Context;
 use crate::rust_programs::Package;
 use crate::{command, measure, workspace};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -110,14 +110,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// cotree's build of a C program once more, its code moved by so many bytes; none of others. `folder` gets an executable's name.
-    pub fn moved(
-        &self,
-        variant: &Variant,
-        weights: Option<&Path>,
-        folder: &Path,
-        bytes: usize,
-    ) -> Result<Option<PathBuf>> {
+    /// cotree's build of a C program once more, its code moved by so many bytes; none of others. `folder` gets an executable's name,
+    /// and [`Self::build`] must have kept the build's parts there.
+    pub fn moved(&self, variant: &Variant, folder: &Path, bytes: usize) -> Result<Option<PathBuf>> {
         let Subject::C(program) = self.subject else { return Ok(None) };
         if variant.tool != Tool::Cotree {
             return Ok(None);
@@ -129,9 +124,15 @@ impl<'a> Builder<'a> {
         );
         fs::write(&source, text).with_context(|| format!("can't write {}", source.display()))?;
         command::succeed(self.context.plain(false).arg("-c").arg(&source).arg("-o").arg(&object))?;
-        let objects = [&[object], self.objects.as_slice()].concat();
+        let mut objects = vec![object];
+        for own in &self.objects {
+            if !is_bitcode(own)? {
+                objects.push(own.clone());
+            }
+        }
+        objects.append(&mut parts(folder)?);
         let executable = folder.join(format!("moved-{bytes}"));
-        command::succeed(&mut self.link(program, variant, weights, &objects, &executable))?;
+        command::succeed(&mut self.link(program, variant, None, &objects, &executable))?;
         Ok(Some(executable))
     }
 
@@ -163,7 +164,15 @@ impl<'a> Builder<'a> {
         let options = [&["-O2"], variant.options.as_slice()].concat();
         let run = |command: Command| anyhow::Ok(measure::run(&command)?.processor);
         let cost = match variant.tool {
-            Tool::Cotree => self.compiled + run(self.link(program, variant, weights, &self.objects, &executable))?,
+            Tool::Cotree => {
+                let mut link = self.link(program, variant, weights, &self.objects, &executable);
+                if variant.timed {
+                    let parts = folder.join(PARTS);
+                    workspace::fresh(&parts)?;
+                    link.env("TMPDIR", parts).env("COTREE_KEEP_TEMPS", "1");
+                }
+                self.compiled + run(link)?
+            }
             Tool::Passes => {
                 let (mut objects, mut cost) = (Vec::new(), self.compiled);
                 for object in &self.objects {
@@ -219,6 +228,26 @@ impl<'a> Builder<'a> {
         fs::remove_dir_all(&target)?;
         Ok(Built { executable, cost })
     }
+}
+
+/// Below the folder of a build: what cotree's linker made, machine code.
+const PARTS: &str = "parts";
+
+/// The machine code that the build in this folder was linked from, modules in order, then what cotree adds.
+fn parts(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut parts = Vec::new();
+    for made in fs::read_dir(folder.join(PARTS)).with_context(|| format!("no parts of {}", folder.display()))? {
+        for part in fs::read_dir(made?.path())? {
+            let part = part?.path();
+            if part.extension().is_some_and(|extension| extension == "o") {
+                let number = part.file_stem().and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(u32::MAX);
+                parts.push((number, part));
+            }
+        }
+    }
+    ensure!(!parts.is_empty(), "no parts of {}", folder.display());
+    parts.sort();
+    Ok(parts.into_iter().map(|(_, part)| part).collect())
 }
 
 fn is_bitcode(object: &Path) -> Result<bool> {

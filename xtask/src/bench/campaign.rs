@@ -39,7 +39,7 @@ pub struct Times {
     pub long: Vec<Duration>,
     /// Of one that is next to nothing: the program's beginning and end.
     pub short: Vec<Duration>,
-    /// In how many layouts, one after the other for as many rounds each; 0 is one.
+    /// In how many layouts, by turns; 0 is one.
     pub layouts: usize,
 }
 
@@ -57,9 +57,9 @@ impl Times {
     /// The mean of all layouts.
     fn mean(&self, times: &[Duration]) -> Option<Duration> {
         let layouts = self.layouts.max(1);
-        let each = times.chunks(times.len().div_ceil(layouts).max(1)).map(|times| undisturbed(times.to_vec()));
-        let (count, sum) = (each.len(), each.sum::<Option<Duration>>()?);
-        (count == layouts).then_some(sum / u32::try_from(layouts).ok()?)
+        let of = |layout: usize| undisturbed(times.iter().copied().skip(layout).step_by(layouts).collect());
+        let sum = (0..layouts).map(of).sum::<Option<Duration>>()?;
+        Some(sum / u32::try_from(layouts).ok()?)
     }
 }
 
@@ -110,7 +110,8 @@ pub struct Campaign<'a> {
     pub counter: Counter,
     /// How often times are taken.
     pub rounds: usize,
-    /// In how many layouts of their code cotree's builds of C programs are timed, [`LAYOUT`] bytes apart.
+    /// In how many layouts of their code cotree's builds of C programs are timed, [`LAYOUT`] bytes apart: by turns, since processors of
+    /// virtual machines are slower for some seconds, and each layout shall see as much of that.
     pub layouts: usize,
     /// How many builds go on at once.
     pub jobs: usize,
@@ -158,7 +159,7 @@ impl Campaign<'_> {
                 let folder = folder.join(variant.slug());
                 let result = self.one(&builder, subject, variant, weights.as_deref(), &folder).and_then(|mut one| {
                     if timed.is_some() && variant.timed {
-                        one.executables.append(&mut self.layouts(&builder, variant, weights.as_deref(), &folder)?);
+                        one.executables.append(&mut self.layouts(&builder, variant, &folder)?);
                     }
                     Ok(one)
                 });
@@ -245,16 +246,10 @@ impl Campaign<'_> {
 
     /// The build's other layouts: where code lies in lines of cache, and in what is decoded together, decides over some percents of its
     /// time, with counters and without.
-    fn layouts(
-        &self,
-        builder: &Builder<'_>,
-        variant: &Variant,
-        weights: Option<&Path>,
-        folder: &Path,
-    ) -> Result<Vec<PathBuf>> {
+    fn layouts(&self, builder: &Builder<'_>, variant: &Variant, folder: &Path) -> Result<Vec<PathBuf>> {
         let mut executables = Vec::new();
         for layout in 1..self.layouts {
-            if let Some(built) = builder.moved(variant, weights, folder, layout * LAYOUT)? {
+            if let Some(built) = builder.moved(variant, folder, layout * LAYOUT)? {
                 let stripped = folder.join(format!("stripped-{layout}"));
                 strip("-g", &built, &stripped)?;
                 std::fs::remove_file(&built)?;
@@ -277,8 +272,11 @@ impl Campaign<'_> {
         Ok(Some(merged))
     }
 
-    /// Several rounds, in each of which every build runs once with each workload, in one layout after the other, on one processor:
+    /// Several rounds, in each of which every build runs once with each workload, in its layouts by turns, on one processor:
     /// another one may be slower all the time, and builds would come to it by turns. Each build begins a round as often as any other.
+    ///
+    /// # Errors
+    /// If some run prints something else than the first one of its build did, or ends in another way.
     fn times(
         &self,
         [long, short]: [&Subject; 2],
@@ -295,14 +293,20 @@ impl Campaign<'_> {
         let mut one = CpuSet::new();
         one.set((0..CpuSet::count()).find(|&cpu| all.is_set(cpu).unwrap_or(false)).context("some processor is ours")?)?;
         sched_setaffinity(Pid::from_raw(0), &one)?;
+        let mut printed: BTreeMap<&'static str, [u64; 2]> = BTreeMap::new();
         for round in 1..=self.rounds {
             for (variant, executables) in &timed {
                 let folder = folder.join(variant.slug());
-                let executable = &executables[(round - 1) / self.rounds.div_ceil(executables.len())];
+                let executable = &executables[(round - 1) % executables.len()];
                 let times = rounds.entry(variant.name).or_default();
                 times.layouts = executables.len();
-                times.long.push(time(executable, long, &folder)?);
-                times.short.push(time(executable, short, &folder)?);
+                let (long, of_long) = time(executable, long, &folder)?;
+                let (short, of_short) = time(executable, short, &folder)?;
+                let now = [of_long, of_short];
+                let same = *printed.entry(variant.name).or_insert(now) == now;
+                ensure!(same, "{} does not always print the same", executable.display());
+                times.long.push(long);
+                times.short.push(short);
             }
             let builds = timed.len().max(1);
             timed.rotate_left(1.min(builds - 1));
@@ -315,9 +319,9 @@ impl Campaign<'_> {
     }
 }
 
-/// The processor time of all runs of a workload.
-fn time(executable: &Path, subject: &Subject, folder: &Path) -> Result<Duration> {
-    let mut sum = Duration::ZERO;
+/// The processor time of all runs of a workload, and a hash of what they print and how they end.
+fn time(executable: &Path, subject: &Subject, folder: &Path) -> Result<(Duration, u64)> {
+    let (mut sum, mut printed) = (Duration::ZERO, Vec::new());
     for arguments in subject.runs() {
         let environment = environment(folder, usize::MAX);
         for (_, profile) in &environment {
@@ -327,10 +331,11 @@ fn time(executable: &Path, subject: &Subject, folder: &Path) -> Result<Duration>
         let before = measure::of_children();
         let mut command = Command::new(executable);
         command.args(arguments).current_dir(folder).envs(environment);
-        command::output(&mut command)?;
+        let output = command::output(&mut command)?;
         sum += measure::of_children() - before;
+        printed.push((command::ending(&output), store::hash(output.stdout)));
     }
-    Ok(sum)
+    Ok((sum, store::hash(printed)))
 }
 
 /// Seconds below which a ratio of processor times says nothing.
@@ -401,10 +406,11 @@ mod tests {
     fn layouts_count_alike() {
         let micros = |times: &[u64]| times.iter().copied().map(Duration::from_micros).collect::<Vec<_>>();
         let short = micros(&[1; 8]);
-        let long = micros(&[11, 11, 11, 11, 31, 31, 31, 31]);
+        let long = micros(&[11, 31, 11, 31, 11, 31, 11, 31]);
         let of = |layouts| Times { long: long.clone(), short: short.clone(), layouts }.work();
         assert_eq!([of(0), of(1)], [Some(Duration::from_micros(10)); 2]);
         assert_eq!(of(2), Some(Duration::from_micros(20)));
+        assert_eq!(of(9), None, "a layout that never ran");
         assert_eq!(Times::default().work(), None);
     }
 }
