@@ -184,7 +184,9 @@ impl Campaign<'_> {
                 failures.push(format!("{name} printed something else when built as {variant}"));
             }
         }
-        let mut times = timed.map(|timed| self.times(timed, &ran, &folder)).transpose()?.unwrap_or_default();
+        let mut failed = |failure| failures.push(format!("{name}, {failure}"));
+        let times = timed.map(|timed| self.times(timed, &ran, &folder, &mut failed)).transpose()?;
+        let mut times = times.unwrap_or_default();
         eprintln!();
         for variant in self.variants {
             if let Some(one) = ran.get_mut(variant.name).filter(|one| !one.executables.is_empty()) {
@@ -275,13 +277,14 @@ impl Campaign<'_> {
     /// Several rounds, in each of which every build runs once with each workload, in its layouts by turns, on one processor:
     /// another one may be slower all the time, and builds would come to it by turns. Each build begins a round as often as any other.
     ///
-    /// # Errors
-    /// If some run prints something else than the first one of its build did, or ends in another way.
+    /// A build of which some run can't be started, prints something else than its first one did, or ends in another way, has failed:
+    /// it has no times.
     fn times(
         &self,
         [long, short]: [&Subject; 2],
         ran: &BTreeMap<&'static str, Ran>,
         folder: &Path,
+        failed: &mut dyn FnMut(String),
     ) -> Result<BTreeMap<&'static str, Times>> {
         let mut timed: Vec<(&Variant, &[PathBuf])> = (self.variants.iter())
             .filter(|variant| variant.timed)
@@ -295,19 +298,32 @@ impl Campaign<'_> {
         sched_setaffinity(Pid::from_raw(0), &one)?;
         let mut printed: BTreeMap<&'static str, [u64; 2]> = BTreeMap::new();
         for round in 1..=self.rounds {
-            for (variant, executables) in &timed {
+            timed.retain(|(variant, executables)| {
                 let folder = folder.join(variant.slug());
                 let executable = &executables[(round - 1) % executables.len()];
-                let times = rounds.entry(variant.name).or_default();
-                times.layouts = executables.len();
-                let (long, of_long) = time(executable, long, &folder)?;
-                let (short, of_short) = time(executable, short, &folder)?;
-                let now = [of_long, of_short];
-                let same = *printed.entry(variant.name).or_insert(now) == now;
-                ensure!(same, "{} does not always print the same", executable.display());
-                times.long.push(long);
-                times.short.push(short);
-            }
+                let mut turn = || {
+                    let (long, of_long) = time(executable, long, &folder)?;
+                    let (short, of_short) = time(executable, short, &folder)?;
+                    let now = [of_long, of_short];
+                    let same = *printed.entry(variant.name).or_insert(now) == now;
+                    ensure!(same, "{} does not always print the same", executable.display());
+                    Ok([long, short])
+                };
+                let result = turn();
+                match result {
+                    Ok([long, short]) => {
+                        let times = rounds.entry(variant.name).or_default();
+                        times.layouts = executables.len();
+                        times.long.push(long);
+                        times.short.push(short);
+                    }
+                    Err(ref error) => {
+                        rounds.remove(variant.name);
+                        failed(format!("{}: {error:#}", variant.name));
+                    }
+                }
+                result.is_ok()
+            });
             let builds = timed.len().max(1);
             timed.rotate_left(1.min(builds - 1));
             if round % builds == 0 {
