@@ -7,8 +7,11 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// Seeds of further random programs for `--all`, of 120 functions each: two thousand, where the crates' own tests have 240.
+const SEEDS: &str = "3..21";
+
 /// Runs them all; a failure of one doesn't stop the next.
-pub fn run(suite: &mut Suite) -> Result<()> {
+pub fn run(suite: &mut Suite, all: bool) -> Result<()> {
     add_components()?;
     suite.now("cargo fmt --check", || quiet(workspace::cargo().args(["fmt", "--all", "--check"])));
     suite.now("cargo clippy", || {
@@ -21,7 +24,15 @@ pub fn run(suite: &mut Suite) -> Result<()> {
             quiet(clippy.args(["clippy", "--quiet", "-p", "cotree-rt", "--features", flavour, "--", "-D", "warnings"]))
         });
     }
-    tests(suite)
+    tests(suite)?;
+    if all {
+        suite.now(&format!("random loops of seeds {SEEDS}"), || {
+            let mut test = workspace::cargo();
+            test.args(["test", "--release", "--quiet", "-p", "cotree", "--test", "affine", "random_loops"]);
+            quiet(test.env("COTREE_SEEDS", SEEDS))
+        });
+    }
+    Ok(())
 }
 
 fn quiet(command: &mut Command) -> Result<String> {

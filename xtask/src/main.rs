@@ -48,7 +48,7 @@ enum Task {
 /// Arguments of `cargo xtask test`.
 #[derive(clap::Args)]
 struct TestArgs {
-    /// The full matrix: every level, every clang and linker that is installed, static and shared
+    /// The full matrix: every level, every clang and linker that is installed, static and shared; thousands of random functions
     #[arg(long)]
     all: bool,
     /// Only suites and cases whose name contains this; leaves out lints and the crates' own tests
@@ -84,7 +84,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     }
     let mut suite = suite::Suite::new(args.only.clone());
     if args.only.is_none() {
-        cargo_steps::run(&mut suite)?;
+        cargo_steps::run(&mut suite, args.all)?;
     }
     let cotree = workspace::cotree(args.cotree.clone())?;
     let context = real::Context::new(cotree, args.all)?;

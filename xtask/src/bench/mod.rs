@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
     let (long, short) =
         (self::subjects(&context.sources, Workload::Long)?, self::subjects(&context.sources, Workload::Start)?);
-    let (rounds, layouts) = if quick { (15, 1) } else { (128, 16) };
+    let (rounds, layouts) = if quick { (5, 1) } else { (128, 16) };
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
     let campaign = Campaign { context: &context, variants: &variants, counter, rounds, layouts, jobs };
     let mut results = Results { variants: variants.clone(), programs: Vec::new() };
