@@ -309,20 +309,20 @@ impl Campaign<'_> {
                     ensure!(same, "{} does not always print the same", executable.display());
                     Ok([long, short])
                 };
-                let result = turn();
-                match result {
+                match turn() {
                     Ok([long, short]) => {
                         let times = rounds.entry(variant.name).or_default();
                         times.layouts = executables.len();
                         times.long.push(long);
                         times.short.push(short);
+                        true
                     }
-                    Err(ref error) => {
+                    Err(error) => {
                         rounds.remove(variant.name);
                         failed(format!("{}: {error:#}", variant.name));
+                        false
                     }
                 }
-                result.is_ok()
             });
             let builds = timed.len().max(1);
             timed.rotate_left(1.min(builds - 1));
