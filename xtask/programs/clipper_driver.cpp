@@ -46,8 +46,11 @@ int main(int argc, char **argv) {
     for (int round = 0; round < rounds; round++) {
         Paths subject, clip, solution;
         for (int i = 0; i < 6; i++) {
-            subject.push_back(star(corners, chance(20000), chance(20000)));
-            clip.push_back(star(corners, chance(20000), chance(20000)));
+            // One after the other: compilers evaluate arguments in any order.
+            for (Paths *paths : {&subject, &clip}) {
+                const int x = chance(20000), y = chance(20000);
+                paths->push_back(star(corners, x, y));
+            }
         }
         static const char *const names[] = {"intersection", "union", "difference", "xor"};
         for (int type = 0; type < 4; type++) {

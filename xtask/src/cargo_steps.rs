@@ -2,13 +2,14 @@
 
 use crate::suite::Suite;
 use crate::{command, workspace};
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Seeds of further random programs for `--all`, of 120 functions each: two thousand, where the crates' own tests have 240.
-const SEEDS: &str = "3..21";
+/// Further random programs for `--all`: seeds of files of 60 functions each, every one of them built in ten ways, and of whole programs.
+const FURTHER: [(&str, &str, &str); 2] =
+    [("random_loops", "COTREE_SEEDS", "3..21"), ("random_programs", "COTREE_PROGRAMS", "200..2600")];
 
 /// Runs them all; a failure of one doesn't stop the next.
 pub fn run(suite: &mut Suite, all: bool) -> Result<()> {
@@ -26,11 +27,26 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<()> {
     }
     tests(suite)?;
     if all {
-        suite.now(&format!("random loops of seeds {SEEDS}"), || {
-            let mut test = workspace::cargo();
-            test.args(["test", "--release", "--quiet", "-p", "cotree", "--test", "affine", "random_loops"]);
-            quiet(test.env("COTREE_SEEDS", SEEDS))
-        });
+        for (name, variable, seeds) in FURTHER {
+            suite.now(&format!("{name}, seeds {seeds}"), || {
+                let mut test = workspace::cargo();
+                test.args([
+                    "test",
+                    "--release",
+                    "--quiet",
+                    "-p",
+                    "cotree",
+                    "--test",
+                    "random",
+                    name,
+                    "--",
+                    "--nocapture",
+                ]);
+                let said = command::text(test.env(variable, seeds))?;
+                ensure!(!said.contains("ok. 0 passed"), "there is no test of that name");
+                Ok(said.lines().filter(|line| line.contains(" programs; ")).collect())
+            });
+        }
     }
     Ok(())
 }

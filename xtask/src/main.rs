@@ -48,7 +48,7 @@ enum Task {
 /// Arguments of `cargo xtask test`.
 #[derive(clap::Args)]
 struct TestArgs {
-    /// The full matrix: every level, every clang and linker that is installed, static and shared; thousands of random functions
+    /// The full matrix: every level, every clang and linker that is installed, static and shared; thousands of random programs
     #[arg(long)]
     all: bool,
     /// Only suites and cases whose name contains this; leaves out lints and the crates' own tests

@@ -1,117 +1,15 @@
-//! Affine variables in compiled programs: hundreds of random functions made of loops, whose profiles must agree with the
-//! redundant counters of the same run.
+//! Affine variables in compiled programs: the papers' own, and loops that are interrupted. (Random ones are in `random.rs`.)
 
-#[path = "affine/generate.rs"]
-mod generate;
+mod project;
 
 use cotree_core::cfg::Cfg;
 use cotree_core::dfs::Dfs;
 use cotree_core::facts::Function;
 use cotree_core::loops::LoopForest;
 use cotree_core::plan::FunctionPlan;
-use cotree_core::probe::{Place, Probe};
+use cotree_core::probe::Place;
 use cotree_profile::binary::BinaryFile;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-/// Functions of one program.
-const FUNCTIONS: u64 = 120;
-
-fn cotree(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cotree"));
-    command.current_dir(folder).env("COTREE_FILE", "p.cotree");
-    command
-}
-
-fn succeed(command: &mut Command) -> String {
-    let output = command.output().expect("it starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    text(&output.stdout)
-}
-
-/// Compiles, runs and verifies a program; gives what it printed, how many closings it has, how many loops of known length, how
-/// many additions of registers, and how many closings under a condition.
-fn check(source: &str, options: &[&str], level: &str) -> (String, [usize; 4]) {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("p.c"), source).expect("written");
-    succeed(cotree(folder.path()).args(options).args(["cc", level, "-g", "-w", "-o", "p", "p.c"]));
-    let mut program = Command::new("./p");
-    let printed = succeed(program.current_dir(folder.path()).env("COTREE_FILE", "p.cotree"));
-    let verdict = cotree(folder.path()).args(["verify", "p.cotree"]).output().expect("it starts");
-    let said = String::from_utf8_lossy(&verdict.stdout).into_owned() + &String::from_utf8_lossy(&verdict.stderr);
-    if !verdict.status.success() {
-        let kept = folder.keep();
-        panic!("{options:?} {level}: {said} (kept in {})", kept.display());
-    }
-    let binary = BinaryFile::open(&folder.path().join("p")).expect("a profiled binary");
-    let plans = || binary.map().plan.plans();
-    let probes = || plans().flat_map(|p| &p.probes).map(|p| p.probe);
-    let closings = probes().filter(|p| matches!(p, Probe::Close(..))).count();
-    let registers = probes().filter(|p| matches!(p, Probe::AddTo(..))).count();
-    let conditional = probes().filter(|p| matches!(p, Probe::CloseIf(..))).count();
-    (printed, [closings, plans().map(|p| p.fixed.len()).sum(), registers, conditional])
-}
-
-/// One program; so many closings, loops of known length, additions of registers and closings under a condition have to be in it at
-/// each level.
-fn check_seed(seed: u64, least: [usize; 4]) {
-    let source = generate::program(seed, FUNCTIONS);
-    let mut printed = Vec::new();
-    for (options, level) in
-        [(&["--verify"][..], "-O1"), (&["--verify"], "-O2"), (&["--verify", "--threads", "on"], "-O3")]
-    {
-        let (output, found) = check(&source, options, level);
-        let tried = found.iter().zip(least).all(|(&found, least)| found >= least);
-        assert!(
-            tried,
-            "{found:?} closings, loops, registers and conditions of seed {seed} at {level}: too little was tried"
-        );
-        printed.push(output);
-    }
-    // Of path profiles it is the loops of a single block.
-    for (method, level) in [("path", "-O1"), ("path", "-O2"), ("path-context", "-O2")] {
-        let (output, [closings, ..]) = check(&source, &["--verify", "--profile", method], level);
-        assert!(closings >= least[0] / 5, "{closings} closings of seed {seed} at {level} by {method}");
-        printed.push(output);
-    }
-    for method in ["edge", "path"] {
-        let (output, found) = check(&source, &["--verify", "--affine", "off", "--profile", method], "-O2");
-        assert_eq!((found[..2].to_vec(), found[3]), (vec![0, 0], 0));
-        printed.push(output);
-    }
-    let (output, found) = check(&source, &["--verify", "--affine", "off", "--promote", "off"], "-O2");
-    assert_eq!(found, [0; 4]);
-    printed.push(output);
-    // Where code lies has nothing to do with what is counted.
-    let (output, found) = check(&source, &["--verify", "--branch-hints", "off"], "-O2");
-    assert!(found.iter().zip(least).all(|(&found, least)| found >= least), "{found:?}");
-    printed.push(output);
-    assert!(printed.iter().all(|p| *p == printed[0]), "{printed:?}");
-}
-
-/// The seeds to try: 1 and 2, unless the environment says `COTREE_SEEDS=10..50`.
-fn check_seeds(belongs: impl Fn(u64) -> bool) {
-    let given = std::env::var("COTREE_SEEDS").ok();
-    let (from, to) = given.as_deref().unwrap_or("1..3").split_once("..").expect("FROM..TO");
-    let (from, to): (u64, u64) = (from.parse().expect("a number"), to.parse().expect("a number"));
-    assert!(from + 1 < to, "two seeds at least, one for each test");
-    for seed in (from..to).filter(|&seed| belongs(seed)) {
-        check_seed(seed, if given.is_some() { [50, 1, 1, 0] } else { [100, 15, 5, 3] });
-    }
-}
-
-#[test]
-fn random_loops_1() {
-    check_seeds(|seed| seed % 2 == 1);
-}
-
-/// Beside the other.
-#[test]
-fn random_loops_2() {
-    check_seeds(|seed| seed % 2 == 0);
-}
+use project::{Project, succeed};
 
 fn counts_inside(function: &Function, plan: &FunctionPlan, cfg: &Cfg) -> usize {
     assert!(!function.blocks.is_empty());
@@ -148,12 +46,11 @@ int main(void) {
     v[3] = v[50] = 1;
     return count_zeros(v, 100, &seen) + (int)(first_occurrence(u, 5, 100) - u) != 198;
 }";
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("p.c"), source).expect("written");
+    let project = Project::new(&[("p.c", source)]);
     for level in ["-O1", "-O2"] {
-        succeed(cotree(folder.path()).args(["cc", level, "-fno-unroll-loops", "-w", "-o", "p", "p.c"]));
-        succeed(Command::new("./p").current_dir(folder.path()).env("COTREE_FILE", "p.cotree"));
-        let binary = BinaryFile::open(&folder.path().join("p")).expect("a profiled binary");
+        project.ok(&format!("cc {level} -fno-unroll-loops -w -o p p.c"));
+        project.run("p");
+        let binary = BinaryFile::open(&project.path("p")).expect("a profiled binary");
         for (function, plan) in binary.map().program.functions().map(|(_, f)| f).zip(&binary.map().plan.functions) {
             if function.symbol != "main" {
                 let cfg = function.cfg().expect("a graph");
@@ -185,17 +82,16 @@ int main(int argc, char **argv) {
     spin(argc > 7 ? 0 : ~0ul - argc);
     return quick(argc);
 }";
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("p.c"), source).expect("written");
+    let project = Project::new(&[("p.c", source)]);
     for (options, lost) in [
-        (&[][..], true),
-        (&["--affine", "off", "--promote", "off"], false),
-        (&["--profile", "path"], true),
-        (&["--profile", "path", "--affine", "off"], false),
+        ("", true),
+        ("--affine off --promote off", false),
+        ("--profile path", true),
+        ("--profile path --affine off", false),
     ] {
-        succeed(cotree(folder.path()).args(options).args(["cc", "-O2", "-fno-unroll-loops", "-w", "-o", "p", "p.c"]));
-        succeed(Command::new("./p").current_dir(folder.path()).env("COTREE_FILE", "p.cotree"));
-        let json = succeed(cotree(folder.path()).args(["export", "--format", "json", "p.cotree"]));
+        project.ok(&format!("{options} cc -O2 -fno-unroll-loops -w -o p p.c"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        let json = project.ok("export --format json p.cotree");
         assert_eq!(json.contains("loops-under-way"), lost, "{options:?}: {json}");
         assert!(json.contains("unknown-exit"), "{json}");
     }

@@ -27,6 +27,11 @@ impl Project {
         self.dir.path().join(name)
     }
 
+    /// Leaves the folder where it is.
+    pub fn keep(self) -> PathBuf {
+        self.dir.keep()
+    }
+
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.current_dir(self.dir.path());

@@ -1,4 +1,4 @@
-//! Random C functions made of loops whose variables count in all kinds of ways: odd steps, unsigned wrap-around, signed
+//! Random functions made of loops whose variables count in all kinds of ways: odd steps, unsigned wrap-around, signed
 //! and narrow types, pointers, shifts, several exits, zero trips, increments on some paths only, loops in loops, branches that
 //! stay as they are while a loop runs.
 //!
@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -19,15 +19,15 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
-    fn one_in(&mut self, n: u64) -> bool {
+    pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+    pub fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[usize::try_from(self.below(choices.len() as u64)).expect("short lists")]
     }
 }
@@ -40,9 +40,8 @@ pub fn program(seed: u64, functions: u64) -> String {
          typedef struct { char byte[12]; } twelve;\ntypedef struct { char byte[7]; } seven;\n",
     );
     for number in 0..functions {
-        let mut function = Function { random: Random(seed << 20 | number), text: String::new(), names: 0, loops: 0 };
-        function.write(number);
-        text += &function.text;
+        let function = Function::of(seed << 20 | number, Outside::default());
+        text += &function.written(number, "__attribute__((noinline))");
     }
     text += "int main(void) {\n    static u8 data[1 << 22], out[256]; u64 sum = 0;\n";
     text += "    for (int i = 0; i < 256; i++) data[i] = (u8)((i * 167 + 13) ^ (i >> 3));\n";
@@ -54,16 +53,41 @@ pub fn program(seed: u64, functions: u64) -> String {
     text
 }
 
-struct Function {
+/// What a function finds in the program around it; nothing by default.
+#[derive(Default)]
+pub struct Outside {
+    /// Functions that end soon, and may be called anywhere.
+    pub leaves: u64,
+    /// Functions before this one.
+    pub callees: u64,
+    /// The number of this one.
+    pub own: u64,
+    /// Entries of the table of functions.
+    pub table: u64,
+    /// C++, with exceptions to catch.
+    pub cxx: bool,
+    /// There is a function that may end the program.
+    pub leaves_early: bool,
+}
+
+/// A function that is being written.
+pub struct Function {
     random: Random,
+    outside: Outside,
     text: String,
     names: u32,
     loops: u32,
 }
 
 impl Function {
-    fn write(&mut self, number: u64) {
-        let _ = writeln!(self.text, "__attribute__((noinline)) u64 f{number}(const u8 *data, u64 n, u8 *out) {{");
+    /// The function of that seed.
+    pub fn of(seed: u64, outside: Outside) -> Function {
+        Function { random: Random(seed), outside, text: String::new(), names: 0, loops: 0 }
+    }
+
+    /// Its text.
+    pub fn written(mut self, number: u64, linkage: &str) -> String {
+        let _ = writeln!(self.text, "{linkage} u64 f{number}(const u8 *data, u64 n, u8 *out) {{");
         // Counters that live across loops: unsigned ones may wrap.
         let _ = writeln!(self.text, "    u64 h = n; u8 narrow = 250; u16 word = 65500; u32 wide = -9; long far = -5;");
         let kept = self.random.below(256);
@@ -72,6 +96,7 @@ impl Function {
             self.repeat(1, &["n".into()]);
         }
         let _ = writeln!(self.text, "    return h ^ narrow ^ word ^ wide ^ (u64)far ^ (u64)(reader - data);\n}}");
+        self.text
     }
 
     fn line(&mut self, depth: usize, text: &str) {
@@ -101,7 +126,9 @@ impl Function {
     }
 
     fn statement(&mut self, depth: usize, visible: &[String], in_loop: bool) {
-        match self.random.below(12) {
+        let outward = if self.outside.leaves > 0 { 9 } else { 0 };
+        match self.random.below(12 + outward) {
+            12.. => self.outward(depth, visible, in_loop),
             0 | 1 if self.loops < 6 && depth < 5 => self.repeat(depth, visible),
             0..=3 if depth < 6 => {
                 let condition = self.condition(visible);
@@ -131,6 +158,68 @@ impl Function {
                 let (plus, factor) = (self.random.below(256), 2 * self.random.below(50) + 1);
                 self.line(depth, &format!("out[(u8)({at} + {plus})] ^= (u8)({at} * {factor} + h); h += {factor};"));
             }
+        }
+    }
+
+    /// What has to do with other functions, and what only whole programs have.
+    fn outward(&mut self, depth: usize, visible: &[String], in_loop: bool) {
+        let at = &visible[usize::try_from(self.random.below(visible.len() as u64)).expect("few")].clone();
+        let plus = self.random.below(256);
+        let name = self.name();
+        match self.random.below(12) {
+            0..=2 => {
+                let leaf = self.random.below(self.outside.leaves);
+                self.line(depth, &format!("h += leaf{leaf}({at} + {plus});"));
+            }
+            3..=5 => {
+                let Outside { callees, own, table, .. } = self.outside;
+                let callee = match self.random.below(4) {
+                    0 if table > 0 => format!("table[(u8)({at} ^ {plus}) % {table}]"),
+                    1 => format!("f{own}"),
+                    _ if callees > 0 => format!("f{}", self.random.below(callees)),
+                    _ => format!("f{own}"),
+                };
+                let call = format!("left--; h ^= {callee}(data, (u8)({at} + {plus}) % 64, out);");
+                if self.outside.cxx && self.random.one_in(4) {
+                    self.line(
+                        depth,
+                        &format!("if (left > 0) try {{ {call} }} catch (u64 caught) {{ h += caught & 7; }}"),
+                    );
+                } else {
+                    self.line(depth, &format!("if (left > 0) {{ {call} }}"));
+                }
+            }
+            6 | 7 if self.outside.leaves_early => {
+                let condition = self.condition(visible);
+                self.line(depth, &format!("if (({condition}) && --patience == 0) leave(h);"));
+            }
+            8 if depth < 6 => {
+                self.line(depth, &format!("switch ((u8)({at} + {plus}) % 6) {{"));
+                for label in ["case 0:", "case 1:", "case 3: case 4:", "default:"] {
+                    self.line(depth, &format!("{label} {{"));
+                    self.body(depth + 1, visible, in_loop);
+                    let leave = if self.random.one_in(2) { "break; }" } else { "}" };
+                    self.line(depth, leave);
+                }
+                self.line(depth, "}");
+            }
+            // A loop with two entries.
+            9 if depth < 6 => {
+                let (condition, again) = (self.condition(visible), self.condition(visible));
+                self.line(depth, &format!("{{ u8 {name} = {plus} % 9;"));
+                self.line(depth, &format!("if ({condition}) goto inside_{name};"));
+                self.line(depth, &format!("again_{name}: h += {name};"));
+                self.line(depth, &format!("inside_{name}: out[(u8)({at} + {name})] ^= (u8)(h + {plus});"));
+                self.line(depth, &format!("if ({name} > 0 && --{name} && !({again})) goto again_{name}; }}"));
+            }
+            10 => {
+                let bound = self.random.below(200);
+                self.line(
+                    depth,
+                    &format!("for (u64 {name} = 0; {name} < (n + {bound}) % 300; {name}++) h += data[{name}];"),
+                );
+            }
+            _ => self.line(depth, &format!("for (int {name} = 0; {name} < 256; {name}++) out[{name}] += (u8){plus};")),
         }
     }
 
