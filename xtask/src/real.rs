@@ -78,8 +78,9 @@ struct Variant {
 
 const LEVELS: [&str; 5] = ["-O0", "-O1", "-O2", "-O3", "-Os"];
 
-/// Adds all cases.
+/// Adds all cases, those first that take longest.
 pub fn add(suite: &mut Suite, context: &Context) {
+    rust_programs::add(suite, context);
     let c = match programs::all_c(&context.sources, Workload::Full) {
         Ok(programs) => programs,
         Err(error) => return suite.add("real programs", move || Err(error)),
@@ -92,7 +93,6 @@ pub fn add(suite: &mut Suite, context: &Context) {
             suite.add(name.clone(), move || check(&program, &variant, &context, &name));
         }
     }
-    rust_programs::add(suite, context);
 }
 
 fn variants(program: &Program, context: &Context) -> Vec<Variant> {

@@ -131,7 +131,7 @@ pub fn add(suite: &mut Suite, context: &Context) {
         let levels: &[&'static str] = match (context.all, package.name) {
             (true, _) => &["0", "1", "2", "3", "s"],
             (false, "ripgrep") => &["3"],
-            (false, _) => &["0", "3"],
+            (false, _) => &["0"],
         };
         for &level in levels {
             let (package, context) = (package.clone(), context.clone());

@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What one build of one program costs.
 #[derive(Clone)]
@@ -133,7 +133,7 @@ impl Campaign<'_> {
     /// Measures one program; `timed` are the same program's runs for taking time, of some work and of next to none, if that is wanted.
     pub fn measure(&self, subject: &Subject, timed: Option<[&Subject; 2]>, store: &Mutex<Store>) -> Result<Measured> {
         let store = || store.lock().expect("nothing panics with it");
-        let name = subject.name();
+        let (name, start) = (subject.name(), Instant::now());
         eprint!("{name}:");
         let folder = workspace::scratch().join("bench").join(name);
         workspace::fresh(&folder)?;
@@ -187,7 +187,6 @@ impl Campaign<'_> {
         let mut failed = |failure| failures.push(format!("{name}, {failure}"));
         let times = timed.map(|timed| self.times(timed, &ran, &folder, &mut failed)).transpose()?;
         let mut times = times.unwrap_or_default();
-        eprintln!();
         for variant in self.variants {
             if let Some(one) = ran.get_mut(variant.name).filter(|one| !one.executables.is_empty()) {
                 one.cell.times = times.remove(variant.name).unwrap_or_default();
@@ -211,6 +210,7 @@ impl Campaign<'_> {
         let cells = ran.into_iter().map(|(name, one)| (name, one.cell)).collect();
         let measured = Measured { name, cells, plans, failures };
         std::fs::remove_dir_all(&folder)?;
+        eprintln!(" ({:.0} s)", start.elapsed().as_secs_f64());
         Ok(measured)
     }
 

@@ -10,13 +10,16 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Measures, taking the best of some repetitions.
-pub fn measure(context: &Context, repetitions: usize) -> Result<String> {
+/// Each build and reader runs so many times, of which the best counts.
+const REPETITIONS: usize = 3;
+
+/// Measures all three.
+pub fn measure(context: &Context) -> Result<String> {
     let folder = workspace::scratch().join("bench/footprint");
     workspace::fresh(&folder)?;
     let program = programs::sqlite(&context.sources, Workload::Full);
     let best = |command: &Command| -> Result<Cost> {
-        let costs = (0..repetitions).map(|_| measure::run(command)).collect::<Result<Vec<Cost>>>()?;
+        let costs = (0..REPETITIONS).map(|_| measure::run(command)).collect::<Result<Vec<Cost>>>()?;
         costs.into_iter().min_by_key(|cost| cost.elapsed).context("there is a repetition")
     };
     let mut text = String::from("## Building the SQLite amalgamation with its driver at -O2\n\n");

@@ -31,7 +31,7 @@ use summary::Results;
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Fewer builds, smaller workloads, and don't write bench/RESULTS.md: ten minutes on an idle machine
+    /// Fewer programs and builds, smaller workloads, and don't write bench/RESULTS.md: less than ten minutes on an idle machine
     #[arg(long)]
     quick: bool,
     /// Fewer builds, but no smaller workloads
@@ -57,6 +57,9 @@ pub struct Args {
     cotree: Option<PathBuf>,
 }
 
+/// What `--quick` leaves out: programs that take long to build, and of whose kind another one stays.
+const NOT_QUICK: [&str; 5] = ["lua-c++", "oniguruma", "tree-sitter", "meshoptimizer", "json-regex"];
+
 /// Measures everything and prints it.
 pub fn run(args: &Args) -> Result<bool> {
     if args.notes {
@@ -71,7 +74,11 @@ pub fn run(args: &Args) -> Result<bool> {
     ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
     let start = Instant::now();
     let context = Context::new(workspace::cotree(args.cotree.clone())?, false)?;
-    let (mut variants, missing) = variants::available(&context, quick || args.few)?;
+    let (mut variants, mut missing) = variants::available(&context, quick || args.few)?;
+    if quick && only.is_none() {
+        missing
+            .push(format!("Not measured with `--quick`: {}, and what it takes to build SQLite.", NOT_QUICK.join(", ")));
+    }
     variants.retain(|variant| args.tool.is_empty() || args.tool.contains(&variant.tool));
     let store = Mutex::new(store::Store::open(&context, args.reuse, quick)?);
     let counter = instructions::Counter::choose();
@@ -93,7 +100,8 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let unfinished = workspace::scratch().join("bench-so-far.md");
     for [subject, long, short] in campaign::triples(subjects, long, short)? {
-        if only.is_none_or(|part| subject.name().contains(part)) {
+        let wanted = |part| subject.name().contains(part);
+        if only.map_or(!(quick && NOT_QUICK.contains(&subject.name())), wanted) {
             let mut measured = campaign.measure(&subject, Some([&long, &short]), &store)?;
             failures.append(&mut measured.failures);
             results.programs.push(measured);
@@ -102,8 +110,8 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     ensure!(!(results.programs.is_empty() && sets.programs.is_empty()), "no program has such a name");
     let mut text = page(&context, counter, args, &missing, &failures, [&results, &sets])?;
-    if only.is_none_or(|part| "sqlite".contains(part)) && args.tool.is_empty() {
-        text += &footprint::measure(&context, if quick { 1 } else { 3 })?;
+    if !quick && only.is_none_or(|part| "sqlite".contains(part)) && args.tool.is_empty() {
+        text += &footprint::measure(&context)?;
     }
     println!("{text}\n{:.0} s", start.elapsed().as_secs_f64());
     for failure in &failures {

@@ -134,7 +134,6 @@ fn table() -> Vec<Variant> {
         variant(JUDGES[0], Llvm, &generate).rust(&["-Cprofile-generate", "-Cllvm-args=-disable-vp"]).quick().timed(),
         variant(JUDGES[1], Llvm, &[&generate[..], &["-mllvm", "-do-counter-promotion=false"]].concat())
             .rust(&["-Cprofile-generate", "-Cllvm-args=-disable-vp -do-counter-promotion=false"])
-            .quick()
             .timed(),
         variant("LLVM -fprofile-instr-generate", Llvm, &["-fprofile-instr-generate"]),
         variant("LLVM coverage", Llvm, &["-fprofile-instr-generate", "-fcoverage-mapping"])
