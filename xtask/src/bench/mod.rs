@@ -58,7 +58,7 @@ pub struct Args {
 }
 
 /// What `--quick` leaves out: programs that take long to build, and of whose kind another one stays.
-const NOT_QUICK: [&str; 6] = ["lua-c++", "zstd", "oniguruma", "tree-sitter", "meshoptimizer", "json-regex"];
+const NOT_QUICK: [&str; 5] = ["lua-c++", "zstd", "oniguruma", "meshoptimizer", "json-regex"];
 
 /// Measures everything and prints it.
 pub fn run(args: &Args) -> Result<bool> {
