@@ -75,9 +75,11 @@ pub fn run(args: &Args) -> Result<bool> {
     let start = Instant::now();
     let context = Context::new(workspace::cotree(args.cotree.clone())?, false)?;
     let (mut variants, mut missing) = variants::available(&context, quick || args.few)?;
-    if quick && only.is_none() {
-        missing
-            .push(format!("Not measured with `--quick`: {}, and what it takes to build SQLite.", NOT_QUICK.join(", ")));
+    if quick {
+        missing.push("With `--quick`, times are of five rounds and one layout, which says little, and `-fprofile-generate` has one form.".into());
+        if only.is_none() {
+            missing.push(format!("Not measured: {}, and what it takes to build SQLite.", NOT_QUICK.join(", ")));
+        }
     }
     variants.retain(|variant| args.tool.is_empty() || args.tool.contains(&variant.tool));
     let store = Mutex::new(store::Store::open(&context, args.reuse, quick)?);

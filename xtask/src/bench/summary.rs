@@ -116,7 +116,7 @@ impl Results {
              the middle, and for the worst. Time is the processor's, of work of a twentieth to a fifth of a second, what a tiny \
              workload takes taken off: over that of the base, as geometric mean over programs. It is that of undisturbed runs, the \
              fastest quarter of many but for the very fastest; of cotree's builds of C and C++ programs the mean of sixteen layouts, their code \
-             moved by 0, 16, 32 … 240 bytes. Beginning and end are what the tiny workload takes beyond the \
+             moved by 0, 16, 32 … 240 bytes (but with `--quick`). Beginning and end are what the tiny workload takes beyond the \
              base's, on the average. Size is of all executables without debug information, build of compiling and linking them \
              all, in processor time; of cotree's builds the base is `--profile none`.\n"
         )?;
