@@ -53,6 +53,9 @@ pub fn program(seed: u64, functions: u64) -> String {
     text
 }
 
+/// Loops of one function.
+const MOST_LOOPS: u32 = 6;
+
 /// What a function finds in the program around it; nothing by default.
 #[derive(Default)]
 pub struct Outside {
@@ -68,6 +71,8 @@ pub struct Outside {
     pub cxx: bool,
     /// There is a function that may end the program.
     pub leaves_early: bool,
+    /// It calls none of them: then loops may be counted in registers, by their variables or by their length.
+    pub calls_nothing: bool,
 }
 
 /// A function that is being written.
@@ -126,10 +131,12 @@ impl Function {
     }
 
     fn statement(&mut self, depth: usize, visible: &[String], in_loop: bool) {
-        let outward = if self.outside.leaves > 0 { 9 } else { 0 };
-        match self.random.below(12 + outward) {
-            12.. => self.outward(depth, visible, in_loop),
-            0 | 1 if self.loops < 6 && depth < 5 => self.repeat(depth, visible),
+        // Functions that are alone have neither.
+        let whole = if self.outside.leaves > 0 { 10 } else { 0 };
+        match self.random.below(12 + whole) {
+            17.. if !self.outside.calls_nothing => self.call(depth, visible),
+            12.. => self.unusual(depth, visible, in_loop),
+            0 | 1 if self.loops < MOST_LOOPS && depth < 5 => self.repeat(depth, visible),
             0..=3 if depth < 6 => {
                 let condition = self.condition(visible);
                 self.line(depth, &format!("if ({condition}) {{"));
@@ -161,39 +168,51 @@ impl Function {
         }
     }
 
-    /// What has to do with other functions, and what only whole programs have.
-    fn outward(&mut self, depth: usize, visible: &[String], in_loop: bool) {
+    /// What has to do with other functions.
+    fn call(&mut self, depth: usize, visible: &[String]) {
         let at = &visible[usize::try_from(self.random.below(visible.len() as u64)).expect("few")].clone();
         let plus = self.random.below(256);
-        let name = self.name();
-        match self.random.below(12) {
+        let Outside { leaves, callees, own, table, cxx, leaves_early, .. } = self.outside;
+        match self.random.below(8) {
             0..=2 => {
-                let leaf = self.random.below(self.outside.leaves);
+                let leaf = self.random.below(leaves);
                 self.line(depth, &format!("h += leaf{leaf}({at} + {plus});"));
             }
-            3..=5 => {
-                let Outside { callees, own, table, .. } = self.outside;
-                let callee = match self.random.below(4) {
-                    0 if table > 0 => format!("table[(u8)({at} ^ {plus}) % {table}]"),
-                    1 => format!("f{own}"),
-                    _ if callees > 0 => format!("f{}", self.random.below(callees)),
-                    _ => format!("f{own}"),
-                };
-                let call = format!("left--; h ^= {callee}(data, (u8)({at} + {plus}) % 64, out);");
-                if self.outside.cxx && self.random.one_in(4) {
-                    self.line(
-                        depth,
-                        &format!("if (left > 0) try {{ {call} }} catch (u64 caught) {{ h += caught & 7; }}"),
-                    );
-                } else {
-                    self.line(depth, &format!("if (left > 0) {{ {call} }}"));
-                }
+            // A loop that is little more than a call.
+            3 if self.loops < MOST_LOOPS => {
+                let (leaf, name) = (self.random.below(leaves), self.name());
+                let head = format!("for (u32 {name} = 0; {name} < (u32)({at} + {plus}) % 60; {name}++)");
+                let when = self.random.of(&["", "if (data[(u8)h] & 1) "]);
+                self.line(depth, &format!("{head} {when}h += leaf{leaf}({name} + n);"));
             }
-            6 | 7 if self.outside.leaves_early => {
+            4 | 5 if leaves_early => {
                 let condition = self.condition(visible);
                 self.line(depth, &format!("if (({condition}) && --patience == 0) leave(h);"));
             }
-            8 if depth < 6 => {
+            _ => {
+                let callee = match self.random.below(4) {
+                    0 if table > 0 => format!("table[(u8)({at} ^ {plus}) % {table}]"),
+                    2.. if callees > 0 => format!("f{}", self.random.below(callees)),
+                    _ => format!("f{own}"),
+                };
+                let call = format!("left--; h ^= {callee}(data, (u8)({at} + {plus}) % 64, out);");
+                let guarded = if cxx && self.random.one_in(4) {
+                    format!("try {{ {call} }} catch (u64 caught) {{ h += caught & 7; }}")
+                } else {
+                    format!("{{ {call} }}")
+                };
+                self.line(depth, &format!("if (left > 0) {guarded}"));
+            }
+        }
+    }
+
+    /// What only whole programs have.
+    fn unusual(&mut self, depth: usize, visible: &[String], in_loop: bool) {
+        let at = &visible[usize::try_from(self.random.below(visible.len() as u64)).expect("few")].clone();
+        let plus = self.random.below(256);
+        let name = self.name();
+        match self.random.below(11) {
+            0 | 1 if depth < 6 => {
                 self.line(depth, &format!("switch ((u8)({at} + {plus}) % 6) {{"));
                 for label in ["case 0:", "case 1:", "case 3: case 4:", "default:"] {
                     self.line(depth, &format!("{label} {{"));
@@ -204,7 +223,7 @@ impl Function {
                 self.line(depth, "}");
             }
             // A loop with two entries.
-            9 if depth < 6 => {
+            2 if depth < 6 => {
                 let (condition, again) = (self.condition(visible), self.condition(visible));
                 self.line(depth, &format!("{{ u8 {name} = {plus} % 9;"));
                 self.line(depth, &format!("if ({condition}) goto inside_{name};"));
@@ -212,15 +231,67 @@ impl Function {
                 self.line(depth, &format!("inside_{name}: out[(u8)({at} + {name})] ^= (u8)(h + {plus});"));
                 self.line(depth, &format!("if ({name} > 0 && --{name} && !({again})) goto again_{name}; }}"));
             }
-            10 => {
-                let bound = self.random.below(200);
-                self.line(
-                    depth,
-                    &format!("for (u64 {name} = 0; {name} < (n + {bound}) % 300; {name}++) h += data[{name}];"),
-                );
+            3 if in_loop => {
+                // There and back in one circuit, which may be left half-way.
+                let (condition, leave) = (self.condition(visible), self.random.of(&["break", "continue"]));
+                let (there, back) = (self.random.of(&["8", "1", "24"]), self.random.of(&["32", "9", "12"]));
+                self.line(depth, &format!("far += {there}; if ({condition}) {leave}; far -= {back};"));
             }
-            _ => self.line(depth, &format!("for (int {name} = 0; {name} < 256; {name}++) out[{name}] += (u8){plus};")),
+            4 if self.loops < MOST_LOOPS => {
+                let bound = self.random.below(200);
+                let head = format!("for (u64 {name} = 0; {name} < (n + {bound}) % 300; {name}++)");
+                self.line(depth, &format!("{head} h += data[{name}];"));
+            }
+            5 if self.loops < MOST_LOOPS => {
+                self.line(depth, &format!("for (int {name} = 0; {name} < 256; {name}++) out[{name}] += (u8){plus};"));
+            }
+            // A small loop of known length that may end before.
+            6 | 7 if self.loops < MOST_LOOPS => {
+                let (unsigned, step) = (self.random.of(&["u8", "u16", "u32"]), self.random.of(&["1", "2", "3", "5"]));
+                let end = self.random.below(200);
+                let head = format!("for ({unsigned} {name} = {}; {name} < {end}; {name} += {step})", end / 3);
+                let leave = self.random.of(&["break", "break", "return h"]);
+                let rare = format!("(data[(u8)({name} ^ {plus} ^ n)] & {}) == 3", self.random.of(&["31", "127"]));
+                let often = self.random.of(&["", "narrow++; ", "if (data[(u8)h] & 1) wide++; "]);
+                self.line(depth, &format!("{head} {{ {often}h += {name} ^ {at}; if ({rare}) {leave}; }}"));
+            }
+            _ if self.loops < MOST_LOOPS && depth == 1 => self.repeat_long(depth, visible, &name),
+            _ => self.line(depth, &format!("narrow += {}; wide -= {plus};", 1 + plus % 9)),
         }
+    }
+
+    /// A loop that goes around so often that narrow variables wrap around, with no loop in it.
+    fn repeat_long(&mut self, depth: usize, visible: &[String], name: &str) {
+        let trips = 260 + self.random.below(500);
+        let step = self.random.of(&["1", "3", "8", "24"]);
+        let leave = if self.random.one_in(2) { "h & 1023" } else { "1" };
+        let head = match self.random.below(4) {
+            0 => format!("for (u32 {name} = 0; {name} < {trips} && ({leave}); {name}++) {{"),
+            1 => format!("for (u32 {name} = 0; {name} < {trips} + n % 400; {name}++) {{"),
+            // The variable comes to the same values again.
+            2 => format!(
+                "u32 fuel_{name} = {trips}; for (u8 {name} = 5; fuel_{name}-- && ({leave}); {name} += {step}) {{"
+            ),
+            _ => format!(
+                "u32 fuel_{name} = n < 4 ? {trips} * 150 : 20; for (u16 {name} = 9; fuel_{name}--; {name} += {step}) {{"
+            ),
+        };
+        self.line(depth, &head);
+        let mut visible = visible.to_vec();
+        visible.push(name.to_owned());
+        let loops = std::mem::replace(&mut self.loops, MOST_LOOPS);
+        if head.contains("* 150") {
+            let condition = self.condition(&visible);
+            let step = self.random.of(&["narrow++", "word += 5", "word--", "wide++", "narrow += 3"]);
+            self.line(depth + 1, &format!("if ({condition}) {step};"));
+            if self.random.one_in(2) {
+                self.line(depth + 1, &format!("if ({name} == 5000 && n % 3 == 1) break;"));
+            }
+        } else {
+            self.body(depth + 1, &visible, true);
+        }
+        self.loops = loops + 1;
+        self.line(depth, "}");
     }
 
     fn body(&mut self, depth: usize, visible: &[String], in_loop: bool) {

@@ -66,8 +66,8 @@ pub fn program(seed: u64) -> Program {
     let leaving = match random.below(if threads { 4 } else { 10 }) {
         0 | 1 => Leaving::Never,
         2 | 3 => Leaving::Thrown,
-        4 => Leaving::AtOnce,
-        5 => Leaving::Abort,
+        4 | 5 => Leaving::AtOnce,
+        6 | 7 => Leaving::Abort,
         _ => Leaving::Exit,
     };
     let (functions, leaves) = (3 + random.below(6), 1 + random.below(4));
@@ -95,6 +95,7 @@ pub fn program(seed: u64) -> Program {
             table: table.len() as u64,
             cxx,
             leaves_early: leaving != Leaving::Never,
+            calls_nothing: random.one_in(3),
         };
         text += &Function::of(random.next(), outside).written(number, linkage);
     }
