@@ -38,7 +38,7 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<()> {
                     "-p",
                     "cotree",
                     "--test",
-                    "random",
+                    "suite",
                     name,
                     "--",
                     "--nocapture",

@@ -88,9 +88,11 @@ fn test(args: &TestArgs) -> Result<bool> {
     }
     let cotree = workspace::cotree(args.cotree.clone())?;
     let context = real::Context::new(cotree, args.all)?;
-    real::add(&mut suite, &context);
+    // Those first that take longest.
+    rust_programs::add(&mut suite, &context);
     projects::add(&mut suite, &context);
     gcov::add(&mut suite, &context);
+    real::add(&mut suite, &context);
     suite.run();
     Ok(suite.finish())
 }

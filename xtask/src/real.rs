@@ -2,14 +2,14 @@
 //! counters of the same run found (`--verify`).
 
 use crate::programs::{self, Program, Workload};
-use crate::rust_programs;
 use crate::sources::Sources;
 use crate::suite::Suite;
 use crate::tools::Clang;
 use crate::{command, tools, workspace};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, OnceLock};
 
 /// What all suites share.
 #[derive(Clone)]
@@ -71,32 +71,43 @@ struct Variant {
     /// More options of cotree.
     options: &'static [&'static str],
     clang: Clang,
-    /// More options for both builds, such as `-static`, and for ours alone, such as `-fuse-ld=gold`.
-    both: &'static [&'static str],
-    ours: &'static [&'static str],
+    /// More options of the compiler, such as `-static`.
+    flags: &'static [&'static str],
 }
 
 const LEVELS: [&str; 5] = ["-O0", "-O1", "-O2", "-O3", "-Os"];
 
-/// Adds all cases, those first that take longest.
+/// Adds all cases.
 pub fn add(suite: &mut Suite, context: &Context) {
-    rust_programs::add(suite, context);
     let c = match programs::all_c(&context.sources, Workload::Full) {
         Ok(programs) => programs,
         Err(error) => return suite.add("real programs", move || Err(error)),
     };
     let cxx = programs::lua_cxx(&context.sources, Workload::Full);
     for program in c.into_iter().chain(cxx) {
+        let expected = Expected::default();
         for variant in variants(&program, context) {
             let name = variant.name(&program);
-            let (program, context) = (program.clone(), context.clone());
-            suite.add(name.clone(), move || check(&program, &variant, &context, &name));
+            let (program, context, expected) = (program.clone(), context.clone(), expected.clone());
+            suite.add(name.clone(), move || check(&program, &variant, &context, &expected, &name));
         }
     }
 }
 
+/// What a program does in each of its runs when it is built without cotree and without optimisations: found once, for all builds of ours.
+#[derive(Clone, Default)]
+pub struct Expected(Arc<OnceLock<Result<Vec<Output>, String>>>);
+
+impl Expected {
+    /// The outputs; `find` is asked for them once.
+    pub fn or_find(&self, find: impl FnOnce() -> Result<Vec<Output>>) -> Result<&[Output]> {
+        let found = self.0.get_or_init(|| find().map_err(|error| format!("{error:#}")));
+        found.as_deref().map_err(|error| anyhow!("without cotree: {error}"))
+    }
+}
+
 fn variants(program: &Program, context: &Context) -> Vec<Variant> {
-    let usual = Variant { level: "-O2", method: "edge", options: &[], clang: context.clang, both: &[], ours: &[] };
+    let usual = Variant { level: "-O2", method: "edge", options: &[], clang: context.clang, flags: &[] };
     let both_levels = ["sqlite", "lua", "lua-c++"].contains(&program.name);
     let mut variants: Vec<Variant> = match (context.all, both_levels) {
         (true, _) => LEVELS.to_vec(),
@@ -131,13 +142,13 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
             variants.push(Variant { clang, ..usual });
         }
         if tools::find("ld.gold").is_some() {
-            variants.push(Variant { ours: &["-fuse-ld=gold"], ..usual });
+            variants.push(Variant { flags: &["-fuse-ld=gold"], ..usual });
         }
         if tools::find("ld.mold").is_some() {
-            variants.push(Variant { ours: &["-fuse-ld=mold"], ..usual });
+            variants.push(Variant { flags: &["-fuse-ld=mold"], ..usual });
         }
-        variants.push(Variant { both: &["-static"], ..usual });
-        variants.push(Variant { both: &["-ffunction-sections", "-Wl,--gc-sections"], ..usual });
+        variants.push(Variant { flags: &["-static"], ..usual });
+        variants.push(Variant { flags: &["-ffunction-sections", "-Wl,--gc-sections"], ..usual });
     }
     variants
 }
@@ -145,7 +156,7 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
 impl Variant {
     fn name(&self, program: &Program) -> String {
         let mut name = format!("verify {} {} {} {}", program.name, self.level, self.method, self.clang.c());
-        for option in self.options.iter().chain(self.both).chain(self.ours) {
+        for option in self.options.iter().chain(self.flags) {
             name += " ";
             name += option;
         }
@@ -153,24 +164,29 @@ impl Variant {
     }
 }
 
-fn check(program: &Program, variant: &Variant, context: &Context, name: &str) -> Result<String> {
-    let context = Context { clang: variant.clang, ..context.clone() };
+fn check(program: &Program, variant: &Variant, context: &Context, expected: &Expected, name: &str) -> Result<String> {
     let folder = workspace::scratch().join("real").join(name.replace([' ', '='], "_"));
     workspace::fresh(&folder)?;
-    let (ours, plain) = (folder.join("ours"), folder.join("plain"));
-    let both = [&[variant.level], variant.both].concat();
-    command::succeed(&mut program.build(context.plain(program.cxx), &both, &plain))?;
+    let run = |executable: &Path, index: usize| {
+        let profile = folder.join(format!("{index}.cotree"));
+        let mut command = Command::new(executable);
+        command::output(command.args(&program.runs[index]).current_dir(&folder).env("COTREE_FILE", profile))
+    };
+    let expected = expected.or_find(|| {
+        let plain = folder.join("plain");
+        command::succeed(&mut program.build(context.plain(program.cxx), &["-O0"], &plain))?;
+        (0..program.runs.len()).map(|index| run(&plain, index)).collect()
+    })?;
+    let ours = folder.join("ours");
+    let context = Context { clang: variant.clang, ..context.clone() };
     let compiler =
         context.cotree_cc(&[&["--verify", "--profile", variant.method], variant.options].concat(), program.cxx);
-    command::succeed(&mut program.build(compiler, &[&both, variant.ours].concat(), &ours))?;
+    let options = [&[variant.level], variant.flags].concat();
+    command::succeed(&mut program.build(compiler, &options, &ours))?;
     let mut notes = Vec::new();
-    for (index, arguments) in program.runs.iter().enumerate() {
-        let profile = folder.join(format!("{index}.cotree"));
-        let expected = command::output(Command::new(&plain).args(arguments).current_dir(&folder))?;
-        let found =
-            command::output(Command::new(&ours).args(arguments).current_dir(&folder).env("COTREE_FILE", &profile))?;
-        same(&expected, &found)?;
-        notes.push(verified(&context, &profile)?);
+    for (index, expected) in expected.iter().enumerate() {
+        same(expected, &run(&ours, index)?)?;
+        notes.push(verified(&context, &folder.join(format!("{index}.cotree")))?);
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(notes.join("; "))

@@ -6,8 +6,9 @@
 //! compared where the profile speaks of the source as written: at `-O0`, and at any level with `--at early`. Otherwise
 //! the compiler has unrolled and merged lines before us.
 
+mod lines;
+
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -144,46 +145,14 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
 /// Compares the tally of one process with the line counts of its profile.
 fn compare(case: &Case, folder: &Path, source: &Path, pid: u32, profile: &Path) -> Result<Vec<String>, Failed> {
     let tally = fs::read(folder.join(format!("tally.{pid}.bin")))?;
-    let lines = line_counts(&succeed(cotree(folder).args(["export", "--format", "lcov"]).arg(profile))?, source);
-    let mut problems = Vec::new();
-    let mut checked = 0;
-    for (number, line) in fs::read_to_string(source)?.lines().enumerate() {
-        let alone = line.trim().strip_prefix("T(").and_then(|l| l.strip_suffix(");"));
-        let marked = || Some(line.trim().strip_suffix(") */")?.rsplit_once("/* as T(")?.1);
-        let Some(slot) = alone.or_else(marked) else { continue };
-        let slot: usize = slot.parse()?;
-        let expected = u64::from_ne_bytes(tally[slot * 8..slot * 8 + 8].try_into()?);
-        let found = lines.get(&(number + 1)).copied();
-        // Code that can never run may be gone; else the line must be known.
-        let right = found == Some(expected) || (found.is_none() && expected == 0);
-        // After a kill only lines that return flow does not pass through are certain: the counts may be one off.
-        let close = !case.exact && found.is_some_and(|f| f.abs_diff(expected) <= 2);
-        if !right && !close {
-            problems
-                .push(format!("process {pid}, line {}: the tally says {expected}, the profile {found:?}", number + 1));
-        }
-        checked += 1;
+    let lcov = succeed(cotree(folder).args(["export", "--format", "lcov"]).arg(profile))?;
+    // After a kill only lines that return flow does not pass through are certain: the counts may be one off.
+    let tolerance = if case.exact { 0 } else { 2 };
+    let (compared, problems) = lines::compare(case.program, &fs::read_to_string(source)?, &tally, &lcov, tolerance);
+    if compared == 0 {
+        return Err("the source has no tally: nothing was compared".into());
     }
-    if checked == 0 {
-        problems.push("the source has no tally: nothing was compared".into());
-    }
-    Ok(problems)
-}
-
-/// `DA` records of the source in an lcov export.
-fn line_counts(lcov: &str, source: &Path) -> BTreeMap<usize, u64> {
-    let mut counts = BTreeMap::new();
-    let mut here = false;
-    for record in lcov.lines() {
-        if let Some(file) = record.strip_prefix("SF:") {
-            here = Path::new(file).file_name() == source.file_name();
-        } else if let Some((line, count)) = record.strip_prefix("DA:").and_then(|r| r.split_once(',')).filter(|_| here)
-            && let (Ok(line), Ok(count)) = (line.parse(), count.parse())
-        {
-            counts.insert(line, count);
-        }
-    }
-    counts
+    Ok(problems.into_iter().map(|problem| format!("process {pid}, {problem}")).collect())
 }
 
 /// Finished and unfinished profiles in a folder, by process.

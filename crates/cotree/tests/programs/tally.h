@@ -10,7 +10,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifndef TALLY_SLOTS
 #define TALLY_SLOTS 64
+#endif
 static volatile unsigned long *tally;
 __attribute__((noinline, no_profile_instrument_function)) static void tally_open(void) {
     char name[64];

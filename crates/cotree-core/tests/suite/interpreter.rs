@@ -1,0 +1,111 @@
+//! The interpreter itself: the order of probes, registers, tables, traces, and what is no walk.
+
+use crate::random;
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::Function;
+use cotree_core::ids::{Block, Counter, Edge, Reg, Site, Table};
+use cotree_core::interpret::{From, Machine, Until, Walk, WalkError, observe};
+use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::probe::{Place, PlacedProbe, Probe};
+use std::collections::BTreeMap;
+
+/// 0→1, 1→1, 1→EXIT; calls s0 in 0, s1 and the terminator s2 in 1.
+fn example() -> (Function, Cfg) {
+    let function =
+        random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[(0, false), (1, false), (1, true)]);
+    let cfg = function.cfg().unwrap();
+    (function, cfg)
+}
+
+fn plan(probes: &[(Place, Probe)]) -> FunctionPlan {
+    FunctionPlan {
+        probes: probes.iter().map(|&(place, probe)| PlacedProbe { place, probe }).collect(),
+        measures: vec![Measure::Block(Block(0)); 2],
+        ..FunctionPlan::default()
+    }
+}
+
+fn walk(from: From, edges: &[u32], until: Until) -> Walk {
+    Walk { from, edges: edges.iter().map(|&e| Edge(e)).collect(), until }
+}
+
+#[test]
+fn registers_tables_traces_and_events() {
+    let (function, cfg) = example();
+    let (r, t) = (Reg(0), Table(0));
+    let plan = plan(&[
+        (Place::Start(Block(0)), Probe::Set(r, 5)),
+        (Place::Edge(Edge(1)), Probe::Add(r, 2)),
+        (Place::Edge(Edge(1)), Probe::Witness { value: 0b1101, bits: 3 }),
+        (Place::Edge(Edge(2)), Probe::CountPath(t, r, -1)),
+        (Place::Edge(Edge(2)), Probe::AddTo(Counter(1), r, 10)),
+        (Place::End(Block(1)), Probe::Events(3)),
+        (Place::End(Block(1)), Probe::CountIfTaken(Counter(0), Edge(1))),
+    ]);
+    let mut machine = Machine::new(&function, &cfg, &plan);
+    let registers = machine.run(&walk(From::Entry, &[0, 1, 1, 2], Until::Exit)).unwrap();
+    assert_eq!(registers.get(r), 9);
+    machine.run(&walk(From::Entry, &[0, 2], Until::Exit)).unwrap();
+    let effects = machine.into_effects();
+    assert_eq!(effects.paths, BTreeMap::from([((t, 8), 1), ((t, 4), 1)]));
+    assert_eq!(effects.trace, [(0b101, 3), (0b101, 3)]);
+    assert_eq!(effects.events, 12);
+    assert_eq!(effects.counters, [2, 19 + 15]);
+}
+
+#[test]
+fn abandoned_calls_skip_what_follows() {
+    let (function, cfg) = example();
+    let at = |place| {
+        let plan = plan(&[(place, Probe::Count(Counter(0)))]);
+        move |walk: &Walk| {
+            let (function, cfg) = example();
+            let mut machine = Machine::new(&function, &cfg, &plan);
+            machine.run(walk).unwrap();
+            machine.effects().counters[0]
+        }
+    };
+    let (start, end, edge) = (at(Place::Start(Block(1))), at(Place::End(Block(1))), at(Place::Edge(Edge(2))));
+    let all = |walk: &Walk| [start(walk), end(walk), edge(walk)];
+    assert_eq!(all(&walk(From::Entry, &[0, 2], Until::Exit)), [1, 1, 1]);
+    assert_eq!(all(&walk(From::Entry, &[0], Until::Site(Site(1)))), [1, 0, 0]);
+    assert_eq!(all(&walk(From::Entry, &[0], Until::Site(Site(2)))), [1, 1, 0], "the terminator runs after the end");
+    assert_eq!(all(&walk(From::Site(Site(1)), &[2], Until::Exit)), [0, 1, 1]);
+    assert_eq!(all(&walk(From::Site(Site(2)), &[2], Until::Exit)), [0, 0, 1]);
+    assert_eq!(all(&walk(From::Site(Site(1)), &[], Until::Site(Site(2)))), [0, 1, 0]);
+    assert_eq!(all(&walk(From::Site(Site(2)), &[], Until::Site(Site(2)))), [0, 0, 0]);
+
+    let (profile, early) = observe(
+        &function,
+        &cfg,
+        &[walk(From::Site(Site(1)), &[1, 2], Until::Exit), walk(From::Entry, &[0], Until::Site(Site(2)))],
+    )
+    .unwrap();
+    assert_eq!((profile.entries, profile.blocks), (1, vec![1, 2]));
+    assert_eq!(profile.edges, Some(vec![1, 1, 1]));
+    assert_eq!(early.at_site, [0, -1, 1]);
+}
+
+#[test]
+fn registers_outlive_a_second_return() {
+    let (function, cfg) = example();
+    let plan = plan(&[(Place::Start(Block(1)), Probe::Add(Reg(0), 1))]);
+    let mut machine = Machine::new(&function, &cfg, &plan);
+    let registers = machine.run(&walk(From::Entry, &[0, 1], Until::Site(Site(1)))).unwrap();
+    let registers = machine.run_with(&walk(From::Site(Site(1)), &[1, 2], Until::Exit), registers).unwrap();
+    assert_eq!(registers.get(Reg(0)), 3);
+}
+
+#[test]
+fn what_is_no_walk_is_refused() {
+    let (function, cfg) = example();
+    let refused = |w: Walk| observe(&function, &cfg, &[w]).unwrap_err();
+    assert_eq!(refused(walk(From::Entry, &[1], Until::Exit)), WalkError::Detached(Edge(1), Block(0)));
+    assert_eq!(refused(walk(From::Entry, &[3], Until::Exit)), WalkError::Detached(Edge(3), Block(0)));
+    assert_eq!(refused(walk(From::Entry, &[0], Until::Exit)), WalkError::EndsIn(Block(1)));
+    assert_eq!(refused(walk(From::Entry, &[0, 2, 3], Until::Exit)), WalkError::EndsIn(Block(2)));
+    assert_eq!(refused(walk(From::Entry, &[0], Until::Site(Site(0)))), WalkError::NoSuchSite(Site(0), Block(1)));
+    assert_eq!(refused(walk(From::Site(Site(3)), &[], Until::Exit)), WalkError::NoSuchSite(Site(3), Block(2)));
+    let backwards = walk(From::Site(Site(2)), &[], Until::Site(Site(1)));
+    assert_eq!(refused(backwards), WalkError::NoSuchSite(Site(1), Block(1)));
+}

@@ -1,0 +1,172 @@
+//! Plans, counts and early exits come from files: whatever they hold, recovery answers and does not panic.
+
+use crate::random;
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::{Function, Untouched};
+use cotree_core::ids::{Block, Edge};
+use cotree_core::method::{RecoverError, plan, recover};
+use cotree_core::plan::{FunctionPlan, Measure, Method};
+use cotree_core::profile::{EarlyExits, Flaw};
+use cotree_core::weighting::Weighting;
+use proptest::prelude::*;
+
+const METHODS: [Method; 5] = [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge];
+
+/// 0→1, 0→EXIT, 1→EXIT, with a call in 1.
+fn example() -> (Function, Cfg) {
+    let function = random::function(2, &[(0, 1, true), (0, 2, true), (1, 2, true)], &[(1, false)]);
+    let cfg = function.cfg().unwrap();
+    (function, cfg)
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let (function, cfg) = example();
+    let none = EarlyExits::default();
+    for method in METHODS.into_iter().skip(1) {
+        let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
+        let n = made.measures.len();
+        let counts = vec![0; n];
+        let try_with = |f: &Function, cfg: &Cfg, plan: &FunctionPlan, counts: &[u64], early: &EarlyExits| {
+            recover(method, f, cfg, plan, counts, early).unwrap_err()
+        };
+        assert_eq!(
+            try_with(&function, &cfg, &made, &vec![0; n + 1], &none),
+            RecoverError::CounterMismatch { expected: n, found: n + 1 }
+        );
+        assert_eq!(
+            try_with(&function, &cfg, &made, &counts, &EarlyExits { at_site: vec![1, 2] }),
+            RecoverError::SiteMismatch { expected: 1, found: 2 }
+        );
+        let foreign = Cfg::new(1, [(Block(0), Block(1))]).unwrap();
+        assert_eq!(try_with(&function, &foreign, &made, &counts, &none), RecoverError::ForeignGraph);
+
+        let mut wild = made.clone();
+        wild.measures[0] = Measure::Edge(Edge(4));
+        assert_eq!(
+            try_with(&function, &cfg, &wild, &counts, &none),
+            RecoverError::UnknownMeasure(0, Measure::Edge(Edge(4)))
+        );
+        assert_eq!(try_with(&function, &cfg, &FunctionPlan::default(), &[], &none), RecoverError::Underdetermined);
+
+        let mut lost = function.clone();
+        lost.sites[0].block = Block(2);
+        assert_eq!(
+            try_with(&lost, &cfg, &made, &counts, &EarlyExits { at_site: vec![1] }),
+            RecoverError::UnknownBlock(Block(2))
+        );
+        let untouched = Function { untouched: Some(Untouched::Naked), ..function.clone() };
+        assert_eq!(try_with(&untouched, &cfg, &made, &counts, &none), RecoverError::NothingMeasured);
+        assert_eq!(plan(method, &untouched, &cfg, &Weighting::uniform(&cfg)), FunctionPlan::default());
+    }
+    assert_eq!(plan(Method::None, &function, &cfg, &Weighting::uniform(&cfg)), FunctionPlan::default());
+    let nothing = recover(Method::None, &function, &cfg, &FunctionPlan::default(), &[], &none);
+    assert_eq!(nothing, Err(RecoverError::NothingMeasured));
+}
+
+#[test]
+fn flow_that_no_run_has_is_flagged_by_every_method_that_uses_the_law() {
+    let (function, cfg) = example();
+    // Five activations abandoned in block 1, which nobody entered.
+    let early = EarlyExits { at_site: vec![5] };
+    for method in [Method::Edge, Method::Vertex, Method::VertexEdge] {
+        let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
+        let profile = recover(method, &function, &cfg, &made, &vec![0; made.measures.len()], &early).unwrap();
+        assert_eq!(profile.flaws, [Flaw::Inconsistent], "{method:?}");
+        assert_eq!(profile.early, [5]);
+    }
+}
+
+#[test]
+fn a_block_can_not_lose_more_than_it_had() {
+    // One activation comes to life in block 0, one is abandoned in block 1, and yet block 1 was never entered: at EXIT
+    // the two cancel each other.
+    let function = random::function(2, &[(0, 1, true), (0, 2, true), (1, 2, true)], &[(0, false), (1, false)]);
+    let cfg = function.cfg().unwrap();
+    for method in [Method::Edge, Method::Vertex, Method::VertexEdge] {
+        let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
+        let flaws = |counts: &[u64], at_site: [i64; 2]| {
+            let early = EarlyExits { at_site: at_site.to_vec() };
+            recover(method, &function, &cfg, &made, counts, &early).unwrap().flaws
+        };
+        assert_eq!(flaws(&vec![0; made.measures.len()], [-1, 1]), [Flaw::Inconsistent], "{method:?}");
+        assert_eq!(flaws(&vec![0; made.measures.len()], [0, 0]), [], "{method:?}");
+    }
+}
+
+#[test]
+fn a_counted_block_must_agree_with_its_edges() {
+    // 0→2, 0→1, 1→2, 2→EXIT twice: block 2's own counter settles none of its edges.
+    let edges = [(0, 2), (0, 1), (1, 2), (2, 3), (2, 3)].map(|(a, b)| (a, b, true));
+    let function = random::function(3, &edges, &[]);
+    let cfg = function.cfg().unwrap();
+    let made = FunctionPlan {
+        measures: vec![
+            Measure::Edge(Edge(0)),
+            Measure::Edge(Edge(1)),
+            Measure::Edge(Edge(3)),
+            Measure::Block(Block(2)),
+        ],
+        ..FunctionPlan::default()
+    };
+    let flaws =
+        |counts: &[u64]| recover(Method::Edge, &function, &cfg, &made, counts, &EarlyExits::default()).unwrap().flaws;
+    assert_eq!(flaws(&[3, 2, 4, 5]), []);
+    assert_eq!(flaws(&[3, 2, 4, 6]), [Flaw::Inconsistent]);
+}
+
+#[test]
+fn counters_that_contradict_each_other_are_flagged() {
+    let (function, cfg) = example();
+    let made = FunctionPlan {
+        measures: vec![Measure::Edge(Edge(0)), Measure::Edge(Edge(1)), Measure::Block(Block(1))],
+        ..FunctionPlan::default()
+    };
+    for method in [Method::Edge, Method::VertexEdge] {
+        let flaws =
+            |counts: &[u64]| recover(method, &function, &cfg, &made, counts, &EarlyExits::default()).unwrap().flaws;
+        assert_eq!(flaws(&[3, 4, 3]), []);
+        assert_eq!(flaws(&[3, 4, 2]), [Flaw::Inconsistent]);
+    }
+}
+
+#[test]
+fn counts_too_large_for_any_run_are_flagged() {
+    let (function, cfg) = example();
+    let made = plan(Method::Edge, &function, &cfg, &Weighting::heuristic(&cfg));
+    let counts = vec![u64::MAX; made.measures.len()];
+    let profile = recover(Method::Edge, &function, &cfg, &made, &counts, &EarlyExits::default()).unwrap();
+    assert_eq!((profile.entries, profile.flaws), (u64::MAX, vec![Flaw::Inconsistent]));
+}
+
+fn measures() -> impl Strategy<Value = Vec<Measure>> {
+    let measure =
+        prop_oneof![(0..20u32).prop_map(|e| Measure::Edge(Edge(e))), (0..8u32).prop_map(|b| Measure::Block(Block(b))),];
+    prop::collection::vec(measure, 0..20)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn nothing_panics(
+        function in random::functions(5),
+        measures in measures(),
+        counts in prop::collection::vec(any::<u64>(), 20),
+        early in prop::collection::vec(any::<i64>(), 0..8),
+    ) {
+        let cfg = function.cfg().unwrap();
+        let plan = FunctionPlan { measures, ..FunctionPlan::default() };
+        let mut fitting = early.clone();
+        fitting.resize(function.sites.len(), -1);
+        for method in METHODS {
+            for early in [&early, &fitting] {
+                let early = EarlyExits { at_site: early.clone() };
+                let counts = &counts[..plan.measures.len()];
+                if let Ok(profile) = recover(method, &function, &cfg, &plan, counts, &early) {
+                    prop_assert_eq!(profile.blocks.len(), function.blocks.len());
+                }
+            }
+        }
+    }
+}

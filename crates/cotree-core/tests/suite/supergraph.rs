@@ -1,0 +1,254 @@
+//! Entries that follow from callers, against brute-force truth: random programs run, and every count must be recovered.
+
+use crate::programs::{Program, programs};
+use crate::random;
+use cotree_core::affine::Trades;
+use cotree_core::facts::Function;
+use cotree_core::ids::Block;
+use cotree_core::interpret::{observe, run};
+use cotree_core::method::entries::{Measured, Recovered, recover};
+use cotree_core::method::{RecoverError, edge};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure};
+use cotree_core::profile::{EarlyExits, FunctionProfile};
+use cotree_core::supergraph::{Candidate, choose};
+use cotree_core::weighting::Weighting;
+use proptest::prelude::*;
+
+/// Plans a program: the plans, and the functions without counters for their entries.
+fn plan(program: &Program, weight: impl Fn(usize) -> f64) -> (Vec<FunctionPlan>, Vec<DerivedEntry>) {
+    let weighting = |f: usize| {
+        let graph = &program.graphs[f];
+        Weighting::new(graph, graph.edges().map(|e| weight(f * 31 + e.index())).collect())
+    };
+    let candidate = |f: usize| {
+        let (function, graph) = (&program.functions[f], &program.graphs[f]);
+        let calls = program.callers(f);
+        if program.roots[f] || calls.is_empty() {
+            return None;
+        }
+        let (plan, saves) = edge::plan_entered(function, graph, &weighting(f), &Trades::default())?;
+        Some((Candidate::new(function, graph, &plan, calls, saves)?, plan))
+    };
+    let candidates: Vec<_> = (0..program.functions.len()).map(candidate).collect();
+    let (candidates, entered): (Vec<_>, Vec<_>) = candidates.into_iter().map(Option::unzip).unzip();
+    let entries = choose(candidates);
+    let own = |f: usize| match entered[f].clone().filter(|_| entries.iter().any(|e| e.function as usize == f)) {
+        Some(plan) => plan,
+        None => edge::plan(&program.functions[f], &program.graphs[f], &weighting(f)),
+    };
+    ((0..program.functions.len()).map(own).collect(), entries)
+}
+
+struct Outcome {
+    truth: Vec<FunctionProfile>,
+    recovered: Vec<Recovered>,
+    derived: usize,
+    /// Derived ones that wait for themselves or each other, as far as whole functions go.
+    tangled: usize,
+    saved: usize,
+}
+
+fn outcome(program: &Program, seed: u64) -> Option<Outcome> {
+    let walks = program.run(seed)?;
+    let (plans, entries) = plan(program, |n| (seed.rotate_left((n % 64) as u32) % 17) as f64);
+    let mut early = Vec::new();
+    let mut truth = Vec::new();
+    let mut counts = Vec::new();
+    let mut saved = 0;
+    for (f, (function, graph)) in program.functions.iter().zip(&program.graphs).enumerate() {
+        let (profile, exits) = observe(function, graph, &walks[f]).unwrap();
+        truth.push(profile);
+        early.push(exits);
+        counts.push(run(function, graph, &plans[f], &walks[f]).unwrap());
+        saved += edge::plan(function, graph, &Weighting::uniform(graph)).measures.len() - plans[f].measures.len();
+    }
+    let measured: Vec<_> = (0..program.functions.len())
+        .map(|f| {
+            Some(Measured { function: &program.functions[f], plan: &plans[f], counts: &counts[f], early: &early[f] })
+        })
+        .collect();
+    let recovered = recover(&measured, &entries);
+    let derived = |f: u32| entries.iter().any(|e| e.function == f);
+    let tangled = entries.iter().filter(|e| e.calls.iter().any(|c| c.function == e.function && derived(e.function)));
+    Some(Outcome { truth, recovered, derived: entries.len(), tangled: tangled.count(), saved })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn programs_are_recovered_from_fewer_counters((program, seed) in programs()) {
+        if let Some(outcome) = outcome(&program, seed) {
+            let recovered: Vec<_> = outcome.recovered.into_iter().map(|r| r.unwrap().unwrap()).collect();
+            prop_assert_eq!(recovered, outcome.truth);
+            prop_assert_eq!(outcome.saved, outcome.derived, "one counter each");
+        }
+    }
+
+    /// What can't have been written by the planner is an error, and never a panic or an endless loop.
+    #[test]
+    fn nonsense_is_refused(
+        (program, seed) in programs(),
+        nonsense in prop::collection::vec((0u32..7, prop::collection::vec((0u32..7, 0usize..8, 0u32..4), 0..4)), 0..6),
+    ) {
+        let (plans, _) = plan(&program, |n| n as f64);
+        let counts: Vec<Vec<u64>> = plans.iter().map(|p| vec![seed % 7; p.measures.len()]).collect();
+        let none = EarlyExits::default();
+        let measured: Vec<_> = (0..program.functions.len())
+            .map(|f| (f % 4 != 3).then(|| Measured { function: &program.functions[f], plan: &plans[f], counts: &counts[f], early: &none }))
+            .collect();
+        let call = |(function, block, after_sites)| CallPoint { function, block: Block::new(block), after_sites };
+        let entries: Vec<_> = nonsense
+            .into_iter()
+            .map(|(function, calls)| DerivedEntry { function, calls: calls.into_iter().map(call).collect() })
+            .collect();
+        let recovered = recover(&measured, &entries);
+        prop_assert_eq!(recovered.len(), measured.len());
+        for (f, (recovered, measured)) in recovered.iter().zip(&measured).enumerate() {
+            let derived = entries.iter().any(|e| e.function as usize == f);
+            prop_assert!(derived || recovered.is_some() == measured.is_some());
+        }
+    }
+}
+
+#[test]
+fn random_programs_are_rich() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let (mut runs, mut derived, mut tangled, mut entered, mut early, mut uncounted) = (0, 0, 0, 0, 0, 0);
+    for _ in 0..1500 {
+        let (program, seed) = programs().new_tree(&mut runner).unwrap().current();
+        let Some(outcome) = outcome(&program, seed) else { continue };
+        runs += 1;
+        derived += outcome.derived;
+        tangled += outcome.tangled;
+        entered += (1..program.functions.len()).filter(|&f| !program.roots[f] && outcome.truth[f].entries > 1).count();
+        early += outcome.truth.iter().filter(|p| p.early.iter().any(|&n| n != 0)).count();
+        let (plans, entries) = plan(&program, |_| 1.0);
+        uncounted += entries.iter().filter(|e| plans[e.function as usize].measures.is_empty()).count();
+    }
+    let seen = [runs, derived, tangled, entered, early, uncounted];
+    assert!(seen.iter().all(|&n| n > 30), "{seen:?}");
+}
+
+/// main: b0 calls leaf twice in b1, once in b2 after `step`, which calls leaf, too.
+#[test]
+fn straight_line_leaves_cost_nothing() {
+    let main = random::function(4, &[(0, 1, true), (0, 2, true), (1, 3, true), (2, 3, true), (3, 4, true)], &[]);
+    let leaf = random::function(1, &[(0, 1, true)], &[]);
+    let point = |function, block, after_sites| CallPoint { function, block: Block::new(block), after_sites };
+    let calls = vec![point(0, 1, 0), point(0, 1, 0), point(0, 2, 0)];
+    let graph = leaf.cfg().unwrap();
+    let weighting = Weighting::expected(&leaf, &graph);
+    let (plan, saves) = edge::plan_entered(&leaf, &graph, &weighting, &Trades::default()).unwrap();
+    assert!(plan.measures.is_empty() && plan.probes.is_empty() && saves > 0.0);
+    let candidate = Candidate::new(&leaf, &graph, &plan, calls.clone(), saves);
+    let entries = choose(vec![None, candidate]);
+    assert_eq!(entries, [DerivedEntry { function: 1, calls }]);
+
+    let counted = edge::plan(&main, &main.cfg().unwrap(), &Weighting::uniform(&main.cfg().unwrap()));
+    let none = EarlyExits::default();
+    let measured = [
+        Some(Measured { function: &main, plan: &counted, counts: &[3, 4], early: &none }),
+        Some(Measured { function: &leaf, plan: &plan, counts: &[], early: &none }),
+    ];
+    let recovered: Vec<_> = recover(&measured, &entries).into_iter().map(|r| r.unwrap().unwrap()).collect();
+    let in_block = |b: usize| recovered[0].blocks[b];
+    assert_eq!((counted.measures.len(), recovered[1].entries), (2, 2 * in_block(1) + in_block(2)));
+    assert!(in_block(1) > 0 && in_block(2) > 0);
+    assert_eq!(recovered[1].blocks, [recovered[1].entries]);
+}
+
+/// Of a ring of functions in which each calls the next one on every activation, one keeps its counter: the coldest.
+#[test]
+fn rings_are_broken_where_it_is_cold() {
+    let ring: Vec<Function> = (0..5).map(|_| random::function(1, &[(0, 1, true)], &[])).collect();
+    let candidate = |f: u32| {
+        let (function, graph) = (&ring[f as usize], ring[f as usize].cfg().unwrap());
+        let (plan, _) = edge::plan_entered(function, &graph, &Weighting::uniform(&graph), &Trades::default()).unwrap();
+        let calls = vec![CallPoint { function: (f + 4) % 5, block: Block(0), after_sites: 0 }];
+        Candidate::new(function, &graph, &plan, calls, f64::from((f + 3) % 5))
+    };
+    let entries = choose((0..5).map(candidate).collect());
+    assert_eq!(entries.iter().map(|e| e.function).collect::<Vec<_>>(), [0, 1, 3, 4]);
+}
+
+/// Entries that wait for each other in a file are no entries.
+#[test]
+fn circles_are_underdetermined() {
+    let function = random::function(1, &[(0, 1, true)], &[]);
+    let plan = FunctionPlan::default();
+    let none = EarlyExits::default();
+    let measured = [Some(Measured { function: &function, plan: &plan, counts: &[], early: &none }); 2];
+    let waits = |function: u32, caller| DerivedEntry {
+        function,
+        calls: vec![CallPoint { function: caller, block: Block(0), after_sites: 0 }],
+    };
+    let recovered = recover(&measured, &[waits(0, 1), waits(1, 0)]);
+    assert_eq!(recovered, vec![Some(Err(RecoverError::Underdetermined)); 2]);
+}
+
+/// A caller whose counts can't be right does not lend them to others.
+#[test]
+fn failures_are_passed_on() {
+    let function = random::function(1, &[(0, 1, true)], &[]);
+    let (empty, odd) =
+        (FunctionPlan::default(), FunctionPlan { measures: vec![Measure::Block(Block(7))], ..FunctionPlan::default() });
+    let none = EarlyExits::default();
+    let measured = [
+        Some(Measured { function: &function, plan: &odd, counts: &[1], early: &none }),
+        Some(Measured { function: &function, plan: &empty, counts: &[], early: &none }),
+    ];
+    let calls = vec![CallPoint { function: 0, block: Block(0), after_sites: 0 }];
+    let recovered = recover(&measured, &[DerivedEntry { function: 1, calls }]);
+    assert_eq!(recovered[1], Some(Err(RecoverError::CallerUnknown(0))));
+}
+
+/// Straight-line functions with these callers, planned and recovered after the first one was entered seven times.
+fn straight_lines(callers: &[Vec<u32>]) -> (usize, Vec<Recovered>) {
+    let function = random::function(1, &[(0, 1, true)], &[]);
+    let graph = function.cfg().unwrap();
+    let weighting = Weighting::uniform(&graph);
+    let (entered, _) = edge::plan_entered(&function, &graph, &weighting, &Trades::default()).unwrap();
+    let alone = edge::plan(&function, &graph, &weighting);
+    let candidate = |(number, callers): (usize, &Vec<u32>)| {
+        let point = |&function: &u32| CallPoint { function, block: Block(0), after_sites: 0 };
+        let calls: Vec<_> = callers.iter().map(point).collect();
+        let saves = (number * 7919 % 1000) as f64;
+        Candidate::new(&function, &graph, &entered, calls, saves).filter(|_| !callers.is_empty())
+    };
+    let entries = choose(callers.iter().enumerate().map(candidate).collect());
+    let mut plans = vec![&alone; callers.len()];
+    for entry in &entries {
+        plans[entry.function as usize] = &entered;
+    }
+    let none = EarlyExits::default();
+    let measured: Vec<_> = plans
+        .iter()
+        .map(|plan| {
+            let counts: &[u64] = if plan.measures.is_empty() { &[] } else { &[7] };
+            Some(Measured { function: &function, plan, counts, early: &none })
+        })
+        .collect();
+    (entries.len(), recover(&measured, &entries))
+}
+
+/// Calls may go as deep as a program is large, and everything may call everything.
+#[test]
+fn large_programs_take_neither_stack_nor_time() {
+    let chain: Vec<Vec<u32>> = (0..100_000u32).map(|f| f.checked_sub(1).into_iter().collect()).collect();
+    let (derived, recovered) = straight_lines(&chain);
+    assert_eq!(derived, chain.len() - 1);
+    assert!(recovered.iter().flatten().flatten().all(|profile| profile.entries == 7 && profile.flaws.is_empty()));
+
+    let callers = |f: u32| {
+        let mut callers: Vec<u32> = (1..12).map(|n| (f * 31 + n * n * 577) % 4000).collect();
+        callers.sort_unstable();
+        callers
+    };
+    let tangle: Vec<Vec<u32>> = (0..4000).map(callers).collect();
+    let (derived, recovered) = straight_lines(&tangle);
+    assert!(derived > 100, "{derived}");
+    assert!(recovered.iter().flatten().all(Result::is_ok));
+}

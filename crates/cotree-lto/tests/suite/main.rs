@@ -1,0 +1,4 @@
+//! The tests of this crate, one program: each links all below it, and linking is what takes long.
+
+mod links;
+mod symbols;

@@ -1,0 +1,141 @@
+//! Units in which the entries of some functions follow from their callers: `main` counts `work`, which counts `leaf`.
+
+use crate::unit::{MAIN_AT, Raw, Truth, UNIT, binary, counters, map};
+use cotree_core::affine::Trades;
+use cotree_core::ids::Block;
+use cotree_core::method::edge;
+use cotree_core::plan::{CallPoint, DerivedEntry, Method};
+use cotree_core::profile::Flaw;
+use cotree_core::weighting::Weighting;
+use cotree_profile::binary::{BinaryFile, BinaryMap, encode};
+use cotree_profile::counts::UnitCounts;
+use cotree_profile::file::ProfileFile;
+use cotree_profile::map::{MapError, decode};
+use cotree_profile::merged::Merge;
+use cotree_profile::recover::{UnitProfile, recover};
+use cotree_profile::verify::verify;
+use cotree_rt::layout::{INTERRUPTED, State};
+
+fn called() -> (BinaryMap, Vec<Truth>) {
+    let (mut map, truth) = map(Method::Edge, true);
+    let point = |function, block| CallPoint { function, block: Block(block), after_sites: 0 };
+    map.plan.entries = vec![
+        DerivedEntry { function: 1, calls: vec![point(0, 2)] },
+        DerivedEntry { function: 2, calls: vec![point(1, 1)] },
+    ];
+    // main's counter stands in the loop, before the call.
+    let main = &map.program.modules[0].functions[0];
+    let cfg = main.cfg().unwrap();
+    map.plan.functions[0] = edge::plan(main, &cfg, &Weighting::new(&cfg, vec![9.0, 0.0, 9.0, 9.0, 9.0]));
+    for entry in &map.plan.entries {
+        let function = &map.program.modules[0].functions[entry.function as usize];
+        let cfg = function.cfg().unwrap();
+        let planned = edge::plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Trades::default());
+        map.plan.functions[entry.function as usize] = planned.unwrap().0;
+    }
+    (map, truth)
+}
+
+fn read(raw: &Raw) -> UnitCounts {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    raw.write(file.path());
+    ProfileFile::open(file.path()).unwrap().units.remove(0)
+}
+
+fn run(change: impl FnOnce(&mut Raw)) -> (BinaryFile, UnitCounts, UnitProfile) {
+    let (map, truth) = called();
+    let mut raw = Raw::new(counters(&map, &truth));
+    change(&mut raw);
+    let (binary, counts) = (binary(map), read(&raw));
+    let profile = recover(&binary, &counts).unwrap();
+    (binary, counts, profile)
+}
+
+fn flaws(profile: &UnitProfile) -> Vec<&[Flaw]> {
+    profile.functions.iter().map(|f| f.as_ref().unwrap().flaws.as_slice()).collect()
+}
+
+#[test]
+fn callees_are_recovered_from_their_callers() {
+    let (map, truth) = called();
+    assert_eq!(map.plan.functions[2].measures, []);
+    let (binary, counts, profile) = run(|_| {});
+    assert!(profile.exact());
+    for (function, truth) in profile.functions.iter().flatten().zip(&truth) {
+        assert_eq!((function.entries, &function.blocks), (truth.entries, &truth.blocks));
+        assert_eq!(function.edges.as_ref(), Some(&truth.edges));
+    }
+    let verified = verify(&binary, &counts).unwrap();
+    assert!(verified.mismatches.is_empty() && verified.functions == 4);
+}
+
+#[test]
+fn merged_runs_are_recovered_alike() {
+    let (map, truth) = called();
+    let raw = Raw::new(counters(&map, &truth));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.cotree");
+    raw.write(&path);
+    let mut merger = Merge::default();
+    for weight in [1, 3] {
+        merger.add(ProfileFile::open(&path).unwrap(), weight).unwrap();
+    }
+    let profile = recover(&binary(map), &merger.finish()[0]).unwrap();
+    assert!(profile.exact());
+    for (function, truth) in profile.functions.iter().flatten().zip(&truth) {
+        assert_eq!(function.entries, 4 * truth.entries);
+    }
+}
+
+#[test]
+fn doubts_go_from_callers_to_callees() {
+    let (_, _, profile) = run(|raw| raw.early.push(((MAIN_AT + 3) | INTERRUPTED, 1)));
+    let unknown: &[Flaw] = &[Flaw::UnknownExit];
+    assert_eq!(flaws(&profile), [unknown, unknown, unknown, &[]]);
+    // More of its activations died than there were in `main`: what is derived from it is no better.
+    let (_, _, profile) = run(|raw| {
+        raw.early.retain_mut(|exit| {
+            if exit.0 < MAIN_AT + 0x40 {
+                exit.1 = 99;
+            }
+            true
+        })
+    });
+    for flaws in &flaws(&profile)[..3] {
+        assert!(flaws.contains(&Flaw::Inconsistent), "{profile:?}");
+    }
+}
+
+#[test]
+fn who_was_never_called_is_not_doubted() {
+    let killed = |zero: bool| {
+        run(|raw| {
+            (raw.state, raw.early) = (State::RUNNING, vec![]);
+            if zero {
+                raw.slabs[0].fill(0);
+            }
+        })
+        .2
+    };
+    let live: &[Flaw] = &[Flaw::LiveFrames];
+    assert_eq!(flaws(&killed(false))[1..3], [live, live]);
+    // The counter of main's loop says that its body never ran.
+    assert_eq!(flaws(&killed(true))[..3], [live, &[], &[]]);
+}
+
+#[test]
+fn maps_with_impossible_callers_are_refused() {
+    let refused = |change: &dyn Fn(&mut Vec<DerivedEntry>)| {
+        let (mut map, _) = called();
+        change(&mut map.plan.entries);
+        decode(&encode(&map, UNIT)).map(|_| ())
+    };
+    assert_eq!(refused(&|_| {}), Ok(()));
+    let invalid = |result| matches!(result, Err(MapError::Invalid(_) | MapError::InvalidFunction { .. }));
+    assert!(invalid(refused(&|entries| entries[0].calls[0].function = 9)));
+    assert!(invalid(refused(&|entries| entries[0].calls[0].block = Block(4))));
+    assert!(invalid(refused(&|entries| entries[0].calls[0].after_sites = 2)));
+    assert!(invalid(refused(&|entries| entries[1].function = 4)));
+    assert!(invalid(refused(&|entries| entries.swap(0, 1))));
+    assert!(invalid(refused(&|entries| entries[1].function = 1)));
+}

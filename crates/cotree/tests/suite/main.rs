@@ -1,0 +1,18 @@
+//! The tests of this crate, one program: each links all below it, and linking is what takes long.
+
+mod affine;
+mod callers;
+mod drivers;
+mod endings;
+#[path = "../lines/mod.rs"]
+mod lines;
+mod path_metrics;
+mod paths;
+mod profiles;
+mod project;
+mod promotion;
+mod random;
+mod raw_calls;
+#[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
+mod unit;
+mod unusual;
