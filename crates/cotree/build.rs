@@ -1,7 +1,7 @@
 //! Builds what the `cotree` executable carries inside: the linker plugin and the runtime.
 //!
 //! Both are crates of this workspace, but with profiles and features of their own, which one cargo invocation can't mix;
-//! so cargo is run again for each, with a target folder below `OUT_DIR`.
+//! so cargo is run again for each, with a target folder of its own beside the `OUT_DIR`s.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -65,8 +65,17 @@ fn watch(workspace: &Path, name: &str) {
     }
 }
 
+/// Where what is embedded is kept.
+fn out_folder() -> PathBuf {
+    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
+}
+
+/// The target folder of the nested builds: `target/PROFILE/nested`. Clippy, tests and builds run this script with an `OUT_DIR` for each of
+/// them, and would compile all of it three times; cargo lets only one of them build at a time in `target/PROFILE`.
 fn nested_target() -> PathBuf {
-    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("nested")
+    let out = out_folder();
+    let build = out.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "build"));
+    build.and_then(Path::parent).unwrap_or(&out).join("nested")
 }
 
 /// A cargo that knows nothing of the build that we are part of, except for its toolchain and its job tokens.
@@ -112,7 +121,9 @@ fn build_plugin(workspace: &Path) -> PathBuf {
     let mut command = cargo(workspace, "build");
     command.args(["--package", "cotree-lto", "--lib", "--profile", "plugin"]);
     run(command);
-    nested_target().join("plugin/libcotree_lto.so")
+    let plugin = out_folder().join("libcotree_lto.so");
+    fs::copy(nested_target().join("plugin/libcotree_lto.so"), &plugin).expect("OUT_DIR is writable");
+    plugin
 }
 
 /// Builds one flavour of the runtime as one relocatable object, in which nothing is global but what other objects are
@@ -134,7 +145,7 @@ fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
     let absent: Vec<_> = listed.difference(&wanted).collect();
     assert!(absent.is_empty(), "exports-{}.txt lists symbols that the runtime lacks: {absent:?}", flavour.name);
 
-    let out = |suffix: &str| nested_target().join(format!("runtime-{}{suffix}", flavour.name));
+    let out = |suffix: &str| out_folder().join(format!("runtime-{}{suffix}", flavour.name));
     let lines = |names: &mut dyn Iterator<Item = &&str>| names.map(|name| format!("{name}\n")).collect::<String>();
     let (keep, exports) = (out(".keep"), out(".exports"));
     fs::write(&keep, lines(&mut wanted.iter())).expect("OUT_DIR is writable");
@@ -174,7 +185,7 @@ const WRAP: &str = "__wrap_";
 /// runtime: `--wrap` has to be on the command line before that is known. The definitions are weak, so the runtime's
 /// win where there is one.
 fn build_passthrough(file: &str, wrapped: &BTreeSet<String>) -> PathBuf {
-    let folder = nested_target().join(file);
+    let folder = out_folder().join(file);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("OUT_DIR is writable");
     let archive = folder.join(format!("libcotree_{file}.a"));

@@ -83,10 +83,10 @@ fn test(args: &TestArgs) -> Result<bool> {
         packages::install(args.all)?;
     }
     let mut suite = suite::Suite::new(args.only.clone());
-    if args.only.is_none() {
-        cargo_steps::run(&mut suite, args.all)?;
-    }
-    let cotree = workspace::cotree(args.cotree.clone())?;
+    // Tests of crates build one, too; with other features of other crates, so that asking for one anew would compile nearly all again.
+    let tested = args.only.is_none() && cargo_steps::run(&mut suite, args.all)?;
+    let given = args.cotree.clone().or_else(|| tested.then(workspace::built_cotree));
+    let cotree = workspace::cotree(given)?;
     let context = real::Context::new(cotree, args.all)?;
     // Those first that take longest.
     rust_programs::add(&mut suite, &context);

@@ -127,11 +127,13 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
 
 /// Adds all cases.
 pub fn add(suite: &mut Suite, context: &Context) {
-    for package in [ripgrep(&context.sources), json_regex(&context.sources, Workload::Full)] {
+    let sources = &context.sources;
+    for package in [ripgrep(sources), json_regex(sources, Workload::Full), iterators(Workload::Full)] {
         let levels: &[&'static str] = match (context.all, package.name) {
             (true, _) => &["0", "1", "2", "3", "s"],
             (false, "ripgrep") => &["3"],
-            (false, _) => &["0"],
+            (false, "iterators") => &["0"],
+            (false, _) => &[],
         };
         let expected = Expected::default();
         for &level in levels {

@@ -40,6 +40,11 @@ pub fn cargo() -> Command {
     command
 }
 
+/// The cotree that a release build of this tree makes, and its tests, too.
+pub fn built_cotree() -> PathBuf {
+    target().join("release/cotree")
+}
+
 /// The cotree to test: the given one, or a release build of this tree.
 pub fn cotree(given: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(path) = given {
@@ -47,5 +52,5 @@ pub fn cotree(given: Option<PathBuf>) -> Result<PathBuf> {
     }
     println!("building cotree");
     command::succeed(cargo().args(["build", "--release", "--package", "cotree", "--quiet"]))?;
-    Ok(target().join("release/cotree"))
+    Ok(built_cotree())
 }
