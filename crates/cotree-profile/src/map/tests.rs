@@ -488,3 +488,22 @@ fn a_later_version_is_named() {
     bytes[8] = 9;
     assert_eq!(decode(&bytes), Err(MapError::Version(9)));
 }
+
+/// Each version of the format keeps one map that was written by it (`tests/suite/golden.rs`). This writes that of a new
+/// version: `cargo test -p cotree-profile -- --ignored golden`, then `INSTA_UPDATE=always` for the text.
+#[test]
+#[ignore = "run it once per version of the format"]
+fn the_golden_map_of_a_new_version_is_written() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let path = format!("{}/tests/golden/map-{VERSION}.bin", env!("CARGO_MANIFEST_DIR"));
+    assert!(!std::path::Path::new(&path).exists(), "{path} is kept as it is");
+    let mut runner = TestRunner::deterministic();
+    let maps = (0..20_000).map(|_| binary_map().new_tree(&mut runner).expect("a map").current());
+    let telling = |map: &BinaryMap| {
+        (2..=5).contains(&map.program.functions().count()) && map.code.functions.iter().any(|f| !f.returns.is_empty())
+    };
+    let encoded = maps.filter(telling).map(|map| encode(&map, UNIT));
+    let best = encoded.filter(|bytes| u32::from(bytes[8]) == VERSION && bytes.len() < 1100).max_by_key(Vec::len);
+    std::fs::write(path, best.expect("one of them is of this version")).expect("it can be written");
+}

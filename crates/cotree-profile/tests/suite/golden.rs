@@ -1,0 +1,223 @@
+//! Old files are still read: one of each version of each format, as the cotree of its time wrote it, and what it says.
+//!
+//! The files are in `tests/golden`. They are never written anew. A new version gets a new file:
+//! `cargo test -p cotree-profile -- --ignored golden` writes it, `INSTA_UPDATE=always` the text beside it.
+
+use crate::unit::Raw;
+use cotree_core::facts::{Function, Position};
+use cotree_core::ids::Site;
+use cotree_core::plan::{FunctionPlan, PathMetric};
+use cotree_profile::binary::{BinaryMap, UnitId};
+use cotree_profile::counts::UnitCounts;
+use cotree_profile::file::ProfileFile;
+use cotree_profile::{map, merged};
+use cotree_rt::layout::{ABANDONED, Flags, LANDED, VALUE_SHIFT};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn golden(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
+}
+
+/// Compares what a file says with the text beside it.
+fn assert_says(name: &str, text: &str) {
+    insta::with_settings!({ snapshot_path => "../golden", prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn a_map_of_each_version_is_read() {
+    for version in map::OLDEST_VERSION..=map::VERSION {
+        let name = format!("map-{version}");
+        let bytes = std::fs::read(golden(&format!("{name}.bin"))).expect("a map of this version is kept");
+        assert_eq!(u32::from(bytes[8]), version, "{name}");
+        let (map, unit) = map::decode(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_says(&name, &format!("unit {unit}\n{}", map_text(&map)));
+    }
+}
+
+#[test]
+fn a_raw_profile_of_each_version_is_read() {
+    for version in cotree_rt::layout::OLDEST_VERSION..=cotree_rt::layout::VERSION {
+        let name = format!("raw-{version}");
+        let profile = ProfileFile::open(&golden(&format!("{name}.cotree"))).expect("it is read");
+        assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
+    }
+}
+
+#[test]
+fn a_merged_profile_of_each_version_is_read() {
+    for version in merged::OLDEST_VERSION..=merged::VERSION {
+        let name = format!("merged-{version}");
+        let profile = ProfileFile::open(&golden(&format!("{name}.cotree"))).expect("it is read");
+        assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
+    }
+}
+
+fn map_text(map: &BinaryMap) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    let program = &map.program;
+    line(out, 0, format_args!("program {} for {}, threaded: {}", program.name, program.target, map.threaded));
+    for (number, file) in program.files.iter().enumerate() {
+        line(out, 0, format_args!("file {number}: {file}"));
+    }
+    let mut number = 0;
+    for module in &program.modules {
+        line(out, 0, format_args!("module {}", module.name));
+        for function in &module.functions {
+            line(out, 1, format_args!("function {number}: {}", function.symbol));
+            function_text(out, function);
+            number += 1;
+        }
+    }
+    let plan = &map.plan;
+    line(out, 0, format_args!("plan: {:?}", plan.method));
+    for (number, plan) in plan.functions.iter().enumerate() {
+        line(out, 1, format_args!("function {number}"));
+        plan_text(out, plan);
+    }
+    for entry in &plan.entries {
+        let calls: Vec<String> =
+            entry.calls.iter().map(|c| format!("{}.{}+{}", c.function, c.block, c.after_sites)).collect();
+        line(out, 1, format_args!("function {} is entered from {}", entry.function, calls.join(" ")));
+    }
+    if plan.method.counts_paths() {
+        line(out, 1, format_args!("arrays up to {} paths, metric {}", plan.path_array, plan.path_metric.name()));
+    }
+    for (number, plan) in plan.paths.iter().enumerate() {
+        line(out, 1, format_args!("function {number}: {} paths, context: {}", plan.paths, plan.context));
+        plan_text(out, &plan.plan);
+        let cuts = &plan.cuts;
+        line(out, 2, format_args!("cut at {:?} {:?}, loops {:?}", cuts.edges, cuts.blocks, cuts.loops));
+        line(out, 2, format_args!("apart {:?}, backward: {}", cuts.apart, cuts.backward));
+        let windows: Vec<_> = plan.windows.iter().map(|window| window.numbers()).collect();
+        line(out, 2, format_args!("windows {windows:?}, behind: {}", plan.behind));
+        line(out, 2, format_args!("at calls {:?}", plan.calls));
+    }
+    for (number, plan) in plan.check.iter().flatten().enumerate() {
+        line(out, 1, format_args!("reference of function {number}"));
+        plan_text(out, plan);
+    }
+    for (number, code) in map.code.functions.iter().enumerate() {
+        line(out, 0, format_args!("code {number}: {} bytes", code.size));
+        for point in &code.returns {
+            let sites = |sites: &[(u32, Site)]| {
+                sites.iter().map(|(function, site)| format!(" {function}.{site}")).collect::<String>()
+            };
+            let (chain, registers) = (sites(&point.chain), sites(&point.registers));
+            line(out, 1, format_args!("+{}:{chain}, registers:{registers}", point.offset));
+        }
+    }
+    text
+}
+
+fn function_text(out: &mut String, function: &Function) {
+    let at = |position: Option<Position>| {
+        position.map_or_else(|| "nowhere".into(), |p| format!("{}:{}:{}", p.file, p.line, p.column))
+    };
+    let (linkage, position) = (function.linkage, at(function.position));
+    line(out, 2, format_args!("{linkage:?} at {position}, address taken: {}", function.address_taken));
+    line(out, 2, format_args!("untouched: {:?}, doubts: {:?}", function.untouched, function.doubts));
+    for copy in &function.inlined {
+        line(out, 2, format_args!("inlined {} in {:?} at {}", copy.symbol, copy.parent, at(copy.call)));
+    }
+    for (number, block) in function.blocks.iter().enumerate() {
+        let n = block.instructions;
+        let numbers = [n.total, n.loads, n.stores, n.calls, n.float];
+        line(out, 2, format_args!("b{number}: total, loads, stores, calls, float {numbers:?}"));
+        for span in &block.lines {
+            line(out, 3, format_args!("{} of {:?} after {}", at(Some(span.at)), span.inlined, span.after_sites));
+        }
+    }
+    for (number, edge) in function.edges.iter().enumerate() {
+        line(out, 2, format_args!("e{number}: {} to {}, {:?} {}", edge.src, edge.dst, edge.kind, edge.successor));
+    }
+    for (number, site) in function.sites.iter().enumerate() {
+        let flags = [site.terminator, site.no_return, site.returns_twice, site.resume_marker].map(u8::from);
+        line(out, 2, format_args!("s{number}: {} {:?} {flags:?} probe {}", site.block, site.callee, site.probe));
+    }
+}
+
+fn plan_text(out: &mut String, plan: &FunctionPlan) {
+    line(out, 2, format_args!("counters {:?}", plan.measures));
+    for probe in &plan.probes {
+        line(out, 2, format_args!("{:?}: {:?}", probe.place, probe.probe));
+    }
+    for fixed in &plan.fixed {
+        line(out, 2, format_args!("{} = {} × {}, depth {}", fixed.edge, fixed.times, fixed.of, fixed.depth));
+    }
+}
+
+fn counts_text(counts: &UnitCounts) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    line(out, 0, format_args!("unit {} of {}", counts.unit, counts.binary.display()));
+    line(out, 1, format_args!("command {:?}", counts.command));
+    line(out, 1, format_args!("{:?}", counts.runs));
+    line(out, 1, format_args!("weight {}, flags {:#x}", counts.weight, counts.flags));
+    line(out, 1, format_args!("threads alive {}, saturated: {}", counts.threads_alive, counts.saturated));
+    line(out, 1, format_args!("from {} to {}", counts.started_ns, counts.ended_ns));
+    line(out, 1, format_args!("counters {:?}", counts.counters));
+    for (address, count) in &counts.early {
+        line(out, 1, format_args!("early {address:#x}: {count}"));
+    }
+    for (key, count) in counts.paths.entries() {
+        line(out, 1, format_args!("path {} of function {}: {count}", key.path, key.function));
+    }
+    line(out, 1, format_args!("metric {}", counts.metric.name()));
+    for (key, sum) in counts.sums.entries() {
+        line(out, 1, format_args!("sum of path {} of function {}: {sum}", key.path, key.function));
+    }
+    for (key, count) in counts.registers.entries() {
+        line(out, 1, format_args!("register {} at {:#x}.{}: {count}", key.register, key.address, key.value));
+    }
+    text
+}
+
+fn line(out: &mut String, depth: usize, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{:1$}{text}", "", 2 * depth).expect("strings take everything");
+}
+
+/// A raw profile with something in each of its parts.
+fn telling_raw() -> Raw {
+    let abandoned = |address: u64, value: u64| ABANDONED | value << VALUE_SHIFT | address;
+    let mut raw = Raw { flags: Flags::RESET, metric: PathMetric::Events.number(), ..Raw::new(vec![]) };
+    raw.slabs = vec![vec![1, 0, 300, u64::MAX / 2], vec![0, 5, 7, 1 << 40]];
+    raw.early.push((0x40_1010 | LANDED, -2));
+    raw.segments = vec![
+        vec![[1, 4, 11, 3], [1, 0, 2, 0], [2, 1 << 62, 9, 1 << 33]],
+        vec![
+            [1, 4, 1, 1],
+            [abandoned(0x40_1020, 1), (-5i64).cast_unsigned(), 1, 0],
+            [abandoned(0x40_1010 | LANDED, 0), 77, (-2i64).cast_unsigned(), 0],
+        ],
+    ];
+    raw
+}
+
+/// Writes the file of a new version; see the test of the same kind for maps.
+#[test]
+#[ignore = "run it once per version of a format"]
+fn the_golden_profiles_of_a_new_version_are_written() {
+    let write = |name: String, write: &dyn Fn(&Path)| {
+        let path = golden(&name);
+        if !path.exists() {
+            write(&path);
+        }
+    };
+    write(format!("raw-{}.cotree", cotree_rt::layout::VERSION), &|path| telling_raw().write(path));
+    write(format!("merged-{}.cotree", merged::VERSION), &|path| {
+        let read = |raw: &Raw| {
+            let file = tempfile::NamedTempFile::new().expect("a temporary file");
+            raw.write(file.path());
+            ProfileFile::open(file.path()).expect("it is read").units.remove(0)
+        };
+        let mut sum = read(&telling_raw());
+        sum.add(&sum.clone(), 3).expect("as many counters");
+        let plain = read(&Raw { segments: vec![], metric: 0, ..telling_raw() });
+        let other = UnitCounts { unit: UnitId([9; 16]), binary: "/build/libx.so".into(), ..plain };
+        merged::write(path, &[sum, other]).expect("it can be written");
+    });
+}
