@@ -1,8 +1,8 @@
 //! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, its
 //! thread's slab.
 
-use super::sys;
 use crate::layout::{Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
+use crate::runtime::os::sys;
 use core::arch::asm;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,10 +1,11 @@
 //! More slabs, and room for tables of paths.
 
-use super::super::sys::{self, Errno};
-use super::super::{no_room, profile, unit};
 use super::holes::use_as_touched;
 use super::{Chunk, READ_WRITE, allocate, chunks, count, end_of_file, push};
 use crate::layout::PAGE;
+use crate::runtime::file::{no_room, profile};
+use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::unit;
 use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;

@@ -1,10 +1,11 @@
 //! Holes of slabs: path arrays, windows and caches take room in the file page by page, as they are written to.
 
-use super::super::pagemap::{self, Memory};
-use super::super::sys;
-use super::super::{profile, unit};
 use super::{Chunk, READ_WRITE, chunks, count, counters};
 use crate::layout::PAGE;
+use crate::runtime::file::profile;
+use crate::runtime::os::pagemap::{self, Memory};
+use crate::runtime::os::sys;
+use crate::runtime::unit;
 use core::ffi::c_int;
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};

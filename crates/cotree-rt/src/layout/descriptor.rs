@@ -1,0 +1,68 @@
+//! What the linked unit tells the runtime.
+
+use super::RegisterReturn;
+#[cfg(doc)]
+use super::RegisterValue;
+#[cfg(doc)]
+use super::{MORE_WORDS, RawHeader};
+
+/// Version of the interface between generated code, unit descriptor and runtime.
+pub const ABI: u32 = 5;
+
+/// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
+pub struct Access;
+impl Access {
+    /// They are the globals `__cotree_counters`.
+    pub const DIRECT: u32 = 0;
+    /// Through the thread's slab pointer, the TLS word `__cotree_slab`.
+    pub const WORD: u32 = 1;
+    /// At `__cotree_counters` plus the base of the segment register GS. Functions that others may call count their entries
+    /// in the slab that the TLS word leads to, or write to its spare counter: in slab 0 that tells of threads that were not
+    /// given a slab.
+    pub const SEGMENT: u32 = 2;
+}
+
+/// What the linked unit tells the runtime; symbol `__cotree_unit` (hidden).
+#[repr(C)]
+pub struct UnitDescriptor {
+    /// [`ABI`].
+    pub abi: u32,
+    /// One of [`Access`].
+    pub threaded: u32,
+    /// The unit id.
+    pub id: [u8; 16],
+    /// `__cotree_counters`: page-aligned, padded to whole pages; slab 0.
+    pub counters: *mut u64,
+    /// How many, without the spare one behind them, whose value means nothing.
+    pub counter_count: u64,
+    /// Suggested capacity of the table of early exits (a power of two).
+    pub early_capacity: u64,
+    /// The unit's name, NUL-terminated: `%n` in file name patterns.
+    pub name: *const core::ffi::c_char,
+    /// 1 for an executable, 0 for a shared library.
+    pub executable: u32,
+    /// 1: generated code counts paths.
+    pub counts_paths: u32,
+    /// Words of a slab behind the counters that say how many bytes behind the slab's bucket of zeros some bucket is.
+    /// [`MORE_WORDS`] follow.
+    pub cache_count: u64,
+    /// How many machine functions `register_index` knows.
+    pub register_functions: u64,
+    /// Per machine function by its number, and one more: where its part of `register_returns` begins.
+    pub register_index: *const u32,
+    /// By offset in each function; one more at the end.
+    pub register_returns: *const RegisterReturn,
+    /// See [`RegisterValue`]; long constants are among them.
+    pub register_values: *const u64,
+    /// The first counter that counts paths, in an array or a window; the number of counters if there is none.
+    pub path_words: u64,
+    /// As [`RawHeader::path_metric`].
+    pub path_metric: u32,
+    /// 1: whatever function has its address taken may interrupt any other and not cost a count. 0: the link saw nobody who
+    /// would install handlers.
+    pub handlers_foreseen: u32,
+    /// How many there are of `announcing`.
+    pub announcing_count: u64,
+    /// The counters that are reached by the TLS word though all others are reached by segment.
+    pub announcing: *const u64,
+}

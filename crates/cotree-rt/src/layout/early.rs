@@ -1,0 +1,40 @@
+//! The table of early exits: activations that were abandoned, by the call that they were in.
+
+#[cfg(doc)]
+use super::Flags;
+
+/// A slot of the table of early exits.
+///
+/// The runtime does not know which code is profiled: it records every frame in the unit's image, those of start-up code
+/// and of libraries linked statically too. Addresses that are no known call site of a profiled function mean nothing.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EarlyEntry {
+    /// Return address of the call during which the activation left, as the link-time address (run-time address less
+    /// load bias); 0: free slot. For an interrupted frame (see [`INTERRUPTED`]) the address of the instruction.
+    pub address: u64,
+    /// Activations abandoned there less activations revived there.
+    pub count: i64,
+}
+
+/// Set in [`EarlyEntry::address`] when it is not a return address: the frame was interrupted there by a signal.
+pub const INTERRUPTED: u64 = 1 << 63;
+/// Set in [`EarlyEntry::address`] when an exception landed in this frame while it was in the call that returns to the
+/// address: of the functions inlined there only those inside the first invoke are abandoned.
+pub const LANDED: u64 = 1 << 62;
+
+/// Both: no activation, but the address of a function that was a signal handler at the end
+/// ([`Flags::HANDLER_UNFORESEEN`]).
+pub const HANDLER: u64 = INTERRUPTED | LANDED;
+
+/// First slot to try for an address in a table of `capacity` (a power of two) slots.
+#[must_use]
+pub const fn early_slot(address: u64, capacity: u64) -> u64 {
+    (mixed(address) >> 32) & (capacity - 1)
+}
+
+/// The address with its bits mixed, in the upper half.
+#[must_use]
+pub const fn mixed(address: u64) -> u64 {
+    address.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}

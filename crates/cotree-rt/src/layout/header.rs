@@ -1,0 +1,122 @@
+//! The header page of a raw profile.
+
+use super::PAGE;
+#[cfg(doc)]
+use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, checksum};
+
+/// First bytes of a raw profile.
+pub const MAGIC: [u8; 8] = *b"COTREERW";
+/// Version of this layout.
+pub const VERSION: u32 = 4;
+/// The oldest version that readers still understand: without path segments.
+pub const OLDEST_VERSION: u32 = 1;
+
+/// Values of [`RawHeader::state`].
+pub struct State;
+impl State {
+    /// The program runs, or was killed.
+    pub const RUNNING: u32 = 1;
+    /// It ended by `exit`, a return from `main`, `_exit`, `quick_exit`, or called `exec`.
+    pub const FINISHED: u32 = 2;
+    /// It called `abort`; the frames alive then were recorded.
+    pub const ABORTED: u32 = 3;
+    /// A snapshot of a running process: live frames are not accounted for unless it was taken by the process itself.
+    pub const SNAPSHOT: u32 = 4;
+}
+
+/// Bits of [`RawHeader::flags`]: what happened that recovery must know.
+pub struct Flags;
+impl Flags {
+    /// Built for one thread, but threads were started: increments may have been lost.
+    pub const THREADS_UNEXPECTED: u64 = 1 << 0;
+    /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for. Ordinarily they
+    /// are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer, or be gone
+    /// already by the system call itself.
+    pub const THREADS_ALIVE: u64 = 1 << 1;
+    /// A walk of a dying stack did not reach its bottom.
+    pub const WALK_INCOMPLETE: u64 = 1 << 2;
+    /// The table of early exits was full: some are missing.
+    pub const EARLY_TABLE_FULL: u64 = 1 << 3;
+    /// `longjmp` to a frame that was not on the walked stack.
+    pub const FOREIGN_JUMP: u64 = 1 << 4;
+    /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler). It concerns the
+    /// functions that have an [`INTERRUPTED`] entry, and none if that lies in code that is not profiled.
+    pub const INTERRUPTED_FRAME: u64 = 1 << 5;
+    /// A thread ended by cancellation that could not be followed.
+    pub const THREAD_CANCELLED: u64 = 1 << 6;
+    /// A thread ran without being registered: it shared the main thread's slab.
+    pub const THREAD_UNREGISTERED: u64 = 1 << 7;
+    /// Counters were not in a file mapping; the file was written at the end.
+    pub const NOT_MAPPED: u64 = 1 << 8;
+    /// `cotree_reset` was called: the counts begin there.
+    pub const RESET: u64 = 1 << 9;
+    /// No room for another thread's slab (disk or memory full): its counts went to the shared slab.
+    pub const SLAB_SHARED: u64 = 1 << 10;
+    /// Another process wrote into this mapping (made by a raw `clone`, or by a `vfork` that ended unseen).
+    pub const FOREIGN_PROCESS: u64 = 1 << 11;
+    /// A shared library in a program that is not profiled: jumps, exceptions, threads and `_exit` went unseen. Or an
+    /// executable with an unwinder of its own, linked without the hooks: exceptions went unseen.
+    pub const UNHOOKED: u64 = 1 << 12;
+    /// No room for a table of paths: counts of paths in hash tables are missing, and path registers of abandoned
+    /// activations.
+    pub const PATHS_MISSING: u64 = 1 << 13;
+    /// Code of the unit's image was a signal handler at the end, though nothing in the program installs handlers (a shared
+    /// library did, or a system call). If one of the [`HANDLER`] entries is a function that counts, increments that it
+    /// interrupted may have been lost.
+    pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
+}
+
+/// The header page.
+#[repr(C)]
+pub struct RawHeader {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// One of [`State`].
+    pub state: u32,
+    /// The link unit's id: ties the profile to one build of one binary.
+    pub unit: [u8; 16],
+    /// The process.
+    pub pid: u32,
+    /// Threads alive at the end whose frames are not accounted for.
+    pub threads_alive: u32,
+    /// Nanoseconds since the epoch at start.
+    pub started_ns: u64,
+    /// Nanoseconds since the epoch at the end; 0 while running.
+    pub ended_ns: u64,
+    /// Bits of [`Flags`].
+    pub flags: u64,
+    /// Counters per slab.
+    pub counter_count: u64,
+    /// File offset of slab 0.
+    pub slabs_offset: u64,
+    /// Bytes from one slab to the next.
+    pub slab_stride: u64,
+    /// Slabs in the file.
+    pub slab_count: u64,
+    /// File offset of the table of early exits.
+    pub early_offset: u64,
+    /// Its slots (a power of two).
+    pub early_capacity: u64,
+    /// [`checksum`] of all the bytes after the header page; meaningful unless RUNNING or THREADS_ALIVE.
+    pub body_checksum: u64,
+    /// [`checksum`] of the header page with this field zero; meaningful unless RUNNING.
+    pub header_checksum: u64,
+    /// Bytes used of `binary`.
+    pub binary_len: u32,
+    /// Bytes used of `command`.
+    pub command_len: u32,
+    /// Absolute path of the link unit's file as it was loaded.
+    pub binary: [u8; 2048],
+    /// The command line, arguments separated by NUL, cut if longer.
+    pub command: [u8; 1024],
+    /// File offset of the newest path segment; 0: there is none. (Since version 2.)
+    pub path_head: u64,
+    /// What is added up along paths, in [`PathBucket::metric`] and in words behind the counts of arrays and windows: 0
+    /// nothing, 1 what the program reports with `cotree_events`, 2 time stamps of the processor.
+    pub path_metric: u32,
+    /// Zeros up to the end of the page.
+    pub reserved: [u8; 876],
+}
+const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);

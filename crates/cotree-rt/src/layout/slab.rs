@@ -1,0 +1,29 @@
+//! A slab: the counters of one thread, then the words that generated code and the runtime keep there for themselves.
+
+use super::PAGE;
+#[cfg(doc)]
+use super::PathBucket;
+
+/// Words of a slab behind counters and caches: one that nobody reads, the address of the table of paths in use, and a
+/// [`PathBucket`] that stays zeros.
+pub const MORE_WORDS: u64 = 6;
+/// The first word of that bucket, from the one that nobody reads.
+pub const TO_ZEROS: u64 = 2;
+
+/// Bytes of a slab: counters, caches, and [`MORE_WORDS`].
+#[must_use]
+pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {
+    ((counter_count + cache_count + MORE_WORDS) * 8).next_multiple_of(PAGE)
+}
+
+/// The bytes of a slab of an executable that take room on the disk only as they are written to: whole pages of path
+/// arrays, windows and caches, unless these are few. Of the rest each byte has its room from the start, so that counting needs none.
+#[must_use]
+pub const fn slab_hole(path_words: u64, counter_count: u64, cache_count: u64) -> core::ops::Range<u64> {
+    let start = (path_words * 8).next_multiple_of(PAGE);
+    let end = (counter_count + cache_count) * 8 / PAGE * PAGE;
+    if end < start + SMALL_HOLE { start..start } else { start..end }
+}
+
+/// Below this a slab has no hole.
+const SMALL_HOLE: u64 = 1 << 20;

@@ -1,0 +1,135 @@
+//! A full disk: path arrays take room in the file page by page as they are written to, and where there is none for a page
+//! the kernel says so by SIGBUS. The program must not die of it: the page becomes plain memory, and the profile says that
+//! counts of paths are missing.
+
+use crate::layout::Flags;
+use crate::runtime::file::profile;
+use crate::runtime::os::say;
+use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::process::stop;
+use crate::runtime::{slabs, unit};
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
+
+type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// The disposition before ours: handler, flags, restorer, mask.
+static BEFORE: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+/// A page was given up.
+static HAPPENED: AtomicBool = AtomicBool::new(false);
+/// Holes are only read: where there is no room for a page of zeros, nothing is lost.
+static ONLY_READ: AtomicBool = AtomicBool::new(false);
+/// The handler was installed; the program may have another one since.
+static PREPARED: AtomicBool = AtomicBool::new(false);
+
+fn address_of_handler() -> usize {
+    on_signal as Handler as usize
+}
+
+/// Whether the handler is ours.
+pub fn is_handler(address: usize) -> bool {
+    address == address_of_handler()
+}
+
+/// Before the first counter is in the file. A handler that the program installs later takes the place of this one.
+pub fn prepare() {
+    if !unit::hole().is_empty() && !PREPARED.swap(true, Relaxed) {
+        install();
+    }
+}
+
+/// Why the file could not be made larger, the last time.
+static WHY: AtomicI32 = AtomicI32::new(libc::ENOSPC);
+
+/// The file could not be made larger; whether that loses anything is seen at the end.
+pub fn refused(error: Errno) {
+    WHY.store(error.0, Relaxed);
+}
+
+/// A forked child has lost nothing yet.
+pub fn after_fork() {
+    HAPPENED.store(false, Relaxed);
+}
+
+/// Does what reads and writes holes at the end, where the signal would kill the program if it were blocked, or ignored.
+pub fn withstood(act: impl FnOnce()) {
+    if unit::hole().is_empty() {
+        return act();
+    }
+    let mask = sys::set_signal_mask(u64::MAX);
+    sys::set_signal_mask(mask & !(1 << (libc::SIGBUS - 1)));
+    let before = install();
+    act();
+    if let Some(before) = before {
+        // SAFETY: what the program had.
+        unsafe { sys::set_disposition(libc::SIGBUS, &before) };
+    }
+    sys::set_signal_mask(mask);
+}
+
+/// Gives the disposition before, unless it is ours already.
+fn install() -> Option<[usize; 4]> {
+    if is_handler(sys::disposition(libc::SIGBUS)) {
+        return None;
+    }
+    let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | stop::SA_RESTORER;
+    let restorer = stop::cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
+    // SAFETY: a handler that preserves what it interrupts.
+    let before = unsafe { sys::set_disposition(libc::SIGBUS, &[address_of_handler(), flags as usize, restorer, 0]) };
+    BEFORE.iter().zip(before).for_each(|(place, word)| place.store(word, Relaxed));
+    Some(before)
+}
+
+unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    if code == libc::BUS_ADRERR && slabs::give_up_page(address) {
+        HAPPENED.store(true, Relaxed);
+        if !ONLY_READ.load(Relaxed) {
+            profile::flag(Flags::PATHS_MISSING);
+        }
+        return;
+    }
+    let before = [0, 1, 2, 3].map(|word: usize| BEFORE[word].load(Relaxed));
+    match before[0] {
+        libc::SIG_DFL | libc::SIG_IGN => {
+            // SAFETY: what the program had. A fault comes again by itself.
+            unsafe { sys::set_disposition(signal, &before) };
+            if code <= 0 {
+                let _ = sys::signal_thread(sys::thread_id(), signal);
+            }
+        }
+        handler => {
+            // SAFETY: the program's own handler; one that takes only the number ignores the others.
+            unsafe { core::mem::transmute::<usize, Handler>(handler)(signal, info, context) }
+        }
+    }
+}
+
+/// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until [`go_on`].
+pub fn settle() {
+    ONLY_READ.store(true, Relaxed);
+    let gave_up = HAPPENED.swap(false, Relaxed);
+    if gave_up {
+        slabs::take_back_pages();
+    }
+    let flags = profile::flags();
+    let missing = if flags & Flags::PATHS_MISSING != 0 {
+        "counts of paths are missing in"
+    } else if flags & Flags::SLAB_SHARED != 0 {
+        "counts of threads may be missing in"
+    } else {
+        return;
+    };
+    let why = Errno(if gave_up { libc::ENOSPC } else { WHY.load(Relaxed) });
+    let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
+    say::trouble(missing, profile::final_name(), why, remedy);
+}
+
+/// The program goes on, and counts.
+pub fn go_on() {
+    if HAPPENED.swap(false, Relaxed) {
+        slabs::take_back_pages();
+    }
+    ONLY_READ.store(false, Relaxed);
+}

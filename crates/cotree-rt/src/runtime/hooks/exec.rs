@@ -1,0 +1,210 @@
+//! The `exec` family: a successful one ends the profile, and nobody comes back to say so. It is completed before, and
+//! that is taken back if the call fails.
+
+use crate::runtime::hooks::interpose::{hook, labels, real};
+use crate::runtime::hooks::linkage::{Caller, call};
+use crate::runtime::os::sys;
+use crate::runtime::process::{end, fork, units};
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+type Text = *const c_char;
+type List = *const *const c_char;
+
+unsafe extern "C" {
+    static environ: List;
+}
+
+hook!("execve", execve, "rcx");
+hook!("execv", execv, "rdx");
+hook!("execvp", execvp, "rdx");
+hook!("execvpe", execvpe, "rcx");
+hook!("fexecve", fexecve, "rcx");
+real!(real_execvp = "execvp");
+real!(real_execvpe = "execvpe");
+real!(real_fexecve = "fexecve");
+
+/// Runs the call between completing the profile and taking that back.
+///
+/// A libc may come by here again, from inside `execvp`. The mark is the process, for a `vfork` child leaves it behind in
+/// its parent's memory.
+pub fn with_profile_ended<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
+    static INSIDE: AtomicI32 = AtomicI32::new(0);
+    let process = sys::process_id();
+    if INSIDE.swap(process, Relaxed) == process {
+        return exec();
+    }
+    let result = with_profile_ended_once(caller, exec);
+    INSIDE.store(0, Relaxed);
+    result
+}
+
+fn with_profile_ended_once<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
+    if fork::leave_borrowed(caller, 1) {
+        let result = exec();
+        fork::leave_borrowed(caller, -1);
+        return result;
+    }
+    let flags = units::SavedFlags::take();
+    let suspended = end::suspend(caller);
+    let result = exec();
+    if suspended {
+        end::resume(caller, &flags);
+    }
+    result
+}
+
+unsafe extern "C" fn execve(path: Text, arguments: List, environment: List, caller: &Caller) -> c_int {
+    with_profile_ended(caller, || {
+        // SAFETY: the program's own arguments; errno is this thread's.
+        unsafe {
+            let error = sys::execve(path, arguments, environment);
+            *libc::__errno_location() = error.0;
+        }
+        -1
+    })
+}
+
+unsafe extern "C" fn execv(path: Text, arguments: List, caller: &Caller) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { execve(path, arguments, environ, caller) }
+}
+
+unsafe extern "C" fn execvp(file: Text, arguments: List, caller: &Caller) -> c_int {
+    // SAFETY: libc's function with the program's arguments.
+    with_profile_ended(caller, || unsafe { call!(real_execvp() => fn(file => Text, arguments => List) -> c_int) })
+}
+
+unsafe extern "C" fn execvpe(file: Text, arguments: List, environment: List, caller: &Caller) -> c_int {
+    with_profile_ended(caller, || {
+        // SAFETY: libc's function with the program's arguments.
+        unsafe { call!(real_execvpe() => fn(file => Text, arguments => List, environment => List) -> c_int) }
+    })
+}
+
+unsafe extern "C" fn fexecve(fd: c_int, arguments: List, environment: List, caller: &Caller) -> c_int {
+    with_profile_ended(caller, || {
+        // SAFETY: libc's function with the program's arguments.
+        unsafe { call!(real_fexecve() => fn(fd => c_int, arguments => List, environment => List) -> c_int) }
+    })
+}
+
+/// Variadic ones. The entry saves the argument registers and passes where they and the stack's arguments lie.
+macro_rules! variadic_hook {
+    ($symbol:literal, $function:path) => {
+        core::arch::global_asm!(
+            concat!(".pushsection .text.cotree.", $symbol, ",\"ax\",@progbits"),
+            ".p2align 4",
+            labels!($symbol),
+            ".cfi_startproc",
+            "endbr64",
+            "sub rsp, 120",
+            ".cfi_adjust_cfa_offset 120",
+            "mov [rsp], rbx",
+            "mov [rsp+8], rbp",
+            "mov [rsp+16], r12",
+            "mov [rsp+24], r13",
+            "mov [rsp+32], r14",
+            "mov [rsp+40], r15",
+            "lea rax, [rsp+128]",
+            "mov [rsp+48], rax",
+            "mov rax, [rsp+120]",
+            "mov [rsp+56], rax",
+            "mov [rsp+64], rsi",
+            "mov [rsp+72], rdx",
+            "mov [rsp+80], rcx",
+            "mov [rsp+88], r8",
+            "mov [rsp+96], r9",
+            "lea rsi, [rsp+64]",
+            "lea rdx, [rsp+128]",
+            "mov rcx, rsp",
+            "call {function}",
+            "add rsp, 120",
+            ".cfi_adjust_cfa_offset -120",
+            "ret",
+            ".cfi_endproc",
+            ".popsection",
+            function = sym $function,
+        );
+    };
+}
+variadic_hook!("execl", execl);
+variadic_hook!("execlp", execlp);
+variadic_hook!("execle", execle);
+
+/// The arguments after the first: five in registers, the rest on the stack.
+struct Variadic {
+    registers: *const Text,
+    stack: *const Text,
+}
+
+impl Variadic {
+    /// # Safety
+    /// The list must have that many.
+    unsafe fn get(&self, index: usize) -> Text {
+        // SAFETY: the caller vouches.
+        unsafe { if index < 5 { self.registers.add(index).read() } else { self.stack.add(index - 5).read() } }
+    }
+
+    /// As an array in fresh memory, with the index of its NULL.
+    ///
+    /// # Safety
+    /// The list must end with NULL.
+    unsafe fn list(&self) -> Option<(List, usize)> {
+        let mut count = 0;
+        // SAFETY: NULL-terminated; the memory has room for all and the NULL.
+        unsafe {
+            while !self.get(count).is_null() {
+                count += 1;
+            }
+            let list = sys::map_anonymous((count + 1) * 8).ok()?.cast::<Text>();
+            for index in 0..count {
+                list.add(index).write(self.get(index));
+            }
+            Some((list.cast_const(), count))
+        }
+    }
+
+    /// Gives back the memory of a list.
+    fn free(list: List, count: usize) {
+        // SAFETY: made by `list`.
+        unsafe { sys::unmap(list.cast_mut().cast(), (count + 1) * 8) };
+    }
+}
+
+fn out_of_memory() -> c_int {
+    // SAFETY: this thread's errno.
+    unsafe { *libc::__errno_location() = libc::ENOMEM };
+    -1
+}
+
+unsafe extern "C" fn execl(path: Text, registers: *const Text, stack: *const Text, caller: &Caller) -> c_int {
+    // SAFETY: the program's own arguments, ended by NULL.
+    unsafe {
+        let Some((list, count)) = (Variadic { registers, stack }).list() else { return out_of_memory() };
+        let result = execve(path, list, environ, caller);
+        Variadic::free(list, count);
+        result
+    }
+}
+
+unsafe extern "C" fn execlp(file: Text, registers: *const Text, stack: *const Text, caller: &Caller) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        let Some((list, count)) = (Variadic { registers, stack }).list() else { return out_of_memory() };
+        let result = execvp(file, list, caller);
+        Variadic::free(list, count);
+        result
+    }
+}
+
+unsafe extern "C" fn execle(path: Text, registers: *const Text, stack: *const Text, caller: &Caller) -> c_int {
+    let arguments = Variadic { registers, stack };
+    // SAFETY: as above; the environment follows the NULL.
+    unsafe {
+        let Some((list, count)) = arguments.list() else { return out_of_memory() };
+        let result = execve(path, list, arguments.get(count + 1).cast(), caller);
+        Variadic::free(list, count);
+        result
+    }
+}

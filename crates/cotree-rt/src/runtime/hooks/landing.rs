@@ -1,0 +1,131 @@
+//! Exceptions and forced unwinding (`pthread_exit`, cancellation).
+//!
+//! Nothing is hooked on the throw itself. A personality routine that wants to run a landing pad, be it a handler or a
+//! cleanup, calls `_Unwind_SetIP` right before: the whole dead stack is still there, between that call and the frame
+//! that lands. Its activations are counted at their calls; the landing one is tagged `LANDED`, because of the functions
+//! inlined there only the inner ones are left. After a cleanup the unwinder is called again, which the generated code
+//! announces by `__cotree_resuming`.
+
+use crate::layout::{Flags, LANDED};
+#[cfg(not(feature = "static-executable"))]
+use crate::runtime::hooks::interpose::got;
+use crate::runtime::hooks::interpose::{behind, hook, real};
+use crate::runtime::hooks::linkage::{Caller, call};
+use crate::runtime::process::units;
+use crate::runtime::stack::quick::{self, Landing};
+use crate::runtime::stack::unwind;
+use crate::runtime::stack::walk::{self, Passed, Walk};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+hook!("_Unwind_SetIP", set_ip, "rdx");
+// Programs without exceptions are linked without an unwinder.
+real!(weak real_set_ip = "_Unwind_SetIP");
+behind!(weak real_get_ip = "_Unwind_GetIP");
+behind!(weak real_get_cfa = "_Unwind_GetCFA");
+
+/// Whether landings in this link unit come by here: not if it was linked with an unwinder of its own without `--wrap`.
+#[cfg(not(feature = "static-executable"))]
+pub fn is_in_place() -> bool {
+    let bound = got!(".weak ", "_Unwind_SetIP");
+    let wrapped = got!(".weak ", "__real__Unwind_SetIP");
+    bound.is_null() || !wrapped.is_null() || bound == got!(".globl ", "__wrap__Unwind_SetIP")
+}
+
+unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
+    // SAFETY: the unwinder's functions with the personality's context.
+    unsafe {
+        let pc = call!(real_get_ip() => fn(context => *mut c_void) -> u64);
+        let sp = match real_get_cfa() {
+            none if none.is_null() => None,
+            function => Some(call!(function => fn(context => *mut c_void) -> u64)),
+        };
+        find_unwinder();
+        walk::accounting(|| account(sp, pc, context as u64, caller));
+        call!(real_set_ip() => fn(context => *mut c_void, value => u64) -> ());
+    }
+}
+
+behind!(weak raise = "_Unwind_RaiseException");
+behind!(weak go_on = "_Unwind_Resume");
+behind!(weak raise_again = "_Unwind_Resume_or_Rethrow");
+behind!(weak force = "_Unwind_ForcedUnwind");
+
+/// The functions in whose frames the unwinder works, once an exception has landed.
+static UNWINDER: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+fn find_unwinder() {
+    if UNWINDER[0].load(Relaxed) == 0 {
+        for (place, function) in UNWINDER.iter().zip([raise(), go_on(), raise_again(), force()]) {
+            place.store(function as u64, Relaxed);
+        }
+    }
+}
+
+/// Whether the code address is in one of them. Between an announcement and the landing they are on the stack, and whoever walks it
+/// then meets frames that have been counted.
+pub fn is_unwinder(pc: u64) -> bool {
+    UNWINDER[0].load(Relaxed) != 0
+        && unwind::function_range(pc - 1).is_some_and(|(start, _)| UNWINDER.iter().any(|f| f.load(Relaxed) == start))
+}
+
+/// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may be
+/// linked without the function that tells the stack pointer: then it is the innermost frame in that call.
+///
+/// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
+/// whose frame the context lies, come first.
+fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
+    let accounted = match (sp, quick::with_registers()) {
+        (Some(sp), Some(false)) => account_quickly::<false>(sp, pc, context, caller),
+        (Some(sp), Some(true)) => account_with_registers(sp, pc, context, caller),
+        _ => false,
+    };
+    if !accounted {
+        account_for_any(sp, pc, context, caller);
+    }
+}
+
+#[inline(never)]
+fn account_with_registers(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
+    account_quickly::<true>(sp, pc, context, caller)
+}
+
+/// The same, if all frames are of the usual kind.
+#[inline(always)]
+fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
+    let Some(landing) = Landing::<REGISTERS>::count(sp, context, 1, caller) else { return false };
+    if landing.sp() == sp && landing.pc() == pc {
+        landing.add(LANDED, 1);
+        return true;
+    }
+    landing.take_back(1, caller);
+    // Announced before, if it is the frame.
+    landing.sp() == sp
+}
+
+/// The same, whatever frames there are.
+#[cold]
+#[inline(never)]
+fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
+    let mut walk = Walk::new(caller);
+    let mut below = Passed::new(&walk);
+    let mut unwinding = true;
+    while let Some(frame) = walk.advance() {
+        unwinding &= frame.sp <= context;
+        if unwinding {
+            below.pass_over();
+            continue;
+        }
+        if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
+            // Another address than the frame's own: this landing was announced before.
+            if frame.pc == pc {
+                walk.check_accounting();
+                below.count(caller, 1);
+                units::count(pc, LANDED, 1, walk.registers());
+            }
+            return;
+        }
+        below.push(frame, &walk);
+    }
+    units::flag(Flags::WALK_INCOMPLETE);
+}

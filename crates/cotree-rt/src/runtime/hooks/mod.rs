@@ -1,0 +1,19 @@
+//! The functions that the runtime stands in front of, by kind. A shared library hooks nothing: it relies on the executable's
+//! runtime, and has only the entry points that its own generated code calls.
+
+#[cfg(not(feature = "shared-library"))]
+pub mod exec;
+#[cfg(not(feature = "shared-library"))]
+pub mod interpose;
+#[cfg(not(feature = "shared-library"))]
+pub mod jump;
+#[cfg(not(feature = "shared-library"))]
+pub mod landing;
+pub mod linkage;
+#[cfg(not(feature = "shared-library"))]
+pub mod raw;
+pub mod resume;
+#[cfg(not(feature = "shared-library"))]
+pub mod spawn;
+#[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
+pub mod unload;

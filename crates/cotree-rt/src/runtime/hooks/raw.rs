@@ -1,0 +1,246 @@
+//! System calls that the program makes itself, by `syscall` and `clone`: those that begin or end processes and threads.
+//!
+//! Only the link unit's own references come here. What shared libraries do is theirs; and where an allocator makes system
+//! calls while the program starts, nothing may have to be looked for. System calls by assembly go unseen.
+
+use crate::layout::Flags;
+use crate::runtime::file::profile;
+use crate::runtime::hooks::exec;
+use crate::runtime::hooks::interpose::{real, tail_entry};
+use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::os::sys;
+use crate::runtime::process::{end, fork, thread, units};
+use crate::runtime::stack::walk;
+use core::ffi::{c_int, c_long, c_void};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// The labels of a hook that shared libraries don't see.
+macro_rules! only_wrapped {
+    ($name:literal) => {
+        concat!(
+            ".hidden cotree_rt_hook_",
+            $name,
+            "\n.globl cotree_rt_hook_",
+            $name,
+            "\n.globl __wrap_",
+            $name,
+            "\n.type __wrap_",
+            $name,
+            ",@function\ncotree_rt_hook_",
+            $name,
+            ":\n__wrap_",
+            $name,
+            ":"
+        )
+    };
+}
+
+real!(real_syscall = "syscall");
+real!(real_clone = "clone");
+
+/// What the hook of `syscall` saves: where it was called, and its arguments as far as they are in registers.
+#[repr(C)]
+struct Call {
+    caller: Caller,
+    number: c_long,
+    arguments: [usize; 5],
+}
+
+/// What becomes of the call.
+#[repr(C)]
+struct Answer {
+    /// 1: it has been made, with the result. 0: the function at that address is to make it.
+    made: u64,
+    value: i64,
+}
+
+core::arch::global_asm!(
+    ".pushsection .text.cotree.syscall,\"ax\",@progbits",
+    ".p2align 4",
+    only_wrapped!("syscall"),
+    ".cfi_startproc",
+    "endbr64",
+    "sub rsp, 120",
+    ".cfi_adjust_cfa_offset 120",
+    "mov [rsp], rbx",
+    "mov [rsp+8], rbp",
+    "mov [rsp+16], r12",
+    "mov [rsp+24], r13",
+    "mov [rsp+32], r14",
+    "mov [rsp+40], r15",
+    "lea rax, [rsp+128]",
+    "mov [rsp+48], rax",
+    "mov rax, [rsp+120]",
+    "mov [rsp+56], rax",
+    "mov [rsp+64], rdi",
+    "mov [rsp+72], rsi",
+    "mov [rsp+80], rdx",
+    "mov [rsp+88], rcx",
+    "mov [rsp+96], r8",
+    "mov [rsp+104], r9",
+    "mov rdi, rsp",
+    "call {syscall}",
+    "test rax, rax",
+    "mov rax, rdx",
+    "jnz 2f",
+    "mov rdi, [rsp+64]",
+    "mov rsi, [rsp+72]",
+    "mov rdx, [rsp+80]",
+    "mov rcx, [rsp+88]",
+    "mov r8, [rsp+96]",
+    "mov r9, [rsp+104]",
+    ".cfi_remember_state",
+    "add rsp, 120",
+    ".cfi_adjust_cfa_offset -120",
+    "jmp rax",
+    ".cfi_restore_state",
+    "2: add rsp, 120",
+    ".cfi_adjust_cfa_offset -120",
+    "ret",
+    ".cfi_endproc",
+    ".popsection",
+    syscall = sym syscall,
+);
+
+unsafe extern "C" fn syscall(call: &Call) -> Answer {
+    let real = real_syscall();
+    if profile::active()
+        && is_followed(call.number)
+        && is_system_call(real, &SYSCALL_BEGINS)
+        // SAFETY: the program asked for it.
+        && let Some(result) = unsafe { make(call) }
+    {
+        return Answer { made: 1, value: as_libc_has_it(result) };
+    }
+    Answer { made: 0, value: real as i64 }
+}
+
+fn is_followed(number: c_long) -> bool {
+    use libc::{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_vfork};
+    [SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_vfork].contains(&number)
+}
+
+/// `mov rax, rdi`: how glibc's `syscall` begins.
+const SYSCALL_BEGINS: [u8; 3] = [0x48, 0x89, 0xF8];
+/// `mov rax, -EINVAL`: how its `clone` does.
+const CLONE_BEGINS: [u8; 7] = [0x48, 0xC7, 0xC0, 0xEA, 0xFF, 0xFF, 0xFF];
+
+/// Whether the function behind is libc's, and not one of the program that happens to have its name (an emulator's
+/// `syscall`).
+fn is_system_call(function: *const c_void, begins: &[u8]) -> bool {
+    const BRANCH_TARGET: [u8; 4] = [0xF3, 0x0F, 0x1E, 0xFA];
+    const SYSTEM_CALL: [u8; 2] = [0x0F, 0x05];
+    let at = function as u64;
+    if function.is_null() || !sys::readable(at & !7) || !sys::readable((at + 72) & !7) {
+        return false;
+    }
+    // SAFETY: both ends are readable, and no two pages lie between.
+    let code = unsafe { core::slice::from_raw_parts(function.cast::<u8>(), 72) };
+    let code = code.strip_prefix(&BRANCH_TARGET).unwrap_or(code);
+    code.starts_with(begins) && code.windows(2).any(|two| two == SYSTEM_CALL)
+}
+
+/// Makes a call of which the profile has to know; None: nothing needs to be done, or nothing can be but to flag it.
+///
+/// # Safety
+/// The program must ask for it.
+unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
+    let [first, second, third, fourth, fifth] = call.arguments;
+    let caller = &call.caller;
+    match call.number {
+        // SAFETY: the program asked for its end.
+        libc::SYS_exit_group => unsafe { end::exit_now(first as c_int, caller) },
+        libc::SYS_exit => {
+            thread_ends(caller);
+            None
+        }
+        number @ (libc::SYS_execve | libc::SYS_execveat) => {
+            let arguments = [first, second, third, fourth, fifth, 0];
+            // SAFETY: the program's own arguments.
+            Some(exec::with_profile_ended(caller, || unsafe { sys::call(number, arguments) }))
+        }
+        // SAFETY: a child that goes on here, on a copy of this stack.
+        libc::SYS_fork => Some(unsafe { forked(caller, libc::SYS_fork, call.arguments) }),
+        libc::SYS_clone => {
+            // SAFETY: as above.
+            child(first as u64, second != 0).then(|| unsafe { forked(caller, libc::SYS_clone, call.arguments) })
+        }
+        libc::SYS_clone3 => {
+            // Flags are the first word, the stack is the sixth of at least eight. Others ask whether the kernel knows the call.
+            let words = first as *const u64;
+            if second < 64 || !sys::readable(first as u64) || !sys::readable(first as u64 + 40) {
+                return None;
+            }
+            // SAFETY: readable, as the kernel says.
+            let (flags, stack) = unsafe { (words.read_unaligned(), words.add(5).read_unaligned()) };
+            // SAFETY: as above.
+            child(flags, stack != 0).then(|| unsafe { forked(caller, libc::SYS_clone3, call.arguments) })
+        }
+        libc::SYS_vfork => {
+            units::flag(Flags::FOREIGN_PROCESS);
+            None
+        }
+        _ => None,
+    }
+}
+
+/// A child that comes about with these flags: whether it is as good as forked. What can't be followed is flagged.
+fn child(flags: u64, own_stack: bool) -> bool {
+    if flags & libc::CLONE_VM as u64 != 0 {
+        units::flag(Flags::THREAD_UNREGISTERED);
+    } else if own_stack {
+        units::flag(Flags::FOREIGN_PROCESS);
+    } else {
+        return true;
+    }
+    false
+}
+
+/// # Safety
+/// The call must return in a child that has a copy of this stack.
+unsafe fn forked(caller: &Caller, number: c_long, arguments: [usize; 5]) -> sys::Result<usize> {
+    let [first, second, third, fourth, fifth] = arguments;
+    // SAFETY: the caller vouches.
+    fork::around_fork(caller, Ok(0), || unsafe { sys::call(number, [first, second, third, fourth, fifth, 0]) })
+}
+
+/// Nothing of libc's runs any more: the frames of this thread die here.
+fn thread_ends(caller: &Caller) {
+    if fork::leave_borrowed(caller, 1) {
+        return;
+    }
+    if let Some((_, record)) = thread::current().filter(|(_, record)| record.state.load(Relaxed) == thread::LIVE) {
+        walk::accounting(|| {
+            walk::count_all(caller, 1);
+            // The kernel knows it for a moment yet, but nobody is to stop it.
+            record.state.store(thread::FREE, Relaxed);
+        });
+    }
+}
+
+fn as_libc_has_it(result: sys::Result<usize>) -> i64 {
+    match result {
+        Ok(value) => value as i64,
+        Err(error) => {
+            // SAFETY: this thread's errno.
+            unsafe { *libc::__errno_location() = error.0 };
+            -1
+        }
+    }
+}
+
+tail_entry!("clone", only_wrapped!("clone"), clone);
+
+unsafe extern "C" fn clone(_start: usize, _stack: usize, flags: c_int) -> *const c_void {
+    let real = real_clone();
+    if profile::active() && is_system_call(real, &CLONE_BEGINS) {
+        if flags & libc::CLONE_VM == 0 {
+            units::flag(Flags::FOREIGN_PROCESS);
+        } else if flags & libc::CLONE_VFORK == 0 {
+            units::flag(Flags::THREAD_UNREGISTERED);
+        } else {
+            fork::borrower_begins();
+        }
+    }
+    real
+}

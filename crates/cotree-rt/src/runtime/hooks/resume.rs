@@ -1,0 +1,35 @@
+//! `__cotree_resuming`: the generated code calls it before each `resume`.
+
+use crate::layout::{ABANDONED, VALUE_SHIFT};
+use crate::runtime::hooks::linkage::{Caller, entry};
+use crate::runtime::record::registers::{self, Registers};
+use crate::runtime::record::{early, paths};
+use crate::runtime::stack::{unwind, walk};
+use crate::runtime::unit;
+
+entry!("__cotree_resuming", resuming, "rdi");
+
+unsafe extern "C" {
+    fn __cotree_resuming();
+}
+
+/// Whether the code address is in there: then the frame's caller was interrupted between its last known call and its end.
+pub fn is_announcing(pc: u64) -> bool {
+    let start = __cotree_resuming as unsafe extern "C" fn() as usize as u64;
+    // The entry has no more than so many bytes.
+    (start..start + 128).contains(&pc) && unwind::function_range(pc).is_some_and(|range| range.0 == start)
+}
+
+/// The activation is abandoned at the marker: the `_Unwind_Resume` that follows does not return, and is no known call.
+/// Counting it here and now needs no memory of it later, whoever walks the stack next and wherever the exception goes.
+unsafe extern "C" fn resuming(caller: &Caller) {
+    let Some(address) = unit::link_address(caller.pc) else { return };
+    walk::accounting(|| {
+        early::count(address, 1);
+        if registers::are_known() {
+            registers::for_each(caller.pc, &Registers::of(caller), |number, value| {
+                paths::count(ABANDONED | number << VALUE_SHIFT | address, value, 1);
+            });
+        }
+    });
+}

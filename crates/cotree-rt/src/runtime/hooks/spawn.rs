@@ -1,0 +1,287 @@
+//! Where threads begin and end: `main`, `pthread_create`, `thrd_create`, and the end that `pthread_exit` and cancellation
+//! give them.
+//!
+//! Under every start routine lies a trampoline of ours. It is the bottom at which walks stop, gives the thread its slabs,
+//! and keeps a cleanup handler registered: libc runs that when forced unwinding reaches the trampoline, with the dead
+//! stack still in place, so that the frames without landing pads are counted then, whatever the reason of the exit.
+
+use crate::runtime::file::profile;
+use crate::runtime::hooks::interpose::{behind, hook, labels, real, tail_hook};
+use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
+use crate::runtime::os::lock::Held;
+use crate::runtime::os::sys;
+use crate::runtime::process::thread::{self, ENDING, FREE, Thread};
+use crate::runtime::process::units;
+use crate::runtime::stack::walk;
+use crate::runtime::unit;
+use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+unsafe extern "C" {
+    fn cotree_rt_thread(record: *mut c_void) -> *mut c_void;
+    fn cotree_rt_unwound(record: *mut c_void);
+    static cotree_rt_bottom: u8;
+    static cotree_rt_bottom_end: u8;
+}
+
+behind!(cleanup_push = "_pthread_cleanup_push");
+behind!(cleanup_pop = "_pthread_cleanup_pop");
+
+// The trampolines. Both keep the cleanup buffer (four words) at the bottom of their frames.
+core::arch::global_asm!(
+    ".pushsection .text.cotree.trampolines,\"ax\",@progbits",
+    ".p2align 4",
+    ".hidden cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_main",
+    ".globl cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_main",
+    ".type cotree_rt_thread,@function",
+    ".type cotree_rt_main,@function",
+    "cotree_rt_bottom:",
+    "cotree_rt_thread:",
+    ".cfi_startproc",
+    "endbr64",
+    "push rbx",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_offset rbx, -16",
+    "sub rsp, 48",
+    ".cfi_adjust_cfa_offset 48",
+    "mov rbx, rdi",
+    "mov rsi, rsp",
+    "call {enter}",
+    "mov rdi, [rbx + {argument}]",
+    "call [rbx + {start}]",
+    "mov [rsp+40], rax",
+    "mov rdi, rbx",
+    "mov rsi, rsp",
+    "call {leave}",
+    "mov rax, [rsp+40]",
+    "add rsp, 48",
+    ".cfi_adjust_cfa_offset -48",
+    "pop rbx",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_restore rbx",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_thread, .-cotree_rt_thread",
+    "cotree_rt_main:",
+    ".cfi_startproc",
+    "endbr64",
+    "sub rsp, 72",
+    ".cfi_adjust_cfa_offset 72",
+    "mov [rsp+40], rdi",
+    "mov [rsp+48], rsi",
+    "mov [rsp+56], rdx",
+    "mov rdi, rsp",
+    "call {enter_main}",
+    "mov rdi, [rsp+40]",
+    "mov rsi, [rsp+48]",
+    "mov rdx, [rsp+56]",
+    "call rax",
+    "mov [rsp+40], rax",
+    "mov rdi, rsp",
+    "call {leave_main}",
+    "mov rax, [rsp+40]",
+    "add rsp, 72",
+    ".cfi_adjust_cfa_offset -72",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_main, .-cotree_rt_main",
+    "cotree_rt_bottom_end:",
+    ".popsection",
+    enter = sym enter,
+    leave = sym leave,
+    enter_main = sym enter_main,
+    leave_main = sym leave_main,
+    start = const offset_of!(Thread, start),
+    argument = const offset_of!(Thread, argument),
+);
+
+/// Whether the code address is in a trampoline.
+pub fn is_bottom(pc: u64) -> bool {
+    (&raw const cotree_rt_bottom as u64..&raw const cotree_rt_bottom_end as u64).contains(&pc)
+}
+
+type Cleanup = unsafe extern "C" fn(*mut c_void);
+
+fn push_cleanup(buffer: *mut c_void, record: &Thread) {
+    let push = cleanup_push();
+    if !push.is_null() {
+        let record = core::ptr::from_ref(record).cast_mut().cast();
+        // SAFETY: libc's function; the buffer lives as long as the trampoline's frame.
+        unsafe {
+            call!(push => fn(buffer => *mut c_void, cotree_rt_unwound => Cleanup, record => *mut c_void) -> ());
+        }
+    }
+}
+
+fn pop_cleanup(buffer: *mut c_void) {
+    let pop = cleanup_pop();
+    if !pop.is_null() {
+        // SAFETY: pairs with push_cleanup; 0 is "do not run it".
+        unsafe { call!(pop => fn(buffer => *mut c_void, 0 => c_int) -> ()) };
+    }
+}
+
+entry!("cotree_rt_unwound", unwound, "rsi");
+
+/// The thread is being left for good.
+unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
+    // SAFETY: the record that push_cleanup registered.
+    let record = unsafe { &*record.cast::<Thread>() };
+    if record.state.load(Relaxed) != ENDING {
+        walk::accounting(|| {
+            walk::count_all(caller, 1);
+            thread::ends(record);
+        });
+    }
+}
+
+unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
+    {
+        let _held = thread::lock();
+        thread::adopt(record);
+        units::give_slabs(thread::index_of(record), unit::thread_pointer());
+    }
+    sys::set_signal_mask(record.signals.load(Relaxed));
+    push_cleanup(buffer, record);
+}
+
+unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
+    pop_cleanup(buffer);
+    crate::runtime::slabs::verify_own();
+    thread::ends(record);
+}
+
+hook!("pthread_create", create, "r8");
+hook!("thrd_create", create_c11, "rcx");
+real!(real_create = "pthread_create");
+real!(real_create_c11 = "thrd_create");
+
+type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+
+weak!(attribute_signals = "pthread_attr_getsigmask_np");
+
+/// The signal mask that thread attributes ask for (glibc since 2.32).
+fn mask_of(attributes: *const c_void) -> Option<u64> {
+    let function = attribute_signals().filter(|_| !attributes.is_null())?;
+    let mut mask = [0_u64; 16];
+    // SAFETY: libc's function; its sigset_t has 128 bytes.
+    let result = unsafe { call!(function => fn(attributes => *const c_void, mask.as_mut_ptr() => *mut u64) -> c_int) };
+    (result == 0).then_some(mask[0])
+}
+
+/// Starts a thread by `create`, through the trampoline if there is a record for it.
+fn start(routine: usize, argument: usize, mask: Option<u64>, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
+    if !profile::active() {
+        return create(routine, argument);
+    }
+    // A signal must not find the new thread before it has its slab; nor may it stop this one between the record and the
+    // thread, which would be waited for at the end.
+    let signals = sys::set_signal_mask(u64::MAX);
+    let Some(record) = reserve() else {
+        sys::set_signal_mask(signals);
+        return create(routine, argument);
+    };
+    record.start.store(routine, Relaxed);
+    record.argument.store(argument, Relaxed);
+    record.signals.store(mask.unwrap_or(signals), Relaxed);
+    let result = create(cotree_rt_thread as Start as usize, core::ptr::from_ref(record) as usize);
+    if result != 0 {
+        record.state.store(FREE, Relaxed);
+    }
+    sys::set_signal_mask(signals);
+    result
+}
+
+fn reserve() -> Option<&'static Thread> {
+    let held: Held = thread::lock();
+    let record = thread::reserve();
+    drop(held);
+    record
+}
+
+unsafe extern "C" fn create(
+    handle: *mut c_void,
+    attributes: *const c_void,
+    routine: usize,
+    argument: usize,
+    _caller: &Caller,
+) -> c_int {
+    start(routine, argument, mask_of(attributes), |routine, argument| {
+        // SAFETY: libc's function; routine and argument belong together.
+        unsafe {
+            call!(real_create() => fn(handle => *mut c_void, attributes => *const c_void, routine => usize,
+                argument => usize) -> c_int)
+        }
+    })
+}
+
+unsafe extern "C" fn create_c11(handle: *mut c_void, routine: usize, argument: usize, _caller: &Caller) -> c_int {
+    start(routine, argument, None, |routine, argument| {
+        // SAFETY: as above; the trampoline returns what the routine does, an int in the same register.
+        unsafe { call!(real_create_c11() => fn(handle => *mut c_void, routine => usize, argument => usize) -> c_int) }
+    })
+}
+
+real!(real_start_main = "__libc_start_main");
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+
+// As tail_hook!, but with the trampoline for `main`.
+core::arch::global_asm!(
+    ".pushsection .text.cotree.start_main,\"ax\",@progbits",
+    ".p2align 4",
+    labels!("__libc_start_main"),
+    ".cfi_startproc",
+    ".cfi_undefined rip",
+    "endbr64",
+    "sub rsp, 56",
+    ".cfi_adjust_cfa_offset 56",
+    "mov [rsp+8], rsi",
+    "mov [rsp+16], rdx",
+    "mov [rsp+24], rcx",
+    "mov [rsp+32], r8",
+    "mov [rsp+40], r9",
+    "call {start_main}",
+    "lea rdi, [rip + cotree_rt_main]",
+    "mov rsi, [rsp+8]",
+    "mov rdx, [rsp+16]",
+    "mov rcx, [rsp+24]",
+    "mov r8, [rsp+32]",
+    "mov r9, [rsp+40]",
+    "add rsp, 56",
+    ".cfi_adjust_cfa_offset -56",
+    "jmp rax",
+    ".cfi_endproc",
+    ".popsection",
+    start_main = sym start_main,
+);
+
+/// Remembers `main`.
+unsafe extern "C" fn start_main(main: usize) -> *const c_void {
+    MAIN.store(main, Relaxed);
+    real_start_main()
+}
+
+/// Gives `main`'s address.
+unsafe extern "C" fn enter_main(buffer: *mut c_void) -> usize {
+    if let Some((_, record)) = thread::current() {
+        push_cleanup(buffer, record);
+    }
+    MAIN.load(Relaxed)
+}
+
+unsafe extern "C" fn leave_main(buffer: *mut c_void) {
+    if let Some((_, record)) = thread::current() {
+        pop_cleanup(buffer);
+        thread::ends(record);
+    }
+}
+
+// glibc only: after a pthread_cleanup_push handler of C code without exceptions. libc jumped to it by itself, unseen.
+real!(weak real_unwind_next = "__pthread_unwind_next");
+tail_hook!("__pthread_unwind_next", unwind_next);
+
+unsafe extern "C" fn unwind_next(_buffer: *mut c_void) -> *const c_void {
+    units::flag(crate::layout::Flags::THREAD_CANCELLED);
+    real_unwind_next()
+}

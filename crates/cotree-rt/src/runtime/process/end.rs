@@ -1,0 +1,288 @@
+//! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
+
+use crate::layout::{Flags, HANDLER, State};
+use crate::runtime::file::{no_room, profile};
+use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
+use crate::runtime::os::sys;
+use crate::runtime::process::{fork, stop, thread, units};
+use crate::runtime::record::early;
+#[cfg(feature = "shared-library")]
+use crate::runtime::record::paths;
+use crate::runtime::stack::walk;
+use crate::runtime::{slabs, unit};
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, Ordering};
+
+unsafe extern "C" {
+    #[cfg(not(feature = "static-executable"))]
+    fn __cxa_atexit(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
+    fn cotree_rt_at_exit(argument: *mut c_void);
+}
+
+weak!(at_quick_exit = "__cxa_at_quick_exit");
+weak!(plain_at_quick_exit = "at_quick_exit");
+
+entry!("cotree_rt_at_exit", at_exit, "rsi");
+
+/// A static executable's destructors are called by a handler that libc registers before anyone else: the last of all is the
+/// first of the destructors.
+#[cfg(feature = "static-executable")]
+#[used]
+#[unsafe(link_section = ".fini_array.00000")]
+static LAST: unsafe extern "C" fn(*mut c_void) = cotree_rt_at_exit;
+
+/// Registered before everyone else's handlers, so run after all of them.
+pub fn register() {
+    let object = object_handle();
+    // SAFETY: handlers with C linkage; the functions' own signatures.
+    unsafe {
+        #[cfg(not(feature = "static-executable"))]
+        __cxa_atexit(cotree_rt_at_exit, core::ptr::null_mut(), object);
+        let handler = cotree_rt_at_exit as unsafe extern "C" fn(*mut c_void);
+        if let Some(register) = at_quick_exit() {
+            call!(register => fn(handler => unsafe extern "C" fn(*mut c_void), object => *mut c_void) -> c_int);
+        } else if let Some(register) = plain_at_quick_exit() {
+            call!(register => fn(handler => unsafe extern "C" fn(*mut c_void)) -> c_int);
+        }
+    }
+}
+
+/// An executable's handler belongs to no object, so that nothing but the end of the process calls it.
+#[cfg(not(feature = "shared-library"))]
+fn object_handle() -> *mut c_void {
+    core::ptr::null_mut()
+}
+
+/// A library's goes with it.
+#[cfg(feature = "shared-library")]
+fn object_handle() -> *mut c_void {
+    unsafe extern "C" {
+        static __dso_handle: u8;
+    }
+    (&raw const __dso_handle).cast_mut().cast()
+}
+
+#[cfg(not(feature = "shared-library"))]
+unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
+    finish(caller, State::FINISHED);
+}
+
+/// A library ends when it is unloaded, or with the process: then the executable sees to it, after everyone's handlers,
+/// if it is profiled.
+#[cfg(feature = "shared-library")]
+unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
+    if !units::leave() {
+        return;
+    }
+    if is_unloading(caller) {
+        complete(State::FINISHED, 0);
+        paths::close();
+        slabs::let_go();
+    } else {
+        finish(caller, State::FINISHED);
+    }
+}
+
+/// Whether the handler was called by the library's own destructor, which stands below all handlers when an object is
+/// unloaded, and which has no unwind tables: a walk ends there. No frame of the library dies then.
+#[cfg(feature = "shared-library")]
+fn is_unloading(caller: &Caller) -> bool {
+    let mut walk = walk::Walk::new(caller);
+    let last = walk.by_ref().last();
+    !walk.is_complete() && last.is_some_and(|frame| unit::link_address(frame.pc).is_some())
+}
+
+/// The thread that ends the process; 0: none does.
+static ENDING: AtomicI32 = AtomicI32::new(0);
+
+/// Whether this thread may end the profile: the first to try. Others wait for the end of the process, except a signal
+/// handler on top of the thread that is at it.
+fn take_the_end() -> bool {
+    let me = sys::thread_id();
+    match ENDING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+        Ok(_) => true,
+        Err(other) if other == me => false,
+        Err(_) => loop {
+            sys::pause_a_little();
+            if ENDING.load(Ordering::Relaxed) == 0 {
+                return take_the_end();
+            }
+        },
+    }
+}
+
+/// A forked child has not ended, whatever its parent was doing.
+pub fn after_fork() {
+    ENDING.store(0, Ordering::Relaxed);
+}
+
+/// Accounts for what is alive, this thread's frames and those of the others, and completes the profiles for good.
+///
+/// In a child that runs in our memory, only what it leaves behind there is accounted for.
+pub fn finish(caller: &Caller, state: u32) {
+    if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
+        return;
+    }
+    let unanswered = stop::others();
+    // What a handler counted after the sum was made would make the file look damaged.
+    let signals = sys::set_signal_mask(u64::MAX);
+    walk::count_all(caller, 1);
+    complete(state, unanswered);
+    units::detach();
+    sys::set_signal_mask(signals);
+    stop::release();
+}
+
+/// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader knows
+/// whether it is code that counts.
+fn note_unforeseen_handlers() {
+    // Those that libc keeps for itself are ours when others are stopped.
+    const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
+    if unit::foresees_handlers() {
+        return;
+    }
+    for signal in (1..=64).filter(|signal| !LIBC.contains(signal)) {
+        let handler = sys::disposition(signal);
+        if no_room::is_handler(handler) {
+            continue;
+        }
+        if let Some(address) = unit::link_address(handler as u64 + 1) {
+            units::flag(Flags::HANDLER_UNFORESEEN);
+            early::count((address - 1) | HANDLER, 1);
+        }
+    }
+}
+
+/// Accounts for this thread and completes the profiles, but the program may go on: [`resume`]. False if the process is
+/// ending already.
+#[cfg(not(feature = "shared-library"))]
+pub fn suspend(caller: &Caller) -> bool {
+    if !profile::active() || !take_the_end() {
+        return false;
+    }
+    walk::count_all(caller, 1);
+    complete(State::FINISHED, thread::others().count() as u32);
+    true
+}
+
+/// Completes the profiles. The frames of so many threads are not accounted for, besides those that vanished.
+fn complete(state: u32, threads: u32) {
+    let threads = threads + thread::vanished();
+    note_unforeseen_handlers();
+    if fork::has_lost_borrower() {
+        units::flag(Flags::FOREIGN_PROCESS);
+    }
+    if threads > 0 {
+        units::flag(Flags::THREADS_ALIVE);
+    }
+    slabs::verify_own();
+    no_room::withstood(|| {
+        if slabs::slab_zero_in_use() {
+            units::flag(Flags::THREAD_UNREGISTERED);
+        }
+        units::publish(state, threads);
+    });
+}
+
+/// Takes [`suspend`] back, after an `exec` that failed.
+#[cfg(not(feature = "shared-library"))]
+pub fn resume(caller: &Caller, flags: &units::SavedFlags) {
+    units::unpublish();
+    walk::count_all(caller, -1);
+    flags.put_back();
+    ENDING.store(0, Ordering::Release);
+}
+
+/// `_exit` and its like: no handlers run, so all is done here.
+#[cfg(not(feature = "shared-library"))]
+pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
+    finish(caller, State::FINISHED);
+    sys::exit_group(status)
+}
+
+#[cfg(not(feature = "shared-library"))]
+mod hooks {
+    use super::{Caller, State, call, exit_now, finish, sys};
+    use crate::runtime::hooks::interpose::{hook, real};
+    use crate::runtime::stack::detour;
+    use core::ffi::{c_char, c_int, c_uint};
+
+    hook!("_exit", exit_now, "rsi");
+    hook!("_Exit", exit_now, "rsi");
+    hook!("abort", abort, "rdi");
+    hook!("__assert_fail", assert_fail, "r8");
+    real!(real_abort = "abort");
+    real!(real_assert_fail = "__assert_fail");
+
+    /// As libc's: a handler runs first, and may leave by a jump or an exit, which are followed like any other. Only when
+    /// nothing can stop the signal any more is the profile completed.
+    unsafe extern "C" fn abort(caller: &Caller) -> ! {
+        if sys::disposition(libc::SIGABRT) > libc::SIG_IGN {
+            let mask = sys::set_signal_mask(u64::MAX);
+            sys::set_signal_mask(mask & !(1 << (libc::SIGABRT - 1)));
+            detour::remember(caller);
+            // libc's own, so that the interrupted frame is not in this image.
+            // SAFETY: the program asked for it.
+            unsafe { libc::raise(libc::SIGABRT) };
+        }
+        finish(caller, State::ABORTED);
+        // SAFETY: the default action for a signal; libc's function.
+        unsafe {
+            sys::set_disposition(libc::SIGABRT, &[libc::SIG_DFL, 0, 0, 0]);
+            call!(real_abort() => fn() -> ());
+        }
+        sys::exit_group(134)
+    }
+
+    /// libc's own `abort` inside can't be seen. With a handler in place the profile stays as after a kill, unless the
+    /// handler leaves by a jump or an exit.
+    unsafe extern "C" fn assert_fail(
+        text: *const c_char,
+        file: *const c_char,
+        line: c_uint,
+        function: *const c_char,
+        caller: &Caller,
+    ) -> ! {
+        if sys::disposition(libc::SIGABRT) <= libc::SIG_IGN {
+            finish(caller, State::ABORTED);
+        }
+        // SAFETY: libc's function with the caller's arguments.
+        unsafe {
+            call!(real_assert_fail() => fn(text => *const c_char, file => *const c_char, line => c_uint,
+                function => *const c_char) -> ());
+        }
+        sys::exit_group(134)
+    }
+
+    /// libc's would leave through its own `_exit`, unseen.
+    unsafe extern "C" fn daemon(stay: c_int, keep_streams: c_int, caller: &Caller) -> c_int {
+        // SAFETY: plain libc calls; the paths are C strings.
+        unsafe {
+            match libc::fork() {
+                -1 => return -1,
+                0 => {}
+                _ => exit_now(0, caller),
+            }
+            if libc::setsid() == -1 {
+                return -1;
+            }
+            if stay == 0 && libc::chdir(c"/".as_ptr()) == -1 {
+                return -1;
+            }
+            if keep_streams == 0 {
+                let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+                if null == -1 {
+                    return -1;
+                }
+                for stream in 0..3 {
+                    libc::dup2(null, stream);
+                }
+                if null > 2 {
+                    libc::close(null);
+                }
+            }
+        }
+        0
+    }
+    hook!("daemon", daemon, "rdx");
+}

@@ -1,0 +1,9 @@
+//! The life of the process: its start, its threads, its forks, its end; and the link units in it.
+
+pub mod end;
+pub mod fork;
+pub mod snapshot;
+pub mod start;
+pub mod stop;
+pub mod thread;
+pub mod units;

@@ -1,0 +1,110 @@
+//! Start-up: before any code of the program runs.
+
+use crate::runtime::file::profile;
+use crate::runtime::os::say;
+use crate::runtime::process::{end, fork, thread};
+use crate::runtime::record::paths;
+use crate::runtime::stack::modules;
+use crate::runtime::{slabs, unit};
+#[cfg(not(feature = "shared-library"))]
+use core::ffi::c_int;
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+// Executables: glibc runs preinit_array first of all. musl does not know it; there init_array has to do, and gets no
+// arguments. The second call of the two is none.
+#[cfg(not(feature = "shared-library"))]
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static PREINIT: unsafe extern "C" fn(c_int, *mut *mut c_char, Environment) = preinit;
+
+#[used]
+#[unsafe(link_section = ".init_array.00000")]
+static INIT: unsafe extern "C" fn() = init;
+
+type Environment = *mut *mut c_char;
+
+unsafe extern "C" {
+    static environ: Environment;
+}
+
+#[cfg(not(feature = "shared-library"))]
+unsafe extern "C" fn preinit(_argc: c_int, _argv: *mut *mut c_char, environment: Environment) {
+    // SAFETY: glibc passes the environment, before it is in `environ`.
+    unsafe { start(environment) };
+}
+
+unsafe extern "C" fn init() {
+    // SAFETY: libc is initialised.
+    unsafe { start(environ) };
+}
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+const DEFAULT: &[u8] = b"%n.%p.cotree";
+
+/// # Safety
+/// The environment must be one, or null.
+unsafe fn start(environment: Environment) {
+    if STARTED.swap(true, Relaxed) {
+        return;
+    }
+    unit::find_image();
+    say::start();
+    // SAFETY: the caller vouches.
+    let pattern = unsafe { pattern(environment) };
+    if pattern.is_empty() || pattern == b"/dev/null" {
+        paths::close();
+        return;
+    }
+    thread::start(environment as u64);
+    profile::start(pattern);
+    if !profile::active() {
+        return;
+    }
+    slabs::claim(0);
+    modules::start();
+    end::register();
+    join();
+}
+
+/// An executable is the one that others join.
+#[cfg(not(feature = "shared-library"))]
+fn join() {
+    fork::register();
+    #[cfg(not(feature = "static-executable"))]
+    if !crate::runtime::hooks::landing::is_in_place() {
+        profile::flag_always(crate::layout::Flags::UNHOOKED);
+    }
+}
+
+/// A library relies on the executable for what it can't see, and says so if there is none.
+#[cfg(feature = "shared-library")]
+fn join() {
+    if !super::units::join() {
+        fork::register();
+        profile::flag_always(crate::layout::Flags::UNHOOKED);
+    }
+}
+
+/// The pattern for file names: `COTREE_FILE`, unless the program runs with rights that its caller has not.
+///
+/// # Safety
+/// The environment must be one, or null.
+unsafe fn pattern(environment: Environment) -> &'static [u8] {
+    // SAFETY: reads the auxiliary vector.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 || environment.is_null() {
+        return DEFAULT;
+    }
+    let mut at = environment;
+    // SAFETY: a NULL-terminated list of C strings.
+    unsafe {
+        while !(*at).is_null() {
+            if let Some(value) = CStr::from_ptr(*at).to_bytes().strip_prefix(b"COTREE_FILE=") {
+                return value;
+            }
+            at = at.add(1);
+        }
+    }
+    DEFAULT
+}

@@ -1,0 +1,138 @@
+//! Path registers of activations that end early: where they are, by return address.
+//!
+//! The code generator notes for each call where the values that live through it are: in memory, in registers that callees
+//! preserve, or nowhere, for they are constants. The machine function's number stands before its first instruction, which
+//! the unwind tables tell; so a function that the linker drops takes with it all that leads to its part of the table.
+
+use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
+use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::os::sys;
+use crate::runtime::stack::cache::Cache;
+use crate::runtime::stack::unwind;
+use crate::runtime::unit;
+
+/// What a frame's code has in registers while a call is under way.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Registers {
+    /// The stack pointer after the return.
+    pub sp: u64,
+    /// By [`unwind::PRESERVED`].
+    pub preserved: [u64; 6],
+}
+
+impl Registers {
+    /// Of no frame.
+    pub const NONE: Self = Self { sp: 0, preserved: [0; 6] };
+
+    pub fn of(caller: &Caller) -> Self {
+        let Caller { rbx, rbp, r12, r13, r14, r15, sp, .. } = *caller;
+        Self { sp, preserved: [rbx, rbp, r12, r13, r14, r15] }
+    }
+
+    /// By its DWARF number.
+    fn get(&self, register: u8) -> Option<u64> {
+        if usize::from(register) == unwind::RSP {
+            return Some(self.sp);
+        }
+        let place = unwind::PRESERVED.iter().position(|&preserved| preserved == usize::from(register))?;
+        Some(self.preserved[place])
+    }
+
+    fn value(&self, place: u64) -> Option<u64> {
+        // SAFETY: the table's own index.
+        let element = |index: u32| unsafe { unit::descriptor().register_values.add(index as usize).read() };
+        match RegisterValue::unpack(place)? {
+            RegisterValue::Constant(number) => Some(i64::from(number) as u64),
+            RegisterValue::LongConstant(index) => Some(element(index)),
+            RegisterValue::Address(index) => {
+                let address = self.at(RegisterValue::unpack(element(index))?)?;
+                let above = address.wrapping_sub(unit::descriptor().counters as u64) as i64;
+                let number = (above % 8 == 0).then_some((above / 8) as u64)?;
+                Some(number.wrapping_sub(element(index + 1)))
+            }
+            place => self.at(place),
+        }
+    }
+
+    /// What is in a place; None for what is none.
+    fn at(&self, place: RegisterValue) -> Option<u64> {
+        match place {
+            RegisterValue::Register(register) => self.get(register),
+            RegisterValue::Memory(register, offset) => {
+                let address = self.get(register)?.wrapping_add_signed(i64::from(offset));
+                let sure = address & !0xFFF == self.sp & !0xFFF && address.is_multiple_of(8);
+                // SAFETY: the frame is there, and so is what the table says is in it; a page that the kernel can read.
+                (sure || sys::readable(address)).then(|| unsafe { (address as *const u64).read_unaligned() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether anything is known of registers at any return address of this unit.
+pub fn are_known() -> bool {
+    unit::descriptor().register_functions != 0
+}
+
+/// Gives the values that are known at a return address of this unit, with their numbers.
+pub fn for_each(pc: u64, registers: &Registers, mut act: impl FnMut(u64, u64)) {
+    if !are_known() {
+        return;
+    }
+    for (number, place) in places(pc).iter().enumerate() {
+        if let Some(value) = registers.value(*place) {
+            act(number as u64, value);
+        }
+    }
+}
+
+/// One more than the index of a call in the table: to find it takes a search of the unwind tables.
+static CACHE: Cache<256> = Cache::new();
+/// In the cache: the call is not in the table.
+const NONE: u64 = u64::MAX;
+
+/// Where the values are.
+fn places(pc: u64) -> &'static [u64] {
+    let hash = unit::hash(pc);
+    let mut found = CACHE.find(pc, hash);
+    if found == 0 {
+        found = find(pc).map_or(NONE, |index| index as u64 + 1);
+        CACHE.keep(pc, hash, found);
+    }
+    if found == NONE {
+        return &[];
+    }
+    let descriptor = unit::descriptor();
+    // SAFETY: an index that `find` gave; one more record follows, and values are within the table.
+    unsafe {
+        let point = descriptor.register_returns.add(found as usize - 1);
+        let (first, end) = ((*point).value as usize, (*point.add(1)).value as usize);
+        core::slice::from_raw_parts(descriptor.register_values.add(first), end - first)
+    }
+}
+
+/// The index of the call in the table.
+fn find(pc: u64) -> Option<usize> {
+    let (start, _) = unwind::function_range(pc - 1)?;
+    let prefix = start.checked_sub(size_of::<FunctionPrefix>() as u64)?;
+    if prefix <= unit::image().0 {
+        return None;
+    }
+    // SAFETY: code of this image, behind its first byte; functions lie in whole segments.
+    let FunctionPrefix { magic, number, .. } = unsafe { (prefix as *const FunctionPrefix).read_unaligned() };
+    let descriptor = unit::descriptor();
+    if magic != FUNCTION_MAGIC || u64::from(number) >= descriptor.register_functions {
+        return None;
+    }
+    let offset = u32::try_from(pc - start).ok()?;
+    // SAFETY: one index more than there are functions.
+    let (first, end) = unsafe {
+        let index = descriptor.register_index.add(number as usize);
+        (*index as usize, *index.add(1) as usize)
+    };
+    // SAFETY: the function's part of the table.
+    let points: &[RegisterReturn] =
+        unsafe { core::slice::from_raw_parts(descriptor.register_returns.add(first), end - first) };
+    points.binary_search_by_key(&offset, |point| point.offset).ok().map(|at| first + at)
+}

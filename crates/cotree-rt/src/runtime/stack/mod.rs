@@ -1,0 +1,10 @@
+//! Walks over stacks.
+
+pub mod cache;
+pub mod detour;
+pub mod modules;
+#[cfg(not(feature = "shared-library"))]
+pub mod quick;
+pub mod rules;
+pub mod unwind;
+pub mod walk;

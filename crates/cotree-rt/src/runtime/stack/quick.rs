@@ -1,0 +1,195 @@
+//! Quick walks: over the calls of code whose unwind rules are known and common, up to a frame whose stack pointer is known.
+//!
+//! Programs that throw or jump all the time go by here. Frames are counted as they are passed. Whatever is out of the ordinary
+//! ends the walk, and what it has counted is taken back: [`crate::runtime::stack::walk::Walk`] knows all kinds of frames, and passes these in the
+//! same way.
+
+use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::os::sys;
+use crate::runtime::process::{thread, units};
+use crate::runtime::record::early::{self, Slot};
+use crate::runtime::record::registers::{self, Registers};
+use crate::runtime::stack::rules::{self, Rule};
+use crate::runtime::stack::{unwind, walk};
+use crate::runtime::unit::Image;
+
+/// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted here.
+#[inline(always)]
+pub fn with_registers() -> Option<bool> {
+    (!units::has_others()).then(registers::are_known)
+}
+
+/// Counts calls in a process of one unit.
+#[derive(Clone, Copy)]
+struct Counts {
+    image: Image,
+    table: &'static [Slot],
+}
+
+impl Counts {
+    #[inline(always)]
+    fn get() -> Option<Self> {
+        let counts = Self { image: Image::get(), table: early::table() };
+        (!counts.table.is_empty()).then_some(counts)
+    }
+
+    #[inline(always)]
+    fn add(self, pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
+        if let Some(address) = self.image.link_address(pc) {
+            early::count_at(self.table, address | tag, delta);
+            if let Some(registers) = registers {
+                units::count_registers(pc, address | tag, delta, registers);
+            }
+        }
+    }
+}
+
+/// Why a walk goes no further.
+enum Stop {
+    /// The stack pointer that it is to find seems to lie within the frame, whose CFA this is.
+    Within(u64),
+    /// The frame is not of the usual kind.
+    Unusual,
+}
+
+/// A frame that is in a call; of its registers only rbp is right, unless they are to be counted.
+struct Place<const REGISTERS: bool> {
+    pc: u64,
+    registers: Registers,
+}
+
+impl<const REGISTERS: bool> Place<REGISTERS> {
+    fn new(caller: &Caller) -> Self {
+        Self { pc: caller.pc, registers: Registers::of(caller) }
+    }
+
+    fn sp(&self) -> u64 {
+        self.registers.sp
+    }
+
+    fn registers(&self) -> Option<&Registers> {
+        REGISTERS.then_some(&self.registers)
+    }
+
+    /// Goes on to the caller, whose stack pointer is higher, but no higher than that, after an act for this frame. All
+    /// between is readable.
+    #[inline(always)]
+    fn step(&mut self, highest: u64, image: Image, act: impl FnOnce(&Self)) -> Result<(), Stop> {
+        let Registers { sp, ref preserved } = self.registers;
+        let mut rule = rules::look_up(self.pc, image.hash(self.pc));
+        let cfa = loop {
+            if rule.is_plain() {
+                break sp.wrapping_add(rule.cfa_offset());
+            } else if rule.is_plain_from_rbp() {
+                let cfa = preserved[rules::RBP_FIELD].wrapping_add(rule.cfa_offset());
+                break if cfa > sp { cfa } else { return Err(Stop::Unusual) };
+            }
+            rule = learn(self.pc, rule).ok_or(Stop::Unusual)?;
+        };
+        if cfa > highest {
+            return Err(Stop::Within(cfa));
+        }
+        act(self);
+        // SAFETY: between two stack pointers, or no further below the first of them than its caller's record is.
+        let read = |below: u64| unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() };
+        for (field, register) in self.registers.preserved.iter_mut().enumerate() {
+            let below = rule.saved_below(field);
+            if (REGISTERS || field == rules::RBP_FIELD) && below != 0 {
+                *register = read(below);
+            }
+        }
+        self.pc = read(8);
+        self.registers.sp = cfa;
+        Ok(())
+    }
+}
+
+/// The rule of a frame if it is common, but not known yet.
+#[cold]
+#[inline(never)]
+fn learn(pc: u64, found: Rule) -> Option<Rule> {
+    if found.is_known() || units::is_bottom(pc) {
+        return None;
+    }
+    unwind::learn(pc).filter(|rule| rule.is_common())
+}
+
+/// A landing that has been counted, but for the frame itself.
+pub struct Landing<const REGISTERS: bool> {
+    counts: Counts,
+    place: Place<REGISTERS>,
+    uncounted: u64,
+}
+
+impl<const REGISTERS: bool> Landing<REGISTERS> {
+    /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for those with
+    /// stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
+    #[inline(always)]
+    pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
+        let counts = Counts::get().filter(|_| is_readable(caller, sp))?;
+        let mut place = Place::new(caller);
+        while place.sp() <= uncounted {
+            place.step(sp, counts.image, |_| ()).ok()?;
+        }
+        let mut usual = true;
+        while place.sp() != sp {
+            let step = place.step(sp, counts.image, |place| counts.add(place.pc, 0, delta, place.registers()));
+            if let Err(stop) = step {
+                usual = matches!(stop, Stop::Within(cfa) if is_readable(caller, cfa));
+                break;
+            }
+        }
+        usual &= !units::is_bottom(place.pc) && !walk::is_leaping(place.pc);
+        let landing = Self { counts, place, uncounted };
+        if !usual {
+            landing.take_back(delta, caller);
+        }
+        usual.then_some(landing)
+    }
+
+    /// The return address of the frame.
+    pub fn pc(&self) -> u64 {
+        self.place.pc
+    }
+
+    /// Its stack pointer.
+    pub fn sp(&self) -> u64 {
+        self.place.sp()
+    }
+
+    /// Nothing is counted.
+    pub fn take_back(&self, delta: i64, caller: &Caller) {
+        walk::count_between(caller, self.uncounted, self.sp(), -delta);
+    }
+
+    /// Counts the frame, too.
+    #[inline(always)]
+    pub fn add(&self, tag: u64, delta: i64) {
+        self.counts.add(self.pc(), tag, delta, self.place.registers());
+    }
+
+    /// Counts a call of which no registers are known.
+    #[inline(always)]
+    pub fn add_call(&self, pc: u64, delta: i64) {
+        self.counts.add(pc, 0, delta, None);
+    }
+}
+
+/// Whether the stack is readable from where the caller's registers were saved up to that stack pointer, and all that common
+/// rules refer to is in there.
+#[inline(always)]
+fn is_readable(caller: &Caller, sp: u64) -> bool {
+    // No page lies between.
+    let saved = caller.sp.wrapping_sub(core::ptr::from_ref(caller) as u64);
+    (Rule::NEAR..0x1000).contains(&saved) && (thread::is_first_stack(caller.sp, sp) || is_page_by_page(caller.sp, sp))
+}
+
+/// More than most frames take up.
+const MOST_PAGES: u64 = 16;
+
+#[cold]
+#[inline(never)]
+fn is_page_by_page(from: u64, to: u64) -> bool {
+    let pages = (from >> 12) + 1..(to.saturating_sub(1) >> 12) + 1;
+    from < to && pages.end - pages.start <= MOST_PAGES && pages.into_iter().all(|page| sys::readable(page << 12))
+}
