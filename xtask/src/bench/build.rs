@@ -1,8 +1,10 @@
 //! Building one program in one variant.
 //!
-//! cotree's builds of C programs share their objects: these are bitcode, in which nothing is measured yet.
+//! cotree's builds of C programs share their objects: these are bitcode, in which nothing is measured yet. Compiler and linker
+//! run in the root of the workspace and get all paths relative to it, since objects and the map contain them: the same sources become the
+//! same executable wherever the workspace lies.
 
-use super::campaign::Campaign;
+use super::subject::Subject;
 use super::variants::{self, Tool, Variant};
 use super::workers;
 use crate::programs::Program;
@@ -16,40 +18,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Something that is built in many ways.
-pub enum Subject {
-    /// C or C++.
-    C(Program),
-    /// Rust.
-    Rust(Package),
+/// Whether a link keeps the machine code that it was made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// For [`Builder::moved`].
+    Kept,
+    /// As usual.
+    Dropped,
 }
 
-impl Subject {
-    /// Its name in tables and folders.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Subject::C(program) => program.name,
-            Subject::Rust(package) => package.name,
-        }
-    }
-
-    /// The argument lists to run it with.
-    pub fn runs(&self) -> Vec<Vec<String>> {
-        match self {
-            Subject::C(program) => program.runs.clone(),
-            Subject::Rust(package) => package.runs.iter().map(|(arguments, _)| arguments.clone()).collect(),
-        }
-    }
-
-    /// Can it be built so?
-    pub fn has(&self, variant: &Variant) -> bool {
-        matches!(self, Subject::C(_)) || variant.rust.is_some()
-    }
-}
-
-/// An executable.
+/// What came of a build.
 pub struct Built {
-    /// Where it is.
+    /// The stripped executable.
     pub executable: PathBuf,
     /// Processor time of compiler and linker.
     pub cost: Duration,
@@ -65,22 +45,32 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Compiles what is shared by some of these, in this folder.
-    pub fn new(campaign: &Campaign<'a>, subject: &'a Subject, folder: &Path) -> Result<Builder<'a>> {
-        let Campaign { context, variants, .. } = *campaign;
+    /// Compiles the objects that the builds of cotree and of LLVM's passes share, where they are wanted, `jobs` files at a time.
+    pub fn new(
+        context: &'a Context,
+        subject: &'a Subject,
+        shared: bool,
+        folder: &Path,
+        jobs: usize,
+    ) -> Result<Builder<'a>> {
         let mut builder = Builder { context, subject, objects: Vec::new(), compiled: Duration::ZERO };
-        let share = variants.iter().any(|variant| matches!(variant.tool, Tool::Cotree | Tool::Passes));
         let Subject::C(program) = subject else { return Ok(builder) };
-        if !share {
+        if !shared {
             return Ok(builder);
         }
         let folder = folder.join("objects");
         workspace::fresh(&folder)?;
+        let root = format!("{}/", workspace::root().display());
+        let flags = program.flags.iter().map(|flag| flag.replace(&root, "")).collect();
+        let program = Program { flags, ..program.clone() };
         let numbered: Vec<(usize, &PathBuf)> = program.sources.iter().enumerate().collect();
-        let compiled = workers::each(campaign.jobs, &numbered, |(index, source)| -> Result<(PathBuf, Duration)> {
+        let compiled = workers::each(jobs, &numbered, |(index, source)| -> Result<(PathBuf, Duration)> {
             let object = folder.join(format!("{index}.o"));
-            let compiler = context.cotree_cc(&[], program.cxx);
-            let cost = measure::run(&program.compile(compiler, &["-O2"], source, &object))?;
+            let mut compiler = context.cotree_cc(&[], program.cxx);
+            compiler.current_dir(workspace::root());
+            let options = ["-O2", "-ffile-compilation-dir=."];
+            let command = program.compile(compiler, &options, relative(source), relative(&object));
+            let cost = measure::run(&command)?;
             Ok((object, cost.processor))
         });
         for result in compiled {
@@ -102,16 +92,28 @@ impl<'a> Builder<'a> {
         Ok(bitcode)
     }
 
-    /// Builds a variant in an empty folder.
-    pub fn build(&self, variant: &Variant, weights: Option<&Path>, folder: &Path) -> Result<Built> {
-        match self.subject {
-            Subject::C(program) => self.build_c(program, variant, weights, folder),
-            Subject::Rust(package) => self.build_rust(package, variant, weights, folder),
+    /// Builds a variant in an empty folder, and strips the executable of what nobody loads.
+    pub fn build(&self, variant: &Variant, weights: Option<&Path>, parts: Parts, folder: &Path) -> Result<Built> {
+        workspace::fresh(folder)?;
+        let built = match self.subject {
+            Subject::C(program) => self.build_c(program, variant, weights, parts, folder)?,
+            Subject::Rust(package) => self.build_rust(package, variant, weights, folder)?,
+        };
+        let executable = folder.join("stripped");
+        match variant.tool {
+            // Old versions of valgrind fail on recent debug information,
+            Tool::Cotree | Tool::Passes => strip("-g", &built.executable, &executable)?,
+            // and on symbols in the sections of clang's coverage;
+            Tool::Llvm | Tool::Gcc => strip("-s", &built.executable, &executable)?,
+            // strip doesn't understand what BOLT wrote.
+            Tool::Bolt => drop(fs::copy(&built.executable, &executable)?),
         }
+        fs::remove_file(&built.executable)?;
+        Ok(Built { executable, ..built })
     }
 
-    /// cotree's build of a C program once more, its code moved by so many bytes; none of others. `folder` gets an executable's name,
-    /// and [`Self::build`] must have kept the build's parts there.
+    /// Links cotree's build of a C program once more, its code moved by so many bytes; `None` for other builds. It must have been
+    /// built in `folder` with [`Parts::Kept`].
     pub fn moved(&self, variant: &Variant, folder: &Path, bytes: usize) -> Result<Option<PathBuf>> {
         let Subject::C(program) = self.subject else { return Ok(None) };
         if variant.tool != Tool::Cotree {
@@ -133,7 +135,10 @@ impl<'a> Builder<'a> {
         objects.append(&mut parts(folder)?);
         let executable = folder.join(format!("moved-{bytes}"));
         command::succeed(&mut self.link(program, variant, None, &objects, &executable))?;
-        Ok(Some(executable))
+        let stripped = folder.join(format!("stripped-{bytes}"));
+        strip("-g", &executable, &stripped)?;
+        fs::remove_file(&executable)?;
+        Ok(Some(stripped))
     }
 
     /// cotree's link of a C program.
@@ -146,8 +151,9 @@ impl<'a> Builder<'a> {
         executable: &Path,
     ) -> Command {
         let mut linker = self.cotree(variant, weights);
-        linker.arg(if program.cxx { "c++" } else { "cc" });
-        program.link(linker, &["-O2"], objects, executable)
+        linker.arg(if program.cxx { "c++" } else { "cc" }).current_dir(workspace::root());
+        let objects: Vec<PathBuf> = objects.iter().map(|object| relative(object).to_owned()).collect();
+        program.link(linker, &["-O2"], &objects, relative(executable))
     }
 
     fn cotree(&self, variant: &Variant, weights: Option<&Path>) -> Command {
@@ -159,17 +165,24 @@ impl<'a> Builder<'a> {
         cotree
     }
 
-    fn build_c(&self, program: &Program, variant: &Variant, weights: Option<&Path>, folder: &Path) -> Result<Built> {
+    fn build_c(
+        &self,
+        program: &Program,
+        variant: &Variant,
+        weights: Option<&Path>,
+        parts: Parts,
+        folder: &Path,
+    ) -> Result<Built> {
         let executable = folder.join("program");
         let options = [&["-O2"], variant.options.as_slice()].concat();
         let run = |command: Command| anyhow::Ok(measure::run(&command)?.processor);
         let cost = match variant.tool {
             Tool::Cotree => {
                 let mut link = self.link(program, variant, weights, &self.objects, &executable);
-                if variant.timed {
-                    let parts = folder.join(PARTS);
-                    workspace::fresh(&parts)?;
-                    link.env("TMPDIR", parts).env("COTREE_KEEP_TEMPS", "1");
+                if parts == Parts::Kept {
+                    let folder = folder.join(PARTS);
+                    workspace::fresh(&folder)?;
+                    link.env("TMPDIR", folder).env("COTREE_KEEP_TEMPS", "1");
                 }
                 self.compiled + run(link)?
             }
@@ -228,6 +241,15 @@ impl<'a> Builder<'a> {
         fs::remove_dir_all(&target)?;
         Ok(Built { executable, cost })
     }
+}
+
+/// The path as seen from the root of the workspace.
+fn relative(path: &Path) -> &Path {
+    path.strip_prefix(workspace::root()).unwrap_or(path)
+}
+
+fn strip(what: &str, from: &Path, to: &Path) -> Result<()> {
+    command::succeed(Command::new("strip").arg(what).arg("-o").arg(to).arg(from)).map(drop)
 }
 
 /// Below the folder of a build: what cotree's linker made, machine code.

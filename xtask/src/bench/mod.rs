@@ -1,57 +1,71 @@
-//! `cargo xtask bench`: what profiling costs, beside what it costs with other tools, in one run.
+//! `cargo xtask bench`: what profiling costs, beside what it costs with other tools.
 //!
-//! All ratios of instructions are over each tool's own build without counters: they repeat on any machine, however busy. Times
-//! are printed for information and never tested.
+//! All ratios of instructions are over each tool's own build without counters: they repeat on any machine, however busy.
+//! Measurements are kept in `bench/results.json`, and `bench/RESULTS.md` is made from it. Each one is written when it is made: a run
+//! that was interrupted is resumed by starting it again.
 
 mod build;
+mod built;
 mod campaign;
+mod code;
+mod comparison;
 mod footprint;
 mod instructions;
+mod page;
 mod plans;
+mod results;
 mod store;
+mod subject;
 mod summary;
 mod tables;
+mod timing;
 mod variants;
 mod workers;
 
-use crate::programs::{self, Workload};
 use crate::real::Context;
-use crate::sources::Sources;
-use crate::{command, rust_programs, tools, workspace};
-use anyhow::{Context as _, Result, ensure};
-use build::Subject;
+use crate::{command, tools, workspace};
+use anyhow::{Result, ensure};
 use campaign::Campaign;
-use std::fmt::Write;
+use footprint::Footprint;
+use page::Page;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Mutex;
 use std::time::Instant;
-use summary::Results;
+use store::Store;
+use subject::Workloads;
+use timing::Thoroughness;
+use variants::Variant;
 
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Fewer programs and builds, smaller workloads, and don't write bench/RESULTS.md: less than ten minutes on an idle machine
-    #[arg(long)]
-    quick: bool,
-    /// Fewer builds, but no smaller workloads
-    #[arg(long)]
-    few: bool,
-    /// Only programs whose name contains this
+    /// Only programs whose name contains this; bench/RESULTS.md is not written
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// Only builds by these
+    /// Only builds whose name contains this, and those that they are compared with; bench/RESULTS.md is not written
+    #[arg(long, value_name = "PART")]
+    build: Option<String>,
+    /// Only builds by these; bench/RESULTS.md is not written
     #[arg(long, value_enum)]
     tool: Vec<variants::Tool>,
-    /// Take numbers of gcc, clang and BOLT alone from the last run, where versions, sources and options are the same
+    /// Measure gcc, clang, rustc, BOLT and LLVM's passes again, whether they have changed or not
     #[arg(long)]
-    reuse: bool,
+    peers: bool,
+    /// After the instructions, take times, of peers only with `--peers`; the machine should have no other work for some hours
+    #[arg(long)]
+    time: bool,
+    /// Fewer programs and builds, and smaller workloads: a first look, kept apart from bench/results.json
+    #[arg(long)]
+    quick: bool,
+    /// Measure nothing, only write bench/RESULTS.md from bench/results.json and bench/NOTES.md
+    #[arg(long)]
+    page: bool,
+    /// Compare totals with bench/results.json of this revision
+    #[arg(long, value_name = "REVISION", default_value = "HEAD")]
+    before: String,
     /// How many builds go on at once [default: one per processor]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Measure nothing, only put bench/NOTES.md into bench/RESULTS.md anew
-    #[arg(long)]
-    notes: bool,
     /// Use this cotree and don't build one
     #[arg(long, value_name = "PATH")]
     cotree: Option<PathBuf>,
@@ -60,177 +74,87 @@ pub struct Args {
 /// What `--quick` leaves out: programs that take long to build, and of whose kind another one stays.
 const NOT_QUICK: [&str; 5] = ["lua-c++", "zstd", "oniguruma", "meshoptimizer", "json-regex"];
 
-/// Measures everything and prints it.
+impl Args {
+    /// Whether a program is part of this run.
+    fn wants_program(&self, program: &Workloads) -> bool {
+        match &self.only {
+            Some(part) => program.name().contains(part.as_str()),
+            None => !(self.quick && NOT_QUICK.contains(&program.name())),
+        }
+    }
+
+    /// Whether a build is part of this run.
+    fn wants_build(&self, variant: &Variant, variants: &[Variant]) -> bool {
+        let named = |variant: &Variant| self.build.as_ref().is_none_or(|part| variant.name.contains(part.as_str()));
+        let base_of = |other: &Variant| other.tool.base() == variant.name && named(other);
+        (variant.quick || !self.quick)
+            && (self.tool.is_empty() || self.tool.contains(&variant.tool))
+            && (named(variant) || variants.iter().any(base_of))
+    }
+
+    /// Whether all that is kept in the file is part of this run.
+    fn wants_all(&self) -> bool {
+        self.only.is_none() && self.build.is_none() && self.tool.is_empty() && !self.quick
+    }
+}
+
+/// Measures what has changed, and prints what it costs.
 pub fn run(args: &Args) -> Result<bool> {
-    if args.notes {
-        let file = results_file();
-        let text = std::fs::read_to_string(&file).with_context(|| format!("can't read {}", file.display()))?;
-        let measured =
-            text.split_once(NOTES).with_context(|| format!("no line `{}` in {}", NOTES.trim(), file.display()))?.0;
-        std::fs::write(&file, with_notes(measured)?)?;
-        return Ok(true);
-    }
-    let (quick, only) = (args.quick, args.only.as_deref());
-    ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
     let start = Instant::now();
+    ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
     let context = Context::new(workspace::cotree(args.cotree.clone())?, false)?;
-    let (mut variants, mut missing) = variants::available(&context, quick || args.few)?;
-    if quick {
-        missing.push("With `--quick`, times are of five rounds and one layout, which says little, and `-fprofile-generate` has one form.".into());
-        if only.is_none() {
-            missing.push(format!("Not measured: {}, and what it takes to build SQLite.", NOT_QUICK.join(", ")));
-        }
-    }
-    variants.retain(|variant| args.tool.is_empty() || args.tool.contains(&variant.tool));
-    let store = Mutex::new(store::Store::open(&context, args.reuse, quick)?);
-    let counter = instructions::Counter::choose();
-    let subjects = subjects(&context.sources, if quick { Workload::Tiny } else { Workload::Small })?;
-    let (long, short) =
-        (self::subjects(&context.sources, Workload::Long)?, self::subjects(&context.sources, Workload::Start)?);
-    let (rounds, layouts) = if quick { (5, 1) } else { (128, 16) };
-    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
-    let campaign = Campaign { context: &context, variants: &variants, counter, rounds, layouts, jobs };
-    let mut results = Results { variants: variants.clone(), programs: Vec::new() };
-    let mut sets = Results { variants: variants.clone(), programs: Vec::new() };
+    let all = subject::all(&context.sources, args.quick)?;
+    let programs: Vec<&Workloads> = all.iter().filter(|program| args.wants_program(program)).collect();
+    ensure!(!programs.is_empty(), "no program has such a name");
+    let mut store = Store::open(&context, args.quick)?;
+    let before = if args.quick { Some(Store::open(&context, true)?) } else { store.at(&args.before)? };
+    let (variants, missing) = variants::available(&context)?;
+    let wanted = |variant: &Variant| args.wants_build(variant, &variants);
     let mut failures = Vec::new();
-    for set in programs::kernels::sets().map(Subject::C) {
-        if only.is_none_or(|part| set.name().contains(part)) {
-            let mut measured = campaign.measure(&set, None, &store)?;
-            failures.append(&mut measured.failures);
-            sets.programs.push(measured);
+    if !args.page {
+        let today = command::text(Command::new("date").args(["--utc", "+%F"]))?.trim().to_owned();
+        let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
+        let campaign =
+            Campaign { context: &context, variants: &variants, wanted: &wanted, peers: args.peers, jobs, today };
+        failures = campaign.count(&programs, &mut store)?;
+        if args.time {
+            failures.extend(take_times(args, &campaign, &programs, &mut store)?);
         }
     }
-    let unfinished = workspace::scratch().join("bench-so-far.md");
-    for [subject, long, short] in campaign::triples(subjects, long, short)? {
-        let wanted = |part| subject.name().contains(part);
-        if only.map_or(!(quick && NOT_QUICK.contains(&subject.name())), wanted) {
-            let mut measured = campaign.measure(&subject, Some([&long, &short]), &store)?;
-            failures.append(&mut measured.failures);
-            results.programs.push(measured);
-            std::fs::write(&unfinished, page(&context, counter, args, &missing, &failures, [&results, &sets])?)?;
-        }
+    let page = Page { context: &context, variants: &variants, programs: &programs, store: &store };
+    if !args.page && !args.wants_all() {
+        println!("{}", page.text()?);
     }
-    ensure!(!(results.programs.is_empty() && sets.programs.is_empty()), "no program has such a name");
-    let mut text = page(&context, counter, args, &missing, &failures, [&results, &sets])?;
-    if !quick && only.is_none_or(|part| "sqlite".contains(part)) && args.tool.is_empty() {
-        text += &footprint::measure(&context)?;
+    for sentence in &missing {
+        println!("{sentence}");
     }
-    println!("{text}\n{:.0} s", start.elapsed().as_secs_f64());
+    let differences = comparison::table(&programs, &variants, before.as_ref(), &store, args.peers);
+    println!("\nOverhead by instructions in total, before ({}) and now:\n\n{differences}", args.before);
     for failure in &failures {
         println!("FAIL  {failure}");
     }
-    if !quick && only.is_none() && args.tool.is_empty() {
-        let file = results_file();
-        std::fs::write(&file, with_notes(&text)?)?;
-        println!("written to {}", file.display());
+    if args.page || (args.wants_all() && failures.is_empty()) {
+        println!("written: {}", page.save()?.display());
     }
+    println!("{:.0} s", start.elapsed().as_secs_f64());
     Ok(failures.is_empty())
 }
 
-fn results_file() -> PathBuf {
-    workspace::root().join("bench/RESULTS.md")
-}
-
-/// The line with files by their names alone: where they are on the machine that measured is nobody's business.
-fn without_folders(line: &str) -> String {
-    let words =
-        line.split(' ').map(|word| if word.starts_with('/') { word.rsplit('/').next().unwrap_or(word) } else { word });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// Behind this line of the results people speak.
-const NOTES: &str = "\n## Notes\n\n";
-
-/// The results with the notes on them, but for the notes' title.
-fn with_notes(measured: &str) -> Result<String> {
-    let file = workspace::root().join("bench/NOTES.md");
-    let notes = std::fs::read_to_string(&file).with_context(|| format!("can't read {}", file.display()))?;
-    let body = notes.split_once("\n\n").with_context(|| format!("no title in {}", file.display()))?.1;
-    Ok(format!("{}\n{NOTES}{body}", measured.trim_end()))
-}
-
-/// What there is to tell of the programs that were measured.
-fn page(
-    context: &Context,
-    counter: instructions::Counter,
-    args: &Args,
-    missing: &[String],
-    failures: &[String],
-    [results, sets]: [&Results; 2],
-) -> Result<String> {
-    let mut text = heading(context, counter)?;
-    if args.reuse {
-        text += "Numbers of gcc, clang and BOLT alone may be of an earlier run with the same versions, sources and options.\n\n";
-    }
-    if args.few {
-        text += "Only some builds were measured (`--few`).\n\n";
-    }
-    for sentence in missing {
-        writeln!(text, "{sentence}\n")?;
-    }
-    if failures.is_empty() {
-        text += "All builds of a program printed the same and ended with the same status.\n\n";
-    }
-    for failure in failures {
-        writeln!(text, "**Failed**: {}\n", without_folders(failure.lines().next().unwrap_or_default()))?;
-    }
-    if !results.programs.is_empty() {
-        results.write(&mut text)?;
-    }
-    sets.write_sets(&mut text)?;
-    if !results.programs.is_empty() {
-        tables::write(results, &mut text)?;
-    }
-    Ok(text)
-}
-
-fn subjects(sources: &Sources, workload: Workload) -> Result<Vec<Subject>> {
-    let mut all: Vec<Subject> = programs::all(sources, workload)?.into_iter().map(Subject::C).collect();
-    all.push(Subject::Rust(rust_programs::json_regex(sources, workload)));
-    all.push(Subject::Rust(rust_programs::iterators(workload)));
-    Ok(all)
-}
-
-fn heading(context: &Context, counter: instructions::Counter) -> Result<String> {
-    let date = command::text(Command::new("date").args(["--utc", "+%F"]))?;
+/// The step that needs a quiet machine. Says what failed.
+fn take_times(args: &Args, campaign: &Campaign<'_>, programs: &[&Workloads], store: &mut Store) -> Result<Vec<String>> {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let mut text = String::from("# Measurements\n\n");
-    writeln!(
-        text,
-        "Written by `cargo xtask bench` on {}, in one run. Instructions are counted by {}. {} processors; load over the last \
-         quarter of an hour {}: above 2.5 or so, others were at work too, and times mean less.\n",
-        date.trim(),
-        counter.name(),
-        std::thread::available_parallelism().map_or(1, usize::from),
-        load.split(' ').nth(2).unwrap_or("unknown")
-    )?;
-    for tool in [&*context.clang.c(), "gcc", "ld", "rustc", "valgrind"] {
-        writeln!(text, "- {}", tools::version(tool))?;
+    println!("load at the beginning of --time: {}", load.split(' ').next().unwrap_or("unknown"));
+    let thoroughness =
+        if args.quick { Thoroughness { rounds: 5, layouts: 1 } } else { Thoroughness { rounds: 128, layouts: 16 } };
+    let mut failures = timing::time(campaign, programs, thoroughness, store)?;
+    if args.wants_all() || args.only.as_deref() == Some("sqlite") {
+        match Footprint::measure(campaign.context, campaign.today.clone()) {
+            Ok(footprint) => store.keep_footprint(footprint)?,
+            Err(error) => failures.push(format!("building SQLite: {error:#}")),
+        }
     }
-    if let Some(bolt) = variants::bolt(context) {
-        let version = command::text(Command::new(bolt).arg("--version"))?;
-        writeln!(text, "- BOLT, {}", version.lines().find(|l| l.contains("version")).unwrap_or_default().trim())?;
+    if let Some(noise) = timing::describe_noise(store, programs) {
+        println!("{noise}");
     }
-    writeln!(text, "- {}", command::text(context.cotree().arg("--version"))?.trim())?;
-    for (name, version) in crate::sources::PINNED {
-        write!(
-            text,
-            "{}{name} {}",
-            if name == crate::sources::PINNED[0].0 { "- sources: " } else { ", " },
-            version.trim_start_matches('=')
-        )?;
-    }
-    text += "\n\n";
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_name_no_folders() {
-        let line = "zlib: A=b/c /here/cotree cc -O2 /there/0.o ended with 1";
-        assert_eq!(without_folders(line), "zlib: A=b/c cotree cc -O2 0.o ended with 1");
-    }
+    Ok(failures)
 }

@@ -3,12 +3,13 @@
 
 use crate::command;
 use crate::real::Context;
-use anyhow::{Context as _, Error, Result};
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// What is known of one program.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plans {
     /// By the profile of an edge build.
     pub increments: Option<Increments>,
@@ -16,9 +17,12 @@ pub struct Plans {
     pub paths: Option<Paths>,
     /// Of C programs: facts of their bitcode.
     pub loops: Option<Loops>,
+    /// The hashes of the edge build's code and of the path build's, which made the profiles.
+    pub code: [String; 2],
 }
 
 /// Increments that placements of counters execute, in one run (Ball & Larus 1994, Graph 4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Increments {
     /// A counter in every block.
     pub redundant: f64,
@@ -33,6 +37,7 @@ pub struct Increments {
 }
 
 /// Executed paths (Ball & Larus 1996, Tables 1 and 2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Paths {
     /// How many different ones.
     pub different: u64,
@@ -47,6 +52,7 @@ pub struct Paths {
 }
 
 /// How many loops have variables that can count (Frenot & Pereira 2024, Fig. 11).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loops {
     /// Loops.
     pub loops: u64,
@@ -64,21 +70,16 @@ impl Plans {
     /// Asks cotree: `edge` is a profile and the binary that it is of, `path` a path profile.
     pub fn new(
         context: &Context,
-        edge: Option<(&Path, &Path)>,
-        path: Option<&Path>,
+        (edge, binary): (&Path, &Path),
+        path: &Path,
         bitcode: &[PathBuf],
-        failed: &mut impl FnMut(Error),
-    ) -> Plans {
-        let increments = edge.map(|(profile, binary)| Increments::new(context, profile, binary));
-        let paths = path.map(|profile| Paths::new(context, profile));
-        let loops = (!bitcode.is_empty()).then(|| Loops::new(context, bitcode));
-        Plans { increments: known(increments, failed), paths: known(paths, failed), loops: known(loops, failed) }
+        code: [String; 2],
+    ) -> Result<Plans> {
+        let increments = Some(Increments::new(context, edge, binary)?);
+        let paths = Some(Paths::new(context, path)?);
+        let loops = (!bitcode.is_empty()).then(|| Loops::new(context, bitcode)).transpose()?;
+        Ok(Plans { increments, paths, loops, code })
     }
-}
-
-/// What there is, where it could be had.
-fn known<T>(asked: Option<Result<T>>, failed: &mut impl FnMut(Error)) -> Option<T> {
-    asked?.map_err(failed).ok()
 }
 
 fn json(command: &mut std::process::Command) -> Result<Value> {
@@ -122,9 +123,9 @@ impl Increments {
 
 impl Paths {
     fn new(context: &Context, profile: &Path) -> Result<Paths> {
-        let told = json(context.cotree().args(["paths", "--json"]).arg(profile))?;
+        let answer = json(context.cotree().args(["paths", "--json"]).arg(profile))?;
         let mut paths = Paths { different: 0, executions: 0, average: [0.0; 2], longest: [0; 2], most: 0 };
-        for unit in list(&told, "/units")? {
+        for unit in list(&answer, "/units")? {
             for function in list(unit, "/functions")? {
                 let executed = list(function, "/paths")?;
                 paths.different += executed.len() as u64;

@@ -1,68 +1,16 @@
 //! The tables of overheads.
 
-use super::campaign::{Cell, Measured, median};
+use super::results::{Measured, Results, geometric_mean, median, percent};
+use super::store::Counted;
 use super::variants::{self, Tool, Variant};
 use crate::table::Table;
 use std::fmt::Write;
 
-/// All programs, in all variants.
-pub struct Results {
-    /// The variants, in the order of the tables.
-    pub variants: Vec<Variant>,
-    /// The programs.
-    pub programs: Vec<Measured>,
-}
-
-/// One number of a variant over all programs, as ratios over the base.
-struct Spread {
-    total: f64,
-    median: f64,
-    worst: (f64, &'static str),
-}
-
 /// Has the variant its place in this table?
 type Belongs = fn(&Variant) -> bool;
 
-fn geometric_mean(ratios: Vec<f64>) -> Option<f64> {
-    let count = ratios.len() as f64;
-    (!ratios.is_empty()).then(|| (ratios.into_iter().map(f64::ln).sum::<f64>() / count).exp())
-}
-
-fn percent(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "–".into(), |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0))
-}
-
 impl Results {
-    fn named(&self, name: &str) -> Option<&Variant> {
-        self.variants.iter().find(|variant| variant.name == name)
-    }
-
-    fn counted(&self) -> impl Iterator<Item = &Variant> {
-        self.variants.iter().filter(|variant| !variant.is_base())
-    }
-
-    fn spread(&self, variant: &Variant, number: impl Fn(&Cell) -> f64) -> Option<Spread> {
-        let (mut sum, mut bases, mut ratios) = (0.0, 0.0, Vec::new());
-        for program in &self.programs {
-            let Some(ratio) = program.ratio(variant, &number) else { continue };
-            sum += number(&program.cells[variant.name]);
-            bases += number(&program.cells[variant.tool.base()]);
-            ratios.push((ratio, program.name));
-        }
-        let worst = ratios.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some(Spread { total: sum / bases, median: median(ratios.iter().map(|r| r.0).collect())?, worst })
-    }
-
-    fn instructions(&self, variant: &Variant) -> Option<Spread> {
-        self.spread(variant, |cell| cell.instructions as f64)
-    }
-
-    /// Processor time of each program that runs long enough, over its base.
-    fn times(&self, variant: &Variant) -> Vec<f64> {
-        self.programs.iter().filter_map(|program| program.slowdown(variant)).collect()
-    }
-
-    /// The geometric mean of their times; of how many, if not of all.
+    /// The geometric mean of the programs' times; of how many, if not of all.
     fn time(&self, variant: &Variant, all: usize) -> String {
         let times = self.times(variant);
         let count = times.len();
@@ -73,11 +21,8 @@ impl Results {
     /// What the programs' beginning and end take beyond those of their bases, on the average.
     fn longer_ends(&self, variant: &Variant) -> String {
         let all: Vec<f64> = self.programs.iter().filter_map(|program| program.longer_ends(variant)).collect();
-        if all.is_empty() {
-            "–".into()
-        } else {
-            format!("{:+.1} ms", 1e3 * all.iter().sum::<f64>() / all.len() as f64)
-        }
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        if all.is_empty() { "–".into() } else { format!("{mean:+.1} ms") }
     }
 
     /// All tables.
@@ -85,8 +30,7 @@ impl Results {
         self.write_summary(out)?;
         self.write_judgement(out)?;
         self.write_programs(out)?;
-        self.write_times(out)?;
-        self.write_columns(out)
+        self.write_times(out)
     }
 
     /// The sets of small functions.
@@ -101,9 +45,9 @@ impl Results {
              at -O2; instructions of all of them in one program, over each tool's own build without counters.\n"
         )?;
         let mut table = Table::new(std::iter::once("build").chain(self.programs.iter().map(|p| p.name)));
-        for variant in self.counted() {
+        for variant in self.with_counters().filter(|variant| self.instructions(variant).is_some()) {
             let cells = self.programs.iter().map(|program| percent(program.overhead(variant)));
-            table.row(std::iter::once(variant.name.to_owned()).chain(cells));
+            table.row(std::iter::once(variant.name.clone()).chain(cells));
         }
         writeln!(out, "{table}")
     }
@@ -116,27 +60,28 @@ impl Results {
              the middle, and for the worst. Time is the processor's, of work of a twentieth to a fifth of a second, what a tiny \
              workload takes taken off: over that of the base, as geometric mean over programs. It is that of undisturbed runs, the \
              fastest quarter of many but for the very fastest; of cotree's builds of C and C++ programs the mean of sixteen layouts, their code \
-             moved by 0, 16, 32 … 240 bytes (but with `--quick`). Beginning and end are what the tiny workload takes beyond the \
+             moved by 0, 16, 32 … 240 bytes. Beginning and end are what the tiny workload takes beyond the \
              base's, on the average. Size is of all executables without debug information, build of compiling and linking them \
              all, in processor time; of cotree's builds the base is `--profile none`.\n"
         )?;
         let header = ["build", "programs", "total", "median", "worst", "of", "time", "begin and end", "size", "build"];
         let mut table = Table::new(header);
-        for variant in self.counted() {
+        for variant in self.with_counters() {
             let Some(spread) = self.instructions(variant) else { continue };
-            let total = |number: &dyn Fn(&Cell) -> f64| self.spread(variant, number).map(|s| s.total);
-            let programs = self.programs.iter().filter(|p| p.cells.contains_key(variant.name)).count();
+            let total = |number: &dyn Fn(&Counted) -> Option<u64>| {
+                self.spread(variant, |counted| Some(number(counted)? as f64)).map(|spread| spread.total)
+            };
             table.row([
-                variant.name.to_owned(),
-                programs.to_string(),
+                variant.name.clone(),
+                spread.programs.to_string(),
                 percent(Some(spread.total)),
                 percent(Some(spread.median)),
                 percent(Some(spread.worst.0)),
                 spread.worst.1.to_owned(),
-                self.time(variant, programs),
+                self.time(variant, spread.programs),
                 self.longer_ends(variant),
-                percent(total(&|cell| cell.file as f64)),
-                percent(total(&|cell| cell.build.as_secs_f64())),
+                percent(total(&|counted| counted.bytes)),
+                percent(total(&|counted| counted.build_ms)),
             ]);
         }
         writeln!(out, "{table}")
@@ -221,19 +166,16 @@ impl Results {
     fn write_programs(&self, out: &mut String) -> std::fmt::Result {
         writeln!(out, "## Instructions by program\n")?;
         let groups: [(&str, Belongs); 4] = [
-            ("cotree's methods, over `cotree none`", |v| {
-                v.tool == Tool::Cotree && !v.name.starts_with("cotree edge,") && !v.name.starts_with("cotree path,")
-            }),
-            ("cotree's options, over `cotree none`", |v| {
-                v.name.starts_with("cotree edge,") || v.name.starts_with("cotree path,")
-            }),
+            ("cotree's methods, over `cotree none`", |v| v.method),
+            ("cotree's options, over `cotree none`", |v| v.tool == Tool::Cotree && !v.method),
             ("LLVM and BOLT, over clang or rustc alone (its passes in our place: over `cotree none`)", |v| {
                 matches!(v.tool, Tool::Llvm | Tool::Passes | Tool::Bolt)
             }),
             ("gcc, over gcc alone", |v| v.tool == Tool::Gcc),
         ];
         for (title, belongs) in groups {
-            let columns: Vec<&Variant> = self.counted().filter(|v| belongs(v)).collect();
+            let columns: Vec<&Variant> =
+                self.with_counters().filter(|v| belongs(v) && self.instructions(v).is_some()).collect();
             if columns.is_empty() {
                 continue;
             }
@@ -248,9 +190,9 @@ impl Results {
             writeln!(out, "### {title}\n\n{table}")?;
         }
         let bases: Vec<&Variant> = self.variants.iter().filter(|v| v.is_base()).collect();
-        let mut table = Table::new(std::iter::once("program").chain(bases.iter().map(|v| v.name)));
+        let mut table = Table::new(std::iter::once("program").chain(bases.iter().map(|v| v.name.as_str())));
         for program in &self.programs {
-            let millions = |v: &&Variant| program.cells.get(v.name).map(|cell| cell.instructions as f64 / 1e6);
+            let millions = |v: &&Variant| program.counted.get(&v.name).map(|counted| counted.instructions as f64 / 1e6);
             let cells = bases.iter().map(|v| millions(v).map_or("–".into(), |m| format!("{m:.1}")));
             table.row(std::iter::once(program.name.to_owned()).chain(cells));
         }
@@ -258,13 +200,16 @@ impl Results {
     }
 
     fn write_times(&self, out: &mut String) -> std::fmt::Result {
-        let columns: Vec<&Variant> = self.counted().filter(|v| v.timed).collect();
-        let Some(base) = self.variants.iter().find(|v| v.timed && v.is_base()) else { return Ok(()) };
-        let heads = ["program".to_owned(), format!("{}, ms", base.name)];
-        let mut table = Table::new(heads.into_iter().chain(columns.iter().map(|v| v.name.to_owned())));
+        let timed = |variant: &&Variant| self.programs.iter().any(|program| program.slowdown(variant).is_some());
+        let columns: Vec<&Variant> = self.with_counters().filter(timed).collect();
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let heads = ["program".to_owned(), format!("{}, ms", variants::NONE)];
+        let mut table = Table::new(heads.into_iter().chain(columns.iter().map(|v| v.name.clone())));
         for program in &self.programs {
-            let work = program.cells.get(base.name).and_then(|cell| cell.times.work());
-            let work = work.map_or("–".into(), |time| format!("{:.1}", 1e3 * time.as_secs_f64()));
+            let work = program.timed.get(variants::NONE).and_then(|timed| timed.work_ms);
+            let work = work.map_or("–".into(), |time| format!("{time:.1}"));
             let ratios = columns.iter().map(|variant| percent(program.slowdown(variant)));
             table.row([program.name.to_owned(), work].into_iter().chain(ratios));
         }
@@ -272,9 +217,9 @@ impl Results {
     }
 
     /// Spanning trees with and without loop variables (Frenot & Pereira 2024, Fig. 13).
-    fn write_columns(&self, out: &mut String) -> std::fmt::Result {
+    pub fn write_columns(&self, out: &mut String) -> std::fmt::Result {
         const ROWS: [(&str, &str); 3] = [
-            ("no counters", "cotree none"),
+            ("no counters", variants::NONE),
             ("spanning-tree counters", variants::PLAIN),
             ("and loop variables, callers, registers", variants::EDGE),
         ];
@@ -290,17 +235,17 @@ impl Results {
         let header = ["build", "instructions, millions", "median", "bytes of executables", "median", "time", "median"];
         let mut table = Table::new(header);
         for (title, variant) in rows {
-            let cells: Vec<&Cell> = self.programs.iter().filter_map(|p| p.cells.get(variant.name)).collect();
-            let of = |number: &dyn Fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(|cell| number(cell)).collect() };
-            let (instructions, bytes) = (of(&|cell| cell.instructions as f64 / 1e6), of(&|cell| cell.file as f64));
+            let cells: Vec<&Counted> = self.programs.iter().filter_map(|p| p.counted.get(&variant.name)).collect();
+            let instructions: Vec<f64> = cells.iter().map(|cell| cell.instructions as f64 / 1e6).collect();
+            let bytes: Option<Vec<f64>> = cells.iter().map(|cell| Some(cell.bytes? as f64)).collect();
             let times = self.times(variant);
             let shown = |number: Option<f64>, digits: usize| number.map_or("–".into(), |n| format!("{n:.digits$}"));
             table.row([
                 title.to_owned(),
                 format!("{:.1}", instructions.iter().sum::<f64>()),
                 shown(median(instructions.clone()), 1),
-                format!("{:.0}", bytes.iter().sum::<f64>()),
-                shown(median(bytes.clone()), 0),
+                shown(bytes.as_ref().map(|bytes| bytes.iter().sum::<f64>()), 0),
+                shown(bytes.and_then(median), 0),
                 percent(geometric_mean(times.clone())),
                 percent(median(times)),
             ]);

@@ -1,7 +1,6 @@
 //! The tables of the papers, of our programs: paths, increments, loops.
 
-use super::campaign::Measured;
-use super::summary::Results;
+use super::results::{Measured, Results, percent};
 use super::variants::{self, Variant};
 use crate::table::Table;
 use std::fmt::Write;
@@ -14,19 +13,20 @@ fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", 100.0 * part / whole) } else { "–".into() }
 }
 
-/// All of them.
+/// All of them, once anything is known of paths and plans.
 pub fn write(results: &Results, out: &mut String) -> std::fmt::Result {
+    if results.programs.iter().all(|program| program.plans.paths.is_none()) {
+        return Ok(());
+    }
     write_paths(results, out)?;
     write_increments(&results.programs, out)?;
     write_loops(&results.programs, out)
 }
 
 fn write_paths(results: &Results, out: &mut String) -> std::fmt::Result {
-    let named = |name: &str| results.variants.iter().find(|v| v.name == name);
-    let (Some(edge), Some(path)) = (named(variants::EDGE), named(variants::PATH)) else { return Ok(()) };
-    let overhead = |program: &Measured, variant: &Variant| {
-        program.overhead(variant).map_or("–".into(), |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0))
-    };
+    let named = [variants::EDGE, variants::PATH].map(|name| results.named(name));
+    let [Some(edge), Some(path)] = named else { return Ok(()) };
+    let overhead = |program: &Measured, variant: &Variant| percent(program.overhead(variant));
     let mut costs = Table::new([
         "program",
         "base, M instr.",
@@ -50,7 +50,7 @@ fn write_paths(results: &Results, out: &mut String) -> std::fmt::Result {
     ]);
     for program in &results.programs {
         if let Some(increments) = &program.plans.increments {
-            let base = program.cells.get(path.tool.base()).map_or(0.0, |cell| cell.instructions as f64);
+            let base = program.counted.get(path.tool.base()).map_or(0.0, |cell| cell.instructions as f64);
             let factor = program.overhead(path).zip(program.overhead(edge)).map(|(p, e)| (p - 1.0) / (e - 1.0));
             costs.row([
                 program.name.to_owned(),

@@ -1,4 +1,4 @@
-//! The builds that are measured: a table to which a row is easily added.
+//! The builds that are measured: one per method of cotree, then its options, then other tools.
 
 use crate::real::Context;
 use crate::{command, tools};
@@ -25,7 +25,7 @@ impl Tool {
     /// The build without counters that its others are compared with.
     pub fn base(self) -> &'static str {
         match self {
-            Tool::Cotree | Tool::Passes => "cotree none",
+            Tool::Cotree | Tool::Passes => NONE,
             Tool::Llvm | Tool::Bolt => "LLVM",
             Tool::Gcc => "gcc",
         }
@@ -36,7 +36,7 @@ impl Tool {
 #[derive(Clone)]
 pub struct Variant {
     /// As the tables name it.
-    pub name: &'static str,
+    pub name: String,
     /// Who builds.
     pub tool: Tool,
     /// Options of cotree, of opt, or of the C compiler.
@@ -45,36 +45,72 @@ pub struct Variant {
     pub rust: Option<Vec<&'static str>>,
     /// Give it the profile of [`EDGE`]'s run as `--weights`.
     pub weights: bool,
-    /// Take its time, too.
+    /// Part of `--time`.
     pub timed: bool,
-    /// Part of `--quick` and `--few`.
-    quick: bool,
+    /// Part of `--quick`.
+    pub quick: bool,
+    /// One of cotree's methods as it is by default, no option of it.
+    pub method: bool,
 }
 
+/// cotree's methods: each is a build and a column, with nothing more to do here.
+const METHODS: [&str; 7] = ["none", "block", "vertex", "vertex-edge", "edge", "path", "path-context"];
+/// Those that Rust programs are built with, too. They take long to build.
+const OF_RUST: [&str; 3] = ["none", "edge", "path"];
+/// Those that `--time` measures.
+const TIMED: [&str; 4] = ["none", "block", "edge", "path"];
+/// Those that `--quick` measures.
+const QUICK: [&str; 3] = ["none", "edge", "path"];
+
+/// What cotree's builds are compared with.
+pub const NONE: &str = "cotree none";
 /// cotree's default method.
 pub const EDGE: &str = "cotree edge";
 /// The same with nothing but counters on a spanning tree.
 pub const PLAIN: &str = "cotree edge, plain";
-/// The same with an exact profile of the same run.
-pub const EDGE_WEIGHTS: &str = "cotree edge, --weights";
 /// Path profiles.
 pub const PATH: &str = "cotree path";
 /// The two forms of the peer that cotree is judged by.
 pub const JUDGES: [&str; 2] = ["LLVM -fprofile-generate", "LLVM -fprofile-generate, no promotion"];
 
-fn variant(name: &'static str, tool: Tool, options: &[&'static str]) -> Variant {
-    let options = options.to_vec();
-    Variant { name, tool, options, rust: None, weights: false, timed: false, quick: false }
+fn variant(name: &str, tool: Tool, options: &[&'static str]) -> Variant {
+    Variant {
+        name: name.to_owned(),
+        tool,
+        options: options.to_vec(),
+        rust: None,
+        weights: false,
+        timed: false,
+        quick: false,
+        method: false,
+    }
 }
 
-fn cotree(name: &'static str, method: &'static str, options: &[&'static str]) -> Variant {
-    variant(name, Tool::Cotree, &[&["--profile", method], options].concat())
+/// cotree's build by a method, without further options.
+fn method(method: &'static str) -> Variant {
+    let plain = variant(&format!("cotree {method}"), Tool::Cotree, &["--profile", method]);
+    Variant {
+        rust: OF_RUST.contains(&method).then(Vec::new),
+        timed: TIMED.contains(&method),
+        quick: QUICK.contains(&method),
+        method: true,
+        ..plain
+    }
 }
 
-/// cotree's edge profile with its optimisations as told, and all others off.
-fn edge(name: &'static str, affine: &'static str, flow: &'static str) -> Variant {
+fn cotree(name: &str, method: &'static str, options: &[&'static str]) -> Variant {
+    variant(&format!("cotree {name}"), Tool::Cotree, &[&["--profile", method], options].concat())
+}
+
+/// cotree's edge profile with the given optimisations, and all others off.
+fn edge(name: &str, affine: &'static str, flow: &'static str) -> Variant {
     let others = ["--promote", "off", "--branch-hints", "off"];
     cotree(name, "edge", &[&["--affine", affine, "--interprocedural-flow", flow], &others[..]].concat())
+}
+
+/// A second copy of [`NONE`]'s executables: how far its times are from those of the first is the noise of `--time`.
+pub fn copy_of_none() -> Variant {
+    cotree("none, a copy", "none", &[]).rust(&[]).timed()
 }
 
 impl Variant {
@@ -94,9 +130,19 @@ impl Variant {
         Variant { rust: Some(options.to_vec()), ..self }
     }
 
-    /// Is this what its tool's others are compared with?
+    /// Whether its tool's others are compared with this one.
     pub fn is_base(&self) -> bool {
         self.name == self.tool.base()
+    }
+
+    /// Whether it is independent of what cotree does.
+    pub fn is_peer(&self) -> bool {
+        self.tool != Tool::Cotree
+    }
+
+    /// Whether it starts from the objects that `cotree cc` compiles.
+    pub fn shares_objects(&self) -> bool {
+        matches!(self.tool, Tool::Cotree | Tool::Passes)
     }
 
     /// A name for folders.
@@ -105,29 +151,23 @@ impl Variant {
     }
 }
 
-/// All rows.
-fn table() -> Vec<Variant> {
+/// All builds, in the order of the tables.
+pub fn table() -> Vec<Variant> {
     use Tool::{Bolt, Gcc, Llvm, Passes};
     let generate = ["-fprofile-generate", "-mllvm", "-disable-vp"];
-    vec![
-        cotree("cotree none", "none", &[]).rust(&[]).quick().timed(),
-        cotree("cotree block", "block", &[]).timed(),
-        cotree("cotree vertex", "vertex", &[]),
-        cotree("cotree vertex-edge", "vertex-edge", &[]),
-        cotree(EDGE, "edge", &[]).rust(&[]).quick().timed(),
-        edge(PLAIN, "off", "off").rust(&[]).quick().timed(),
-        edge("cotree edge, affine alone", "on", "off"),
-        edge("cotree edge, flow alone", "off", "on"),
-        edge("cotree edge, affine and flow", "on", "on"),
-        cotree("cotree edge, --promote off", "edge", &["--promote", "off"]),
-        cotree("cotree edge, --branch-hints off", "edge", &["--branch-hints", "off"]),
-        cotree(EDGE_WEIGHTS, "edge", &[]).weighted().rust(&[]).timed(),
-        cotree("cotree edge, --threads on", "edge", &["--threads", "on"]),
-        cotree(PATH, "path", &[]).rust(&[]).quick().timed(),
-        cotree("cotree path, --weights", "path", &[]).weighted(),
+    let mut table: Vec<Variant> = METHODS.into_iter().map(method).collect();
+    table.extend([
+        edge("edge, plain", "off", "off").rust(&[]).quick().timed(),
+        edge("edge, affine alone", "on", "off"),
+        edge("edge, flow alone", "off", "on"),
+        edge("edge, affine and flow", "on", "on"),
+        cotree("edge, --promote off", "edge", &["--promote", "off"]),
+        cotree("edge, --branch-hints off", "edge", &["--branch-hints", "off"]),
+        cotree("edge, --weights", "edge", &[]).weighted().rust(&[]).timed(),
+        cotree("edge, --threads on", "edge", &["--threads", "on"]),
+        cotree("path, --weights", "path", &[]).weighted(),
         // With 65536, the counters of SQLite and of zstd lie where valgrind itself wants to be.
-        cotree("cotree path, --path-array 16384", "path", &["--path-array", "16384"]),
-        cotree("cotree path-context", "path-context", &[]),
+        cotree("path, --path-array 16384", "path", &["--path-array", "16384"]),
         variant("LLVM's passes in our place", Passes, &["-do-counter-promotion"]),
         variant("LLVM's passes in our place, no promotion", Passes, &[]),
         variant("LLVM", Llvm, &[]).rust(&[]).quick().timed(),
@@ -142,14 +182,15 @@ fn table() -> Vec<Variant> {
         variant("gcc", Gcc, &[]).quick().timed(),
         variant("gcc --coverage", Gcc, &["--coverage"]).quick().timed(),
         variant("gcc -fprofile-generate", Gcc, &["-fprofile-generate", "-fno-profile-values"]).timed(),
-    ]
+    ]);
+    table
 }
 
-/// The rows that can be built here, and sentences about the others.
-pub fn available(context: &Context, few: bool) -> Result<(Vec<Variant>, Vec<String>)> {
+/// The builds that can be made here, and sentences about the others.
+pub fn available(context: &Context) -> Result<(Vec<Variant>, Vec<String>)> {
     let help = command::text(context.cotree().arg("--help"))?;
     let (mut variants, mut missing) = (Vec::new(), Vec::new());
-    for mut variant in table().into_iter().filter(|variant| variant.quick || !few) {
+    for mut variant in table() {
         let lacks = match variant.tool {
             Tool::Cotree => unknown(&mut variant, &help).map(|option| format!("this cotree has no `{option}`")),
             Tool::Passes if tools::find(&context.clang.llvm("opt")).is_none() => Some("there is no opt".into()),
@@ -159,7 +200,7 @@ pub fn available(context: &Context, few: bool) -> Result<(Vec<Variant>, Vec<Stri
             _ => None,
         };
         match lacks {
-            Some(reason) => missing.push(format!("{}: not measured, {reason}.", variant.name)),
+            Some(reason) => missing.push(format!("{}: can't be measured here, {reason}.", variant.name)),
             None => variants.push(variant),
         }
     }
