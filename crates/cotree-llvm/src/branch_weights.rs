@@ -6,7 +6,7 @@
 //! Without counts of an earlier run it is told of some branches all the same: [`cotree_core::seldom`].
 
 use crate::apply::Layer;
-use crate::extract::{Extracted, Handles};
+use crate::extract::{Extracted, FunctionIr};
 use crate::ffi::*;
 use crate::module::Module;
 use cotree_core::facts::{EdgeFacts, Function};
@@ -28,7 +28,7 @@ pub(crate) fn tell(module: &Module, extracted: &Extracted, weights: &Weights) {
         let weighting = known.and_then(|profile| Weighting::from_profile(&function.cfg().ok()?, profile));
         if let Some(weighting) = weighting {
             // SAFETY: the handles are of this very module, unchanged since extraction.
-            unsafe { tell_function(module, function, handles, &weighting) };
+            unsafe { tell_function(module, function, handles.open(module), &weighting) };
         }
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers
             weights[facts.successor as usize] = SELDOM[0];
             // SAFETY: the handles are of this very module, unchanged since extraction: the branch has two ways.
             unsafe {
-                let branch = LLVMGetBasicBlockTerminator(handles.blocks[facts.src.index()]);
+                let branch = LLVMGetBasicBlockTerminator(handles.open(module).blocks[facts.src.index()].raw());
                 // What `__builtin_unpredictable` says is the author's word.
                 if LLVMGetMetadata(branch, unpredictable).is_null() {
                     set(module, branch, &weights);
@@ -63,7 +63,7 @@ pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers
 
 /// # Safety
 /// The handles must match the module's IR.
-unsafe fn tell_function(module: &Module, function: &Function, handles: &Handles, weighting: &Weighting) {
+unsafe fn tell_function(module: &Module, function: &Function, handles: &FunctionIr<'_>, weighting: &Weighting) {
     let mut rest = &function.edges[..];
     while let Some(first) = rest.first() {
         let block = first.src;
@@ -72,7 +72,7 @@ unsafe fn tell_function(module: &Module, function: &Function, handles: &Handles,
         rest = behind;
         // SAFETY: as the caller promises; successors are asked for by numbers that the terminator has.
         unsafe {
-            let terminator = LLVMGetBasicBlockTerminator(handles.blocks[block.index()]);
+            let terminator = LLVMGetBasicBlockTerminator(handles.blocks[block.index()].raw());
             let count = |&(edge, _): &(usize, &EdgeFacts)| weighting.edge(Edge::new(edge));
             let own = (number..).zip(own);
             let weights: Vec<f64> = match LLVMGetInstructionOpcode(terminator) {
@@ -165,7 +165,7 @@ mod tests {
              one:\n  br label %end\nend:\n  %r = phi i32 [ %sum, %out ], [ 1, %one ]\n  ret i32 %r\n}\n";
         let module = Module::parse_text("seldom", text).expect("valid IR");
         let extracted = extract(&module, &Selection::default());
-        let (function, handles) = (&extracted.facts.functions[0], &extracted.handles[0]);
+        let (function, handles) = (&extracted.facts.functions[0], extracted.handles[0].open(&module));
         let critical: Vec<Edge> = (function.edges.iter().zip(0..))
             .filter(|(edge, _)| edge.kind == EdgeKind::True)
             .map(|(_, number)| Edge(number))
@@ -182,7 +182,7 @@ mod tests {
         keep_out_of_the_way(&module, &extracted, &layers);
         let told: Vec<Vec<u64>> = critical
             .iter()
-            .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()]))
+            .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()].raw()))
             .collect();
         assert_eq!(told, [vec![], vec![17, 83], vec![]]);
         Module::parse_text("again", &module.to_text()).expect("valid metadata");
@@ -195,7 +195,7 @@ mod tests {
              a:\n  br i1 %c, label %b, label %d\nb:\n  ret i32 1\nd:\n  ret i32 2\n}\n";
         let module = Module::parse_text("weights", text).expect("valid IR");
         let extracted = extract(&module, &Selection::default());
-        let (function, handles) = (&extracted.facts.functions[0], &extracted.handles[0]);
+        let (function, handles) = (&extracted.facts.functions[0], extracted.handles[0].open(&module));
         let cfg = function.cfg().expect("a graph");
         let (entry, a) = (function.edges[0].src, function.edges.iter().find(|e| e.kind == EdgeKind::True).unwrap().src);
         let counts = function.edges.iter().map(|edge| match edge.kind {
@@ -209,7 +209,7 @@ mod tests {
         let weighting = Weighting::new(&cfg, counts.chain([100.0]).collect());
         // SAFETY: the handles are the module's.
         unsafe { tell_function(&module, function, handles, &weighting) };
-        let told = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()]));
+        let told = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()].raw()));
         let share = |percent: u64| (1 << 30) * percent / 100 + 1;
         // The default first, then the cases.
         assert_eq!(told[0], [share(30), share(30), share(10), share(30)]);

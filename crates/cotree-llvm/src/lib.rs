@@ -1,6 +1,6 @@
 //! Extraction of program facts from LLVM bitcode, application of probe plans to it, and code generation.
 //!
-//! All FFI to LLVM, and all its unsafe code, is in this crate. A link unit goes through [`link_unit`]: every module is
+//! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles ([`ir`]). A link unit goes through [`link_unit`]: every module is
 //! parsed in a context of its own ([`module`]), told what the linker said of its symbols ([`linkage`]), turned into
 //! facts ([`extract`]), planned together with all others (in `cotree-core`), given its probes ([`apply`]), optimised
 //! and emitted ([`codegen`]).
@@ -10,6 +10,7 @@ mod constructors;
 mod entries;
 pub mod error;
 mod ffi;
+pub mod ir;
 mod module;
 mod runtime_object;
 mod signals;

@@ -4,16 +4,33 @@ use crate::error::Error;
 use crate::ffi::*;
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::prelude::*;
+use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A parsed module with its context.
 pub struct Module {
     pub(crate) name: String,
     pub(crate) context: LLVMContextRef,
     pub(crate) raw: LLVMModuleRef,
+    /// Instructions that were taken out of their blocks, to be deleted when no handle can refer to them.
+    pub(crate) removed: RefCell<Vec<LLVMValueRef>>,
+    state: State,
     /// Errors that LLVM reported while working on this context.
     diagnostics: Box<Diagnostics>,
+}
+
+/// A module between two moments at which objects of it may be deleted: no two modules have the same, nor has one after it was
+/// changed by who borrows it exclusively.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State(u64);
+
+impl State {
+    fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 #[derive(Default)]
@@ -27,6 +44,7 @@ unsafe impl Send for Module {}
 
 impl Drop for Module {
     fn drop(&mut self) {
+        self.sweep();
         // SAFETY: both were made by us and are disposed of once, the module before its context.
         unsafe {
             LLVMDisposeModule(self.raw);
@@ -73,7 +91,7 @@ impl Module {
                 let reason = diagnostics.errors.join("; ");
                 return Err(bad_bitcode(name, reason, bitcode));
             }
-            Self { name: name.into(), context, raw, diagnostics }.checked()
+            Self::new(name, context, raw, diagnostics).checked()
         }
     }
 
@@ -102,8 +120,22 @@ impl Module {
                 LLVMContextDispose(context);
                 return Err(Error::BadBitcode { module: name.into(), reason });
             }
-            Self { name: name.into(), context, raw, diagnostics }.checked()
+            Self::new(name, context, raw, diagnostics).checked()
         }
+    }
+
+    fn new(name: &str, context: LLVMContextRef, raw: LLVMModuleRef, diagnostics: Box<Diagnostics>) -> Self {
+        Self { name: name.into(), context, raw, removed: RefCell::default(), state: State::new(), diagnostics }
+    }
+
+    /// Which objects there are: handles that were kept from the same state refer to such.
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    /// Objects may have been deleted: handles that were kept are of no use any more.
+    pub(crate) fn renew(&mut self) {
+        self.state = State::new();
     }
 
     /// The module, if it is valid and for a machine that we know.

@@ -36,7 +36,8 @@ pub(super) unsafe fn open<'p>(
         let value = variable_of(lowering, variable)?;
         // SAFETY: as the caller promises. Flags are taken off instructions that can have them.
         unsafe {
-            for &increment in &value.flagged {
+            for increment in &value.flagged {
+                let increment = increment.raw();
                 match LLVMGetInstructionOpcode(increment) {
                     LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub => {
                         LLVMSetNSW(increment, 0);
@@ -52,7 +53,7 @@ pub(super) unsafe fn open<'p>(
     Ok(initial)
 }
 
-fn variable_of<'a>(lowering: &Lowering<'a>, variable: Variable) -> Result<&'a Value, Error> {
+fn variable_of<'a>(lowering: &Lowering<'a>, variable: Variable) -> Result<&'a Value<'a>, Error> {
     let found = lowering.handles.affine.get(variable.index());
     found.ok_or_else(|| lowering.unsupported(&format!("of the unknown variable {variable}")))
 }
@@ -61,13 +62,13 @@ fn variable_of<'a>(lowering: &Lowering<'a>, variable: Variable) -> Result<&'a Va
 ///
 /// # Safety
 /// The value must match the IR.
-unsafe fn value_at_entry(lowering: &Lowering<'_>, counters: &Counters, variable: &Value) -> LLVMValueRef {
-    let phi = variable.phi;
+unsafe fn value_at_entry(lowering: &Lowering<'_>, counters: &Counters, variable: &Value<'_>) -> LLVMValueRef {
+    let phi = variable.phi.raw();
     // SAFETY: as the caller promises. A terminator follows all that comes in from its block.
     unsafe {
         let entries: Vec<_> = (0..LLVMCountIncoming(phi))
             .map(|i| (i, LLVMGetIncomingBlock(phi, i)))
-            .filter(|(_, block)| !variable.latches.contains(block))
+            .filter(|&(_, block)| variable.latches.iter().all(|latch| latch.raw() != block))
             .collect();
         if variable.freeze {
             let mut frozen: BTreeMap<LLVMBasicBlockRef, LLVMValueRef> = BTreeMap::new();
@@ -109,7 +110,12 @@ unsafe fn value_at_entry(lowering: &Lowering<'_>, counters: &Counters, variable:
 ///
 /// # Safety
 /// The builder must be positioned where the value, which is one of the variable's, is available.
-unsafe fn number(lowering: &Lowering<'_>, counters: &Counters, variable: &Value, value: LLVMValueRef) -> LLVMValueRef {
+unsafe fn number(
+    lowering: &Lowering<'_>,
+    counters: &Counters,
+    variable: &Value<'_>,
+    value: LLVMValueRef,
+) -> LLVMValueRef {
     let Reading::HighestBit { never_zero, .. } = variable.reading else { return value };
     let b = counters.builder;
     // SAFETY: as the caller promises; all is of one integer type, and the name says which function it is.
@@ -143,13 +149,13 @@ pub(super) unsafe fn close(
 ) -> Result<(), Error> {
     let unsupported = || lowering.unsupported(&format!("{closing:?}"));
     let value = variable_of(lowering, closing.variable)?;
-    let present = lowering.present(*value.read.get(&closing.from).ok_or_else(unsupported)?);
+    let present = lowering.present(value.read.get(&closing.from).ok_or_else(unsupported)?.raw());
     let entry = lowering.initial.get().and_then(|initial| initial.get(&closing.variable)).ok_or_else(unsupported)?;
     let entry = lowering.present(*entry);
     let condition = match way.map(|way| lowering.function.edges[way.index()]) {
         None => None,
         Some(facts) => {
-            let condition = *value.conditions.get(&facts.src).ok_or_else(unsupported)?;
+            let condition = value.conditions.get(&facts.src).ok_or_else(unsupported)?.raw();
             Some((lowering.present(condition), facts.successor == 0))
         }
     };

@@ -38,16 +38,19 @@ pub(super) fn number(module: &Module, extracted: &Extracted) -> Vec<Vec<LLVMValu
         let mut calls = vec![Vec::new(); extracted.handles.len()];
         let functions = extracted.facts.functions.iter().zip(&extracted.handles);
         for ((function, handles), calls) in functions.zip(&mut calls) {
+            let handles = handles.open(module);
+            let code = handles.function.raw();
             // Dying stacks are walked by unwind tables, whatever the compiler was told about them.
             let tables = LLVMCreateEnumAttribute(module.context, attribute_kind("uwtable"), ASYNCHRONOUS);
-            LLVMAddAttributeAtIndex(handles.function, FUNCTION_INDEX, tables);
-            let subprogram = debug.subprogram(function, handles.function);
-            give_locations(&debug, handles.function, &subprogram);
+            LLVMAddAttributeAtIndex(code, FUNCTION_INDEX, tables);
+            let subprogram = debug.subprogram(function, code);
+            give_locations(&debug, code, &subprogram);
             let subprogram = subprogram.scope;
             if function.untouched.is_some() && function.sites.iter().all(|site| site.probe == 0) {
                 continue;
             }
-            for (site, &instruction) in function.sites.iter().zip(&handles.sites) {
+            for (site, instruction) in function.sites.iter().zip(&handles.sites) {
+                let instruction = instruction.raw();
                 let call = if site.resume_marker { marker(module, instruction) } else { instruction };
                 LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, enum_attribute(module, "nomerge"));
                 debug.number(call, site, subprogram);

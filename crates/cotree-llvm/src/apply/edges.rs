@@ -49,14 +49,14 @@ unsafe fn split(
     probed: &[&OnEdge],
 ) -> Result<(), Error> {
     let counters = &emitter.counters;
-    let target_block = lowering.handles.blocks[target.index()];
+    let target_block = lowering.handles.blocks[target.index()].raw();
     let mut moves = Vec::with_capacity(probed.len());
     for (edge, probes) in probed {
         let facts = &lowering.function.edges[edge.index()];
         if !facts.kind.splittable() {
             return Err(lowering.unsupported("on an edge that cannot be split"));
         }
-        let source_block = lowering.handles.blocks[facts.src.index()];
+        let source_block = lowering.handles.blocks[facts.src.index()].raw();
         let whole_group = matches!(facts.kind, EdgeKind::Case(_) | EdgeKind::Cases(..) | EdgeKind::Default);
         // SAFETY: blocks and terminators of this function; the new block ends in a branch to the old target.
         unsafe {
@@ -98,7 +98,7 @@ unsafe fn at_landing_pad(
     probed: &[&OnEdge],
 ) -> Result<(), Error> {
     let counters = &emitter.counters;
-    let pad = lowering.handles.blocks[target.index()];
+    let pad = lowering.handles.blocks[target.index()].raw();
     let mut numbers: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     let mut effects: BTreeMap<usize, Effect> = BTreeMap::new();
     for (edge, steps) in probed {

@@ -18,7 +18,7 @@ pub(crate) use counters::{COUNTERS, GS, SLAB};
 pub use paths::Paths;
 
 use crate::error::Error;
-use crate::extract::{Extracted, Handles};
+use crate::extract::{Extracted, FunctionIr};
 use crate::ffi::*;
 use crate::module::Module;
 use crate::walk;
@@ -119,7 +119,7 @@ pub fn apply(
         let lowering = Lowering {
             module,
             function,
-            handles,
+            handles: handles.open(module),
             unit,
             numbers: OnceCell::new(),
             initial: OnceCell::new(),
@@ -136,7 +136,7 @@ pub fn apply(
         let bare = function.untouched.is_some() || layers.iter().all(|l| l.plan.probes.is_empty());
         if bare && unit.registers_at_calls {
             // SAFETY: a function of this module.
-            unsafe { bundles::add_unknown(module, handles.function) };
+            unsafe { bundles::add_unknown(module, lowering.handles.function.raw()) };
         }
         if bare {
             continue;
@@ -170,7 +170,7 @@ struct Emitter<'a> {
 struct Lowering<'a> {
     module: &'a Module,
     function: &'a Function,
-    handles: &'a Handles,
+    handles: &'a FunctionIr<'a>,
     unit: &'a Unit<'a>,
     numbers: OnceCell<HashMap<LLVMBasicBlockRef, usize>>,
     /// What affine variables were when their loops were entered.
@@ -194,14 +194,14 @@ impl Lowering<'_> {
         // edge moves no instruction of an existing block.
         unsafe {
             let entry = self.first_position(Block(0));
-            let counters = Counters::new(self.module, self.unit, number, self.handles.function, entry);
+            let counters = Counters::new(self.module, self.unit, number, self.handles.function.raw(), entry);
             let probes = || {
                 at.values().flatten().filter_map(|step| match step {
                     Step::Probe(_, probe) => Some(probe),
                     Step::Copy(_) => None,
                 })
             };
-            let beginning = [LLVMGetFirstInstruction(self.handles.blocks[0]), entry];
+            let beginning = [LLVMGetFirstInstruction(self.handles.blocks[0].raw()), entry];
             let registers = paths.map(|paths| {
                 PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, beginning)
             });
@@ -239,7 +239,7 @@ impl Lowering<'_> {
             edges::lower(self, &emitter, &on_edges)?;
             if let Some(registers) = &emitter.registers
                 && self.unit.registers_at_calls
-                && bundles::can_carry(self.handles.function)
+                && bundles::can_carry(self.handles.function.raw())
             {
                 registers.at_calls(counters, self.function, calls);
             }
@@ -297,12 +297,12 @@ impl Lowering<'_> {
                     }
                     Probe::CountIfTaken(counter, edge) => {
                         let facts = &self.function.edges[edge.index()];
-                        let target = self.handles.blocks[facts.dst.index()];
-                        let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[facts.src.index()]);
+                        let target = self.handles.blocks[facts.dst.index()].raw();
+                        let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[facts.src.index()].raw());
                         counters.increment_if_branching_to(
                             base + u64::from(counter.0),
                             branch,
-                            self.handles.function,
+                            self.handles.function.raw(),
                             target,
                         );
                     }
@@ -332,7 +332,7 @@ impl Lowering<'_> {
     /// The number of a reachable block.
     fn number_of(&self, block: LLVMBasicBlockRef) -> Option<usize> {
         let numbers =
-            self.numbers.get_or_init(|| self.handles.blocks.iter().enumerate().map(|(i, &b)| (b, i)).collect());
+            self.numbers.get_or_init(|| self.handles.blocks.iter().enumerate().map(|(i, &b)| (b.raw(), i)).collect());
         numbers.get(&block).copied()
     }
 
@@ -354,7 +354,7 @@ impl Lowering<'_> {
                 let opcode = LLVMGetInstructionOpcode(instruction);
                 matches!(opcode, LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMLandingPad | LLVMOpcode::LLVMAlloca)
             };
-            let mut rest = walk::instructions(self.handles.blocks[block.index()]).skip_while(stays_in_front);
+            let mut rest = walk::instructions(self.handles.blocks[block.index()].raw()).skip_while(stays_in_front);
             rest.next().expect("a block ends in a terminator")
         }
     }
@@ -366,7 +366,7 @@ impl Lowering<'_> {
     unsafe fn last_position(&self, block: Block) -> LLVMValueRef {
         // SAFETY: the verifier allows only a bitcast between a musttail call and its `ret`.
         unsafe {
-            let terminator = LLVMGetBasicBlockTerminator(self.handles.blocks[block.index()]);
+            let terminator = LLVMGetBasicBlockTerminator(self.handles.blocks[block.index()].raw());
             let mut before = LLVMGetPreviousInstruction(terminator);
             if !before.is_null() && LLVMGetInstructionOpcode(before) == LLVMOpcode::LLVMBitCast {
                 before = LLVMGetPreviousInstruction(before);

@@ -5,6 +5,7 @@
 
 pub(crate) mod affine;
 mod edges;
+mod handles;
 mod hints;
 mod lines;
 mod segment;
@@ -12,10 +13,12 @@ mod selection;
 mod sites;
 
 pub use affine::find as find_affine;
+pub(crate) use handles::{FunctionIr, Handles};
 pub use selection::Selection;
 pub(crate) use sites::{DirectCall, plain};
 
 use crate::ffi::*;
+use crate::ir::{self, Value};
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
 use crate::signals::INSTALLERS;
@@ -55,22 +58,6 @@ pub struct Extracted {
     pub(crate) named_in_assembly: HashSet<String>,
 }
 
-/// LLVM's objects behind one [`Function`].
-pub(crate) struct Handles {
-    pub(crate) function: LLVMValueRef,
-    /// Indexed by `Block`.
-    pub(crate) blocks: Vec<LLVMBasicBlockRef>,
-    /// Indexed by `Site`: the call, or for a resume marker the `resume`.
-    pub(crate) sites: Vec<LLVMValueRef>,
-    /// Its calls by name, in order, for questions about the whole call graph; those that are certain to return are in it too.
-    pub(crate) calls: Vec<DirectCall>,
-    /// The function's affine variables.
-    pub(crate) affine: Vec<affine::Value>,
-}
-
-// SAFETY: the handles point into a `Module`, which travels together with them; see there.
-unsafe impl Send for Handles {}
-
 /// Reads the facts of every function that the module defines.
 #[must_use]
 pub fn extract(module: &Module, selection: &Selection) -> Extracted {
@@ -87,12 +74,13 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     unsafe {
         for function in walk::functions(module) {
             if LLVMIsDeclaration(function) == 0 {
-                let (facts, handle) =
+                let (facts, ir, calls) =
                     extract_function(function, selection, &resolvers, &mut lines, &mut probes, &mut named);
-                hints.push(hints::hints(module.context, &handle.blocks, &facts.edges));
+                let blocks: Vec<LLVMBasicBlockRef> = ir.blocks.iter().map(|block| block.raw()).collect();
+                hints.push(hints::hints(module.context, &blocks, &facts.edges));
                 functions.push(facts);
-                uses_segment |= segment::in_blocks(&handle.blocks);
-                handles.push(handle);
+                uses_segment |= segment::in_blocks(&blocks);
+                handles.push(Handles::keep(module, ir, calls));
             } else if has_use_but_calls(function) {
                 taken_elsewhere.insert(plain(&value_name(function)).to_owned());
             }
@@ -117,14 +105,14 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
 
 /// # Safety
 /// `function` must be a definition in a valid module.
-unsafe fn extract_function(
+unsafe fn extract_function<'m>(
     function: LLVMValueRef,
     selection: &Selection,
     resolvers: &HashSet<LLVMValueRef>,
     lines: &mut Lines,
     probes: &mut sites::ProbeNumbers,
     named: &mut HashSet<String>,
-) -> (Function, Handles) {
+) -> (Function, FunctionIr<'m>, Vec<DirectCall>) {
     // SAFETY: as the caller promises; all values below are reached from `function`.
     unsafe {
         let symbol = value_name(function);
@@ -190,7 +178,13 @@ unsafe fn extract_function(
         doubts.dedup();
         facts.doubts = doubts;
         facts.symbol = symbol;
-        (facts, Handles { function, blocks, sites: site_handles, calls: direct, affine: Vec::new() })
+        let ir = FunctionIr {
+            function: Value::from_raw(function).and_then(Value::as_function).expect("a function"),
+            blocks: blocks.into_iter().filter_map(|block| ir::Block::from_raw(block)).collect(),
+            sites: site_handles.into_iter().filter_map(|s| Value::from_raw(s)?.as_instruction()).collect(),
+            affine: Vec::new(),
+        };
+        (facts, ir, direct)
     }
 }
 

@@ -319,4 +319,19 @@ table! {
     fn LLVMBuildPtrToInt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMSetVolatile(memory_access_inst: LLVMValueRef, is_volatile: LLVMBool);
     fn LLVMBuildSub(arg1: LLVMBuilderRef, l_h_s: LLVMValueRef, r_h_s: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMGetTypeContext(ty: LLVMTypeRef) -> LLVMContextRef;
+    fn LLVMCountParamTypes(function_ty: LLVMTypeRef) -> c_uint;
+    fn LLVMGetParamTypes(function_ty: LLVMTypeRef, dest: *mut LLVMTypeRef);
+    fn LLVMIsFunctionVarArg(function_ty: LLVMTypeRef) -> LLVMBool;
+    fn LLVMGetBasicBlockParent(bb: LLVMBasicBlockRef) -> LLVMValueRef;
+    fn LLVMValueIsBasicBlock(val: LLVMValueRef) -> LLVMBool;
+    fn LLVMValueAsBasicBlock(val: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn LLVMIsConstant(val: LLVMValueRef) -> LLVMBool;
+    fn LLVMIsAUser(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMIsATerminatorInst(inst: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMIsAMDNode(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMIsAMDString(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMInstructionRemoveFromParent(inst: LLVMValueRef);
+    fn LLVMDeleteInstruction(inst: LLVMValueRef);
+    fn LLVMGetPoison(ty: LLVMTypeRef) -> LLVMValueRef;
 }

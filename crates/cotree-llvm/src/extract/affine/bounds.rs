@@ -64,13 +64,13 @@ impl Test {
 ///
 /// # Safety
 /// The loop must match the module's IR.
-pub(super) unsafe fn tests(seen: &SeenLoop<'_>, dominators: &Dominators) -> Vec<Test> {
+pub(super) unsafe fn tests(seen: &SeenLoop<'_, '_>, dominators: &Dominators) -> Vec<Test> {
     let mut tests = Vec::new();
     for &(_, from) in &seen.region.exits {
         let block = seen.region.blocks[from];
         // SAFETY: a conditional branch has two successors and a condition, a comparison has two operands.
         unsafe {
-            let branch = LLVMGetBasicBlockTerminator(seen.handles.blocks[block.index()]);
+            let branch = LLVMGetBasicBlockTerminator(seen.handles.blocks[block.index()].raw());
             if LLVMGetInstructionOpcode(branch) != LLVMOpcode::LLVMBr || LLVMGetNumSuccessors(branch) != 2 {
                 continue;
             }
@@ -113,7 +113,7 @@ fn ends_when_equal(stays: LLVMIntPredicate) -> bool {
     matches!(stays, P::LLVMIntNE | P::LLVMIntUGT | P::LLVMIntULT | P::LLVMIntSGT | P::LLVMIntSLT)
 }
 
-impl SeenLoop<'_> {
+impl SeenLoop<'_, '_> {
     /// How often the loop goes around at most, by what a variable tells.
     ///
     /// # Safety
@@ -181,9 +181,10 @@ impl SeenLoop<'_> {
         for _ in 0..8 {
             let [edge] = self.cfg.preds(at) else { return false };
             let before = self.cfg.src(*edge);
-            let Some(&source) = self.handles.blocks.get(before.index()) else { return false };
+            let Some(source) = self.handles.blocks.get(before.index()) else { return false };
+            let target = self.handles.blocks[at.index()].raw();
             // SAFETY: as the caller promises.
-            if let Some(holds) = unsafe { compared_with_zero(source, self.handles.blocks[at.index()], value) } {
+            if let Some(holds) = unsafe { compared_with_zero(source.raw(), target, value) } {
                 return is_positive(holds);
             }
             at = before;
@@ -196,7 +197,7 @@ impl SeenLoop<'_> {
     /// # Safety
     /// The values must be of the function.
     pub(super) unsafe fn is_positive_from(&self, block: LLVMBasicBlockRef, value: LLVMValueRef) -> bool {
-        let header = self.handles.blocks[self.region.blocks[0].index()];
+        let header = self.handles.blocks[self.region.blocks[0].index()].raw();
         // SAFETY: as the caller promises.
         unsafe {
             compared_with_zero(block, header, value).is_some_and(is_positive) || self.is_positive_before(block, value)
@@ -336,7 +337,7 @@ impl SeenLoop<'_> {
     unsafe fn turns(&self, header: Block) -> Option<i64> {
         // SAFETY: as the caller promises; a comparison has two operands.
         unsafe {
-            let mut phi = LLVMGetFirstInstruction(self.handles.blocks[header.index()]);
+            let mut phi = LLVMGetFirstInstruction(self.handles.blocks[header.index()].raw());
             while LLVMGetInstructionOpcode(phi) == LLVMOpcode::LLVMPHI {
                 if let Some((first, next, by)) = self.rising(phi) {
                     let mut usage = LLVMGetFirstUse(next);
@@ -383,7 +384,7 @@ impl SeenLoop<'_> {
                 Some(origin.plus)
             };
             let (by, other) = moved(a).map(|by| (by, b)).or_else(|| Some((moved(b)?, a)))?;
-            certain(self.handles.function, other).then_some((other, by))
+            certain(self.handles.function.raw(), other).then_some((other, by))
         }
     }
 

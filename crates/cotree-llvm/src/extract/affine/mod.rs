@@ -10,8 +10,9 @@ mod bounds;
 mod poison;
 mod shifts;
 
-use super::{Extracted, Handles};
+use super::{Extracted, FunctionIr};
 use crate::ffi::*;
+use crate::ir;
 use crate::linkage::value_name;
 use crate::module::Module;
 use bounds::{Test, tests};
@@ -34,27 +35,27 @@ const LONGEST_CHAIN: usize = 32;
 const EFFORT: usize = 100;
 
 /// LLVM's objects behind one [`AffineVariable`].
-pub struct Value {
+pub struct Value<'m> {
     /// The phi of the header.
-    pub(crate) phi: LLVMValueRef,
+    pub(crate) phi: ir::Phi<'m>,
     /// Its width.
     pub(crate) bits: u32,
     /// The latches: the other predecessors of the header are where the loop is entered.
-    pub(crate) latches: Vec<LLVMBasicBlockRef>,
+    pub(crate) latches: Vec<ir::Block<'m>>,
     /// For each block from which the loop is left, the value that is read there.
-    pub(crate) read: HashMap<Block, LLVMValueRef>,
+    pub(crate) read: HashMap<Block, ir::Value<'m>>,
     /// Blocks from which the loop is left with what is none of its values.
     pub(crate) settled: HashSet<Block>,
     /// Initial values may be undefined: they need to be frozen, lest they differ from use to use.
     pub(crate) freeze: bool,
     /// Increments whose no-wrap flags must go, since a poisoned value would be noticed by our use of it alone.
-    pub(crate) flagged: Vec<LLVMValueRef>,
+    pub(crate) flagged: Vec<ir::Instruction<'m>>,
     /// What of it is the number.
     pub(crate) reading: Reading,
     /// It is a number that begins with what another loop has left.
     pub(crate) goes_on: bool,
     /// The conditions of the loop's branches that stay as they are while it runs.
-    pub(crate) conditions: BTreeMap<Block, LLVMValueRef>,
+    pub(crate) conditions: BTreeMap<Block, ir::Value<'m>>,
 }
 
 /// How a value is read.
@@ -72,9 +73,6 @@ pub(crate) enum Reading {
     },
 }
 
-// SAFETY: the values point into a `Module`, which travels together with them; see there.
-unsafe impl Send for Value {}
-
 /// Finds the affine variables of all functions that will be instrumented.
 pub fn find(module: &Module, extracted: &mut Extracted) {
     // SAFETY: the data layout lives as long as its module, and handles are of this module.
@@ -86,8 +84,10 @@ pub fn find(module: &Module, extracted: &mut Extracted) {
             let dfs = Dfs::new(&cfg);
             let loops = LoopForest::new(&cfg, &dfs);
             if !loops.is_empty() {
-                let found = in_function(function, handles, &cfg, &dfs, &loops, layout);
-                (*affine, handles.affine) = found.into_iter().unzip();
+                let found = in_function(function, handles.open(module), &cfg, &dfs, &loops, layout);
+                let values;
+                (*affine, values) = found.into_iter().unzip();
+                handles.keep_affine(module, values);
             }
         }
     }
@@ -95,14 +95,14 @@ pub fn find(module: &Module, extracted: &mut Extracted) {
 
 /// # Safety
 /// The handles must match the module's IR.
-unsafe fn in_function(
+unsafe fn in_function<'m>(
     function: &Function,
-    handles: &Handles,
+    handles: &FunctionIr<'m>,
     cfg: &Cfg,
     dfs: &Dfs,
     loops: &LoopForest,
     layout: LLVMTargetDataRef,
-) -> Vec<(AffineVariable, Value)> {
+) -> Vec<(AffineVariable, Value<'m>)> {
     let mut abandoned = vec![false; loops.len()];
     for site in &function.sites {
         let mut around = loops.innermost(site.block);
@@ -112,7 +112,7 @@ unsafe fn in_function(
     }
     let dominators = Dominators::new(cfg, dfs);
     let numbers: HashMap<LLVMBasicBlockRef, Block> =
-        handles.blocks.iter().enumerate().map(|(i, &b)| (b, Block::new(i))).collect();
+        handles.blocks.iter().enumerate().map(|(i, &b)| (b.raw(), Block::new(i))).collect();
     let mut scratch = LoopRegion::numbers(cfg);
     let mut effort = EFFORT * (cfg.block_count() + cfg.edge_count());
     let mut found = Vec::new();
@@ -140,7 +140,7 @@ unsafe fn in_function(
         effort = rest;
         // SAFETY: as the caller promises.
         unsafe {
-            let mut phi = LLVMGetFirstInstruction(handles.blocks[loops.header(l).index()]);
+            let mut phi = LLVMGetFirstInstruction(handles.blocks[loops.header(l).index()].raw());
             let tests = tests(&seen, &dominators);
             let (mut candidates, mut shifted) = (Vec::new(), Vec::new());
             while LLVMGetInstructionOpcode(phi) == LLVMOpcode::LLVMPHI {
@@ -164,8 +164,8 @@ fn inside(region: &LoopRegion) -> BTreeSet<Block> {
 }
 
 /// A loop with the means to look at its values.
-struct SeenLoop<'a> {
-    handles: &'a Handles,
+struct SeenLoop<'a, 'm> {
+    handles: &'a FunctionIr<'m>,
     cfg: &'a Cfg,
     loops: &'a LoopForest,
     numbers: &'a HashMap<LLVMBasicBlockRef, Block>,
@@ -196,7 +196,7 @@ struct Origin {
     increments: Vec<LLVMValueRef>,
 }
 
-impl SeenLoop<'_> {
+impl<'m> SeenLoop<'_, 'm> {
     /// The width of a value that can be counted with.
     ///
     /// # Safety
@@ -245,7 +245,7 @@ impl SeenLoop<'_> {
         let condition = |&block: &Block| {
             // SAFETY: as the caller promises; conditional branches have conditions.
             unsafe {
-                let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[block.index()]);
+                let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[block.index()].raw());
                 let conditional =
                     LLVMGetInstructionOpcode(branch) == LLVMOpcode::LLVMBr && LLVMGetNumSuccessors(branch) == 2;
                 let condition = conditional.then(|| LLVMGetCondition(branch))?;
@@ -350,7 +350,7 @@ impl SeenLoop<'_> {
                 }
                 let before = if here {
                     // SAFETY: as above.
-                    let origin = unsafe { self.origin(incoming(wanted, self.handles.blocks[src.index()])?)? };
+                    let origin = unsafe { self.origin(incoming(wanted, self.handles.blocks[src.index()].raw())?)? };
                     if origin.plus != 0 {
                         steps.push((edge, origin.plus));
                     }
@@ -381,10 +381,10 @@ impl SeenLoop<'_> {
     unsafe fn judge(
         &self,
         traced: Vec<Traced>,
-        shifted: &[(AffineVariable, Value)],
+        shifted: &[(AffineVariable, Value<'m>)],
         tests: &[Test],
         dominators: &Dominators,
-    ) -> Vec<(AffineVariable, Value)> {
+    ) -> Vec<(AffineVariable, Value<'m>)> {
         let header = self.region.blocks[0];
         // SAFETY: as the caller promises.
         let circuits = traced.iter().filter_map(|t| unsafe { self.circuits(t, tests) });
@@ -431,16 +431,16 @@ impl SeenLoop<'_> {
                     !end.is_some_and(|&end| self.defined(value, end, dominators))
                 });
                 let value = Value {
-                    phi: t.phi,
+                    phi: phi_of(t.phi),
                     bits: t.bits,
                     latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
-                    read,
+                    read: values_of(read),
                     settled,
                     freeze,
                     goes_on: is_integer(t.phi) && self.initial(t.phi).any(|(value, _)| self.is_of_another_loop(value)),
-                    flagged,
+                    flagged: flagged.into_iter().filter_map(|f| ir::Value::from_raw(f)?.as_instruction()).collect(),
                     reading: Reading::Itself,
-                    conditions: self.conditions.clone(),
+                    conditions: values_of(self.conditions.clone()),
                 };
                 let facts = AffineVariable {
                     name: value_name(t.phi),
@@ -547,6 +547,22 @@ impl SeenLoop<'_> {
         };
         entries.filter(|(_, block)| !self.numbers.get(block).is_some_and(|b| self.inside.contains(b)))
     }
+}
+
+/// # Safety
+/// `phi` must be a phi of a module that is borrowed for `'m`.
+unsafe fn phi_of<'m>(phi: LLVMValueRef) -> ir::Phi<'m> {
+    // SAFETY: as the caller promises.
+    unsafe { ir::Value::from_raw(phi) }.and_then(ir::Value::as_phi).expect("a phi")
+}
+
+/// # Safety
+/// All must be values of a module that is borrowed for `'m`.
+unsafe fn values_of<'m, M: FromIterator<(Block, ir::Value<'m>)>>(
+    values: impl IntoIterator<Item = (Block, LLVMValueRef)>,
+) -> M {
+    // SAFETY: as the caller promises.
+    values.into_iter().filter_map(|(block, value)| Some((block, unsafe { ir::Value::from_raw(value) }?))).collect()
 }
 
 /// # Safety

@@ -23,7 +23,7 @@ const MOST_USES: usize = 48;
 /// How many values are looked at on the way back to where a value comes from.
 const MOST_SOURCES: usize = 48;
 
-impl SeenLoop<'_> {
+impl SeenLoop<'_, '_> {
     /// Is it undefined behaviour of the program to come to the end of the block if the value is poison there?
     ///
     /// # Safety
@@ -68,7 +68,7 @@ impl SeenLoop<'_> {
     /// # Safety
     /// `value` must be of the function's module.
     pub(super) unsafe fn defined(&self, value: LLVMValueRef, end: Block, dominators: &Dominators) -> bool {
-        let function = self.handles.function;
+        let function = self.handles.function.raw();
         // SAFETY: as the caller promises; only instructions get to the second line.
         unsafe {
             certain(function, value)

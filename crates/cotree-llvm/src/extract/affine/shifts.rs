@@ -8,7 +8,7 @@
 //! it could, to its first position modulo three.
 
 use super::bounds::Test;
-use super::{LONGEST_CHAIN, Reading, SeenLoop, Value, incoming, is_integer};
+use super::{LONGEST_CHAIN, Reading, SeenLoop, Value, incoming, is_integer, phi_of, values_of};
 use crate::ffi::*;
 use crate::linkage::value_name;
 use cotree_core::affine::AffineVariable;
@@ -17,7 +17,7 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::*;
 use std::collections::HashSet;
 
-impl SeenLoop<'_> {
+impl<'m> SeenLoop<'_, 'm> {
     /// The phi as a variable, if it is shifted on all ways around.
     ///
     /// # Safety
@@ -27,7 +27,7 @@ impl SeenLoop<'_> {
         phi: LLVMValueRef,
         tests: &[Test],
         dominators: &Dominators,
-    ) -> Option<(AffineVariable, Value)> {
+    ) -> Option<(AffineVariable, Value<'m>)> {
         let header = self.region.blocks[0];
         // SAFETY: as the caller promises; a phi has an entry for each predecessor.
         unsafe {
@@ -35,7 +35,7 @@ impl SeenLoop<'_> {
             let back = self.cfg.preds(header).iter().filter(|&&e| self.inside.contains(&self.cfg.src(e)));
             let (mut steps, mut ends) = (Vec::new(), HashSet::new());
             for &edge in back {
-                let next = incoming(phi, self.handles.blocks[self.cfg.src(edge).index()])?;
+                let next = incoming(phi, self.handles.blocks[self.cfg.src(edge).index()].raw())?;
                 let by = self.shift(next, phi)?;
                 let remains = |test: &&Test| {
                     test.each_circuit
@@ -70,16 +70,16 @@ impl SeenLoop<'_> {
             // What is frozen need not be what was compared.
             never_zero &= !freeze;
             let value = Value {
-                phi,
+                phi: phi_of(phi),
                 bits,
                 latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
-                read: self.region.exits.iter().map(|&(_, from)| (self.region.blocks[from], phi)).collect(),
+                read: values_of(self.region.exits.iter().map(|&(_, from)| (self.region.blocks[from], phi))),
                 settled: HashSet::new(),
                 freeze,
                 goes_on: false,
                 flagged: Vec::new(),
                 reading: Reading::HighestBit { never_zero, by, ends },
-                conditions: self.conditions.clone(),
+                conditions: values_of(self.conditions.clone()),
             };
             let facts = AffineVariable {
                 name: value_name(phi),

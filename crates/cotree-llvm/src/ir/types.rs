@@ -1,0 +1,201 @@
+//! Types, and the constants of a type.
+
+use super::{Value, count};
+use crate::ffi::*;
+use crate::module::Module;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMType, LLVMTypeKind};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A type of a module's context. Equal types are the same object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Type<'m> {
+    raw: NonNull<LLVMType>,
+    module: PhantomData<&'m Module>,
+}
+
+impl<'m> Type<'m> {
+    /// # Safety
+    /// `raw` must be a type of the context of a module that is borrowed for `'m`.
+    pub(crate) unsafe fn from_raw(raw: LLVMTypeRef) -> Self {
+        let raw = NonNull::new(raw).expect("LLVM has a type for each value");
+        Self { raw, module: PhantomData }
+    }
+
+    /// LLVM's pointer.
+    pub(crate) fn raw(self) -> LLVMTypeRef {
+        self.raw.as_ptr()
+    }
+
+    /// What kind of type it is.
+    #[must_use]
+    pub fn kind(self) -> LLVMTypeKind {
+        // SAFETY: a live type.
+        unsafe { LLVMGetTypeKind(self.raw()) }
+    }
+
+    /// How many bits an integer type has.
+    #[must_use]
+    pub fn bits(self) -> Option<u32> {
+        // SAFETY: an integer type.
+        (self.kind() == LLVMTypeKind::LLVMIntegerTypeKind).then(|| unsafe { LLVMGetIntTypeWidth(self.raw()) })
+    }
+
+    /// The address space of a pointer type.
+    #[must_use]
+    pub fn address_space(self) -> Option<u32> {
+        // SAFETY: a pointer type.
+        self.is_pointer().then(|| unsafe { LLVMGetPointerAddressSpace(self.raw()) })
+    }
+
+    /// Whether it is a pointer type.
+    #[must_use]
+    pub fn is_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
+    }
+
+    /// Whether it is an integer type.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
+    }
+
+    /// Whether values of it can be in memory.
+    #[must_use]
+    pub fn is_sized(self) -> bool {
+        // SAFETY: a live type.
+        unsafe { LLVMTypeIsSized(self.raw()) != 0 }
+    }
+
+    /// How many bytes apart the elements of an array of it are.
+    #[must_use]
+    pub fn size(self, module: &Module) -> Option<u64> {
+        if !self.is_sized() {
+            return None;
+        }
+        // SAFETY: a type with a size; the data layout belongs to the module.
+        Some(unsafe { LLVMABISizeOfType(LLVMGetModuleDataLayout(module.raw), self.raw()) })
+    }
+
+    /// The constant with these bits, as many of them as the type has.
+    ///
+    /// # Panics
+    /// If it is no integer type.
+    #[must_use]
+    pub fn constant(self, value: u64) -> Value<'m> {
+        assert!(self.is_integer(), "integers are of an integer type");
+        // SAFETY: an integer type; the constant lives as long as its context.
+        unsafe { Value::from_raw(LLVMConstInt(self.raw(), value, 0)) }.expect("constants exist")
+    }
+
+    /// The same for a number with a sign.
+    ///
+    /// # Panics
+    /// If it is no integer type.
+    #[must_use]
+    pub fn signed(self, value: i64) -> Value<'m> {
+        assert!(self.is_integer(), "integers are of an integer type");
+        // SAFETY: an integer type; the constant lives as long as its context.
+        unsafe { Value::from_raw(LLVMConstInt(self.raw(), value.cast_unsigned(), 1)) }.expect("constants exist")
+    }
+
+    /// The constant of only zeros.
+    ///
+    /// # Panics
+    /// If the type has no values in memory.
+    #[must_use]
+    pub fn zero(self) -> Value<'m> {
+        assert!(self.is_sized(), "only what is in memory is zero");
+        // SAFETY: a sized type has one.
+        unsafe { Value::from_raw(LLVMConstNull(self.raw())) }.expect("constants exist")
+    }
+
+    /// The type of arrays of it.
+    ///
+    /// # Panics
+    /// If the type has no values in memory.
+    #[must_use]
+    pub fn array(self, len: u64) -> Self {
+        assert!(self.is_sized(), "arrays are in memory");
+        // SAFETY: a sized type may be an element.
+        unsafe { Self::from_raw(LLVMArrayType2(self.raw(), len)) }
+    }
+
+    /// The type of functions from these parameters to it.
+    ///
+    /// # Panics
+    /// If a parameter is of another context.
+    #[must_use]
+    pub fn function(self, parameters: &[Type<'m>]) -> Self {
+        let mut raw: Vec<LLVMTypeRef> = parameters.iter().map(|parameter| parameter.raw()).collect();
+        assert!(parameters.iter().all(|parameter| parameter.context() == self.context()), "types of one context");
+        // SAFETY: LLVM reads as many types as it is told of.
+        unsafe { Self::from_raw(LLVMFunctionType(self.raw(), raw.as_mut_ptr(), count(raw.len()), 0)) }
+    }
+
+    /// The parameters of a function type, and whether more may follow.
+    #[must_use]
+    pub fn parameters(self) -> Option<(Vec<Type<'m>>, bool)> {
+        if self.kind() != LLVMTypeKind::LLVMFunctionTypeKind {
+            return None;
+        }
+        // SAFETY: a function type, which has as many parameters as it says; they are of its context.
+        unsafe {
+            let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.raw()) as usize];
+            LLVMGetParamTypes(self.raw(), raw.as_mut_ptr());
+            let parameters = raw.into_iter().map(|parameter| Self::from_raw(parameter)).collect();
+            Some((parameters, LLVMIsFunctionVarArg(self.raw()) != 0))
+        }
+    }
+
+    /// Which context it is of.
+    pub(super) fn context(self) -> LLVMContextRef {
+        // SAFETY: a live type.
+        unsafe { LLVMGetTypeContext(self.raw()) }
+    }
+}
+
+impl Module {
+    /// The type of nothing.
+    #[must_use]
+    pub fn void(&self) -> Type<'_> {
+        // SAFETY: types live as long as their context, which the module owns.
+        unsafe { Type::from_raw(LLVMVoidTypeInContext(self.context)) }
+    }
+
+    /// The type of truth values.
+    #[must_use]
+    pub fn int1(&self) -> Type<'_> {
+        // SAFETY: as above.
+        unsafe { Type::from_raw(LLVMInt1TypeInContext(self.context)) }
+    }
+
+    /// The type of bytes.
+    #[must_use]
+    pub fn int8(&self) -> Type<'_> {
+        // SAFETY: as above.
+        unsafe { Type::from_raw(LLVMInt8TypeInContext(self.context)) }
+    }
+
+    /// The type of integers of 32 bits.
+    #[must_use]
+    pub fn int32(&self) -> Type<'_> {
+        // SAFETY: as above.
+        unsafe { Type::from_raw(LLVMInt32TypeInContext(self.context)) }
+    }
+
+    /// The type of words.
+    #[must_use]
+    pub fn int64(&self) -> Type<'_> {
+        // SAFETY: as above.
+        unsafe { Type::from_raw(LLVMInt64TypeInContext(self.context)) }
+    }
+
+    /// The type of pointers into an address space; 0 is the usual one.
+    #[must_use]
+    pub fn pointer(&self, address_space: u32) -> Type<'_> {
+        // SAFETY: as above.
+        unsafe { Type::from_raw(LLVMPointerTypeInContext(self.context, address_space)) }
+    }
+}
