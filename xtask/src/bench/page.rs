@@ -30,7 +30,8 @@ impl Page<'_> {
     pub fn save(&self) -> Result<PathBuf> {
         let notes = workspace::root().join("bench/NOTES.md");
         let notes = std::fs::read_to_string(&notes).with_context(|| format!("can't read {}", notes.display()))?;
-        let body = notes.split_once("\n\n").context("no title in bench/NOTES.md")?.1;
+        // Titles of sections come one level below that of the notes.
+        let body = notes.split_once("\n\n").context("no title in bench/NOTES.md")?.1.replace("\n##", "\n###");
         let file = workspace::root().join("bench/RESULTS.md");
         std::fs::write(&file, format!("{}\n\n## Notes\n\n{body}", self.text()?.trim_end()))?;
         Ok(file)
