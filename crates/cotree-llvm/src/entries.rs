@@ -9,7 +9,8 @@
 
 use crate::error::Error;
 use crate::extract::plain;
-use crate::link::{JobModule, Prepared};
+use crate::link::job::JobModule;
+use crate::link::prepared::Prepared;
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Linkage};

@@ -14,7 +14,7 @@ mod registers;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use bundles::{HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_empty as drop_empty_bundles};
-pub(crate) use counters::{COUNTERS, GS, SLAB};
+pub(crate) use counters::{COUNTERS, SLAB};
 pub use paths::Paths;
 
 use crate::error::Error;

@@ -5,6 +5,7 @@
 
 pub(crate) mod affine;
 mod edges;
+mod handlers;
 mod handles;
 mod hints;
 mod lines;
@@ -13,7 +14,9 @@ mod selection;
 mod sites;
 
 pub use affine::find as find_affine;
+pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
+pub(crate) use segment::GS;
 pub use selection::Selection;
 pub(crate) use sites::{DirectCall, plain};
 
@@ -21,7 +24,6 @@ use crate::ffi::*;
 use crate::ir::{self, Value};
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
-use crate::signals::INSTALLERS;
 use crate::stacks;
 use crate::walk;
 use cotree_core::affine::AffineVariable;
@@ -95,7 +97,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         files: lines.into_files(),
         handles,
         hints,
-        installs_handlers: refers_to(module, &INSTALLERS),
+        installs_handlers: refers_to(module, &handlers::INSTALLERS),
         switches_stacks,
         uses_segment,
         taken_elsewhere,
