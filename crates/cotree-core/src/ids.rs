@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -51,7 +51,12 @@ id!(
     "e"
 );
 id!(
-    /// A call site of one function, in block order and, within a block, in instruction order.
+    /// A call of one function, in block order and, within a block, in instruction order.
+    CallId,
+    "call"
+);
+id!(
+    /// A call site of one function: a call that may not return, numbered in the order of calls ([`crate::facts::Calls`]).
     Site,
     "s"
 );
@@ -59,6 +64,11 @@ id!(
     /// A counter of one function's plan; the link unit's counter array holds it at `base + index`.
     Counter,
     "c"
+);
+id!(
+    /// A per-activation register that probes compute in (path sums, event sums).
+    Reg,
+    "r"
 );
 id!(
     /// A path table of one function's plan.

@@ -65,7 +65,7 @@ impl<'a> Placer<'a> {
     #[must_use]
     pub fn new(function: &'a Function, cfg: &'a Cfg) -> Self {
         let mut calls = vec![Calls::default(); cfg.block_count()];
-        for site in &function.sites {
+        for site in function.sites() {
             if let Some(calls) = calls.get_mut(site.block.index()) {
                 calls.any = true;
                 calls.terminator |= site.terminator;

@@ -18,10 +18,10 @@ use crate::affine::{AffineVariable, LARGE};
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
-use crate::ids::{Edge, Loop};
+use crate::ids::{Edge, Loop, Reg};
 use crate::loops::LoopForest;
 use crate::plan::FunctionPlan;
-use crate::probe::{Place, PlacedProbe, Probe, Reg};
+use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weighting::Weighting;
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub fn promote(
         if bumps * tight.gain <= tight.cost {
             continue;
         }
-        let register = Reg::Promoted(next);
+        let register = Reg(next);
         next += 1;
         placed.probe = Probe::Add(register, 1);
         for &place in &tight.left {
@@ -112,7 +112,7 @@ fn tight_loops(
         fit[outer.index()] = false;
     }
     let calls = (cfg.blocks().zip(&function.blocks)).filter(|(_, facts)| facts.instructions.calls > 0).map(|(b, _)| b);
-    for l in function.sites.iter().map(|site| site.block).chain(calls).filter_map(|block| loops.innermost(block)) {
+    for l in function.sites().map(|site| site.block).chain(calls).filter_map(|block| loops.innermost(block)) {
         fit[l.index()] = false;
     }
     let mut exits: BTreeMap<Loop, Vec<Edge>> = BTreeMap::new();

@@ -7,10 +7,10 @@
 //! speak of the code as it stands now, and a call that is inlined, or deleted with a function that has no effect any more,
 //! was made as often as its block ran.
 
+use crate::callers;
 use crate::error::Error;
 use crate::extract::plain;
-use crate::link::job::JobModule;
-use crate::link::prepared::Prepared;
+use crate::link::{JobModule, Prepared};
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Linkage};
@@ -34,13 +34,12 @@ pub(crate) fn call_points(
 ) -> Vec<Vec<CallPoint>> {
     let mut functions = Vec::new();
     for (module, Prepared { extracted, .. }) in prepared.iter().enumerate() {
-        let facts = extracted.facts.functions.iter().zip(&extracted.handles);
-        functions.extend(facts.map(|(facts, handles)| (module, facts, handles)));
+        functions.extend(extracted.facts.functions.iter().map(|facts| (module, facts)));
     }
-    let names = Names::new(functions.iter().map(|&(module, facts, _)| (module, facts)));
+    let names = Names::new(functions.iter().copied());
     let mut known: Vec<bool> = functions
         .iter()
-        .map(|(_, facts, _)| {
+        .map(|(_, facts)| {
             let linkage = match facts.linkage {
                 Linkage::Internal => true,
                 Linkage::External => modules.is_some(),
@@ -53,26 +52,23 @@ pub(crate) fn call_points(
     let symbols = modules.into_iter().flatten().flat_map(|m| &m.symbols).filter(|s| s.ir_name.is_empty());
     let named: HashSet<&str> =
         assembly.chain(symbols.map(|s| s.name.as_str())).chain(foreign.iter().map(String::as_str)).collect();
-    for (known, (_, facts, _)) in known.iter_mut().zip(&functions) {
+    for (known, (_, facts)) in known.iter_mut().zip(&functions) {
         *known &= !named.contains(plain(&facts.symbol));
     }
     let mut points = vec![Vec::new(); functions.len()];
-    for (number, (module, facts, handles)) in (0u32..).zip(&functions) {
-        for call in &handles.calls {
-            for &callee in names.of(*module, &call.callee) {
-                if facts.untouched.is_some() || call.odd {
+    for (number, (module, facts)) in (0u32..).zip(&functions) {
+        for (call, after_sites) in facts.calls.after_sites() {
+            let Some(name) = callers::callee(call) else { continue };
+            for &callee in names.of(*module, name) {
+                if facts.untouched.is_some() || call.callee_uncertain {
                     known[callee] = false;
                 } else {
-                    points[callee].push(CallPoint {
-                        function: number,
-                        block: call.block,
-                        after_sites: call.after_sites,
-                    });
+                    points[callee].push(CallPoint { function: number, block: call.block, after_sites });
                 }
             }
         }
     }
-    for (callee, (_, facts, _)) in functions.iter().enumerate() {
+    for (callee, (_, facts)) in functions.iter().enumerate() {
         if !known[callee] || (facts.linkage != Linkage::Internal && names.shared(plain(&facts.symbol))) {
             points[callee] = Vec::new();
         }

@@ -257,7 +257,7 @@ impl BinaryFile {
         let mut abandoned = Vec::new();
         let mut resuming = false;
         for &(function, site) in &returns[found].chain {
-            let facts = &self.function(function).sites[site.index()];
+            let facts = &self.function(function).calls[site];
             // An invoke catches what its inlined callee resumes: the optimiser has made a jump to its landing pad of it.
             if (landed || resuming) && facts.terminator {
                 return Resolved::Sites(abandoned);
@@ -301,7 +301,7 @@ impl BinaryFile {
         let by_symbol: HashMap<&str, u32> = of_module().map(|f| (self.function(f).symbol.as_str(), f)).collect();
         let mut work: Vec<u32> = bodies.iter().copied().collect();
         while let Some(body) = work.pop() {
-            for (index, site) in self.function(body).sites.iter().enumerate() {
+            for (index, site) in self.function(body).sites().enumerate() {
                 let Callee::Symbol(symbol) = &site.callee else { continue };
                 let Some(&callee) = by_symbol.get(symbol.as_str()) else { continue };
                 if !called.contains(&(body, Site::new(index))) && bodies.insert(callee) {

@@ -42,7 +42,7 @@ pub(crate) fn add_flaws(
         let counters = &counts.counters[base..base + plan.measures.len()];
         let never_began = began.never[index as usize];
         // Where every block and edge has its own counter, live activations only blur the lines after calls.
-        let flow_matters = map.plan.method != Method::Block || !function.sites.is_empty();
+        let flow_matters = map.plan.method != Method::Block || function.sites().len() > 0;
         let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
         let mut flaw = |holds: bool, flaw: Flaw| {
             if holds && !recovered.flaws.contains(&flaw) {

@@ -102,7 +102,7 @@ fn abandoned(binary: &BinaryFile, counts: &UnitCounts, plans: &[PathPlan]) -> Ha
                 continue;
             }
             let (function, site) = link;
-            let block = binary.function(function).sites[site.index()].block;
+            let block = binary.function(function).calls[site].block;
             let needed = matches!(plans[function as usize].at_calls(block), Some(AtCalls::Query(_)));
             let entries = found.entry(function).or_default();
             if !needed {

@@ -224,10 +224,9 @@ impl UnitExits {
             match binary.resolve(address) {
                 Resolved::Sites(chain) => {
                     for (function, site) in chain {
-                        let early = exits
-                            .by_function
-                            .entry(function)
-                            .or_insert_with(|| EarlyExits { at_site: vec![0; binary.function(function).sites.len()] });
+                        let early = exits.by_function.entry(function).or_insert_with(|| EarlyExits {
+                            at_site: vec![0; binary.function(function).sites().len()],
+                        });
                         let sum = &mut early.at_site[site.index()];
                         *sum = sum.checked_add(count).unwrap_or_else(|| {
                             saturated = true;

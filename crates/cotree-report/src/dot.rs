@@ -70,7 +70,7 @@ pub fn write(unit: &Unit<'_>, function: &UnitFunction<'_>, name: &str, out: &mut
         writeln!(out, "  {} -> {to} [label=\"{}\", penwidth={width:.1}{chord}{dashed}];", edge.src, escape(&label))?;
     }
     if let Some(flow) = &flow {
-        for (index, site) in facts.sites.iter().enumerate() {
+        for (index, site) in facts.sites().enumerate() {
             let early = flow.early(u32::try_from(index).unwrap_or(u32::MAX));
             if early != 0 {
                 let label = if early > 0 { format!("left early\n{early}") } else { format!("came back\n{}", -early) };

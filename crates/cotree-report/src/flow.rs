@@ -31,7 +31,7 @@ impl<'a> Flow<'a> {
             return None;
         }
         let mut site_start = vec![0u32; function.blocks.len() + 1];
-        for site in &function.sites {
+        for site in function.sites() {
             *site_start.get_mut(site.block.index() + 1)? += 1;
         }
         for block in 0..function.blocks.len() {

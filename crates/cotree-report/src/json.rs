@@ -6,7 +6,7 @@ use crate::functions::inlined_entries;
 use crate::names::demangle;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Callee, Doubt, EdgeKind, InstructionCounts, Linkage, Position, Untouched};
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::plan::Method;
 use cotree_core::profile::Flaw;
 use cotree_profile::counts::Runs;
@@ -222,7 +222,7 @@ fn function_of<'a>(function: &UnitFunction<'a>) -> JsonFunction<'a> {
     });
     let early = function.profile.map_or(&[][..], |p| &p.early);
     let early_exits = (0..).zip(early).filter(|(_, count)| **count != 0).filter_map(|(site, &count)| {
-        let facts = facts.sites.get(site as usize)?;
+        let facts = facts.calls.site(Site(site))?;
         let callee = match &facts.callee {
             Callee::Symbol(symbol) => Some(symbol.as_str()),
             Callee::Indirect | Callee::Assembly => None,

@@ -99,10 +99,10 @@ fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<
     if early.at_site.is_empty() {
         return Ok(by_block);
     }
-    if early.at_site.len() != function.sites.len() {
-        return Err(RecoverError::SiteMismatch { expected: function.sites.len(), found: early.at_site.len() });
+    if early.at_site.len() != function.sites().len() {
+        return Err(RecoverError::SiteMismatch { expected: function.sites().len(), found: early.at_site.len() });
     }
-    for (site, &count) in function.sites.iter().zip(&early.at_site) {
+    for (site, &count) in function.sites().zip(&early.at_site) {
         if site.block >= cfg.exit() {
             return Err(RecoverError::UnknownBlock(site.block));
         }

@@ -6,7 +6,7 @@ use cotree_core::affine::region::LoopRegion;
 use cotree_core::affine::{AffineVariable, Refusal, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::dfs::Dfs;
-use cotree_core::facts::{EdgeKind, Function};
+use cotree_core::facts::{Calls, EdgeKind, Function};
 use cotree_core::ids::{Block, Edge, Loop};
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
 use cotree_core::loops::LoopForest;
@@ -189,13 +189,13 @@ fn cases() -> impl Strategy<Value = Case> {
     (mixed::functions(4), random::choices(), weights, seeds(), prop::bool::weighted(0.7), steady).prop_map(
         |(mut function, choices, weights, seeds, leaf, steady)| {
             if leaf {
-                function.sites.clear();
+                function.calls = Calls::default();
             }
             let cfg = function.cfg().unwrap();
             let dfs = Dfs::new(&cfg);
             let mut walks = random::walks(&function, &cfg, &choices);
             // What can't be reached is not in a program map, and would be a second way into loops.
-            walks.retain(|w| !matches!(w.from, From::Site(s) if !dfs.is_reached(function.sites[s.index()].block)));
+            walks.retain(|w| !matches!(w.from, From::Site(s) if !dfs.is_reached(function.calls[s].block)));
             let loops = LoopForest::new(&cfg, &dfs);
             if let Some(steady) = steady {
                 let choices = choices.iter().filter(|choices| !choices.is_empty());

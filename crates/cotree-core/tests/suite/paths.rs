@@ -11,7 +11,7 @@ use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathClass, PathError, PathOptions, PathPlan, PathProfile, PathStart,
 };
 use cotree_core::plan::Measure;
-use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
+use cotree_core::probe::{Place, Probe};
 use cotree_core::profile::Flaw;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -68,20 +68,20 @@ fn prefix(f: &Function, cfg: &Cfg, earlier: &[Walk], block: Block) -> Option<Vec
 /// Runs the walks; those that come to life do so with the registers of an activation that had got there. (Walks from
 /// blocks that the entry does not reach are dropped from the list.)
 fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
-    let mut machine = Machine::new(f, cfg, &plan.plan);
+    let mut machine = Machine::new(f, cfg, &plan.plan).with_copies(&plan.copies);
     let mut abandoned = Vec::new();
     let mut done: Vec<Walk> = Vec::new();
     for walk in walks.drain(..) {
         let mut registers = Registers::default();
         if let From::Site(site) = walk.from {
-            let Some(edges) = prefix(f, cfg, &done, f.sites[site.index()].block) else { continue };
+            let Some(edges) = prefix(f, cfg, &done, f.calls[site].block) else { continue };
             let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
-            registers = Machine::new(f, cfg, &plan.plan).run(&before).unwrap();
-            abandoned.push(Abandoned { site, register: Some(registers.get(Reg::PathSum)), count: -1 });
+            registers = Machine::new(f, cfg, &plan.plan).with_copies(&plan.copies).run(&before).unwrap();
+            abandoned.push(Abandoned { site, register: Some(registers.get(path::PATH_REGISTER)), count: -1 });
         }
         let registers = machine.run_with(&walk, registers).unwrap();
         if let Until::Site(site) = walk.until {
-            abandoned.push(Abandoned { site, register: Some(registers.get(Reg::PathSum)), count: 1 });
+            abandoned.push(Abandoned { site, register: Some(registers.get(path::PATH_REGISTER)), count: 1 });
         }
         done.push(walk);
     }
@@ -94,10 +94,6 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
     }
     let table = table.into_iter().collect();
     Run { counters: effects.counters, table, abandoned }
-}
-
-fn copies(plan: &PathPlan) -> impl Iterator<Item = &PlacedProbe> {
-    plan.plan.probes.iter().filter(|placed| matches!(placed.probe, Probe::Linear { .. }))
 }
 
 fn recover(f: &Function, cfg: &Cfg, plan: &PathPlan, run: &Run) -> PathProfile {
@@ -273,7 +269,7 @@ proptest! {
             *found.entry((path.start, path.blocks, path.edges)).or_default() += count as i64;
         }
         for pending in &profile.pending {
-            let block = f.sites[pending.site.index()].block;
+            let block = f.calls[pending.site].block;
             let path = numbering.path_along(&cfg, &numbering.arcs_up_to(block, pending.prefix).unwrap());
             *found.entry((path.start, path.blocks, path.edges)).or_default() += pending.count;
         }
@@ -358,7 +354,7 @@ proptest! {
             prop_assert!(matches!(placed.probe, Probe::Set(..) | Probe::Add(..) | Probe::CountPath(..) | Probe::Count(_)));
         }
         // What the register holds at a call's second return would be hard to say.
-        for site in f.sites.iter().filter(|s| s.returns_twice) {
+        for site in f.sites().filter(|s| s.returns_twice) {
             prop_assert!(!matches!(plan.at_calls(site.block), Some(AtCalls::Query(_))));
         }
         let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
@@ -443,7 +439,7 @@ fn the_successor_with_most_paths_is_visited_last() {
 #[test]
 fn cold_ends_are_counted_before_the_call() {
     let mut example = case(3, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[(1, false), (2, false)]);
-    example.0.sites[1].no_return = true;
+    example.0.calls.update(|id, call| call.no_return = id.0 == 1);
     let (plan, _) = plan_of(&example);
     assert_eq!(plan.calls, [(Block(1), AtCalls::Counted), (Block(2), AtCalls::Counted)]);
     let walk = Walk { from: From::Entry, edges: vec![Edge(1)], until: Until::Site(cotree_core::ids::Site(1)) };
@@ -531,7 +527,7 @@ fn random_cases_are_rich() {
             ("pending", profile.pending.len()),
             ("cut short", profile.cut_short.len()),
             ("paths", profile.paths.len()),
-            ("contexts", path::plan_context(&f, &cfg, &weighting, options).map_or(0, |plan| copies(&plan).count())),
+            ("contexts", path::plan_context(&f, &cfg, &weighting, options).map_or(0, |plan| plan.copies.len())),
             ("lost but found", usize::from(!lost.unresolved.is_empty() && lost.counts.flaws.is_empty())),
             ("lost and flagged", usize::from(lost.counts.flaws.contains(&Flaw::UnknownExit))),
         ] {

@@ -30,7 +30,7 @@ fn cases() -> impl Strategy<Value = Case> {
         let cfg = function.cfg().unwrap();
         let dfs = Dfs::new(&cfg);
         let mut walks = random::walks(&function, &cfg, &choices);
-        walks.retain(|w| !matches!(w.from, From::Site(s) if !dfs.is_reached(function.sites[s.index()].block)));
+        walks.retain(|w| !matches!(w.from, From::Site(s) if !dfs.is_reached(function.calls[s].block)));
         let loops = LoopForest::new(&cfg, &dfs);
         let within = |e: Edge| loops.common(cfg.src(e), cfg.dst(e)).is_some();
         let weight = |e: Edge| f64::from(weights[e.index() % 40]) * if within(e) { 20.0 } else { 1.0 };
@@ -98,7 +98,7 @@ fn random_loops_are_promoted() {
         let case = cases().new_tree(&mut runner).unwrap().current();
         let plan = promoted(&case, &edge::plan(&case.function, &case.cfg, &case.weighting));
         let added = |p: &&cotree_core::probe::PlacedProbe| matches!(p.probe, Probe::AddTo(..));
-        with_sites += usize::from(promotes(&plan) && !case.function.sites.is_empty());
+        with_sites += usize::from(promotes(&plan) && !case.function.calls.is_empty());
         for placed in plan.probes.iter().filter(added) {
             match placed.place {
                 Place::Start(b) if case.cfg.preds(b).len() > 1 => shared += 1,

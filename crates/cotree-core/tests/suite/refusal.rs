@@ -50,7 +50,7 @@ fn what_does_not_fit_is_named() {
         assert_eq!(try_with(&function, &cfg, &FunctionPlan::default(), &[], &none), RecoverError::Underdetermined);
 
         let mut lost = function.clone();
-        lost.sites[0].block = Block(2);
+        lost.calls.update(|_, call| call.block = Block(2));
         assert_eq!(
             try_with(&lost, &cfg, &made, &counts, &EarlyExits { at_site: vec![1] }),
             RecoverError::UnknownBlock(Block(2))
@@ -158,7 +158,7 @@ proptest! {
         let cfg = function.cfg().unwrap();
         let plan = FunctionPlan { measures, ..FunctionPlan::default() };
         let mut fitting = early.clone();
-        fitting.resize(function.sites.len(), -1);
+        fitting.resize(function.sites().len(), -1);
         for method in METHODS {
             for early in [&early, &fitting] {
                 let early = EarlyExits { at_site: early.clone() };

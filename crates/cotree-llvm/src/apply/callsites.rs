@@ -9,7 +9,7 @@ use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, enum_attribute};
 use crate::module::Module;
 use crate::walk;
-use cotree_core::facts::{CallSite, Callee, Function};
+use cotree_core::facts::{Call, Callee, Function};
 use llvm_sys::debuginfo::{LLVMDIFlagZero, LLVMDWARFEmissionKind, LLVMDWARFSourceLanguage};
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMModuleFlagBehavior, LLVMOpcode, LLVMVisibility};
@@ -46,10 +46,10 @@ pub(super) fn number(module: &Module, extracted: &Extracted) -> Vec<Vec<LLVMValu
             let subprogram = debug.subprogram(function, code);
             give_locations(&debug, code, &subprogram);
             let subprogram = subprogram.scope;
-            if function.untouched.is_some() && function.sites.iter().all(|site| site.probe == 0) {
+            if function.untouched.is_some() && function.sites().all(|site| site.probe == 0) {
                 continue;
             }
-            for (site, instruction) in function.sites.iter().zip(&handles.sites) {
+            for (site, instruction) in function.calls.iter().zip(&handles.calls).filter(|(call, _)| call.is_site) {
                 let instruction = instruction.raw();
                 let call = if site.resume_marker { marker(module, instruction) } else { instruction };
                 LLVMAddCallSiteAttribute(call, FUNCTION_INDEX, enum_attribute(module, "nomerge"));
@@ -279,7 +279,7 @@ impl<'a> Debug<'a> {
     ///
     /// # Safety
     /// `call` must be a call in a function with this subprogram.
-    unsafe fn number(&self, call: LLVMValueRef, site: &CallSite, subprogram: LLVMMetadataRef) {
+    unsafe fn number(&self, call: LLVMValueRef, site: &Call, subprogram: LLVMMetadataRef) {
         if site.probe == 0 {
             return;
         }

@@ -40,7 +40,7 @@ impl Meter {
         if !metric.is_summed() {
             return None;
         }
-        let volatile = function.sites.iter().any(|site| site.returns_twice);
+        let volatile = function.sites().any(|site| site.returns_twice);
         // SAFETY: as the caller promises.
         unsafe {
             counters.position_before(first);

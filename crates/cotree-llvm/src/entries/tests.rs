@@ -1,10 +1,9 @@
 //! Who may call a function, decided on modules as text.
 
 use super::{call_points, is_library_name};
+use crate::callers;
 use crate::extract::{self, Selection};
-use crate::link::callers;
-use crate::link::job::{JobModule, JobSymbol, Resolution};
-use crate::link::prepared::Prepared;
+use crate::link::{JobModule, JobSymbol, Prepared, Resolution};
 use crate::module::Module;
 use cotree_core::facts::Function;
 

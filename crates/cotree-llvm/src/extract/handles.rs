@@ -4,7 +4,6 @@
 //! so the handles are kept closed, and are opened with the very module that they are from.
 
 use super::affine;
-use super::sites::DirectCall;
 use crate::ir::{Block, Function, Instruction};
 use crate::module::{Module, State};
 
@@ -13,8 +12,8 @@ pub(crate) struct FunctionIr<'m> {
     pub(crate) function: Function<'m>,
     /// Indexed by the facts' blocks.
     pub(crate) blocks: Vec<Block<'m>>,
-    /// Indexed by the facts' call sites: the call, or for a resume marker the `resume`.
-    pub(crate) sites: Vec<Instruction<'m>>,
+    /// Indexed by the facts' calls: the call, or for a resume marker the `resume`.
+    pub(crate) calls: Vec<Instruction<'m>>,
     /// The function's affine variables.
     pub(crate) affine: Vec<affine::Value<'m>>,
 }
@@ -25,8 +24,6 @@ pub(crate) struct Handles {
     closed: FunctionIr<'static>,
     /// The module as it was.
     state: State,
-    /// Its calls by name, in order, for questions about the whole call graph; those that are certain to return are in it too.
-    pub(crate) calls: Vec<DirectCall>,
 }
 
 // SAFETY: a closed handle is a number. It is opened with a borrow of the module, which only one thread has at a time.
@@ -34,11 +31,11 @@ unsafe impl Send for Handles {}
 
 impl Handles {
     /// Keeps handles to objects of the module.
-    pub(super) fn keep<'m>(module: &'m Module, ir: FunctionIr<'m>, calls: Vec<DirectCall>) -> Self {
+    pub(super) fn keep<'m>(module: &'m Module, ir: FunctionIr<'m>) -> Self {
         // SAFETY: only the lifetime differs. The handles are lent again for no longer than a borrow of the module in the same
         // state, and objects are deleted only as that changes.
         let closed = unsafe { std::mem::transmute::<FunctionIr<'m>, FunctionIr<'static>>(ir) };
-        Self { closed, state: module.state(), calls }
+        Self { closed, state: module.state() }
     }
 
     /// The handles.

@@ -1,7 +1,7 @@
 //! Hints at which way branches go ([`cotree_core::hints`]): what is compared, what the compiler was told, which constants
 //! are returned.
 
-use super::sites::call_has;
+use super::calls::call_has;
 use crate::ffi::*;
 use crate::walk;
 use cotree_core::facts::EdgeFacts;

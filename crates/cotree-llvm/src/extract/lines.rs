@@ -1,7 +1,7 @@
 //! Source positions: debug locations as plain data, and the tree of functions that were inlined before us.
 
 use crate::ffi::*;
-use cotree_core::facts::{Inlined, LineSpan, Position};
+use cotree_core::facts::{CallLine, Inlined, LineSpan, Position};
 use llvm_sys::debuginfo::LLVMMetadataKind;
 use llvm_sys::prelude::*;
 use std::collections::HashMap;
@@ -69,19 +69,23 @@ impl Lines {
         }
     }
 
-    /// Adds the instruction's position to the spans of its block.
+    /// Adds the instruction's position to the spans of its block, and says which span it is in, if its position is known.
     ///
     /// # Safety
     /// `instruction` must be a valid instruction.
-    pub(super) unsafe fn add(&mut self, spans: &mut Vec<LineSpan>, instruction: LLVMValueRef, after_sites: usize) {
+    pub(super) unsafe fn add(
+        &mut self,
+        spans: &mut Vec<LineSpan>,
+        instruction: LLVMValueRef,
+        after_sites: u32,
+    ) -> Option<CallLine> {
         // SAFETY: null or a DILocation.
         let location = unsafe { LLVMInstructionGetDebugLoc(instruction) };
         if location.is_null() {
-            return;
+            return None;
         }
         // SAFETY: not null.
-        let (Some(at), inlined) = (unsafe { self.locate(location) }) else { return };
-        let after_sites = u32::try_from(after_sites).unwrap_or(u32::MAX);
+        let (Some(at), inlined) = (unsafe { self.locate(location) }) else { return None };
         let span = LineSpan { at, inlined, after_sites };
         let known = |s: &&LineSpan| {
             s.at.file == at.file && s.at.line == at.line && s.inlined == inlined && s.after_sites == after_sites
@@ -89,6 +93,7 @@ impl Lines {
         if spans.last().is_none_or(|last| !known(&last)) {
             spans.push(span);
         }
+        Some(CallLine { span: u32::try_from(spans.len() - 1).ok()?, column: at.column })
     }
 
     /// # Safety

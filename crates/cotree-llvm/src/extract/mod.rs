@@ -4,26 +4,24 @@
 //! plan is applied to the very same, unchanged IR.
 
 pub(crate) mod affine;
+mod calls;
 mod edges;
-mod handlers;
 mod handles;
 mod hints;
 mod lines;
 mod segment;
 mod selection;
-mod sites;
 
 pub use affine::find as find_affine;
-pub(crate) use handlers::installs_handlers;
+pub(crate) use calls::plain;
 pub(crate) use handles::{FunctionIr, Handles};
-pub(crate) use segment::GS;
 pub use selection::Selection;
-pub(crate) use sites::{DirectCall, plain};
 
 use crate::ffi::*;
 use crate::ir::{self, Value};
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
+use crate::signals::INSTALLERS;
 use crate::stacks;
 use crate::walk;
 use cotree_core::affine::AffineVariable;
@@ -64,25 +62,25 @@ pub struct Extracted {
 #[must_use]
 pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     let mut lines = Lines::new(module.context);
-    let mut probes = sites::ProbeNumbers::default();
+    let mut probes = calls::ProbeNumbers::default();
     let mut functions = Vec::new();
     let mut handles = Vec::new();
     let mut hints = Vec::new();
     let resolvers = ifunc_resolvers(module);
     let mut uses_segment = segment::in_module(module);
     let mut taken_elsewhere = HashSet::new();
-    let mut named: HashSet<String> = sites::words(&stacks::module_assembly(module)).collect();
+    let mut named: HashSet<String> = calls::words(&stacks::module_assembly(module)).collect();
     // SAFETY: walking the function list of a valid module that nobody changes meanwhile.
     unsafe {
         for function in walk::functions(module) {
             if LLVMIsDeclaration(function) == 0 {
-                let (facts, ir, calls) =
+                let (facts, ir) =
                     extract_function(function, selection, &resolvers, &mut lines, &mut probes, &mut named);
                 let blocks: Vec<LLVMBasicBlockRef> = ir.blocks.iter().map(|block| block.raw()).collect();
                 hints.push(hints::hints(module.context, &blocks, &facts.edges));
                 functions.push(facts);
                 uses_segment |= segment::in_blocks(&blocks);
-                handles.push(Handles::keep(module, ir, calls));
+                handles.push(Handles::keep(module, ir));
             } else if has_use_but_calls(function) {
                 taken_elsewhere.insert(plain(&value_name(function)).to_owned());
             }
@@ -97,7 +95,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         files: lines.into_files(),
         handles,
         hints,
-        installs_handlers: refers_to(module, &handlers::INSTALLERS),
+        installs_handlers: refers_to(module, &INSTALLERS),
         switches_stacks,
         uses_segment,
         taken_elsewhere,
@@ -112,9 +110,9 @@ unsafe fn extract_function<'m>(
     selection: &Selection,
     resolvers: &HashSet<LLVMValueRef>,
     lines: &mut Lines,
-    probes: &mut sites::ProbeNumbers,
+    probes: &mut calls::ProbeNumbers,
     named: &mut HashSet<String>,
-) -> (Function, FunctionIr<'m>, Vec<DirectCall>) {
+) -> (Function, FunctionIr<'m>) {
     // SAFETY: as the caller promises; all values below are reached from `function`.
     unsafe {
         let symbol = value_name(function);
@@ -142,36 +140,33 @@ unsafe fn extract_function<'m>(
             Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),
             Some(_) => false,
         };
-        let mut site_handles = Vec::new();
-        let mut direct = Vec::new();
+        let mut call_handles = Vec::new();
         lines.begin_function();
         for (number, &block) in blocks.iter().enumerate() {
-            let first_site = facts.sites.len();
+            let mut sites = 0;
             let mut counts = InstructionCounts::default();
             let mut spans = Vec::new();
             for instruction in walk::instructions(block) {
                 let opcode = LLVMGetInstructionOpcode(instruction);
+                let mut line = None;
                 if counted(instruction, opcode) {
                     count(&mut counts, instruction, opcode);
-                    lines.add(&mut spans, instruction, facts.sites.len() - first_site);
+                    line = lines.add(&mut spans, instruction, sites);
                 }
-                let before = facts.sites.len() - first_site;
-                direct.extend(sites::direct_call(instruction, opcode, Block::new(number), before));
-                sites::note_assembly(named, instruction, opcode);
-                match sites::classify(instruction, opcode) {
-                    sites::Kind::Site(mut site) => {
-                        site.block = Block::new(number);
-                        site.probe = if numbered { probes.next() } else { 0 };
-                        if site.probe == 0 && facts.untouched.is_none() {
-                            doubts.push(Doubt::UnmappedCallSites);
-                        }
-                        facts.sites.push(site);
-                        site_handles.push(instruction);
+                calls::note_assembly(named, instruction, opcode);
+                doubts.extend(calls::doubt(instruction, opcode));
+                let Some(mut call) = calls::call(instruction, opcode) else { continue };
+                call.block = Block::new(number);
+                if call.is_site {
+                    sites += 1;
+                    call.probe = if numbered { probes.next() } else { 0 };
+                    if call.probe == 0 && facts.untouched.is_none() {
+                        doubts.push(Doubt::UnmappedCallSites);
                     }
-                    sites::Kind::BuiltinJump => doubts.push(Doubt::BuiltinSetjmp),
-                    sites::Kind::StackSwitch => doubts.push(Doubt::SwitchesStacks),
-                    sites::Kind::Other => {}
                 }
+                call.line = line.filter(|_| !call.resume_marker);
+                facts.calls.push(call);
+                call_handles.push(instruction);
             }
             facts.blocks.push(BlockFacts { instructions: counts, lines: spans });
         }
@@ -183,10 +178,10 @@ unsafe fn extract_function<'m>(
         let ir = FunctionIr {
             function: Value::from_raw(function).and_then(Value::as_function).expect("a function"),
             blocks: blocks.into_iter().filter_map(|block| ir::Block::from_raw(block)).collect(),
-            sites: site_handles.into_iter().filter_map(|s| Value::from_raw(s)?.as_instruction()).collect(),
+            calls: call_handles.into_iter().filter_map(|call| Value::from_raw(call)?.as_instruction()).collect(),
             affine: Vec::new(),
         };
-        (facts, ir, direct)
+        (facts, ir)
     }
 }
 
@@ -215,7 +210,7 @@ unsafe fn reachable_blocks(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
 /// `instruction` must be valid.
 unsafe fn counted(instruction: LLVMValueRef, opcode: LLVMOpcode) -> bool {
     // SAFETY: as the caller promises.
-    opcode != LLVMOpcode::LLVMPHI && unsafe { !sites::is_annotation(instruction, opcode) }
+    opcode != LLVMOpcode::LLVMPHI && unsafe { !calls::is_annotation(instruction, opcode) }
 }
 
 /// # Safety
@@ -229,7 +224,7 @@ unsafe fn count(counts: &mut InstructionCounts, instruction: LLVMValueRef, opcod
         | LLVMOpcode::LLVMFRem | LLVMOpcode::LLVMFNeg => counts.float += 1,
         LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr
             // SAFETY: it is a call.
-            if unsafe { sites::intrinsic_name(instruction) }.is_none() =>
+            if unsafe { calls::intrinsic_name(instruction) }.is_none() =>
         {
             counts.calls += 1;
         }

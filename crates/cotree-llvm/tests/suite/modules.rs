@@ -1,12 +1,13 @@
 //! Every kind of terminator and edge: its facts, and probes on all of it that leave a valid module.
 
 use cotree_core::affine::Trades;
-use cotree_core::facts::{Doubt, Function, Untouched};
+use cotree_core::facts::{Call, Callee, Doubt, Function, Untouched};
+use cotree_core::ids::{CallId, Site};
 use cotree_core::method::{self, edge};
 use cotree_core::plan::Method;
 use cotree_core::weighting::Weighting;
 use cotree_llvm::apply::{Access, Layer, Unit, apply};
-use cotree_llvm::emit::{Level, Target, compile};
+use cotree_llvm::codegen::{Level, Target, compile};
 use cotree_llvm::extract::{Selection, extract};
 use cotree_llvm::{Error, Module};
 
@@ -198,7 +199,7 @@ fn invokes_and_shared_landing_pads() {
             "5>6 Resume"
         ]
     );
-    let sites: Vec<_> = f.sites.iter().map(|s| (s.block.0, s.terminator, s.resume_marker, s.probe)).collect();
+    let sites: Vec<_> = f.sites().map(|s| (s.block.0, s.terminator, s.resume_marker, s.probe)).collect();
     assert_eq!(sites, [(0, true, false, 1), (1, true, false, 2), (5, false, true, 3)]);
     instrument_everywhere(INVOKES);
     let text = instrument(INVOKES, Access::Direct, Level::O2);
@@ -271,7 +272,7 @@ a:
 b:
   ret i32 1
 }";
-    assert!(facts(body).sites.is_empty(), "its frame is gone before the callee runs");
+    assert!(facts(body).sites().len() == 0, "its frame is gone before the callee runs");
     instrument_everywhere(body);
 }
 
@@ -354,7 +355,7 @@ define void @f(ptr %p) {
   unreachable
 }";
     let f = facts(body);
-    let sites: Vec<_> = f.sites.iter().map(|s| (format!("{:?}", s.callee), s.returns_twice, s.no_return)).collect();
+    let sites: Vec<_> = f.sites().map(|s| (format!("{:?}", s.callee), s.returns_twice, s.no_return)).collect();
     assert_eq!(
         sites,
         [
@@ -362,6 +363,137 @@ define void @f(ptr %p) {
             ("Indirect".to_owned(), false, false),
             ("Symbol(\"exit\")".to_owned(), false, true)
         ]
+    );
+}
+
+/// Every kind of call: whom, what is special about it, which call site it is, and how many call sites come before it.
+#[test]
+fn all_calls_are_listed() {
+    let body = "
+@alias = alias void (), ptr @h
+declare void @quick() nounwind willreturn
+declare void @exit(i32) noreturn
+declare i32 @setjmp(ptr) returns_twice
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.assume(i1)
+define i32 @f(ptr %p, i32 %x) personality ptr @personality {
+  call void @quick()
+  %s = call i32 @setjmp(ptr %p)
+  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %p, i64 8, i1 false)
+  call void asm sideeffect \"nop\", \"\"()
+  call void @llvm.assume(i1 true)
+  call void %p()
+  call void @quick()
+  call void %p() nounwind willreturn
+  invoke i32 @g(i32 %x) to label %a unwind label %pad
+a:
+  call void @alias()
+  call fastcc void @quick()
+  callbr void asm \"jmp ${1:l}\", \"r,!i\"(i32 %x) to label %b [label %c]
+b:
+  %r = musttail call i32 @f(ptr %p, i32 %x)
+  ret i32 %r
+c:
+  call void @exit(i32 1)
+  unreachable
+pad:
+  %e = landingpad { ptr, i32 } cleanup
+  invoke void @quick() to label %on unwind label %pad2
+on:
+  resume { ptr, i32 } %e
+pad2:
+  %e2 = landingpad { ptr, i32 } cleanup
+  unreachable
+dead:
+  call void @quick()
+  unreachable
+}
+define void @h() { ret void }";
+    let f = facts(body);
+    let describe = |(id, (call, after)): (usize, (&Call, u32))| {
+        let callee = match &call.callee {
+            Callee::Symbol(name) => name.clone(),
+            other => format!("{other:?}"),
+        };
+        let flags = [
+            (call.callee_uncertain, " uncertain"),
+            (call.terminator, " terminator"),
+            (call.must_tail, " musttail"),
+            (call.no_return, " noreturn"),
+            (call.returns_twice, " twice"),
+            (call.resume_marker, " marker"),
+        ];
+        let flags: String = flags.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
+        let site = f.calls.site_of(CallId::new(id)).map(|site| format!(" {site}")).unwrap_or_default();
+        assert_eq!(call.is_site, !site.is_empty());
+        format!("{}+{after} {callee}{flags}{site}", call.block)
+    };
+    assert_eq!(
+        f.calls.after_sites().enumerate().map(describe).collect::<Vec<_>>(),
+        [
+            "b0+0 quick",
+            "b0+0 setjmp twice s0",
+            "b0+1 Assembly",
+            "b0+1 Indirect s1",
+            "b0+2 quick",
+            "b0+2 Indirect",
+            "b0+2 g terminator s2",
+            "b1+0 alias uncertain s3",
+            "b1+1 quick uncertain",
+            "b1+1 Assembly terminator",
+            "b2+0 f musttail",
+            "b3+0 exit noreturn s4",
+            "b4+0 quick terminator",
+            "b5+0 __cotree_resuming marker s5",
+        ]
+    );
+    for (block, facts) in f.blocks.iter().enumerate() {
+        let listed = f.calls.iter().filter(|call| call.block.index() == block && !call.resume_marker).count();
+        assert_eq!(facts.instructions.calls as usize, listed, "b{block}");
+    }
+    assert_eq!(f.sites().map(|site| site.probe).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+}
+
+/// Two calls of a line have each their own column; one that was inlined belongs to its copy.
+#[test]
+fn calls_know_their_place_in_the_source() {
+    let body = "
+declare void @quick() nounwind willreturn
+define i32 @f(i32 %x) !dbg !4 {
+  call void @quick(), !dbg !DILocation(line: 3, column: 5, scope: !4)
+  %a = call i32 @g(i32 %x), !dbg !DILocation(line: 3, column: 14, scope: !4)
+  %b = add i32 %a, 1, !dbg !DILocation(line: 3, column: 9, scope: !4)
+  call void @quick(), !dbg !DILocation(line: 3, column: 21, scope: !4)
+  %c = call i32 @g(i32 %b), !dbg !DILocation(line: 8, column: 2, scope: !6, inlinedAt: !7)
+  call void @quick()
+  ret i32 %c, !dbg !DILocation(line: 0, scope: !4)
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!2}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)
+!1 = !DIFile(filename: \"f.c\", directory: \"/src\")
+!2 = !{i32 2, !\"Debug Info Version\", i32 3}
+!3 = !DISubroutineType(types: !5)
+!4 = distinct !DISubprogram(name: \"f\", scope: !1, file: !1, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!5 = !{null}
+!6 = distinct !DISubprogram(name: \"in\", scope: !1, file: !1, line: 7, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!7 = distinct !DILocation(line: 4, column: 3, scope: !4)";
+    let f = facts(body);
+    let places: Vec<_> = f
+        .calls
+        .numbered()
+        .map(|(id, call)| {
+            let copy =
+                f.line_span(call).and_then(|span| span.inlined).map(|copy| f.inlined[copy as usize].symbol.clone());
+            f.call_position(id).map(|at| (at.line, at.column, copy))
+        })
+        .collect();
+    let own = |line, column| Some((line, column, None));
+    assert_eq!(
+        places,
+        [own(3, 5), own(3, 14), own(3, 21), Some((8, 2, Some("in".to_owned()))), None],
+        "{:?}",
+        f.blocks[0].lines
     );
 }
 
@@ -381,8 +513,8 @@ fn more_calls_than_numbers_are_doubted() {
     let calls: String = (0..65_540).map(|_| "  call i32 @g(i32 0)\n").collect();
     let f = facts(&format!("define void @f() {{\n{calls}  ret void\n}}"));
     assert_eq!(f.doubts, [Doubt::UnmappedCallSites]);
-    assert_eq!(f.sites.last().map(|s| s.probe), Some(0));
-    assert_eq!(f.sites[65_534].probe, 65_535);
+    assert_eq!(f.sites().last().map(|s| s.probe), Some(0));
+    assert_eq!(f.calls[Site(65_534)].probe, 65_535);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Functions whose entries follow from their callers, and everything that calls them.
 //!
-//! Most calls are call sites, whose callees the map names already: a function is called from the sites of its name, those of
-//! its module if it is internal. Only calls beyond these are listed (those that are certain to return are no call sites).
-//! Where the sites of its name are not what calls it, all calls are listed.
+//! The map names the callees of calls already: a function is called by the calls of its name, those of its module if it is
+//! internal. Only calls besides these are listed (in maps that list call sites only, those that are certain to return). Where
+//! the calls of its name are not what calls it, all its calls are listed.
 
 use super::MapError;
 use super::streams::{Reader, Stream, Writer};
@@ -11,47 +11,45 @@ use cotree_core::ids::Block;
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use std::collections::{BTreeMap, HashMap};
 
-/// The call sites that nobody was found to be called from yet.
-struct Sites<'a> {
+/// The calls that nobody was found to be called by yet.
+struct NamedCalls<'a> {
     /// By callee, and by the first function of the caller's module.
     by_name: HashMap<&'a str, BTreeMap<u32, Vec<CallPoint>>>,
     /// Per function its name, its linkage, and the first function of its module.
     functions: Vec<(&'a str, Linkage, u32)>,
 }
 
-impl<'a> Sites<'a> {
+impl<'a> NamedCalls<'a> {
     fn new(program: &'a ProgramMap) -> Self {
-        let mut sites = Self { by_name: HashMap::new(), functions: Vec::new() };
+        let mut calls = Self { by_name: HashMap::new(), functions: Vec::new() };
         let mut number = 0;
         for module in &program.modules {
             let first = number;
             for function in &module.functions {
-                sites.functions.push((&function.symbol, function.linkage, first));
-                let mut last = (Block(0), 0);
-                for site in &function.sites {
-                    last = if site.block == last.0 { (last.0, last.1 + 1) } else { (site.block, 1) };
-                    if let Callee::Symbol(name) = &site.callee
+                calls.functions.push((&function.symbol, function.linkage, first));
+                for (call, after_sites) in function.calls.after_sites() {
+                    if let Callee::Symbol(name) = &call.callee
                         && function.untouched.is_none()
-                        && !site.resume_marker
+                        && !call.resume_marker
                     {
-                        let point = CallPoint { function: number, block: site.block, after_sites: last.1 - 1 };
-                        sites.by_name.entry(name).or_default().entry(first).or_default().push(point);
+                        let point = CallPoint { function: number, block: call.block, after_sites };
+                        calls.by_name.entry(name).or_default().entry(first).or_default().push(point);
                     }
                 }
                 number += 1;
             }
         }
-        sites
+        calls
     }
 
-    /// The sites that should call a function, in order. No two functions are called from the same: a small file can't name
-    /// the same sites again and again.
+    /// The calls that should be those of a function, in order. No two functions are called by the same: a small file can't name
+    /// the same calls again and again.
     fn take(&mut self, function: u32) -> Vec<CallPoint> {
         let Some(&(name, linkage, module)) = self.functions.get(function as usize) else { return Vec::new() };
-        let Some(sites) = self.by_name.get_mut(name) else { return Vec::new() };
+        let Some(calls) = self.by_name.get_mut(name) else { return Vec::new() };
         match linkage {
-            Linkage::Internal => sites.remove(&module).unwrap_or_default(),
-            _ => std::mem::take(sites).into_values().flatten().collect(),
+            Linkage::Internal => calls.remove(&module).unwrap_or_default(),
+            _ => std::mem::take(calls).into_values().flatten().collect(),
         }
     }
 }
@@ -60,13 +58,13 @@ pub(super) fn write(entries: &[DerivedEntry], program: &ProgramMap, w: &mut Writ
     if entries.is_empty() {
         return;
     }
-    let mut sites = Sites::new(program);
+    let mut named = NamedCalls::new(program);
     w.put(Stream::Entry, entries.len() as u64);
     let mut last = 0;
     for entry in entries {
         w.put_step(Stream::Entry, last, entry.function);
         last = entry.function;
-        let rest = without(&entry.calls, &sites.take(entry.function));
+        let rest = without(&entry.calls, &named.take(entry.function));
         let listed = rest.as_deref().unwrap_or(&entry.calls);
         w.put(Stream::Entry, (listed.len() as u64) << 1 | u64::from(rest.is_none()));
         let mut before = CallPoint { function: entry.function, block: Block(0), after_sites: 0 };
@@ -83,7 +81,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<Deriv
     if r.left(Stream::Entry) == 0 {
         return Ok(Vec::new());
     }
-    let mut sites = Sites::new(program);
+    let mut named = NamedCalls::new(program);
     let count = r.get_count(Stream::Entry, Stream::Entry)?;
     let mut entries: Vec<DerivedEntry> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -91,7 +89,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<Deriv
         let number = r.get(Stream::Entry)?;
         let listed = usize::try_from(number >> 1).ok().filter(|&n| n <= r.left(Stream::Caller));
         let listed = listed.ok_or(MapError::Invalid("a count is larger than its stream"))?;
-        let foreseen = sites.take(function);
+        let foreseen = named.take(function);
         let mut calls = if number & 1 == 0 { foreseen } else { Vec::new() };
         let mut before = function;
         for _ in 0..listed {
@@ -105,9 +103,9 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<Deriv
     Ok(entries)
 }
 
-/// What is left of sorted calls without these, if they are all among them.
-fn without(calls: &[CallPoint], sites: &[CallPoint]) -> Option<Vec<CallPoint>> {
-    let mut sites = sites.iter().peekable();
-    let left = calls.iter().filter(|call| sites.next_if(|site| site == call).is_none()).copied().collect();
-    sites.peek().is_none().then_some(left)
+/// What is left of sorted calls without the named ones, if these are all among them.
+fn without(calls: &[CallPoint], named: &[CallPoint]) -> Option<Vec<CallPoint>> {
+    let mut named = named.iter().peekable();
+    let left = calls.iter().filter(|call| named.next_if(|known| known == call).is_none()).copied().collect();
+    named.peek().is_none().then_some(left)
 }

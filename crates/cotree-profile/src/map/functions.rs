@@ -1,14 +1,14 @@
-//! Modules and functions: graphs, instruction counts, source lines, call sites.
+//! Modules and functions: graphs, instruction counts, source lines, calls.
 //!
 //! What was inlined many times repeats itself: see [`super::lines`].
 
 use super::MapError;
+use super::calls;
 use super::lines::{Foresight, LineReader, LineWriter, Place, read_position, write_position};
 use super::streams::{Reader, Stream, Writer};
 use super::text::{TextCursor, TextWriter};
 use cotree_core::facts::{
-    BlockFacts, CallSite, Callee, Doubt, EdgeFacts, EdgeKind, Function, InstructionCounts, Linkage, Module, ProgramMap,
-    Untouched,
+    BlockFacts, Doubt, EdgeFacts, EdgeKind, Function, InstructionCounts, Linkage, Module, ProgramMap, Untouched,
 };
 use cotree_core::ids::Block;
 
@@ -21,17 +21,19 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
     }
     w.put(Stream::Unit, program.modules.len() as u64);
     let mut foresight = Foresight::default();
+    let all_calls = program.all_calls;
     for module in &program.modules {
         text.put(w, Stream::TextRef, &module.name);
         w.put(Stream::Unit, module.functions.len() as u64);
         let mut context = Context::default();
         for function in &module.functions {
-            write_function(function, w, text, &mut context, &mut foresight);
+            write_function(function, all_calls, w, text, &mut context, &mut foresight);
         }
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramMap, MapError> {
+/// `all_calls` is [`ProgramMap::all_calls`].
+pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor, all_calls: bool) -> Result<ProgramMap, MapError> {
     let name = text.get(r, Stream::TextRef)?;
     let target = text.get(r, Stream::TextRef)?;
     let files = (0..r.get_count(Stream::Unit, Stream::TextRef)?)
@@ -43,11 +45,12 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramM
         let name = text.get(r, Stream::TextRef)?;
         let count = r.get_count(Stream::Unit, Stream::Function)?;
         let mut context = Context::default();
-        let functions =
-            (0..count).map(|_| read_function(r, text, &mut context, &mut foresight)).collect::<Result<_, _>>()?;
+        let functions = (0..count)
+            .map(|_| read_function(r, text, all_calls, &mut context, &mut foresight))
+            .collect::<Result<_, _>>()?;
         modules.push(Module { name, functions });
     }
-    Ok(ProgramMap { name, target, files, modules })
+    Ok(ProgramMap { name, target, files, modules, all_calls })
 }
 
 /// What is carried from one function of a module to the next.
@@ -66,6 +69,7 @@ const ODD_EDGES: u64 = 1 << 6;
 
 fn write_function<'a>(
     function: &'a Function,
+    all_calls: bool,
     w: &mut Writer,
     text: &mut TextWriter<'a>,
     context: &mut Context,
@@ -106,15 +110,17 @@ fn write_function<'a>(
         }
     }
     w.put(Stream::Function, function.blocks.len() as u64);
-    w.put(Stream::Function, function.sites.len() as u64);
+    w.put(Stream::Function, function.sites().len() as u64);
     w.put(Stream::Function, function.inlined.len() as u64);
     let mut lines = LineWriter::new(symbol, context.position, foresight);
     for copy in &function.inlined {
         lines.write_copy(copy, w, text);
     }
-    write_sites(&function.sites, w, text, &mut context.probe);
-    let calls = calls_of_sites(function.blocks.len(), &function.sites);
-    write_blocks(function, &calls, &mut lines, w);
+    calls::write_sites(function.sites(), w, text, &mut context.probe);
+    write_blocks(function, &calls::sites_per_block(function.blocks.len(), function.sites()), &mut lines, w);
+    if all_calls {
+        calls::write_others(function, w, text);
+    }
     if regular {
         write_edges(function, w);
     } else {
@@ -131,6 +137,7 @@ fn write_function<'a>(
 fn read_function(
     r: &mut Reader<'_>,
     text: &mut TextCursor,
+    all_calls: bool,
     context: &mut Context,
     foresight: &mut Foresight,
 ) -> Result<Function, MapError> {
@@ -161,12 +168,12 @@ fn read_function(
     let inlined_count = r.get_count(Stream::Function, Stream::Inlined)?;
     let mut lines = LineReader::new(number, context.position, foresight);
     let inlined = (0..inlined_count).map(|_| lines.read_copy(r, text)).collect::<Result<_, _>>()?;
-    let sites = read_sites(site_count, r, text, &mut context.probe)?;
+    let sites = calls::read_sites(site_count, r, text, &mut context.probe)?;
     if sites.iter().any(|s| s.block.index() >= block_count) {
         return Err(MapError::Invalid("a call site stands in no block"));
     }
-    let calls = calls_of_sites(block_count, &sites);
-    let blocks = read_blocks(&calls, &mut lines, r)?;
+    let blocks = read_blocks(&calls::sites_per_block(block_count, sites.iter()), &mut lines, r)?;
+    let calls = if all_calls { calls::read_others(sites, &blocks, r, text)? } else { sites.into_iter().collect() };
     let edges = if flags & ODD_EDGES == 0 {
         read_edges(block_count, r)?
     } else {
@@ -181,7 +188,7 @@ fn read_function(
         edges
     };
     let address_taken = flags & ADDRESS_TAKEN != 0;
-    Ok(Function { symbol, linkage, address_taken, position, blocks, edges, sites, inlined, untouched, doubts })
+    Ok(Function { symbol, linkage, address_taken, position, blocks, edges, calls, inlined, untouched, doubts })
 }
 
 const UNTOUCHED_NUMBERS: [Untouched; 7] = [
@@ -201,92 +208,6 @@ fn untouched_number(untouched: Untouched) -> u64 {
 fn untouched_of(number: u64) -> Result<Untouched, MapError> {
     let index = usize::try_from(number).ok();
     index.and_then(|i| UNTOUCHED_NUMBERS.get(i)).copied().ok_or(MapError::Invalid("no such reason for no probes"))
-}
-
-const CALLEE: u64 = 0b11;
-const TERMINATOR: u64 = 1 << 2;
-const NO_RETURN: u64 = 1 << 3;
-const RETURNS_TWICE: u64 = 1 << 4;
-const RESUME_MARKER: u64 = 1 << 5;
-/// The probe number is not the one after the last.
-const PROBE: u64 = 1 << 6;
-
-fn write_sites<'a>(sites: &'a [CallSite], w: &mut Writer, text: &mut TextWriter<'a>, probe: &mut u16) {
-    let mut block = 0;
-    for site in sites {
-        let expected = probe.wrapping_add(1);
-        let flag = |set: bool, bit: u64| if set { bit } else { 0 };
-        let callee = match &site.callee {
-            Callee::Symbol(_) => 0,
-            Callee::Indirect => 1,
-            Callee::Assembly => 2,
-        };
-        w.put(
-            Stream::SiteFlags,
-            callee
-                | flag(site.terminator, TERMINATOR)
-                | flag(site.no_return, NO_RETURN)
-                | flag(site.returns_twice, RETURNS_TWICE)
-                | flag(site.resume_marker, RESUME_MARKER)
-                | flag(site.probe != expected, PROBE),
-        );
-        w.put_step(Stream::SiteBlock, block, site.block.0);
-        block = site.block.0;
-        if let Callee::Symbol(symbol) = &site.callee {
-            text.put(w, Stream::Callee, symbol);
-        }
-        if site.probe != expected {
-            w.put(Stream::SiteBlock, u64::from(site.probe));
-        }
-        *probe = site.probe;
-    }
-}
-
-fn read_sites(
-    count: usize,
-    r: &mut Reader<'_>,
-    text: &mut TextCursor,
-    probe: &mut u16,
-) -> Result<Vec<CallSite>, MapError> {
-    let mut sites = Vec::with_capacity(count);
-    let mut block = 0;
-    for _ in 0..count {
-        let flags = r.get(Stream::SiteFlags)?;
-        block = r.get_step(Stream::SiteBlock, block)?;
-        let callee = match flags & CALLEE {
-            0 => Callee::Symbol(text.get(r, Stream::Callee)?),
-            1 => Callee::Indirect,
-            2 => Callee::Assembly,
-            _ => return Err(MapError::Invalid("no such kind of callee")),
-        };
-        *probe = if flags & PROBE == 0 {
-            probe.wrapping_add(1)
-        } else {
-            u16::try_from(r.get(Stream::SiteBlock)?)
-                .map_err(|_| MapError::Invalid("a probe number has more than 16 bits"))?
-        };
-        sites.push(CallSite {
-            block: Block(block),
-            callee,
-            terminator: flags & TERMINATOR != 0,
-            no_return: flags & NO_RETURN != 0,
-            returns_twice: flags & RETURNS_TWICE != 0,
-            resume_marker: flags & RESUME_MARKER != 0,
-            probe: *probe,
-        });
-    }
-    Ok(sites)
-}
-
-/// Call sites per block, markers left out: nearly always the number of its calls.
-fn calls_of_sites(blocks: usize, sites: &[CallSite]) -> Vec<u32> {
-    let mut calls = vec![0; blocks];
-    for site in sites.iter().filter(|s| !s.resume_marker) {
-        if let Some(calls) = calls.get_mut(site.block.index()) {
-            *calls += 1;
-        }
-    }
-    calls
 }
 
 fn write_blocks(function: &Function, calls: &[u32], lines: &mut LineWriter<'_>, w: &mut Writer) {

@@ -5,12 +5,13 @@
 //! what can be inferred is left out, and every stream is compressed by itself. The exact layout is in `docs/formats.md`.
 //!
 //! Each part is written and read in one file, writer beside reader: `text.rs`, `functions.rs`,
-//! `lines.rs`, `plans.rs`, `paths.rs`, `entries.rs`, `code.rs`.
+//! `lines.rs`, `calls.rs`, `plans.rs`, `paths.rs`, `entries.rs`, `code.rs`.
 //!
 //! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
 //! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
 //! anything else looks at the map.
 
+mod calls;
 mod code;
 mod entries;
 mod fixed;
@@ -27,16 +28,17 @@ use cotree_core::probe::{PlacedProbe, Probe};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
 use streams::{
-    NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, STREAMS_4, STREAMS_5, STREAMS_6, Stream, Writer,
+    NAMES, Reader, STREAMS, STREAMS_1, STREAMS_2, STREAMS_3, STREAMS_4, STREAMS_5, STREAMS_6, STREAMS_8, Stream, Writer,
 };
 
 pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
-/// Version of the section's layout. A map that makes no use of the last streams has the version in which they were not there,
-/// one without [`Probe::CloseIf`] that before it.
-pub const VERSION: u32 = 8;
+/// Version of the section's layout: maps that list all calls. One that lists call sites only has the oldest version that can say
+/// what is in it: with [`Probe::CloseIf`] that is 8, else the last one in which the streams that it makes no use of were not
+/// there.
+pub const VERSION: u32 = 9;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
 
@@ -102,7 +104,7 @@ pub fn encode(map: &BinaryMap, unit: UnitId) -> Vec<u8> {
 pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<u8> {
     let mut writer = Writer::new();
     let mut text = text::TextWriter::default();
-    writer.put(Stream::Unit, u64::from(map.threaded));
+    writer.put(Stream::Unit, u64::from(map.threaded) | u64::from(map.program.all_calls) << 1);
     functions::write(&map.program, &mut writer, &mut text);
     plans::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &paths::Registers::new(&map.plan, &map.program), &mut writer);
@@ -116,10 +118,13 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
 
 /// The version that says all that a map of all streams says.
 fn latest(map: &BinaryMap) -> u32 {
+    if map.program.all_calls {
+        return VERSION;
+    }
     let plans = map.plan.functions.iter().chain(map.plan.paths.iter().map(|own| &own.plan));
     let conditional = |placed: &PlacedProbe| matches!(placed.probe, Probe::CloseIf(..));
     let is_new = plans.flat_map(|plan| &plan.probes).any(conditional);
-    if is_new { VERSION } else { VERSION - 1 }
+    if is_new { 8 } else { 7 }
 }
 
 /// Decodes what [`encode`] wrote; bytes after it must be zeros (section padding).
@@ -130,13 +135,13 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let (streams, unit) = unpack(bytes)?;
     let mut reader = Reader::new(&streams);
     let text = text::TextReader::read(&mut reader)?;
-    let threaded = match reader.get(Stream::Unit)? {
-        0 => false,
-        1 => true,
-        _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
-    };
+    let flags = reader.get(Stream::Unit)?;
+    if flags > 0b11 {
+        return Err(MapError::Invalid("no such flag"));
+    }
+    let (threaded, all_calls) = (flags & 1 != 0, flags & 2 != 0);
     let mut text = text.start();
-    let program = functions::read(&mut reader, &mut text)?;
+    let program = functions::read(&mut reader, &mut text, all_calls)?;
     let mut plan = plans::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &paths::Registers::new(&plan, &program))?;
     plan.entries = entries::read(&mut reader, &program)?;
@@ -180,7 +185,11 @@ fn pack_as(streams: &[Vec<u8>], unit: UnitId, latest: u32) -> Vec<u8> {
     let without = |count| streams.split_at_checked(count).filter(|(_, new)| new.iter().all(Vec::is_empty));
     let older = [(2, STREAMS_2), (3, STREAMS_3), (4, STREAMS_4), (5, STREAMS_5), (6, STREAMS_6)];
     let old = older.iter().find_map(|&(version, count)| Some((version, without(count)?.0)));
-    let (version, streams) = old.filter(|_| latest < VERSION).unwrap_or((latest, streams));
+    let (version, streams) = match latest {
+        VERSION => (VERSION, streams),
+        8 => (8, &streams[..STREAMS_8]),
+        _ => old.unwrap_or((latest, &streams[..STREAMS_8])),
+    };
     let unpacked: usize = streams.iter().map(Vec::len).sum();
     // The best levels are slow, and large maps gain little from them.
     let level = match unpacked {
@@ -246,6 +255,7 @@ fn header(bytes: &[u8]) -> Result<Header, MapError> {
             4 => STREAMS_4,
             5 => STREAMS_5,
             6 => STREAMS_6,
+            7 | 8 => STREAMS_8,
             _ => STREAMS,
         },
         unit: UnitId(bytes[16..32].try_into().expect("sixteen bytes")),

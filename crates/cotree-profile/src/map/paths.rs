@@ -172,7 +172,7 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
         calls.push((Block(last), at_calls));
     }
     let (context, behind) = (flags & flag::CONTEXT != 0, flags & flag::BEHIND != 0);
-    Ok(PathPlan { plan, cuts, paths, calls, context, windows, behind })
+    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context, windows, behind })
 }
 
 fn read_apart(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {
@@ -216,7 +216,7 @@ impl<'a> Registers<'a> {
     pub(super) fn expected(&self, chain: &[(u32, Site)]) -> Vec<(u32, Site)> {
         let needed = |&(function, site): &(u32, Site)| {
             let Some((function, plan)) = self.functions.get(function as usize) else { return false };
-            let block = function.sites.get(site.index()).map(|s| s.block);
+            let block = function.calls.site(site).map(|s| s.block);
             matches!(block.and_then(|b| plan.at_calls(b)), Some(AtCalls::Query(_)))
         };
         chain.iter().rev().copied().filter(needed).collect()

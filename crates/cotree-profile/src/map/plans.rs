@@ -212,7 +212,7 @@ impl<'a> Surroundings<'a> {
                 *first = (*first).min(index);
             }
         }
-        for site in function.sites.iter().filter(|s| s.terminator && s.block.index() < blocks) {
+        for site in function.sites().filter(|s| s.terminator && s.block.index() < blocks) {
             around.calls_last[site.block.index()] = true;
         }
         around

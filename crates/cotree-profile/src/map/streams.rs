@@ -40,7 +40,7 @@ streams! {
     Loads,
     /// Stores.
     Stores,
-    /// Calls beyond the call sites.
+    /// Calls besides the call sites: how many.
     Calls,
     /// Floating-point operations.
     Float,
@@ -108,6 +108,16 @@ streams! {
     Fixed,
     /// Arcs of path graphs that are numbered apart.
     Apart,
+    /// Per call that is no call site: flags.
+    CallFlags,
+    /// Per call that is no call site: how many call sites of the block come before it.
+    CallPlace,
+    /// Callees of calls that are no call sites.
+    CallName,
+    /// Per call: whether the source has it, and in which span of its block, as a step from the likely one.
+    CallLine,
+    /// Per call that the source has: the step from its span's column to its own.
+    CallColumn,
 }
 
 /// How many streams maps of version 1 have: the first ones.
@@ -122,6 +132,8 @@ pub(super) const STREAMS_4: usize = Stream::Metric as usize;
 pub(super) const STREAMS_5: usize = Stream::Fixed as usize;
 /// How many of them version 6 had.
 pub(super) const STREAMS_6: usize = Stream::Apart as usize;
+/// How many of them versions 7 and 8 had.
+pub(super) const STREAMS_8: usize = Stream::CallFlags as usize;
 
 /// Streams being written.
 pub(super) struct Writer {

@@ -2,7 +2,7 @@
 
 use super::MapError;
 use crate::binary::BinaryMap;
-use cotree_core::facts::{Function, Position};
+use cotree_core::facts::{Call, Function, Position};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::PathPlan;
 use cotree_core::method::path::numbering::MOST_PATHS;
@@ -18,7 +18,8 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
     let files = map.program.files.len();
     let functions: Vec<&Function> = map.program.functions().map(|(_, f)| f).collect();
     for (index, function) in functions.iter().enumerate() {
-        check_function(function, files).map_err(|what| MapError::InvalidFunction { function: index, what })?;
+        check_function(function, files, map.program.all_calls)
+            .map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
     let own: Vec<&FunctionPlan> = map.plan.plans().collect();
     let check = map.plan.check.as_ref().map(|plans| plans.iter().collect());
@@ -58,7 +59,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
             }
             last = Some(point.offset);
             let known = |&(f, s): &(u32, _)| {
-                functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites.len())
+                functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites().len())
             };
             if !point.chain.iter().chain(&point.registers).all(known) {
                 return Err(MapError::Invalid("a return address belongs to no call site"));
@@ -79,33 +80,27 @@ fn check_entry(entry: &DerivedEntry, functions: &[&Function]) -> Result<(), &'st
     }
     let known = |call: &CallPoint| {
         let caller = measured(call.function).filter(|caller| call.block < caller.exit());
-        caller.is_some_and(|caller| {
-            let sites = &caller.sites;
-            let here =
-                sites.partition_point(|s| s.block <= call.block) - sites.partition_point(|s| s.block < call.block);
-            here >= call.after_sites as usize
-        })
+        caller.is_some_and(|caller| caller.sites_of(call.block).count() >= call.after_sites as usize)
     };
     if entry.calls.iter().all(known) { Ok(()) } else { Err("it is called where nothing is") }
 }
 
-fn check_function(function: &Function, files: usize) -> Result<(), &'static str> {
+fn check_function(function: &Function, files: usize, all_calls: bool) -> Result<(), &'static str> {
     let known = |p: &Position| (p.file as usize) < files && p.line > 0;
     let require = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
     if function.blocks.is_empty() {
         // A declaration or a body that is not modelled.
-        require(function.edges.is_empty() && function.sites.is_empty(), "it has edges but no blocks")?;
+        require(function.edges.is_empty() && function.calls.is_empty(), "it has edges but no blocks")?;
     } else {
         function.cfg().map_err(|_| "its edges do not form a control-flow graph")?;
     }
     require(function.position.iter().all(known), "its position is in no file")?;
-    require(function.sites.is_sorted_by_key(|s| s.block), "its call sites are not in order")?;
-    require(function.sites.iter().all(|s| s.block < function.exit()), "a call site stands in no block")?;
+    check_calls(function, all_calls)?;
     for (index, copy) in function.inlined.iter().enumerate() {
         require(copy.parent.is_none_or(|p| (p as usize) < index), "an inlined copy comes before its parent")?;
         require(copy.call.iter().all(known), "an inlined copy is called from no file")?;
     }
-    let mut sites = function.sites.iter().peekable();
+    let mut sites = function.sites().peekable();
     for (index, block) in function.blocks.iter().enumerate() {
         let mut here = 0;
         while sites.next_if(|s| s.block.index() == index).is_some() {
@@ -120,6 +115,29 @@ fn check_function(function: &Function, files: usize) -> Result<(), &'static str>
             require(span.after_sites <= here, "a line comes after more calls than its block has")?;
         }
         require(block.lines.is_sorted_by_key(|s| s.after_sites), "the lines of a block are not in order")?;
+    }
+    Ok(())
+}
+
+fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str> {
+    let require = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
+    let calls = &function.calls;
+    require(calls.iter().is_sorted_by_key(|call| call.block), "its calls are not in order")?;
+    require(calls.iter().all(|call| call.block < function.exit()), "a call stands in no block")?;
+    let in_line = |call: &Call| call.line.is_none() || function.line_span(call).is_some();
+    require(calls.iter().all(in_line), "a call is in no line")?;
+    let consistent = |call: &Call| !(if call.is_site { call.must_tail } else { call.resume_marker });
+    require(calls.iter().all(consistent), "a call is a call site and is none")?;
+    if !all_calls {
+        return require(calls.iter().all(|call| call.is_site), "it lists calls that are no call sites");
+    }
+    let mut rest = calls.iter().peekable();
+    for (index, block) in function.blocks.iter().enumerate() {
+        let mut here = 0;
+        while let Some(call) = rest.next_if(|call| call.block.index() == index) {
+            here += u32::from(!call.resume_marker);
+        }
+        require(here == block.instructions.calls, "a block does not list all its calls")?;
     }
     Ok(())
 }
@@ -182,12 +200,7 @@ fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static s
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),
-            Probe::Set(..)
-            | Probe::Add(..)
-            | Probe::CountPath(..)
-            | Probe::Witness { .. }
-            | Probe::Events(_)
-            | Probe::Linear { .. } => true,
+            Probe::Set(..) | Probe::Add(..) | Probe::CountPath(..) | Probe::Witness { .. } | Probe::Events(_) => true,
         };
         if !place || !probe {
             return Err("a probe stands or counts where nothing is");

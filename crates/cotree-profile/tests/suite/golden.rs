@@ -68,7 +68,7 @@ fn map_text(map: &BinaryMap) -> String {
         line(out, 0, format_args!("module {}", module.name));
         for function in &module.functions {
             line(out, 1, format_args!("function {number}: {}", function.symbol));
-            function_text(out, function);
+            function_text(out, function, program.all_calls);
             number += 1;
         }
     }
@@ -113,7 +113,7 @@ fn map_text(map: &BinaryMap) -> String {
     text
 }
 
-fn function_text(out: &mut String, function: &Function) {
+fn function_text(out: &mut String, function: &Function, all_calls: bool) {
     let at = |position: Option<Position>| {
         position.map_or_else(|| "nowhere".into(), |p| format!("{}:{}:{}", p.file, p.line, p.column))
     };
@@ -134,9 +134,20 @@ fn function_text(out: &mut String, function: &Function) {
     for (number, edge) in function.edges.iter().enumerate() {
         line(out, 2, format_args!("e{number}: {} to {}, {:?} {}", edge.src, edge.dst, edge.kind, edge.successor));
     }
-    for (number, site) in function.sites.iter().enumerate() {
+    for (number, site) in function.sites().enumerate() {
         let flags = [site.terminator, site.no_return, site.returns_twice, site.resume_marker].map(u8::from);
         line(out, 2, format_args!("s{number}: {} {:?} {flags:?} probe {}", site.block, site.callee, site.probe));
+    }
+    if all_calls {
+        for ((id, call), (_, after)) in function.calls.numbered().zip(function.calls.after_sites()) {
+            let site = function.calls.site_of(id);
+            let flags = [call.must_tail, call.terminator, call.no_return, call.returns_twice].map(u8::from);
+            let place = at(function.call_position(id));
+            line(out, 2, format_args!("{id}: {}+{after} {site:?} {:?} {flags:?} at {place}", call.block, call.callee));
+            if call.callee_uncertain {
+                line(out, 3, format_args!("or another function"));
+            }
+        }
     }
 }
 

@@ -7,9 +7,8 @@ use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method;
 use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{self, AtCalls, PathOptions, PathPlan, PathProfile};
+use cotree_core::method::path::{self, AtCalls, PATH_REGISTER, PathOptions, PathPlan, PathProfile};
 use cotree_core::plan::{Method, PathMetric, PathTable, UnitPlan};
-use cotree_core::probe::Reg;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, encode};
@@ -75,7 +74,7 @@ fn address(inner: (u32, Site), outer: Option<Site>, sites: &[usize]) -> u64 {
 
 fn code(functions: &[Function], plans: &[PathPlan]) -> CodeMap {
     let query = |&(f, site): &(u32, Site)| {
-        let block = functions[f as usize].sites[site.index()].block;
+        let block = functions[f as usize].calls[site].block;
         matches!(plans[f as usize].at_calls(block), Some(AtCalls::Query(_)))
     };
     let mut offset = 0;
@@ -84,7 +83,7 @@ fn code(functions: &[Function], plans: &[PathPlan]) -> CodeMap {
         let registers = chain.iter().rev().copied().filter(query).collect();
         ReturnPoint { offset, chain, registers }
     };
-    let sites = |f: usize| (0..functions[f].sites.len()).map(Site::new);
+    let sites = |f: usize| (0..functions[f].sites().len()).map(Site::new);
     let machine = |returns: Vec<ReturnPoint>| CodeFunction { size: 0x1_0000, returns };
     let first = machine(sites(0).map(|s| point(vec![(0, s)])).collect());
     let mut point = |chain: Vec<(u32, Site)>, offset: u32| ReturnPoint { offset, ..point(chain) };
@@ -156,7 +155,7 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     let cfg = f.cfg().unwrap();
     let unit = &binary.map().plan;
     let plan = &unit.paths[index as usize];
-    let machine = || Machine::new(f, &cfg, &plan.plan);
+    let machine = || Machine::new(f, &cfg, &plan.plan).with_copies(&plan.copies);
     let mut reported = 0;
     let mut events = || {
         reported += 1;
@@ -167,14 +166,14 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     walks.retain(|walk| {
         let mut registers = Registers::default();
         if let From::Site(site) = walk.from {
-            let Some(edges) = way_to(f, f.sites[site.index()].block) else { return false };
+            let Some(edges) = way_to(f, f.calls[site].block) else { return false };
             let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
             registers = machine().run(&before).unwrap();
-            left.push((site, registers.get(Reg::PathSum), -1));
+            left.push((site, registers.get(PATH_REGISTER), -1));
         }
         let registers = own.run_with(walk, registers).unwrap();
         if let Until::Site(site) = walk.until {
-            left.push((site, registers.get(Reg::PathSum), 1));
+            left.push((site, registers.get(PATH_REGISTER), 1));
         }
         true
     });
@@ -227,7 +226,7 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
 /// Writes activations that left at return addresses: where both functions have some, in the code where one is inlined.
 fn leave(binary: &BinaryFile, left: [Vec<Left>; 2], raw: &mut Raw) {
     let mut early: BTreeMap<u64, i64> = BTreeMap::new();
-    let sites = [0, 1].map(|f| binary.function(f).sites.len());
+    let sites = [0, 1].map(|f| binary.function(f).sites().len());
     let mut note = |raw: &mut Raw, address: u64, registers: &[((u32, Site), i64)], count: i64| {
         *early.entry(address).or_default() += count;
         let values = registers.iter().filter(|((f, site), _)| {

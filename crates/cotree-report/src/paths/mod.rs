@@ -184,7 +184,7 @@ impl<'a> Paths<'a> {
     /// The beginning of a path that was not finished.
     #[must_use]
     pub fn pending(&self, pending: &PendingPath) -> Option<Path> {
-        let block = self.of.function.facts.sites.get(pending.site.index())?.block;
+        let block = self.of.function.facts.calls.site(pending.site)?.block;
         let arcs: Vec<Arc> = self.numbering.arcs_up_to(block, pending.prefix)?;
         Some(self.numbering.path_along(&self.cfg, &arcs))
     }

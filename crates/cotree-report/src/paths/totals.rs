@@ -74,14 +74,14 @@ impl Totals {
         let sum = |ends: &[(cotree_core::ids::Site, i64)]| ends.iter().map(|e| i128::from(e.1)).sum::<i128>();
         totals.cut_short = sum(&profile.cut_short);
         for &(site, count) in &profile.cut_short {
-            let Some(site) = of.function.facts.sites.get(site.index()) else { continue };
+            let Some(site) = of.function.facts.calls.site(site) else { continue };
             totals.not_reached += i128::from(paths.instructions(&paths.only_way_on(site.block))) * i128::from(count);
         }
         totals.unresolved = sum(&profile.unresolved);
         let ends = profile.pending.iter().map(|p| (p.site, p.count)).chain(profile.unresolved.iter().copied());
         for (site, count) in ends {
             // Where a call returned once more, the path that a jump broke off there goes on.
-            let again = of.function.facts.sites.get(site.index()).is_some_and(|site| site.returns_twice);
+            let again = of.function.facts.calls.site(site).is_some_and(|site| site.returns_twice);
             if count < 0 && !again {
                 totals.revived -= i128::from(count);
             } else {

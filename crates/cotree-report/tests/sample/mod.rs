@@ -71,15 +71,9 @@ impl Builder {
 
     /// A call in the last block.
     pub fn call(mut self, callee: &str, early: i64) -> Self {
-        self.facts.sites.push(CallSite {
-            block: Block::new(self.facts.blocks.len() - 1),
-            callee: Callee::Symbol(callee.into()),
-            terminator: false,
-            no_return: callee == "exit",
-            returns_twice: false,
-            resume_marker: false,
-            probe: 0,
-        });
+        let block = Block::new(self.facts.blocks.len() - 1);
+        let site = Call::site(block, Callee::Symbol(callee.into()));
+        self.facts.calls.push(Call { no_return: callee == "exit", ..site });
         self.profile.early.push(early);
         self
     }
@@ -135,7 +129,7 @@ pub fn sample() -> Sample {
         .block(2, 1, &[(6, 1, None, 0)])
         .edge(K::Resume, 3, 1);
     throws.facts.linkage = Linkage::Copy;
-    throws.facts.sites[0].terminator = true;
+    throws.facts.calls.update(|_, call| call.terminator = true);
     let mut naked = Builder::new("switch_stacks", 1, 20, 0).block(1, 0, &[(21, 1, None, 0)]).edge(K::Return, 1, 0);
     naked.facts.untouched = Some(Untouched::Naked);
 
@@ -156,6 +150,7 @@ pub fn sample() -> Sample {
         target: "x86_64-unknown-linux-gnu".into(),
         files: vec!["/src/main.c".into(), "/src/foo.cpp".into()],
         modules,
+        all_calls: false,
     };
     let unit = UnitId([0xAB; 16]);
     let map = BinaryMap {

@@ -43,7 +43,7 @@ pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts 
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
         cut[block.index()] = !dfs.is_reached(block);
     }
-    for site in function.sites.iter().filter(|site| site.returns_twice) {
+    for site in function.sites().filter(|site| site.returns_twice) {
         if let Some(cut) = cut.get_mut(site.block.index()) {
             *cut = true;
         }

@@ -44,7 +44,7 @@ pub fn recover(
     let ends = flows.add_abandoned(function, plan, abandoned)?;
     let resolved = flows.resolve(function, &ends.unresolved);
 
-    let mut early = vec![0i64; if abandoned.is_empty() { 0 } else { function.sites.len() }];
+    let mut early = vec![0i64; if abandoned.is_empty() { 0 } else { function.sites().len() }];
     for entry in abandoned {
         let slot = &mut early[entry.site.index()];
         *slot = slot.saturating_add(entry.count);
@@ -153,7 +153,7 @@ impl<'a> Flows<'a> {
         let mut unresolved: Vec<(Site, i64)> = Vec::new();
         let mut damaged = false;
         for &Abandoned { site, register, count } in abandoned {
-            let block = function.sites.get(site.index()).ok_or(PathError::NoSuchSite(site))?.block;
+            let block = function.calls.site(site).ok_or(PathError::NoSuchSite(site))?.block;
             let at_calls =
                 plan.at_calls(block).filter(|_| block < self.cfg.exit()).ok_or(PathError::NoSuchSite(site))?;
             let prefix = match (at_calls, register) {
@@ -214,7 +214,7 @@ impl<'a> Flows<'a> {
         let mut surplus = vec![0i128; graph.node_count()];
         let mut leads_there = vec![false; graph.node_count()];
         for &(site, count) in unresolved {
-            let node = left(function.sites[site.index()].block);
+            let node = left(function.calls[site].block);
             leads_there[node] = true;
             surplus[node] -= i128::from(count);
             surplus[graph.entry()] += i128::from(count);

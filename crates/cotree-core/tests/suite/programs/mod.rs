@@ -37,7 +37,7 @@ pub fn programs() -> impl Strategy<Value = (Program, u64)> {
             let caller = usize::from(caller) % functions.len();
             let facts = &functions[caller];
             // Sites are few and far between: make for them.
-            let block = match facts.sites.get(usize::from(site) % facts.sites.len().max(1)) {
+            let block = match facts.sites().nth(usize::from(site) % facts.sites().len().max(1)) {
                 Some(site) if at_site => site.block,
                 _ => Block::new(usize::from(block) % facts.blocks.len()),
             };
@@ -165,14 +165,14 @@ impl Run<'_> {
             }
             4..=9 => {
                 let depth = self.draw(self.frames.len());
-                let sites = self.program.functions[self.frames[depth].function].sites.len();
+                let sites = self.program.functions[self.frames[depth].function].sites().len();
                 Outcome::Jump(depth, Site::new(self.draw(sites)))
             }
             10..=14 => {
                 let depth = self.draw(self.frames.len());
                 let frame = &self.frames[depth];
                 let site = frame.at.expect("all are calling");
-                let catches = self.program.functions[frame.function].sites[site.index()].terminator;
+                let catches = self.program.functions[frame.function].calls[site].terminator;
                 if catches { Outcome::Throw(depth) } else { Outcome::Returned }
             }
             _ => Outcome::Returned,
@@ -213,7 +213,7 @@ impl Run<'_> {
                         self.end(Until::Site(site));
                         self.frames[depth].from = From::Site(to);
                         self.frames[depth].at = None;
-                        block = function.sites[to.index()].block;
+                        block = function.calls[to].block;
                         first = function.sites_of(block).position(|(s, _)| s == to).expect("it is in its block") + 1;
                         continue 'blocks;
                     }

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use cotree_core::cfg::Cfg;
-use cotree_core::facts::{BlockFacts, CallSite, Callee, EdgeFacts, EdgeKind, Function, InstructionCounts};
+use cotree_core::facts::{BlockFacts, Call, Callee, EdgeFacts, EdgeKind, Function, InstructionCounts};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Until, Walk};
 use proptest::collection::vec;
@@ -28,24 +28,14 @@ pub fn function(blocks: usize, edges: &[(usize, usize, bool)], sites: &[(usize, 
             EdgeFacts { src: Block::new(src), dst: Block::new(dst), kind, successor }
         })
         .collect();
-    let sites = sites
-        .iter()
-        .map(|&(block, terminator)| CallSite {
-            block: Block::new(block),
-            callee: Callee::Indirect,
-            terminator,
-            no_return: false,
-            returns_twice: false,
-            resume_marker: false,
-            probe: 0,
-        })
-        .collect();
+    let site = |&(block, terminator)| Call { terminator, ..Call::site(Block::new(block), Callee::Indirect) };
+    let calls = sites.iter().map(site).collect();
     // Every third block is too long for a bare return.
     let block = |i: usize| BlockFacts {
         instructions: InstructionCounts { total: if i % 3 == 2 { 9 } else { 1 }, ..InstructionCounts::default() },
         ..BlockFacts::default()
     };
-    Function { blocks: (0..blocks).map(block).collect(), edges, sites, ..Function::default() }
+    Function { blocks: (0..blocks).map(block).collect(), edges, calls, ..Function::default() }
 }
 
 /// A function with up to `most` blocks.
@@ -88,9 +78,7 @@ pub fn functions_of_llvm() -> impl Strategy<Value = Function> {
         for e in f.edges.iter_mut().filter(|e| e.dst == exit) {
             e.kind = EdgeKind::Return;
         }
-        for (i, site) in f.sites.iter_mut().enumerate() {
-            site.returns_twice = i % 16 == usize::from(twice) % 24;
-        }
+        f.calls.update(|id, site| site.returns_twice = id.index() % 16 == usize::from(twice) % 24);
         f
     })
 }
@@ -102,10 +90,10 @@ pub fn walks(function: &Function, cfg: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
 
 fn walk(function: &Function, cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
     let (&first, rest) = choices.split_first()?;
-    let (from, mut at) = match function.sites.len() {
+    let (from, mut at) = match function.sites().len() {
         sites if sites > 0 && first < 64 => {
-            let site = usize::from(first) % sites;
-            (From::Site(Site::new(site)), function.sites[site].block)
+            let site = Site::new(usize::from(first) % sites);
+            (From::Site(site), function.calls[site].block)
         }
         _ => (From::Entry, cfg.entry()),
     };

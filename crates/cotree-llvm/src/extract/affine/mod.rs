@@ -104,7 +104,7 @@ unsafe fn in_function<'m>(
     layout: LLVMTargetDataRef,
 ) -> Vec<(AffineVariable, Value<'m>)> {
     let mut abandoned = vec![false; loops.len()];
-    for site in &function.sites {
+    for site in function.sites() {
         let mut around = loops.innermost(site.block);
         while let Some(l) = around.filter(|l| !std::mem::replace(&mut abandoned[l.index()], true)) {
             around = loops.parent(l);

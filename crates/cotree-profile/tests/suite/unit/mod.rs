@@ -26,26 +26,18 @@ fn edge(src: u32, dst: u32, kind: EdgeKind, successor: u32) -> EdgeFacts {
     EdgeFacts { src: Block(src), dst: Block(dst), kind, successor }
 }
 
-fn site(block: u32, callee: &str) -> CallSite {
-    CallSite {
-        block: Block(block),
-        callee: Callee::Symbol(callee.into()),
-        terminator: false,
-        no_return: callee == "exit",
-        returns_twice: false,
-        resume_marker: false,
-        probe: 1,
-    }
+fn site(block: u32, callee: &str) -> Call {
+    Call { no_return: callee == "exit", probe: 1, ..Call::site(Block(block), Callee::Symbol(callee.into())) }
 }
 
-fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<CallSite>) -> Function {
+fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<Call>) -> Function {
     let block = BlockFacts { instructions: InstructionCounts { total: 3, ..Default::default() }, lines: vec![] };
     Function {
         symbol: symbol.into(),
         linkage: Linkage::External,
         blocks: vec![block; blocks],
         edges,
-        sites,
+        calls: sites.into_iter().collect(),
         ..Default::default()
     }
 }
@@ -86,8 +78,10 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
         ],
         vec![site(0, "thrower"), site(2, "__cotree_resuming")],
     );
-    invokes.sites[0].terminator = true;
-    invokes.sites[1].resume_marker = true;
+    invokes.calls.update(|id, call| {
+        call.terminator = id.0 == 0;
+        call.resume_marker = id.0 == 1;
+    });
     let invokes_truth = Truth { entries: 0, blocks: vec![0; 3], edges: vec![0; 4], early: vec![0, 0] };
     let program = ProgramMap {
         name: "prog".into(),
@@ -97,6 +91,7 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
             Module { name: "a.o".into(), functions: vec![main, work, leaf] },
             Module { name: "b.o".into(), functions: vec![invokes] },
         ],
+        all_calls: false,
     };
     (program, vec![main_truth, work_truth, leaf_truth, invokes_truth])
 }

@@ -272,7 +272,7 @@ struct JsonEnd<'a> {
 
 impl<'a> JsonEnd<'a> {
     fn of(of: &PathFunction<'a>, site: Site, count: i64) -> Option<Self> {
-        let facts = of.function.facts.sites.get(site.index())?;
+        let facts = of.function.facts.calls.site(site)?;
         let callee = match &facts.callee {
             Callee::Symbol(symbol) => Some(symbol.as_str()),
             Callee::Indirect | Callee::Assembly => None,

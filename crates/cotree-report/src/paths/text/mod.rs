@@ -358,7 +358,7 @@ fn signed(count: i64) -> String {
 
 /// A call, by callee and line.
 fn call(of: &PathFunction<'_>, writer: &Writer<'_>, site: Site) -> String {
-    let Some(facts) = of.function.facts.sites.get(site.index()) else { return "?".into() };
+    let Some(facts) = of.function.facts.calls.site(site) else { return "?".into() };
     let callee = match &facts.callee {
         Callee::Symbol(symbol) => super::route::short(&crate::names::demangle(symbol)),
         Callee::Indirect => "a pointer".into(),

@@ -1,25 +1,13 @@
-//! Call sites: the points at which an activation may be abandoned.
+//! Calls: whom a function calls, and at which calls an activation may be abandoned.
 
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::stacks;
-use cotree_core::facts::{CallSite, Callee};
+use cotree_core::facts::{Call, Callee, Doubt};
 use cotree_core::ids::Block;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use std::collections::HashSet;
-
-/// What an instruction is to early termination.
-pub(super) enum Kind {
-    /// A call that may not come back, or the place before a `resume`; block and probe are still to be filled in.
-    Site(CallSite),
-    /// The compiler's own `setjmp` or `longjmp`.
-    BuiltinJump,
-    /// Assembly that changes stacks.
-    StackSwitch,
-    /// None of these.
-    Other,
-}
 
 /// Numbers that tie machine return addresses to call sites: 16 bits, unique in a module.
 #[derive(Default)]
@@ -40,86 +28,65 @@ impl ProbeNumbers {
     }
 }
 
-/// # Safety
-/// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn classify(instruction: LLVMValueRef, opcode: LLVMOpcode) -> Kind {
-    let site = |callee: Callee| CallSite {
-        block: Block(0),
-        callee,
-        terminator: opcode == LLVMOpcode::LLVMInvoke || opcode == LLVMOpcode::LLVMCallBr,
-        no_return: false,
-        returns_twice: false,
-        resume_marker: false,
-        probe: 0,
-    };
-    // SAFETY: look-ups on a valid call.
-    unsafe {
-        match opcode {
-            LLVMOpcode::LLVMResume => {
-                Kind::Site(CallSite { resume_marker: true, ..site(Callee::Symbol("__cotree_resuming".into())) })
-            }
-            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke => {
-                if let Some(name) = intrinsic_name(instruction) {
-                    let jumps = name.starts_with("llvm.eh.sjlj.");
-                    return if jumps { Kind::BuiltinJump } else { Kind::Other };
-                }
-                let called = LLVMGetCalledValue(instruction);
-                if !LLVMIsAInlineAsm(called).is_null() {
-                    return if stacks::inline_assembly_switches(called) { Kind::StackSwitch } else { Kind::Other };
-                }
-                let musttail = opcode == LLVMOpcode::LLVMCall
-                    && LLVMGetTailCallKind(instruction) == LLVMTailCallKind::LLVMTailCallKindMustTail;
-                if musttail || (call_has(instruction, "nounwind") && call_has(instruction, "willreturn")) {
-                    return Kind::Other;
-                }
-                let direct = !LLVMIsAFunction(called).is_null() || !LLVMIsAGlobalAlias(called).is_null();
-                let callee = if direct { Callee::Symbol(value_name(called)) } else { Callee::Indirect };
-                Kind::Site(CallSite {
-                    no_return: call_has(instruction, "noreturn"),
-                    returns_twice: call_has(instruction, "returns_twice"),
-                    ..site(callee)
-                })
-            }
-            _ => Kind::Other,
-        }
-    }
-}
-
-/// A call by name.
-pub(crate) struct DirectCall {
-    /// Whom; see [`plain`].
-    pub(crate) callee: String,
-    /// The block.
-    pub(crate) block: Block,
-    /// How many call sites of the block come before it.
-    pub(crate) after_sites: u32,
-    /// By the name of an alias, or in a way that is not the function's own: nobody knows who is called.
-    pub(crate) odd: bool,
-}
-
-/// Whom the instruction calls by name.
+/// The call that the instruction is, or for a `resume` the marker that comes before it. Its block, its line and its probe
+/// number are for the caller to fill in.
 ///
 /// # Safety
 /// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn direct_call(
-    instruction: LLVMValueRef,
-    opcode: LLVMOpcode,
-    block: Block,
-    after_sites: usize,
-) -> Option<DirectCall> {
-    if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
-        return None;
+pub(super) unsafe fn call(instruction: LLVMValueRef, opcode: LLVMOpcode) -> Option<Call> {
+    match opcode {
+        LLVMOpcode::LLVMResume => {
+            let marker = Call::site(Block(0), Callee::Symbol("__cotree_resuming".into()));
+            return Some(Call { resume_marker: true, ..marker });
+        }
+        LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr => {}
+        _ => return None,
     }
-    // SAFETY: the called operand of a valid call; only functions have a convention.
+    let terminator = opcode != LLVMOpcode::LLVMCall;
+    // SAFETY: look-ups on a valid call; only functions have a calling convention.
     unsafe {
-        let called = LLVMGetCalledValue(instruction);
-        let function = !LLVMIsAFunction(called).is_null();
-        if !(function && LLVMGetIntrinsicID(called) == 0 || !LLVMIsAGlobalAlias(called).is_null()) {
+        if intrinsic_name(instruction).is_some() {
             return None;
         }
-        let odd = !function || LLVMGetInstructionCallConv(instruction) != LLVMGetFunctionCallConv(called);
-        let after_sites = u32::try_from(after_sites).ok()?;
-        Some(DirectCall { callee: plain(&value_name(called)).to_owned(), block, after_sites, odd })
+        let called = LLVMGetCalledValue(instruction);
+        if !LLVMIsAInlineAsm(called).is_null() {
+            return Some(Call { callee: Callee::Assembly, terminator, ..Call::default() });
+        }
+        let is_function = !LLVMIsAFunction(called).is_null();
+        let is_direct = is_function || !LLVMIsAGlobalAlias(called).is_null();
+        let same_convention = is_function && LLVMGetInstructionCallConv(instruction) == LLVMGetFunctionCallConv(called);
+        let must_tail = opcode == LLVMOpcode::LLVMCall
+            && LLVMGetTailCallKind(instruction) == LLVMTailCallKind::LLVMTailCallKindMustTail;
+        let returns = call_has(instruction, "nounwind") && call_has(instruction, "willreturn");
+        Some(Call {
+            callee: if is_direct { Callee::Symbol(value_name(called)) } else { Callee::Indirect },
+            callee_uncertain: is_direct && !same_convention,
+            terminator,
+            must_tail,
+            is_site: !must_tail && !returns,
+            no_return: call_has(instruction, "noreturn"),
+            returns_twice: call_has(instruction, "returns_twice"),
+            ..Call::default()
+        })
+    }
+}
+
+/// Why the instruction makes its function's counts doubtful, if it does.
+///
+/// # Safety
+/// `instruction` must be valid and have this opcode.
+pub(super) unsafe fn doubt(instruction: LLVMValueRef, opcode: LLVMOpcode) -> Option<Doubt> {
+    if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr) {
+        return None;
+    }
+    // SAFETY: the called operand of a valid call.
+    unsafe {
+        if let Some(name) = intrinsic_name(instruction) {
+            return name.starts_with("llvm.eh.sjlj.").then_some(Doubt::BuiltinSetjmp);
+        }
+        let called = LLVMGetCalledValue(instruction);
+        let switches = !LLVMIsAInlineAsm(called).is_null() && stacks::inline_assembly_switches(called);
+        switches.then_some(Doubt::SwitchesStacks)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Who may call a function: what its own module can't tell.
 
-use super::job::{JobModule, Resolution};
-use super::prepared::Prepared;
 use crate::extract::plain;
-use cotree_core::facts::{Function, Untouched};
+use crate::link::{JobModule, Prepared, Resolution};
+use cotree_core::facts::{Call, Callee, Function, Untouched};
 use std::collections::{HashMap, HashSet};
 
 /// Completes `address_taken` over the link unit: a function that is hidden in the linked file may have its address taken
@@ -29,13 +28,21 @@ pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
 /// native code only Rust's library calls it, which starts no threads but by `pthread_create` and has no functions that
 /// other code could call.
 pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
-    let functions = || prepared.iter().flat_map(|p| p.extracted.facts.functions.iter().zip(&p.extracted.handles));
+    let functions = || prepared.iter().flat_map(|p| &p.extracted.facts.functions);
     let called: HashSet<&str> = functions()
-        .filter(|(facts, _)| facts.untouched.is_some())
-        .flat_map(|(_, handles)| handles.calls.iter().map(|call| call.callee.as_str()))
+        .filter(|facts| facts.untouched.is_some())
+        .flat_map(|facts| facts.calls.iter().filter_map(callee))
         .collect();
     let known = |facts: &Function| facts.address_taken && !is_way_to_allocator(plain(&facts.symbol));
-    functions().map(|(facts, _)| known(facts) || called.contains(plain(&facts.symbol))).collect()
+    functions().map(|facts| known(facts) || called.contains(plain(&facts.symbol))).collect()
+}
+
+/// The linker's name of whom the call calls, if it calls by name.
+pub(crate) fn callee(call: &Call) -> Option<&str> {
+    match &call.callee {
+        Callee::Symbol(name) if !call.resume_marker => Some(plain(name)),
+        _ => None,
+    }
 }
 
 /// Is it `__rust_alloc` or one of its like, which are in a crate `__rustc` that has nothing else?
@@ -51,15 +58,14 @@ pub(crate) fn resolving(prepared: &[Prepared]) -> Vec<bool> {
 
 /// The functions that the roots may reach by calls, one flag per function of the unit.
 pub(crate) fn reachable(prepared: &[Prepared], is_root: impl Fn(&Function) -> bool) -> Vec<bool> {
-    let functions: Vec<_> =
-        prepared.iter().flat_map(|p| p.extracted.facts.functions.iter().zip(&p.extracted.handles)).collect();
+    let functions: Vec<&Function> = prepared.iter().flat_map(|p| &p.extracted.facts.functions).collect();
     let mut marked = vec![false; functions.len()];
-    let mut work: Vec<usize> = (0..functions.len()).filter(|&n| is_root(functions[n].0)).collect();
+    let mut work: Vec<usize> = (0..functions.len()).filter(|&n| is_root(functions[n])).collect();
     if work.is_empty() {
         return marked;
     }
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (number, (facts, _)) in functions.iter().enumerate() {
+    for (number, facts) in functions.iter().enumerate() {
         by_name.entry(plain(&facts.symbol)).or_default().push(number);
     }
     let mut seen: HashSet<&str> = HashSet::new();
@@ -67,9 +73,9 @@ pub(crate) fn reachable(prepared: &[Prepared], is_root: impl Fn(&Function) -> bo
         if std::mem::replace(&mut marked[number], true) {
             continue;
         }
-        for call in &functions[number].1.calls {
-            if seen.insert(&call.callee) {
-                work.extend(by_name.get(call.callee.as_str()).into_iter().flatten());
+        for name in functions[number].calls.iter().filter_map(callee) {
+            if seen.insert(name) {
+                work.extend(by_name.get(name).into_iter().flatten());
             }
         }
     }

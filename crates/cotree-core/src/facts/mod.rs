@@ -1,0 +1,18 @@
+//! The program map: what is known about a link unit before any probe is planned.
+//!
+//! The extractor fills it from bitcode; planner, recovery and every report read it. It is stored inside the profiled
+//! binary, so all of it is plain serialisable data, and its shape is part of the map format (`docs/formats.md`).
+//!
+//! Only blocks that can be reached from the entry are listed: the others never run.
+
+mod blocks;
+mod calls;
+mod edges;
+mod function;
+mod program;
+
+pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan};
+pub use calls::{Call, CallLine, Callee, Calls};
+pub use edges::{EdgeFacts, EdgeKind};
+pub use function::{Doubt, Function, Linkage, Untouched};
+pub use program::{Module, Position, ProgramMap};

@@ -1,0 +1,46 @@
+//! A link unit and its modules.
+
+use super::Function;
+use serde::{Deserialize, Serialize};
+
+/// One link unit: an executable or a shared library, as the linker saw it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramMap {
+    /// The base name of the linked file.
+    pub name: String,
+    /// The target triple.
+    pub target: String,
+    /// Source file paths; [`Position::file`] points in here.
+    pub files: Vec<String>,
+    /// The modules, in link order.
+    pub modules: Vec<Module>,
+    /// Every function lists all its calls. Otherwise it lists only its call sites: files were like that once.
+    pub all_calls: bool,
+}
+
+impl ProgramMap {
+    /// Every function of the unit with its module, in module order: the order of plans and profiles.
+    pub fn functions(&self) -> impl Iterator<Item = (&Module, &Function)> {
+        self.modules.iter().flat_map(|m| m.functions.iter().map(move |f| (m, f)))
+    }
+}
+
+/// One bitcode module.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module {
+    /// The object file, or `archive(member)`.
+    pub name: String,
+    /// The functions that the module defines for this link unit.
+    pub functions: Vec<Function>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// An index into [`ProgramMap::files`].
+    pub file: u32,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 where it is not known.
+    pub column: u32,
+}
