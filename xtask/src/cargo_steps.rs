@@ -7,11 +7,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Further random programs for `--all`: seeds of files of 60 functions each, every one of them built in ten ways, and of whole programs.
-const FURTHER: [(&str, &str, &str); 2] =
-    [("random_loops", "COTREE_SEEDS", "3..21"), ("random_programs", "COTREE_PROGRAMS", "200..2200")];
+/// Further random programs, in parts that can be run alone: the test, the variable that takes seeds, and the seeds of each part.
+/// A seed of `random_loops` is a file of 60 functions, built in ten ways; one of `random_programs` is a whole program.
+const FURTHER: [(&str, &str, &[&str]); 2] = [
+    ("random_loops", "COTREE_SEEDS", &["3..9", "9..15", "15..21"]),
+    ("random_programs", "COTREE_PROGRAMS", &["200..700", "700..1200", "1200..1700", "1700..2200"]),
+];
 
-/// Runs them all; a failure of one doesn't stop the next. Says whether the crates, and cotree with them, were built.
+/// Runs those that are wanted; a failure of one doesn't stop the next. Says whether the crates, and cotree with them, were built.
 pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
     add_components()?;
     suite.now("cargo fmt --check", || quiet(workspace::cargo().args(["fmt", "--all", "--check"])));
@@ -26,33 +29,33 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
             quiet(clippy.args(["clippy", "--quiet", "-p", "cotree-rt", "--features", flavour, "--", "-D", "warnings"]))
         });
     }
-    let built = tests(suite)?;
-    if all {
-        for (name, variable, seeds) in FURTHER {
-            suite.now(&format!("{name}, seeds {seeds}"), || {
-                let mut test = workspace::cargo();
-                // Of the whole workspace, as before: then nothing is compiled anew.
-                test.args([
-                    "test",
-                    "--release",
-                    "--quiet",
-                    "--workspace",
-                    "--test",
-                    "suite",
-                    name,
-                    "--",
-                    "--nocapture",
-                ]);
-                let said = command::text(test.env(variable, seeds))?;
-                let passed =
-                    |line: &str| line.contains("ok. ") && line.contains(" passed") && !line.contains("ok. 0 passed");
-                ensure!(said.lines().any(passed), "there is no test of that name");
-                Ok(said.lines().filter(|line| line.contains(" programs; ")).collect())
-            });
+    let mut built = suite.passed_before(TESTS);
+    if suite.wants(TESTS) {
+        built = tests(suite)?;
+    }
+    if all || suite.is_filtered() {
+        for (name, variable, parts) in FURTHER {
+            for seeds in parts {
+                suite.now(&format!("{name}, seeds {seeds}"), || further(name, variable, seeds));
+            }
         }
     }
     Ok(built)
 }
+
+/// Runs a test of random programs with these seeds.
+fn further(name: &str, variable: &str, seeds: &str) -> Result<String> {
+    let mut test = workspace::cargo();
+    // Of the whole workspace, as the crates' tests: then nothing is compiled anew.
+    test.args(["test", "--release", "--quiet", "--workspace", "--test", "suite", name, "--", "--nocapture"]);
+    let said = command::text(test.env(variable, seeds))?;
+    let passed = |line: &str| line.contains("ok. ") && line.contains(" passed") && !line.contains("ok. 0 passed");
+    ensure!(said.lines().any(passed), "there is no test of that name");
+    Ok(said.lines().filter(|line| line.contains(" programs; ")).collect())
+}
+
+/// The crates' tests, as a case.
+const TESTS: &str = "cargo test";
 
 fn quiet(command: &mut Command) -> Result<String> {
     command::succeed(command).map(|_| String::new())
@@ -97,9 +100,10 @@ fn tests(suite: &mut Suite) -> Result<bool> {
     let status = child.wait()?;
     println!("      cargo test: {passed} passed, {} failed ({:.1} s)", failed.len(), start.elapsed().as_secs_f64());
     let unexplained = !status.success() && failed.is_empty();
-    suite.count(passed, failed);
     if unexplained {
-        suite.now("cargo test", || bail!("it ended with {status}: a crate or a test did not compile"));
+        suite.now(TESTS, || bail!("it ended with {status}: a crate or a test did not compile"));
+    } else {
+        suite.count(TESTS, passed, failed);
     }
     Ok(!unexplained)
 }

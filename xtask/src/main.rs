@@ -7,6 +7,7 @@ mod bench;
 mod cargo_steps;
 mod command;
 mod gcov;
+mod journal;
 mod measure;
 mod packages;
 mod programs;
@@ -51,9 +52,15 @@ struct TestArgs {
     /// The full matrix: every level, every clang and linker that is installed, static and shared; thousands of random programs
     #[arg(long)]
     all: bool,
-    /// Only suites and cases whose name contains this; leaves out lints and the crates' own tests
+    /// Only cases whose name contains this, such as `cargo clippy`, `cargo test`, `random_loops`, `verify sqlite`
     #[arg(long, value_name = "PART")]
     only: Option<String>,
+    /// Leave out cases that have passed before, as long as the sources are the same
+    #[arg(long)]
+    resume: bool,
+    /// Print the names of all cases, and run none
+    #[arg(long)]
+    list: bool,
     /// Use this cotree and don't build one
     #[arg(long, value_name = "PATH")]
     cotree: Option<PathBuf>,
@@ -79,20 +86,26 @@ fn main() -> ExitCode {
 }
 
 fn test(args: &TestArgs) -> Result<bool> {
-    if !args.no_install {
+    if !(args.no_install || args.list) {
         packages::install(args.all)?;
     }
-    let mut suite = suite::Suite::new(args.only.clone());
-    // Tests of crates build one, too; with other features of other crates, so that asking for one anew would compile nearly all again.
-    let tested = args.only.is_none() && cargo_steps::run(&mut suite, args.all)?;
-    let given = args.cotree.clone().or_else(|| tested.then(workspace::built_cotree));
-    let cotree = workspace::cotree(given)?;
-    let context = real::Context::new(cotree, args.all)?;
+    let mut suite = suite::Suite::new(args.only.clone(), args.resume, journal::Journal::open()?);
+    if args.list {
+        suite = suite.list();
+    }
+    let tested = cargo_steps::run(&mut suite, args.all)?;
+    let given = args.cotree.as_ref().map(|path| workspace::cotree(Some(path.clone()))).transpose()?;
+    let is_there = tested || given.is_some();
+    let context = real::Context::new(given.unwrap_or_else(workspace::built_cotree), args.all)?;
     // Those first that take longest.
     rust_programs::add(&mut suite, &context);
     projects::add(&mut suite, &context);
     gcov::add(&mut suite, &context);
     real::add(&mut suite, &context);
+    // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
+    if suite.has_more() && !is_there {
+        workspace::cotree(None)?;
+    }
     suite.run();
     Ok(suite.finish())
 }
