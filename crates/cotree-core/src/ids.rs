@@ -66,11 +66,6 @@ id!(
     "c"
 );
 id!(
-    /// A per-activation register that probes compute in (path sums, event sums).
-    Reg,
-    "r"
-);
-id!(
     /// A path table of one function's plan.
     Table,
     "t"

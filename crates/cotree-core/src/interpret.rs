@@ -11,10 +11,10 @@ use crate::affine::{AffineVariable, Quotient, mask};
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::Function;
-use crate::ids::{Block, Edge, Reg, Site, Table};
+use crate::ids::{Block, Edge, Site, Table};
 use crate::loops::LoopForest;
 use crate::plan::FunctionPlan;
-use crate::probe::{Closing, Place, PlacedCopy, Probe};
+use crate::probe::{Closing, Place, Probe, Reg};
 use crate::profile::{EarlyExits, FunctionProfile};
 use std::collections::BTreeMap;
 
@@ -244,8 +244,6 @@ pub struct Machine<'a> {
     cfg: &'a Cfg,
     /// By place: the starts of all blocks, their ends, all edges.
     probes: Vec<Vec<Probe>>,
-    /// By place, as the probes; empty if there are none.
-    copies: Vec<Vec<PlacedCopy>>,
     variables: Option<Variables<'a>>,
     /// How many events come next.
     events: Option<&'a mut dyn FnMut() -> i64>,
@@ -264,7 +262,7 @@ impl<'a> Machine<'a> {
             probes[place_number(cfg, placed.place)].push(placed.probe);
         }
         let effects = Effects { counters: vec![0; plan.measures.len()], ..Effects::default() };
-        Self { function, cfg, probes, copies: Vec::new(), variables: None, events: None, effects }
+        Self { function, cfg, probes, variables: None, events: None, effects }
     }
 
     /// A machine whose program has affine variables. They enter their loops with all kinds of values.
@@ -279,19 +277,6 @@ impl<'a> Machine<'a> {
             left: BTreeMap::new(),
             time: 0,
         });
-        self
-    }
-
-    /// A machine that copies registers, too.
-    ///
-    /// # Panics
-    /// If they are not for this graph.
-    #[must_use]
-    pub fn with_copies(mut self, copies: &[PlacedCopy]) -> Self {
-        self.copies = vec![Vec::new(); self.probes.len()];
-        for &copy in copies {
-            self.copies[place_number(self.cfg, copy.place)].push(copy);
-        }
         self
     }
 
@@ -319,7 +304,7 @@ impl<'a> Machine<'a> {
     /// # Panics
     /// If the plan uses counters that it does not have.
     pub fn run_with(&mut self, walk: &Walk, mut registers: Registers) -> Result<Registers, WalkError> {
-        let Self { function, cfg, probes, copies, variables, events, effects } = self;
+        let Self { function, cfg, probes, variables, events, effects } = self;
         let mut report = |effects: &mut Effects| {
             let more = events.as_mut().map_or(0, |next| next());
             effects.events = effects.events.wrapping_add(more);
@@ -359,10 +344,6 @@ impl<'a> Machine<'a> {
                 }
                 effects.apply(probe, next, &mut registers);
             }
-            for copy in copies.get(place).into_iter().flatten() {
-                let value = registers.get(copy.from).wrapping_add(copy.plus);
-                registers.values.insert(copy.to, value);
-            }
             if let Step::Enter(_) = step {
                 report(effects);
             }
@@ -396,6 +377,9 @@ impl Effects {
             Probe::Add(reg, constant) => {
                 let slot = registers.values.entry(reg).or_insert(0);
                 *slot = slot.wrapping_add(constant);
+            }
+            Probe::Linear { to, from, times, plus } => {
+                registers.values.insert(to, registers.get(from).wrapping_mul(times).wrapping_add(plus));
             }
             Probe::CountPath(table, reg, constant) => {
                 let path = registers.get(reg).wrapping_add(constant);

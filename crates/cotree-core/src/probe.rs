@@ -1,10 +1,13 @@
 //! The probe language: the waist between planning and code generation.
 //!
 //! A probe is a tiny operation at a [`Place`] of a function. Every method of the papers is expressed in it, the LLVM
-//! back end lowers it, and the interpreter (test support) runs it over walks of the graph.
+//! back end lowers it, and the interpreter (test support) runs it.
+//!
+//! All arithmetic wraps around in 64 bits.
 
-use crate::ids::{Block, Counter, Edge, Reg, Table, Variable};
-use serde::{Deserialize, Serialize};
+use crate::ids::{Block, Counter, Edge, Table, Variable};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
 
 /// Where a probe runs.
 ///
@@ -22,7 +25,66 @@ pub enum Place {
     Edge(Edge),
 }
 
-/// One operation.
+/// A register: a value of one activation that probes compute in, 0 when the activation begins. It is named by its owner, so
+/// that the probes of two methods in one function never meet in a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reg {
+    /// What a counter has counted since its loop was entered ([`crate::promotion`]), by its place among the promoted ones.
+    Promoted(u32),
+    /// The sum along the path under way ([`crate::method::path`]).
+    PathSum,
+    /// The path sum when the loop with this header was entered ([`crate::method::path::context`]).
+    LoopContext(Block),
+}
+
+impl Reg {
+    /// Its number in files: the kind of owner above 32 bits of what is the owner's own.
+    const fn number(self) -> u64 {
+        let (kind, index) = match self {
+            Self::Promoted(index) => (0, index),
+            Self::PathSum => (1, 0),
+            Self::LoopContext(header) => (2, header.0),
+        };
+        kind << 32 | index as u64
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    const fn from_number(number: u64) -> Option<Self> {
+        let index = number as u32;
+        Some(match (number >> 32, index) {
+            (0, _) => Self::Promoted(index),
+            (1, 0) => Self::PathSum,
+            (2, _) => Self::LoopContext(Block(index)),
+            _ => return None,
+        })
+    }
+}
+
+/// As a variable-length integer. Maps hold promoted counters only, whose bytes are those of a plain 32-bit number.
+impl Serialize for Reg {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.number().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Reg {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u64::deserialize(deserializer)?;
+        Self::from_number(number).ok_or_else(|| de::Error::custom("no such register"))
+    }
+}
+
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Promoted(index) => write!(f, "promoted{index}"),
+            Self::PathSum => write!(f, "path"),
+            Self::LoopContext(header) => write!(f, "context({header})"),
+        }
+    }
+}
+
+/// One operation. Files know the variants by their order: new ones come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Probe {
     /// `counter += 1`.
@@ -51,9 +113,43 @@ pub enum Probe {
     /// The same if the edge is the way that its branch has gone since then: one whose condition stays as it is while the
     /// loop runs. Else nothing.
     CloseIf(Counter, Closing, Edge),
+    /// `to = from * times + plus`: a linear function of a register. A copy if `times` is 1.
+    Linear {
+        /// What is set.
+        to: Reg,
+        /// What is read.
+        from: Reg,
+        /// What it is multiplied by.
+        times: i64,
+        /// What is added then.
+        plus: i64,
+    },
 }
 
 impl Probe {
+    /// `to = from + plus`.
+    #[must_use]
+    pub const fn copy(to: Reg, from: Reg, plus: i64) -> Self {
+        Self::Linear { to, from, times: 1, plus }
+    }
+
+    /// The registers that it reads or writes.
+    pub fn registers(&self) -> impl Iterator<Item = Reg> + use<> {
+        let (first, second) = match *self {
+            Self::Set(reg, _) | Self::Add(reg, _) | Self::CountPath(_, reg, _) | Self::AddTo(_, reg, _) => {
+                (Some(reg), None)
+            }
+            Self::Linear { to, from, .. } => (Some(to), Some(from)),
+            Self::Count(_)
+            | Self::CountIfTaken(..)
+            | Self::Witness { .. }
+            | Self::Events(_)
+            | Self::Close(..)
+            | Self::CloseIf(..) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
     /// What is added where a loop is left, if anything is, and to which counter.
     #[must_use]
     pub fn closing(&self) -> Option<(Counter, Closing)> {
@@ -78,20 +174,6 @@ pub struct Closing {
     /// By how much it has moved beyond the counts.
     pub offset: i64,
     /// What it has missed.
-    pub plus: i64,
-}
-
-/// `to = from + plus`, where registers are kept and taken up again (Melski & Reps 1998, §7). At one place copies run after
-/// all probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlacedCopy {
-    /// Where.
-    pub place: Place,
-    /// What is set.
-    pub to: Reg,
-    /// What is read.
-    pub from: Reg,
-    /// What is added.
     pub plus: i64,
 }
 

@@ -18,10 +18,10 @@ use crate::affine::{AffineVariable, LARGE};
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
-use crate::ids::{Edge, Loop, Reg};
+use crate::ids::{Edge, Loop};
 use crate::loops::LoopForest;
 use crate::plan::FunctionPlan;
-use crate::probe::{Place, PlacedProbe, Probe};
+use crate::probe::{Place, PlacedProbe, Probe, Reg};
 use crate::weighting::Weighting;
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub fn promote(
         if bumps * tight.gain <= tight.cost {
             continue;
         }
-        let register = Reg(next);
+        let register = Reg::Promoted(next);
         next += 1;
         placed.probe = Probe::Add(register, 1);
         for &place in &tight.left {

@@ -16,7 +16,7 @@ use crate::ids::Edge;
 use crate::loops::LoopForest;
 use crate::plan::FunctionPlan;
 use crate::prediction;
-use crate::probe::Place;
+use crate::probe::{Place, PlacedProbe, Probe};
 
 /// The way of a counter is predicted to be taken so often at most. (With 0.2 nothing is left of what is gained; from 0.35 on, where
 /// tests of pointers and optional calls come in, SQLite takes 2 % more instructions.)
@@ -34,11 +34,13 @@ pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan
         let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
         matches!(kind, Some(EdgeKind::True | EdgeKind::False)) && cfg.succs(cfg.src(edge)).len() == 2
     };
-    let own_block = |place: Place| match place {
-        Place::Edge(edge) => Some(edge).filter(|&edge| conditional(edge)),
+    // A copy stands where a loop is entered, and code generators see loops by themselves.
+    let own_block = |placed: &PlacedProbe| match (placed.place, placed.probe) {
+        (_, Probe::Linear { .. }) => None,
+        (Place::Edge(edge), _) => Some(edge).filter(|&edge| conditional(edge)),
         _ => None,
     };
-    let mut edges: Vec<Edge> = plan.probes.iter().filter_map(|placed| own_block(placed.place)).collect();
+    let mut edges: Vec<Edge> = plan.probes.iter().filter_map(own_block).collect();
     if edges.is_empty() {
         return edges;
     }

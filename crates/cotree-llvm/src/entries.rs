@@ -7,10 +7,11 @@
 //! speak of the code as it stands now, and a call that is inlined, or deleted with a function that has no effect any more,
 //! was made as often as its block ran.
 
-use crate::callers;
 use crate::error::Error;
 use crate::extract::plain;
-use crate::link::{JobModule, Prepared};
+use crate::link::callers;
+use crate::link::job::JobModule;
+use crate::link::prepared::Prepared;
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Linkage};

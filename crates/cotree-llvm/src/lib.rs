@@ -1,35 +1,27 @@
 //! Extraction of program facts from LLVM bitcode, application of probe plans to it, and code generation.
 //!
-//! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles ([`ir`]). A link unit goes through [`link_unit`]: every module is
-//! parsed in a context of its own ([`module`]), told what the linker said of its symbols ([`linkage`]), turned into
-//! facts ([`extract`]), planned together with all others (in `cotree-core`), given its probes ([`apply`]), optimised
-//! and emitted ([`codegen`]).
+//! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles ([`ir`]). A link
+//! unit goes through [`link_unit`]: every module is parsed in a context of its own ([`module`]), told what the linker said
+//! of its symbols ([`linkage`]), turned into facts ([`extract`]), planned together with all others (in `cotree-core`),
+//! given its probes ([`apply`]), optimised and emitted ([`emit`]).
 
-mod callers;
-mod constructors;
+pub mod apply;
+mod branch_weights;
+pub mod emit;
 mod entries;
 pub mod error;
+pub mod extract;
 mod ffi;
 pub mod ir;
+pub mod link;
+pub mod linkage;
 mod module;
-mod runtime_object;
-mod signals;
-mod stack_maps;
+pub mod options;
 mod stacks;
-pub mod standalone;
-mod unit_object;
 mod unit_plan;
 mod walk;
 
 pub use error::Error;
-pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit};
+pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit, standalone};
 pub use module::Module;
 pub use stacks::NativeObject;
-pub mod apply;
-mod branch_weights;
-mod code_map;
-pub mod codegen;
-pub mod extract;
-pub mod link;
-pub mod linkage;
-pub mod options;

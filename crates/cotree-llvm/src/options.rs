@@ -1,6 +1,6 @@
 //! What the user asked for, as it arrives at the link: `-plugin-opt` values.
 
-use crate::codegen::Level;
+use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::Selection;
 use cotree_core::method::path::PathOptions;

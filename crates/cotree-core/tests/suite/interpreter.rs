@@ -3,10 +3,10 @@
 use crate::random;
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
-use cotree_core::ids::{Block, Counter, Edge, Reg, Site, Table};
+use cotree_core::ids::{Block, Counter, Edge, Site, Table};
 use cotree_core::interpret::{From, Machine, Until, Walk, WalkError, observe};
 use cotree_core::plan::{FunctionPlan, Measure};
-use cotree_core::probe::{Place, PlacedProbe, Probe};
+use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use std::collections::BTreeMap;
 
 /// 0→1, 1→1, 1→EXIT; calls s0 in 0, s1 and the terminator s2 in 1.
@@ -32,7 +32,7 @@ fn walk(from: From, edges: &[u32], until: Until) -> Walk {
 #[test]
 fn registers_tables_traces_and_events() {
     let (function, cfg) = example();
-    let (r, t) = (Reg(0), Table(0));
+    let (r, t) = (Reg::PathSum, Table(0));
     let plan = plan(&[
         (Place::Start(Block(0)), Probe::Set(r, 5)),
         (Place::Edge(Edge(1)), Probe::Add(r, 2)),
@@ -51,6 +51,25 @@ fn registers_tables_traces_and_events() {
     assert_eq!(effects.trace, [(0b101, 3), (0b101, 3)]);
     assert_eq!(effects.events, 12);
     assert_eq!(effects.counters, [2, 19 + 15]);
+}
+
+/// Probes of one place run in order, and registers of different owners are different registers.
+#[test]
+fn linear_functions_of_registers() {
+    let (function, cfg) = example();
+    let (sum, kept) = (Reg::PathSum, Reg::LoopContext(Block(1)));
+    let plan = plan(&[
+        (Place::Start(Block(0)), Probe::Set(sum, 5)),
+        (Place::Start(Block(0)), Probe::copy(kept, sum, 2)),
+        (Place::Edge(Edge(1)), Probe::Linear { to: sum, from: kept, times: -3, plus: 1 }),
+        (Place::Edge(Edge(1)), Probe::Add(Reg::Promoted(1), 1)),
+        (Place::Edge(Edge(2)), Probe::Linear { to: kept, from: kept, times: i64::MAX, plus: 0 }),
+    ]);
+    let mut machine = Machine::new(&function, &cfg, &plan);
+    let registers = machine.run(&walk(From::Entry, &[0, 1, 2], Until::Exit)).unwrap();
+    let registers =
+        [sum, kept, Reg::Promoted(0), Reg::Promoted(1), Reg::LoopContext(Block(0))].map(|r| registers.get(r));
+    assert_eq!(registers, [-20, 7_i64.wrapping_mul(i64::MAX), 0, 1, 0]);
 }
 
 #[test]
@@ -89,11 +108,11 @@ fn abandoned_calls_skip_what_follows() {
 #[test]
 fn registers_outlive_a_second_return() {
     let (function, cfg) = example();
-    let plan = plan(&[(Place::Start(Block(1)), Probe::Add(Reg(0), 1))]);
+    let plan = plan(&[(Place::Start(Block(1)), Probe::Add(Reg::PathSum, 1))]);
     let mut machine = Machine::new(&function, &cfg, &plan);
     let registers = machine.run(&walk(From::Entry, &[0, 1], Until::Site(Site(1)))).unwrap();
     let registers = machine.run_with(&walk(From::Site(Site(1)), &[1, 2], Until::Exit), registers).unwrap();
-    assert_eq!(registers.get(Reg(0)), 3);
+    assert_eq!(registers.get(Reg::PathSum), 3);
 }
 
 #[test]

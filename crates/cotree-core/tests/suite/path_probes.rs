@@ -3,12 +3,21 @@
 use crate::random;
 use cotree_core::ids::Block;
 use cotree_core::method::path::{self, AtCalls, PathOptions, PathPlan};
-use cotree_core::probe::{Place, Probe};
+use cotree_core::probe::{Place, Probe, Reg};
 use cotree_core::weighting::Weighting;
 use std::fmt::Write;
 
 fn name(block: Block) -> char {
     char::from(b'A' + u8::try_from(block.0).unwrap())
+}
+
+/// `r` for the path sum, `r` with the header's name for what it was when the loop was entered.
+fn register(reg: Reg) -> String {
+    match reg {
+        Reg::LoopContext(header) => format!("r{}", name(header)),
+        Reg::PathSum => "r".into(),
+        other => other.to_string(),
+    }
 }
 
 /// One line per place.
@@ -33,12 +42,10 @@ fn render(edges: &[(usize, usize)], plan: &PathPlan) -> String {
             Probe::CountPath(_, _, 0) => write!(text, " count[r]"),
             Probe::CountPath(_, _, k) => write!(text, " count[r{k:+}]"),
             Probe::Count(c) => write!(text, " {c}"),
+            Probe::Linear { to, from, times: 1, plus } => write!(text, " {}={}{plus:+}", register(to), register(from)),
             other => write!(text, " {other:?}"),
         }
         .unwrap();
-    }
-    for copy in &plan.copies {
-        write!(text, "\n{} {}={}{:+}", at(copy.place), copy.to, copy.from, copy.plus).unwrap();
     }
     for (block, calls) in &plan.calls {
         match calls {
@@ -94,10 +101,10 @@ fn a_loop_with_context() {
     G: count[r]
     B. r=2
     C. r=8
-    B. r1=r0+0
-    C. r1=r0+0
-    E. r0=r1+3
-    F. r0=r1+3
+    B. rD=r+0
+    C. rD=r+0
+    E. r=rD+3
+    F. r=rD+3
     calls of E: counted
     calls of G: counted
     ");

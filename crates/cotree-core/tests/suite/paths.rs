@@ -11,7 +11,7 @@ use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathClass, PathError, PathOptions, PathPlan, PathProfile, PathStart,
 };
 use cotree_core::plan::Measure;
-use cotree_core::probe::{Place, Probe};
+use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_core::profile::Flaw;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn prefix(f: &Function, cfg: &Cfg, earlier: &[Walk], block: Block) -> Option<Vec
 /// Runs the walks; those that come to life do so with the registers of an activation that had got there. (Walks from
 /// blocks that the entry does not reach are dropped from the list.)
 fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
-    let mut machine = Machine::new(f, cfg, &plan.plan).with_copies(&plan.copies);
+    let mut machine = Machine::new(f, cfg, &plan.plan);
     let mut abandoned = Vec::new();
     let mut done: Vec<Walk> = Vec::new();
     for walk in walks.drain(..) {
@@ -76,12 +76,12 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
         if let From::Site(site) = walk.from {
             let Some(edges) = prefix(f, cfg, &done, f.calls[site].block) else { continue };
             let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
-            registers = Machine::new(f, cfg, &plan.plan).with_copies(&plan.copies).run(&before).unwrap();
-            abandoned.push(Abandoned { site, register: Some(registers.get(path::PATH_REGISTER)), count: -1 });
+            registers = Machine::new(f, cfg, &plan.plan).run(&before).unwrap();
+            abandoned.push(Abandoned { site, register: Some(registers.get(Reg::PathSum)), count: -1 });
         }
         let registers = machine.run_with(&walk, registers).unwrap();
         if let Until::Site(site) = walk.until {
-            abandoned.push(Abandoned { site, register: Some(registers.get(path::PATH_REGISTER)), count: 1 });
+            abandoned.push(Abandoned { site, register: Some(registers.get(Reg::PathSum)), count: 1 });
         }
         done.push(walk);
     }
@@ -94,6 +94,10 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
     }
     let table = table.into_iter().collect();
     Run { counters: effects.counters, table, abandoned }
+}
+
+fn copies(plan: &PathPlan) -> impl Iterator<Item = &PlacedProbe> {
+    plan.plan.probes.iter().filter(|placed| matches!(placed.probe, Probe::Linear { .. }))
 }
 
 fn recover(f: &Function, cfg: &Cfg, plan: &PathPlan, run: &Run) -> PathProfile {
@@ -527,7 +531,7 @@ fn random_cases_are_rich() {
             ("pending", profile.pending.len()),
             ("cut short", profile.cut_short.len()),
             ("paths", profile.paths.len()),
-            ("contexts", path::plan_context(&f, &cfg, &weighting, options).map_or(0, |plan| plan.copies.len())),
+            ("contexts", path::plan_context(&f, &cfg, &weighting, options).map_or(0, |plan| copies(&plan).count())),
             ("lost but found", usize::from(!lost.unresolved.is_empty() && lost.counts.flaws.is_empty())),
             ("lost and flagged", usize::from(lost.counts.flaws.contains(&Flaw::UnknownExit))),
         ] {

@@ -17,12 +17,12 @@ const ALLOCATION: [&str; 2] = ["alloc-family", "alloc-variant-zeroed"];
 
 /// Takes the promises back: on every function of the link unit (`defined` holds the names of those that other modules
 /// define), and on every call that may reach one.
-pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
+pub(crate) fn strip(module: &Module, defined: &HashSet<&str>) {
     let kinds = PROMISES.map(attribute_kind);
     // SAFETY: walking functions and instructions of a valid module; removing attributes changes no list.
     unsafe {
         for function in walk::functions(module) {
-            let ours = LLVMIsDeclaration(function) == 0 || defined.contains(&value_name(function));
+            let ours = LLVMIsDeclaration(function) == 0 || defined.contains(value_name(function).as_str());
             if ours && LLVMGetIntrinsicID(function) == 0 {
                 for kind in kinds {
                     LLVMRemoveEnumAttributeAtIndex(function, FUNCTION_INDEX, kind);
@@ -41,7 +41,7 @@ pub(crate) fn strip(module: &Module, defined: &HashSet<String>) {
 
 /// # Safety
 /// `block` must be valid.
-unsafe fn strip_calls(block: LLVMBasicBlockRef, kinds: &[u32], defined: &HashSet<String>) {
+unsafe fn strip_calls(block: LLVMBasicBlockRef, kinds: &[u32], defined: &HashSet<&str>) {
     // SAFETY: as the caller promises.
     unsafe {
         for instruction in walk::instructions(block) {
@@ -50,7 +50,7 @@ unsafe fn strip_calls(block: LLVMBasicBlockRef, kinds: &[u32], defined: &HashSet
                 let foreign = !LLVMIsAInlineAsm(called).is_null()
                     || (!LLVMIsAFunction(called).is_null()
                         && LLVMIsDeclaration(called) != 0
-                        && !defined.contains(&value_name(called)));
+                        && !defined.contains(value_name(called).as_str()));
                 if !foreign {
                     for &kind in kinds {
                         LLVMRemoveCallSiteEnumAttribute(instruction, FUNCTION_INDEX, kind);

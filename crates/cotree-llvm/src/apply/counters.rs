@@ -1,6 +1,7 @@
 //! Increments: the counters' symbols, and the instructions that bump them.
 
 use super::{Access, Unit};
+use crate::extract::GS;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind};
 use crate::module::Module;
@@ -12,9 +13,6 @@ use std::ptr;
 pub(crate) const COUNTERS: &str = "__cotree_counters";
 /// The thread's slab pointer.
 pub(crate) const SLAB: &str = "__cotree_slab";
-
-/// The address space that LLVM's x86 code generator reaches relative to GS.
-pub(crate) const GS: u32 = 256;
 
 /// Emits increments in one function.
 pub(super) struct Counters {

@@ -103,13 +103,12 @@ unsafe fn at_landing_pad(
     let mut effects: BTreeMap<usize, Effect> = BTreeMap::new();
     for (edge, steps) in probed {
         let source = lowering.function.edges[edge.index()].src.index();
-        for &step in steps {
-            match step {
-                Step::Probe(base, Probe::Count(counter)) => {
+        for &Step { base, probe } in steps {
+            match probe {
+                Probe::Count(counter) => {
                     numbers.entry(source).or_default().push(base + u64::from(counter.0));
                 }
-                Step::Copy(copy) => effects.entry(source).or_default().copy(copy),
-                Step::Probe(_, probe) => {
+                probe => {
                     if !effects.entry(source).or_default().probe(probe) {
                         return Err(lowering.unsupported(&format!("{probe:?} on an unwind edge")));
                     }

@@ -14,7 +14,7 @@ mod registers;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use bundles::{HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_empty as drop_empty_bundles};
-pub(crate) use counters::{COUNTERS, GS, SLAB};
+pub(crate) use counters::{COUNTERS, SLAB};
 pub use paths::Paths;
 
 use crate::error::Error;
@@ -25,7 +25,7 @@ use crate::walk;
 use cotree_core::facts::Function;
 use cotree_core::ids::Block;
 use cotree_core::plan::FunctionPlan;
-use cotree_core::probe::{Place, PlacedCopy, Probe};
+use cotree_core::probe::{Place, Probe};
 use counters::Counters;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
@@ -58,12 +58,11 @@ pub struct Layer<'a> {
     pub paths: Option<Paths<'a>>,
 }
 
-/// What is done at a place.
+/// A probe of a plan whose counters begin at `base`.
 #[derive(Clone, Copy)]
-enum Step {
-    /// A probe of a plan whose counters begin there.
-    Probe(u64, Probe),
-    Copy(PlacedCopy),
+struct Step {
+    base: u64,
+    probe: Probe,
 }
 
 /// What holds for the whole link unit.
@@ -144,13 +143,10 @@ pub fn apply(
         let mut at: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
         for layer in layers {
             for placed in &layer.plan.probes {
-                at.entry(placed.place).or_default().push(Step::Probe(layer.base, placed.probe));
+                at.entry(placed.place).or_default().push(Step { base: layer.base, probe: placed.probe });
             }
         }
         let paths = layers.iter().find_map(|layer| layer.paths);
-        for copy in paths.iter().flat_map(|paths| &paths.plan.copies) {
-            at.entry(copy.place).or_default().push(Step::Copy(*copy));
-        }
         // SAFETY: the handles are of this very module, unchanged since extraction but for call site numbers.
         unsafe { lowering.run(at, number, announcing, paths, &calls)? };
     }
@@ -195,12 +191,7 @@ impl Lowering<'_> {
         unsafe {
             let entry = self.first_position(Block(0));
             let counters = Counters::new(self.module, self.unit, number, self.handles.function.raw(), entry);
-            let probes = || {
-                at.values().flatten().filter_map(|step| match step {
-                    Step::Probe(_, probe) => Some(probe),
-                    Step::Copy(_) => None,
-                })
-            };
+            let probes = || at.values().flatten().map(|step| &step.probe);
             let beginning = [LLVMGetFirstInstruction(self.handles.blocks[0].raw()), entry];
             let registers = paths.map(|paths| {
                 PathRegisters::new(self.module, &counters, paths, self.unit.spare, self.function, beginning)
@@ -259,7 +250,7 @@ impl Lowering<'_> {
         steps: &[Step],
         calls: &[LLVMValueRef],
     ) -> Result<(), Error> {
-        let sets: Vec<Step> = steps.iter().copied().filter(|s| matches!(s, Step::Probe(_, Probe::Set(..)))).collect();
+        let sets: Vec<Step> = steps.iter().copied().filter(|step| matches!(step.probe, Probe::Set(..))).collect();
         for (site, &call) in self.function.sites().zip(calls) {
             if site.block == block && site.returns_twice && !site.terminator && !sets.is_empty() {
                 // SAFETY: as the caller promises; a terminator follows the call.
@@ -278,17 +269,9 @@ impl Lowering<'_> {
     /// The builder must be positioned in this function.
     unsafe fn emit(&self, emitter: &Emitter<'_>, steps: &[Step]) -> Result<(), Error> {
         let counters = &emitter.counters;
-        for &step in steps {
+        for &Step { base, probe } in steps {
             // SAFETY: as the caller promises; the branch of `CountIfTaken` ends the block that the builder is in.
             unsafe {
-                let (base, probe) = match (step, &emitter.registers) {
-                    (Step::Probe(base, probe), _) => (base, probe),
-                    (Step::Copy(copy), Some(registers)) => {
-                        registers.copy(counters, copy);
-                        continue;
-                    }
-                    (Step::Copy(copy), None) => return Err(self.unsupported(&format!("{copy:?}"))),
-                };
                 match probe {
                     Probe::Count(counter) => {
                         let counter = base + u64::from(counter.0);

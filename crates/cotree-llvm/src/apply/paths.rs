@@ -13,13 +13,13 @@ use super::meter::Meter;
 use crate::ffi::*;
 use crate::module::Module;
 use cotree_core::facts::Function;
-use cotree_core::ids::Reg;
 use cotree_core::method::path::windows::Window;
 use cotree_core::method::path::{AtCalls, PathPlan};
 use cotree_core::plan::{PathMetric, PathTable};
-use cotree_core::probe::{PlacedCopy, Probe};
+use cotree_core::probe::{Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A function number by which the runtime knows that there is nothing to count.
 const NOWHERE: u64 = u64::MAX;
@@ -37,33 +37,62 @@ pub struct Paths<'a> {
     pub metric: PathMetric,
 }
 
-/// What a traversal does to the path registers, as one step, for edges that have to share their instructions.
+/// `from * times + plus`, of a register before some probes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Linear {
+    from: Reg,
+    times: i64,
+    plus: i64,
+}
+
+impl Linear {
+    const fn constant(k: i64) -> Self {
+        Self { from: Reg::PathSum, times: 0, plus: k }
+    }
+
+    const fn of(register: Reg) -> Self {
+        Self { from: register, times: 1, plus: 0 }
+    }
+
+    const fn times(self, k: i64) -> Self {
+        Self { times: self.times.wrapping_mul(k), plus: self.plus.wrapping_mul(k), ..self }
+    }
+
+    const fn plus(self, k: i64) -> Self {
+        Self { plus: self.plus.wrapping_add(k), ..self }
+    }
+}
+
+/// What a traversal does to the path registers, as one step, for edges that have to share their instructions: all is said
+/// in terms of the registers before.
 #[derive(Clone, Default)]
 pub(super) struct Effect {
-    /// The path register begins anew.
-    set: bool,
-    /// What is added to it.
-    add: i64,
-    /// The paths counted on the way, by the register before: whether it counts, and what is added.
-    counted: Vec<(bool, i64)>,
-    copies: Vec<PlacedCopy>,
+    /// What registers hold after it. The others keep their values.
+    registers: BTreeMap<Reg, Linear>,
+    /// The numbers of the paths that are counted on the way.
+    counted: Vec<Linear>,
 }
 
 impl Effect {
-    /// Adds a probe; false if it has nothing to do with paths.
-    pub(super) fn probe(&mut self, probe: Probe) -> bool {
-        match probe {
-            Probe::Set(_, k) => (self.set, self.add) = (true, k),
-            Probe::Add(_, k) => self.add = self.add.wrapping_add(k),
-            Probe::CountPath(_, _, k) => self.counted.push((!self.set, self.add.wrapping_add(k))),
-            _ => return false,
-        }
-        true
+    /// What the register holds after it.
+    fn of(&self, register: Reg) -> Linear {
+        self.registers.get(&register).copied().unwrap_or(Linear::of(register))
     }
 
-    /// Adds a copy, which comes after all probes.
-    pub(super) fn copy(&mut self, copy: PlacedCopy) {
-        self.copies.push(copy);
+    /// Adds a probe; false if it has nothing to do with paths.
+    pub(super) fn probe(&mut self, probe: Probe) -> bool {
+        let (register, value) = match probe {
+            Probe::Set(register, k) => (register, Linear::constant(k)),
+            Probe::Add(register, k) => (register, self.of(register).plus(k)),
+            Probe::Linear { to, from, times, plus } => (to, self.of(from).times(times).plus(plus)),
+            Probe::CountPath(_, register, k) => {
+                self.counted.push(self.of(register).plus(k));
+                return true;
+            }
+            _ => return false,
+        };
+        self.registers.insert(register, value);
+        true
     }
 }
 
@@ -74,7 +103,7 @@ pub(super) struct PathRegisters<'a> {
     /// The word of the slab that nobody reads.
     spare: u64,
     /// Where each register is; empty if the function needs none.
-    places: Vec<LLVMValueRef>,
+    places: BTreeMap<Reg, LLVMValueRef>,
     /// If a metric is added up.
     meter: Option<Meter>,
     /// The array's first word, if the path register holds not a number but the address of the word with that number.
@@ -94,26 +123,26 @@ impl<'a> PathRegisters<'a> {
         function: &Function,
         [first, entry]: [LLVMValueRef; 2],
     ) -> Self {
-        let copies = paths.plan.copies.iter().flat_map(|copy| [copy.to.0, copy.from.0]);
-        let probes = paths.plan.plan.probes.iter().filter_map(|placed| match placed.probe {
-            Probe::Set(reg, _) | Probe::Add(reg, _) | Probe::CountPath(_, reg, _) => Some(reg.0),
-            _ => None,
-        });
-        let queried = paths.plan.calls.iter().filter(|call| matches!(call.1, AtCalls::Query(_))).map(|_| 0);
-        let count = copies.chain(probes).chain(queried).max().map_or(0, |most| most as usize + 1);
-        let plain = paths.metric == PathMetric::Count && paths.plan.copies.is_empty();
+        let probes = || paths.plan.plan.probes.iter().map(|placed| placed.probe);
+        let mut used: BTreeSet<Reg> = probes().flat_map(|probe| probe.registers()).collect();
+        if paths.plan.calls.iter().any(|call| matches!(call.1, AtCalls::Query(_))) {
+            used.insert(Reg::PathSum);
+        }
+        let linear = |probe| matches!(probe, Probe::Linear { .. });
+        let plain = paths.metric == PathMetric::Count && !probes().any(linear);
         let array = match paths.table {
             PathTable::Array { base } if counters.are_fixed() && plain => Some(base.cast_signed()),
             _ => None,
         };
-        let mut registers = Self { module, paths, spare, places: Vec::new(), meter: None, array };
+        let mut registers = Self { module, paths, spare, places: BTreeMap::new(), meter: None, array };
         // SAFETY: as the caller promises.
         unsafe {
             let ty = if array.is_some() { counters.address_type() } else { counters.int64 };
             counters.position_before(first);
-            registers.places = (0..count).map(|_| LLVMBuildAlloca(counters.builder, ty, c"".as_ptr())).collect();
+            let place = |register| (register, LLVMBuildAlloca(counters.builder, ty, c"".as_ptr()));
+            registers.places = used.into_iter().map(place).collect();
             counters.position_before(entry);
-            for &place in &registers.places {
+            for &place in registers.places.values() {
                 LLVMBuildStore(counters.builder, registers.initial(counters, 0), place);
             }
             registers.meter = Meter::new(module, counters, paths.metric, function, first, entry);
@@ -127,7 +156,7 @@ impl<'a> PathRegisters<'a> {
     }
 
     fn place(&self, register: Reg) -> LLVMValueRef {
-        self.places[register.0 as usize]
+        self.places[&register]
     }
 
     /// # Safety
@@ -186,6 +215,13 @@ impl<'a> PathRegisters<'a> {
                     let sum = self.plus(counters, self.load(counters, register), k);
                     LLVMBuildStore(counters.builder, sum, self.place(register));
                 }
+                Probe::Linear { to, from, times, plus } => {
+                    let mut value = self.load(counters, from);
+                    if times != 1 {
+                        value = LLVMBuildMul(counters.builder, value, number(counters, times), c"".as_ptr());
+                    }
+                    LLVMBuildStore(counters.builder, self.plus(counters, value, plus), self.place(to));
+                }
                 Probe::CountPath(table, register, k) => {
                     let path = self.load(counters, register);
                     let amount = self.meter.as_ref().map(|meter| meter.read(self.module, counters));
@@ -212,16 +248,6 @@ impl<'a> PathRegisters<'a> {
             }
         }
         true
-    }
-
-    /// # Safety
-    /// The builder must be positioned in the function.
-    pub(super) unsafe fn copy(&self, counters: &Counters, copy: PlacedCopy) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            let value = self.plus(counters, self.load(counters, copy.from), copy.plus);
-            LLVMBuildStore(counters.builder, value, self.place(copy.to));
-        }
     }
 
     /// Counts the path whose number is the sum of both: in the window if it is one of its paths, else in the hash
@@ -296,82 +322,76 @@ impl<'a> PathRegisters<'a> {
             }
         };
         let choose = |value: &dyn Fn(Option<&Effect>) -> i64| choose_value(&|effect| number(counters, value(effect)));
-        let mask = |keeps: bool| if keeps { -1 } else { 0 };
         // What is added to a register that is kept, or takes the place of one that is not.
-        let sum = |keeps: bool, k: i64| match self.array {
+        let constant = |linear: Linear| match self.array {
             // SAFETY: an address that is a constant.
-            Some(_) if !keeps => unsafe { LLVMConstPtrToInt(self.initial(counters, k), counters.int64) },
-            Some(_) => number(counters, k.wrapping_mul(8)),
-            None => number(counters, k),
+            Some(_) if linear.times == 0 => unsafe {
+                LLVMConstPtrToInt(self.initial(counters, linear.plus), counters.int64)
+            },
+            Some(_) => number(counters, linear.plus.wrapping_mul(8)),
+            None => number(counters, linear.plus),
+        };
+        let value = |linear: &dyn Fn(Option<&Effect>) -> Linear| {
+            let all = || of_predecessor.iter().map(|(_, effect)| linear(*effect));
+            let sources: BTreeSet<Reg> = all().filter(|linear| linear.times != 0).map(|linear| linear.from).collect();
+            let mut sum = choose_value(&|e| constant(linear(e)));
+            for source in sources {
+                let times = |e: Option<&Effect>| Some(linear(e)).filter(|l| l.from == source).map_or(0, |l| l.times);
+                // SAFETY: as the caller promises; the builder stands before `behind` after each choice.
+                unsafe {
+                    let before = self.load_integer(counters, source);
+                    let part = if of_predecessor.iter().all(|(_, e)| matches!(times(*e), 0 | 1)) {
+                        LLVMBuildAnd(counters.builder, before, choose(&|e| -times(e)), c"".as_ptr())
+                    } else {
+                        LLVMBuildMul(counters.builder, before, choose(&times), c"".as_ptr())
+                    };
+                    sum = LLVMBuildAdd(counters.builder, part, sum, c"".as_ptr());
+                }
+            }
+            sum
         };
         // SAFETY: as the caller promises; the builder stands before `behind` after each choice.
         unsafe {
             counters.position_before(behind);
-            let before = self.load_integer(counters, Reg(0));
             let address = |value| LLVMBuildIntToPtr(counters.builder, value, counters.address_type(), c"".as_ptr());
-            let masked = |keep: LLVMValueRef, add: LLVMValueRef| {
-                let kept = LLVMBuildAnd(counters.builder, before, keep, c"".as_ptr());
-                LLVMBuildAdd(counters.builder, kept, add, c"".as_ptr())
-            };
             for layer in 0..effects().map(|e| e.counted.len()).max().unwrap_or(0) {
                 let counted = |e: Option<&Effect>| e.and_then(|e| e.counted.get(layer).copied());
-                let keep = choose(&|e| mask(counted(e).is_some_and(|c| c.0)));
+                // The index of a word of the slab that is `above` the one of the path; the spare one where none is counted.
+                let word = |above: u64| {
+                    let nowhere = Linear::constant(spare.cast_signed());
+                    value(&|e| counted(e).map_or(nowhere, |path| path.plus(above.cast_signed())))
+                };
                 let amount = self.meter.as_ref().map(|meter| {
-                    let counts = choose(&|e| mask(counted(e).is_some()));
+                    let counts = choose(&|e| if counted(e).is_some() { -1 } else { 0 });
                     meter.read_if(self.module, counters, counts)
                 });
                 match self.paths.table {
                     PathTable::None => {}
                     PathTable::Array { base } if self.array.is_some() => {
-                        let spare = spare.wrapping_sub(base).cast_signed();
-                        let add = choose_value(&|e| counted(e).map_or_else(|| sum(false, spare), |c| sum(c.0, c.1)));
-                        counters.increment_at(address(masked(keep, add)));
+                        // Registers hold the addresses of words, numbered from the array's first one.
+                        let nowhere = Linear::constant(spare.wrapping_sub(base).cast_signed());
+                        counters.increment_at(address(value(&|e| counted(e).unwrap_or(nowhere))));
                     }
                     PathTable::Array { base } => {
-                        let place = |c: (bool, i64)| base.cast_signed().wrapping_add(c.1);
-                        let add = choose(&|e| counted(e).map_or(spare.cast_signed(), place));
-                        counters.add(masked(keep, add), number(counters, 1));
+                        counters.add(word(base), number(counters, 1));
                         if let Some(amount) = amount {
-                            let sums = self.paths.plan.paths.cast_signed();
-                            let add =
-                                choose(&|e| counted(e).map_or(spare.cast_signed(), |c| place(c).wrapping_add(sums)));
-                            counters.add(masked(keep, add), amount);
+                            counters.add(word(base.wrapping_add(self.paths.plan.paths)), amount);
                         }
                     }
                     PathTable::Hashed { function, cache, .. } => {
-                        let add = choose(&|e| counted(e).map_or(0, |c| c.1.wrapping_add(1)));
                         let owner = choose(&|e| counted(e).map_or(NOWHERE.cast_signed(), |_| function.cast_signed()));
-                        let key = masked(keep, add);
+                        let key = value(&|e| counted(e).map_or(Linear::constant(0), |path| path.plus(1)));
                         let cache = cache_word(counters, number(counters, cache.cast_signed()), key);
                         ask_runtime(self.module, counters.builder, [owner, key, cache], amount);
                     }
                 }
             }
-            if effects().any(|e| e.set || e.add != 0) {
-                let keep = choose(&|e| mask(e.is_none_or(|e| !e.set)));
-                let add = choose_value(&|e| e.map_or_else(|| sum(true, 0), |e| sum(!e.set, e.add)));
-                let after = masked(keep, add);
-                let after = if self.array.is_some() { address(after) } else { after };
-                LLVMBuildStore(counters.builder, after, self.place(Reg(0)));
-            }
-            let mut targets: Vec<Reg> = effects().flat_map(|e| &e.copies).map(|copy| copy.to).collect();
-            targets.sort_unstable();
-            targets.dedup();
-            for to in targets {
-                let copy = |e: Option<&Effect>| e.and_then(|e| e.copies.iter().rfind(|copy| copy.to == to).copied());
-                let mut sources: Vec<Reg> = effects().filter_map(|e| copy(Some(e))).map(|copy| copy.from).collect();
-                sources.sort_unstable();
-                sources.dedup();
-                let keep = choose(&|e| mask(copy(e).is_none()));
-                let mut sum = choose(&|e| copy(e).map_or(0, |copy| copy.plus));
-                let kept = LLVMBuildAnd(counters.builder, self.load(counters, to), keep, c"".as_ptr());
-                sum = LLVMBuildAdd(counters.builder, sum, kept, c"".as_ptr());
-                for from in sources {
-                    let keep = choose(&|e| mask(copy(e).is_some_and(|copy| copy.from == from)));
-                    let kept = LLVMBuildAnd(counters.builder, self.load(counters, from), keep, c"".as_ptr());
-                    sum = LLVMBuildAdd(counters.builder, sum, kept, c"".as_ptr());
-                }
-                LLVMBuildStore(counters.builder, sum, self.place(to));
+            let targets: BTreeSet<Reg> = effects().flat_map(|e| e.registers.keys().copied()).collect();
+            let after = |register| value(&|e| e.map_or(Linear::of(register), |e| e.of(register)));
+            let values: Vec<_> = targets.iter().map(|&register| after(register)).collect();
+            for (&register, value) in targets.iter().zip(values) {
+                let value = if self.array.is_some() { address(value) } else { value };
+                LLVMBuildStore(counters.builder, value, self.place(register));
             }
         }
     }
@@ -392,7 +412,7 @@ impl<'a> PathRegisters<'a> {
                 counters.position_before(call);
                 let mut values = link(if self.array.is_some() { IS_ADDRESS } else { 0 }).to_vec();
                 values.extend(self.array.map(|first| number(counters, first)));
-                values.push(self.load_integer(counters, Reg(0)));
+                values.push(self.load_integer(counters, Reg::PathSum));
                 bundles::carry(self.module, call, &mut values);
             }
         }

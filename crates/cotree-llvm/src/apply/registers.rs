@@ -3,14 +3,14 @@
 
 use super::counters::Counters;
 use crate::ffi::*;
-use cotree_core::ids::Reg;
-use cotree_core::probe::Probe;
+use cotree_core::probe::{Probe, Reg};
 use llvm_sys::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The registers of one function that counters are kept in.
 pub(super) struct CounterRegisters {
     /// Where each register is.
-    places: Vec<LLVMValueRef>,
+    places: BTreeMap<Reg, LLVMValueRef>,
 }
 
 impl CounterRegisters {
@@ -23,14 +23,15 @@ impl CounterRegisters {
         probes: impl Iterator<Item = &'p Probe>,
         [first, entry]: [LLVMValueRef; 2],
     ) -> Self {
-        let count = probes.filter_map(|&probe| Some(register(probe)?.0 as usize + 1)).max().unwrap_or(0);
+        let used: BTreeSet<Reg> = probes.flat_map(Probe::registers).collect();
         // SAFETY: as the caller promises.
         unsafe {
             counters.position_before(first);
-            let places = (0..count).map(|_| LLVMBuildAlloca(counters.builder, counters.int64, c"".as_ptr())).collect();
+            let place = |register| (register, LLVMBuildAlloca(counters.builder, counters.int64, c"".as_ptr()));
+            let places = used.into_iter().map(place).collect();
             let registers = Self { places };
             counters.position_before(entry);
-            for &place in &registers.places {
+            for &place in registers.places.values() {
                 LLVMBuildStore(counters.builder, LLVMConstInt(counters.int64, 0, 0), place);
             }
             registers
@@ -42,7 +43,7 @@ impl CounterRegisters {
     /// # Safety
     /// The builder must be positioned in the function.
     pub(super) unsafe fn probe(&self, counters: &Counters, base: u64, probe: Probe) -> bool {
-        let Some(&place) = register(probe).and_then(|register| self.places.get(register.0 as usize)) else {
+        let Some(&place) = register(probe).and_then(|register| self.places.get(&register)) else {
             return false;
         };
         let b = counters.builder;

@@ -1,9 +1,10 @@
 //! Who may call a function, decided on modules as text.
 
 use super::{call_points, is_library_name};
-use crate::callers;
 use crate::extract::{self, Selection};
-use crate::link::{JobModule, JobSymbol, Prepared, Resolution};
+use crate::link::callers;
+use crate::link::job::{JobModule, JobSymbol, Resolution};
+use crate::link::prepared::Prepared;
 use crate::module::Module;
 use cotree_core::facts::Function;
 

@@ -6,6 +6,7 @@
 pub(crate) mod affine;
 mod calls;
 mod edges;
+mod handlers;
 mod handles;
 mod hints;
 mod lines;
@@ -14,14 +15,15 @@ mod selection;
 
 pub use affine::find as find_affine;
 pub(crate) use calls::plain;
+pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
+pub(crate) use segment::GS;
 pub use selection::Selection;
 
 use crate::ffi::*;
 use crate::ir::{self, Value};
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
 use crate::module::Module;
-use crate::signals::INSTALLERS;
 use crate::stacks;
 use crate::walk;
 use cotree_core::affine::AffineVariable;
@@ -95,7 +97,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
         files: lines.into_files(),
         handles,
         hints,
-        installs_handlers: refers_to(module, &INSTALLERS),
+        installs_handlers: refers_to(module, &handlers::INSTALLERS),
         switches_stacks,
         uses_segment,
         taken_elsewhere,

@@ -1,12 +1,14 @@
 //! Programs that use the segment register GS themselves: emulators, threads of a foreign runtime, per-CPU tricks.
 
-use crate::apply::GS;
 use crate::ffi::*;
 use crate::module::Module;
 use crate::walk;
 use llvm_sys::LLVMOpcode;
 use llvm_sys::prelude::*;
 use std::ffi::{CStr, c_char};
+
+/// The address space that LLVM's x86 code generator reaches relative to GS.
+pub(crate) const GS: u32 = 256;
 
 const INTRINSICS: [&CStr; 4] =
     [c"llvm.x86.rdgsbase.32", c"llvm.x86.rdgsbase.64", c"llvm.x86.wrgsbase.32", c"llvm.x86.wrgsbase.64"];

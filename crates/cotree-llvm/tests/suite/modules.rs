@@ -7,7 +7,7 @@ use cotree_core::method::{self, edge};
 use cotree_core::plan::Method;
 use cotree_core::weighting::Weighting;
 use cotree_llvm::apply::{Access, Layer, Unit, apply};
-use cotree_llvm::codegen::{Level, Target, compile};
+use cotree_llvm::emit::{Level, Target, compile};
 use cotree_llvm::extract::{Selection, extract};
 use cotree_llvm::{Error, Module};
 

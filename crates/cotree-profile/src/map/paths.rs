@@ -172,7 +172,7 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
         calls.push((Block(last), at_calls));
     }
     let (context, behind) = (flags & flag::CONTEXT != 0, flags & flag::BEHIND != 0);
-    Ok(PathPlan { plan, copies: Vec::new(), cuts, paths, calls, context, windows, behind })
+    Ok(PathPlan { plan, cuts, paths, calls, context, windows, behind })
 }
 
 fn read_apart(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {

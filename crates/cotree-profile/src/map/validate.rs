@@ -200,7 +200,12 @@ fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static s
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),
-            Probe::Set(..) | Probe::Add(..) | Probe::CountPath(..) | Probe::Witness { .. } | Probe::Events(_) => true,
+            Probe::Set(..)
+            | Probe::Add(..)
+            | Probe::CountPath(..)
+            | Probe::Witness { .. }
+            | Probe::Events(_)
+            | Probe::Linear { .. } => true,
         };
         if !place || !probe {
             return Err("a probe stands or counts where nothing is");

@@ -7,8 +7,9 @@ use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method;
 use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{self, AtCalls, PATH_REGISTER, PathOptions, PathPlan, PathProfile};
+use cotree_core::method::path::{self, AtCalls, PathOptions, PathPlan, PathProfile};
 use cotree_core::plan::{Method, PathMetric, PathTable, UnitPlan};
+use cotree_core::probe::Reg;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, encode};
@@ -155,7 +156,7 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     let cfg = f.cfg().unwrap();
     let unit = &binary.map().plan;
     let plan = &unit.paths[index as usize];
-    let machine = || Machine::new(f, &cfg, &plan.plan).with_copies(&plan.copies);
+    let machine = || Machine::new(f, &cfg, &plan.plan);
     let mut reported = 0;
     let mut events = || {
         reported += 1;
@@ -169,11 +170,11 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
             let Some(edges) = way_to(f, f.calls[site].block) else { return false };
             let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
             registers = machine().run(&before).unwrap();
-            left.push((site, registers.get(PATH_REGISTER), -1));
+            left.push((site, registers.get(Reg::PathSum), -1));
         }
         let registers = own.run_with(walk, registers).unwrap();
         if let Until::Site(site) = walk.until {
-            left.push((site, registers.get(PATH_REGISTER), 1));
+            left.push((site, registers.get(Reg::PathSum), 1));
         }
         true
     });

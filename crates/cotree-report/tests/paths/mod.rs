@@ -6,8 +6,9 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Machine, Until, Walk};
-use cotree_core::method::path::{self, Abandoned, AtCalls, PATH_REGISTER, PathOptions, PathPlan, PathProfile};
+use cotree_core::method::path::{self, Abandoned, AtCalls, PathOptions, PathPlan, PathProfile};
 use cotree_core::plan::{Method, PathMetric, UnitPlan};
+use cotree_core::probe::Reg;
 use cotree_core::weighting::Weighting;
 use cotree_report::names::Names;
 use cotree_report::paths::{PathUnit, cover, json, predict, spectrum, text, totals};
@@ -54,7 +55,7 @@ fn profile(
     .unwrap();
     // Three events in each block before its end, and as many after it if it ends in a call.
     let mut events = || 3;
-    let mut machine = Machine::new(function, &cfg, &plan.plan).with_copies(&plan.copies).with_events(&mut events);
+    let mut machine = Machine::new(function, &cfg, &plan.plan).with_events(&mut events);
     let mut abandoned = Vec::new();
     for (times, activation) in activations {
         for _ in 0..*times {
@@ -62,7 +63,7 @@ fn profile(
             if let Some(site) = activation.1.map(Site) {
                 let block = function.calls[site].block;
                 let needed = matches!(plan.at_calls(block), Some(AtCalls::Query(_)));
-                let register = needed.then(|| registers.get(PATH_REGISTER));
+                let register = needed.then(|| registers.get(Reg::PathSum));
                 abandoned.push(Abandoned { site, register, count: 1 });
             }
         }

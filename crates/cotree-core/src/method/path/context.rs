@@ -18,13 +18,13 @@ use super::classes::{Class, EdgeClasses};
 use super::graph::{PathGraph, Role};
 use super::increments::Increments;
 use super::numbering::Numbering;
-use super::{Cuts, PATH_REGISTER, PathError, cuts};
+use super::{Cuts, PathError, cuts};
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::Function;
-use crate::ids::{Block, Edge, Reg};
+use crate::ids::{Block, Edge};
 use crate::loops::LoopForest;
-use crate::probe::{Place, PlacedCopy};
+use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
 /// The cuts that any numbering with context needs.
 ///
@@ -52,31 +52,32 @@ pub(super) fn copies(
     numbering: &Numbering,
     increments: &Increments,
     classes: &EdgeClasses,
-) -> Vec<PlacedCopy> {
+) -> Vec<PlacedProbe> {
     let graph: &PathGraph = numbering.graph();
-    let mut kept: Vec<Option<(Reg, i64)>> = vec![None; cfg.block_count()];
+    // Per loop-entry, what its surrogate adds.
+    let mut surrogate: Vec<Option<i64>> = vec![None; cfg.block_count()];
     let mut turn = vec![false; cfg.edge_count()];
-    let mut next = PATH_REGISTER.0;
     for arc in 0..graph.arc_count() {
         match graph.role(arc) {
-            Role::Again(block) => {
-                next += 1;
-                kept[block.index()] = Some((Reg(next), increments.increment[arc]));
-            }
+            Role::Again(block) => surrogate[block.index()] = Some(increments.increment[arc]),
             Role::EndOfTurn(edge) => turn[edge.index()] = true,
             _ => {}
         }
     }
     let copy = |edge: Edge| {
-        let (register, again) = kept[cfg.dst(edge).index()]?;
+        let header = cfg.dst(edge);
+        let again = surrogate[header.index()]?;
+        let context = Reg::LoopContext(header);
         // A loop-entry has at least two ways in, so this is never its start.
         let place @ (Place::End(_) | Place::Edge(_)) = placeable(classes, edge)? else { return None };
-        if turn[edge.index()] {
-            Some(PlacedCopy { place, to: PATH_REGISTER, from: register, plus: again })
+        let probe = if turn[edge.index()] {
+            Probe::copy(Reg::PathSum, context, again)
+        } else if cfg.src(edge) == header {
+            return None;
         } else {
-            let apart = cfg.src(edge) == cfg.dst(edge);
-            (!apart).then_some(PlacedCopy { place, to: register, from: PATH_REGISTER, plus: 0 })
-        }
+            Probe::copy(context, Reg::PathSum, 0)
+        };
+        Some(PlacedProbe { place, probe })
     };
     cfg.edges().filter(|&e| e != cfg.exit_edge()).filter_map(copy).collect()
 }

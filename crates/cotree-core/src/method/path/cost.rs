@@ -58,7 +58,7 @@ impl PathCost {
             array_entries: if hashed { plan.windows.iter().map(|window| window.len).sum() } else { plan.paths },
             limited_functions: u64::from(limited(plan, function, cfg)),
             functions_with_context: u64::from(plan.context),
-            probes: (plan.plan.probes.len() + plan.copies.len()) as u64,
+            probes: plan.plan.probes.len() as u64,
             ..Self::default()
         };
         for site in plan.sites_with_register(function) {
@@ -68,7 +68,7 @@ impl PathCost {
         for placed in &plan.plan.probes {
             let times: f64 = executed(placed.place);
             match placed.probe {
-                Probe::Set(..) | Probe::Add(..) => cost.register_updates += times,
+                Probe::Set(..) | Probe::Add(..) | Probe::Linear { .. } => cost.register_updates += times,
                 Probe::CountPath(table, ..) => {
                     cost.path_increments += times;
                     if hashed && Window::of(&plan.windows, table).is_none() {
@@ -78,7 +78,6 @@ impl PathCost {
                 _ => cost.self_loop_increments += times,
             }
         }
-        cost.register_updates += plan.copies.iter().map(|copy| executed(copy.place)).sum::<f64>();
         cost
     }
 }

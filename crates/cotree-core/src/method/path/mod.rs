@@ -54,9 +54,8 @@ pub use recover::recover;
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::hints::Hints;
-use crate::ids::{Block, Edge, Reg, Site, Table};
+use crate::ids::{Block, Edge, Site, Table};
 use crate::plan::{FunctionPlan, Method, PATH_ARRAY, PathMetric};
-use crate::probe::PlacedCopy;
 use crate::profile::EarlyExits;
 use crate::weighting::Weighting;
 use classes::EdgeClasses;
@@ -66,8 +65,6 @@ use placement::Given;
 use serde::{Deserialize, Serialize};
 use windows::{Window, Windows};
 
-/// The register of the sum; an activation begins with 0 in it.
-pub const PATH_REGISTER: Reg = Reg(0);
 /// The function's path table.
 pub const PATH_TABLE: Table = Table(0);
 
@@ -102,8 +99,6 @@ pub enum AtCalls {
 pub struct PathPlan {
     /// The probes; the counters are those of self-loops.
     pub plan: FunctionPlan,
-    /// What happens to further registers. At each place they come after the probes.
-    pub copies: Vec<PlacedCopy>,
     /// Where paths are cut: this determines the numbering.
     pub cuts: Cuts,
     /// How many paths there are; numbers are below it if no arc is numbered apart.
@@ -255,11 +250,11 @@ fn plan_with(
     let Candidate { cuts, numbering, windows } =
         if windowed { with_windows(given, as_they_come, options)? } else { as_they_come };
     let increments = given.increments(&numbering, options);
-    let placed = placement::place(given, &numbering, &increments, windows, options);
-    let copies = context::copies(cfg, &numbering, &increments, classes);
+    let mut placed = placement::place(given, &numbering, &increments, windows, options);
+    // At each place, paths end and begin before a loop's context is kept or taken up.
+    placed.plan.probes.extend(context::copies(cfg, &numbering, &increments, classes));
     Ok(PathPlan {
         plan: placed.plan,
-        copies,
         cuts,
         paths: numbering.paths(),
         calls: placed.calls,
@@ -374,7 +369,8 @@ pub fn naively(
         let classes = EdgeClasses::new(function, cfg);
         let numbering = Numbering::new(function, cfg, &made.cuts)?;
         let increments = Increments::new(function, cfg, &numbering, &classes, weighting, u64::MAX);
-        let placed = placement::place_naively(function, cfg, &numbering, &increments, &classes);
+        let mut placed = placement::place_naively(function, cfg, &numbering, &increments, &classes);
+        placed.plan.probes.extend(context::copies(cfg, &numbering, &increments, &classes));
         (made.plan, made.calls, made.windows) = (placed.plan, placed.calls, placed.windows);
     }
     Ok(made)

@@ -24,13 +24,13 @@ use super::graph::{Arc, Node, PathGraph, Role, entered, left};
 use super::increments::Increments;
 use super::numbering::Numbering;
 use super::windows::{Window, Windows};
-use super::{AtCalls, PATH_REGISTER, PathOptions};
+use super::{AtCalls, PathOptions};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Table};
 use crate::placement::{Placer, add_counter};
 use crate::plan::FunctionPlan;
-use crate::probe::{Place, PlacedProbe, Probe};
+use crate::probe::{Place, PlacedProbe, Probe, Reg};
 use crate::weighting::Weighting;
 
 /// What is done on an arc, or at a place.
@@ -389,11 +389,11 @@ fn emit(plan: &mut FunctionPlan, windows: &mut Windows, place: Place, actions: V
     }
     for action in merged {
         let (first, second) = match action {
-            Action::Set(k) => (Probe::Set(PATH_REGISTER, k), None),
-            Action::Add(k) => (Probe::Add(PATH_REGISTER, k), None),
-            Action::Count(table, k) => (Probe::CountPath(table, PATH_REGISTER, k), None),
+            Action::Set(k) => (Probe::Set(Reg::PathSum, k), None),
+            Action::Add(k) => (Probe::Add(Reg::PathSum, k), None),
+            Action::Count(table, k) => (Probe::CountPath(table, Reg::PathSum, k), None),
             Action::CountConstant(k) => {
-                (Probe::Set(PATH_REGISTER, k), Some(Probe::CountPath(windows.of_number(k), PATH_REGISTER, 0)))
+                (Probe::Set(Reg::PathSum, k), Some(Probe::CountPath(windows.of_number(k), Reg::PathSum, 0)))
             }
         };
         plan.probes.extend([Some(first), second].into_iter().flatten().map(|probe| PlacedProbe { place, probe }));

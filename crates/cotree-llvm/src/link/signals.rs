@@ -6,21 +6,9 @@
 //! one (C programs cast all kinds of functions to handlers), and a call through a pointer may reach any of them. In a
 //! shared library everything may, since the handlers of whole programs are not seen.
 
-use crate::callers;
-use crate::link::Prepared;
-
-/// Functions that install handlers.
-pub(crate) const INSTALLERS: [&std::ffi::CStr; 9] = [
-    c"signal",
-    c"sigaction",
-    c"__sigaction",
-    c"bsd_signal",
-    c"sysv_signal",
-    c"__sysv_signal",
-    c"ssignal",
-    c"sigset",
-    c"sigvec",
-];
+use super::callers;
+use super::prepared::Prepared;
+use crate::extract::installs_handlers;
 
 /// What may run while something else is interrupted.
 pub(crate) struct Handlers {
@@ -37,11 +25,8 @@ impl Handlers {
             let functions = modules.iter().map(|m| m.extracted.facts.functions.len()).sum();
             return Self { may_run: vec![true; functions], foreseen: true };
         }
-        let installer = |name: &String| {
-            let name = name.split('@').next().unwrap_or(name);
-            INSTALLERS.iter().any(|installer| installer.to_bytes() == name.as_bytes())
-        };
-        let foreseen = modules.iter().any(|m| m.extracted.installs_handlers) || natives.iter().any(installer);
+        let foreseen =
+            modules.iter().any(|m| m.extracted.installs_handlers) || natives.iter().any(|name| installs_handlers(name));
         // Whatever a handler may call through a pointer has its address taken, and is a root already.
         let may_run = callers::reachable(modules, |function| foreseen && function.address_taken);
         Self { may_run, foreseen }

@@ -1,25 +1,22 @@
 //! Work on bitcode files outside of a link.
 
-use crate::apply::{self, Access};
+use super::job::Setting;
+use super::planned::PlannedUnit;
+use super::prepared::{Prepared, PreparedUnit, affine_variables};
+use super::program::program_map;
+use crate::emit::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::extract::{self, Selection};
-use crate::link::{Prepared, affine_variables, hints, layers, program_map};
 use crate::module::Module;
-use crate::options::{Options, Threads};
-use crate::signals::Handlers;
-use crate::stack_maps::RegisterTable;
-use crate::unit_object::{self, Nature};
-use crate::unit_plan::plan_unit;
-use crate::{branch_weights, callers, entries};
+use crate::options::Options;
+use crate::{apply, branch_weights, entries};
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;
-use cotree_core::facts::{Doubt, Function, ProgramMap};
+use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::hints::Hints;
-use cotree_core::method::path::windows::Room;
 use cotree_core::plan::{DerivedEntry, Method};
 use cotree_core::weighting::Weighting;
-use cotree_profile::binary::{BinaryMap, CodeMap};
-use cotree_profile::weights::Weights;
+use cotree_profile::binary::CodeMap;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
@@ -90,65 +87,21 @@ pub struct Instrumented {
 /// # Errors
 /// See [`Error`].
 pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: bool) -> Result<Instrumented, Error> {
-    let module = Module::parse(name, bitcode)?;
-    let none = options.method == Method::None;
-    if !none {
-        apply::strip_attributes(&module, &HashSet::new());
-    }
-    let mut extracted = extract::extract(&module, &options.selection);
-    if options.finds_affine() {
-        extract::find_affine(&module, &mut extracted);
-    }
-    let mut prepared = [Prepared { module, extracted }];
-    let base = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut program = program_map(base, options.method, &mut prepared, false);
-    for function in program.modules.iter_mut().flat_map(|m| &mut m.functions) {
-        if function.sites().len() > 0 {
-            function.doubts.push(Doubt::UnmappedCallSites);
+    let modules = vec![Prepared::new(Module::parse(name, bitcode)?, options, &HashSet::new())];
+    let unit = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let setting = Setting { name: unit, options, shared: !executable, link: None };
+    let PlannedUnit { modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
+    let Prepared { module, extracted } = &modules[0];
+    if options.method != Method::None {
+        if let Some(weights) = &planned.weights {
+            branch_weights::tell(module, extracted, weights);
         }
-    }
-    let calls =
-        if options.derives_entries() { entries::call_points(&prepared, None, &options.foreign) } else { Vec::new() };
-    let room = if executable { Room::AsUsed } else { Room::Whole };
-    let weights = options.weights.as_deref().map(Weights::open).transpose()?;
-    let chosen = (options, weights.as_ref());
-    let plan = plan_unit(&program, &affine_variables(&prepared), &hints(&prepared), &calls, &[], chosen, room)?;
-    let layout = plan.layout();
-    let handlers = Handlers::new(&prepared, &[], !executable);
-    let resolving = callers::resolving(&prepared);
-    let access = match options.threads {
-        Threads::Off => Access::Direct,
-        _ if executable => Access::ThreadInExecutable,
-        _ => Access::ThreadInLibrary,
-    };
-    let [Prepared { module, extracted }] = prepared;
-    if !none {
-        if let Some(weights) = &weights {
-            branch_weights::tell(&module, &extracted, weights);
-        }
-        let layers = layers(&plan, &layout, 0..layout.main.len());
-        apply::apply(
-            &module,
-            &extracted,
-            &layers,
-            &apply::Unit {
-                access,
-                spare: layout.counter_count + layout.cache_count,
-                interruptible: &handlers.may_run,
-                registers_at_calls: false,
-                foreign: &[],
-                resolving: &resolving,
-            },
-            0,
-        )?;
+        let layers = planned.layers(0..extracted.facts.functions.len());
+        apply::apply(module, extracted, &layers, &planned.to_apply(), 0)?;
         module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
     }
     let bitcode = module.to_bitcode();
-    let sites = program.functions().map(|(_, f)| f.sites().len() as u64).sum();
-    let map = BinaryMap { program, plan, code: CodeMap::default(), threaded: access != Access::Direct };
-    let registers = RegisterTable::default();
-    let nature = Nature { access, executable, handlers_foreseen: handlers.foreseen };
-    let unit = unit_object::of_map(&map, &[&bitcode], &layout, &registers, &[], sites, nature)?;
+    let unit = planned.unit_object(CodeMap::default(), &[&bitcode], &RegisterTable::default(), &[])?;
     Ok(Instrumented { bitcode, unit })
 }
 

@@ -1,7 +1,7 @@
 //! The post-link pipeline, and objects.
 
+use super::constructors;
 use crate::apply;
-use crate::constructors;
 use crate::error::Error;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
@@ -354,7 +354,7 @@ mod tests {
     /// Where LLVM can't compile it with values in registers at calls, it is compiled with these on the stack.
     #[test]
     fn running_out_of_registers_is_no_failure() {
-        let text = include_str!("../tests/out_of_registers.ll");
+        let text = include_str!("../../tests/out_of_registers.ll");
         let parse = || Module::parse_text("out_of_registers", text).expect("valid IR");
         let target = Target::new(Level::O2);
         let mut module = parse();

@@ -9,8 +9,8 @@
 //! is set); then the callees (number of the call site, and the same again). Numbers are LEB128. The first address is
 //! relative to the function, unless a sentinel probe with the function's absolute address stands before it.
 
+use super::stack_maps::{self, Point};
 use crate::error::Error;
-use crate::stack_maps::{self, Point};
 use cotree_core::ids::Site;
 use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
 use cotree_rt::layout::{FUNCTION_MAGIC, FunctionPrefix};
@@ -341,7 +341,7 @@ pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Er
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack_maps::{Register, Value};
+    use crate::emit::stack_maps::{Register, Value};
 
     /// `xor eax, eax`, and two calls at once.
     const CODE: [u8; 12] = [0x31, 0xc0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0];

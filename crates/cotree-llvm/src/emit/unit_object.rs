@@ -1,9 +1,9 @@
 //! The object that every profiled link unit gets besides its code: counters, descriptor, map.
 
+use super::stack_maps::RegisterTable;
 use crate::apply::{Access, COUNTERS, SLAB};
 use crate::error::Error;
-use crate::stack_maps::RegisterTable;
-use cotree_core::plan::{Layout, PathMetric};
+use cotree_core::plan::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{self, ABI, PAGE, UnitDescriptor, slab_stride};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
@@ -13,82 +13,46 @@ use object::{
 };
 use std::mem::{offset_of, size_of};
 
-/// What kind of unit it is.
-#[derive(Clone, Copy)]
-pub(crate) struct Nature {
-    /// How its code reaches counters.
-    pub access: Access,
-    /// Or a shared library.
-    pub executable: bool,
+/// What the object is made from.
+pub(crate) struct UnitParts<'a> {
+    pub(crate) map: &'a BinaryMap,
+    /// The layout of the map's plan.
+    pub(crate) layout: &'a Layout,
+    /// The objects that it is linked with.
+    pub(crate) contents: &'a [&'a [u8]],
+    /// How the code reaches the counters.
+    pub(crate) access: Access,
+    /// It is part of an executable, not of a shared library.
+    pub(crate) executable: bool,
     /// See [`UnitDescriptor::handlers_foreseen`].
-    pub handlers_foreseen: bool,
-}
-
-/// What the unit object says.
-struct Unit<'a> {
-    id: UnitId,
-    name: &'a str,
-    /// Counters that recovery reads.
-    counters: u64,
-    /// The first of them that counts paths.
-    path_words: u64,
-    /// Words of the slab behind them: the caches of path tables.
-    caches: u64,
-    counts_paths: bool,
-    path_metric: PathMetric,
-    /// Call sites, for the size of the table of early exits.
-    sites: u64,
-    nature: Nature,
+    pub(crate) handlers_foreseen: bool,
     /// Where path registers are at calls.
-    registers: &'a RegisterTable,
+    pub(crate) registers: &'a RegisterTable,
     /// See [`UnitDescriptor::announcing`].
-    announcing: &'a [u64],
-    /// The encoded map.
-    map: &'a [u8],
+    pub(crate) announcing: &'a [u64],
 }
 
-/// The object of a link unit with this map. Its id is a hash of the map and of the `contents` that it goes with.
-pub(crate) fn of_map(
-    map: &BinaryMap,
-    contents: &[&[u8]],
-    layout: &Layout,
-    registers: &RegisterTable,
-    announcing: &[u64],
-    sites: u64,
-    nature: Nature,
-) -> Result<Vec<u8>, Error> {
-    let mut id = UnitId::default();
-    let encoded = cotree_profile::map::encode_as(map, |streams| {
-        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-        for content in contents.iter().copied().chain(streams.iter().map(Vec::as_slice)) {
-            hasher.update(content);
-        }
-        id = UnitId(hasher.digest128().to_le_bytes());
-        id
-    });
-    let name = &map.program.name;
-    let (counters, path_words, caches) = (layout.counter_count, layout.path_words, layout.cache_count);
-    let counts_paths = map.plan.method.counts_paths();
-    let path_metric = map.plan.path_metric;
-    let map = &encoded;
-    write(&Unit {
-        id,
-        name,
-        counters,
-        path_words,
-        caches,
-        counts_paths,
-        path_metric,
-        registers,
-        announcing,
-        sites,
-        nature,
-        map,
-    })
+impl UnitParts<'_> {
+    /// The encoded map, and the unit's id: a hash of the map and of the contents that it goes with.
+    fn encode_map(&self) -> (Vec<u8>, UnitId) {
+        let mut id = UnitId::default();
+        let encoded = cotree_profile::map::encode_as(self.map, |streams| {
+            let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+            for content in self.contents.iter().copied().chain(streams.iter().map(Vec::as_slice)) {
+                hasher.update(content);
+            }
+            id = UnitId(hasher.digest128().to_le_bytes());
+            id
+        });
+        (encoded, id)
+    }
 }
 
-/// The ELF file.
-fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
+/// Writes the object.
+pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
+    let (encoded, id) = unit.encode_map();
+    let (program, plan, layout) = (&unit.map.program, &unit.map.plan, unit.layout);
+    let sites: u64 = program.functions().map(|(_, f)| f.sites().len() as u64).sum();
     let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
     let hidden = |name: &str, value: u64, size: u64, kind: SymbolKind, section| Symbol {
         name: name.as_bytes().to_vec(),
@@ -101,7 +65,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
         flags: SymbolFlags::None,
     };
 
-    let bytes = slab_stride(unit.counters, unit.caches);
+    let bytes = slab_stride(layout.counter_count, layout.cache_count);
     let bss = object.add_section(Vec::new(), b".bss.cotree".to_vec(), SectionKind::UninitializedData);
     object.append_section_bss(bss, bytes, PAGE);
     let counters = object.add_symbol(hidden(COUNTERS, 0, bytes, SymbolKind::Data, bss));
@@ -116,7 +80,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
             size: 64,
         },
     };
-    let failed = |e: object::write::Error| Error::Internal { module: unit.name.into(), reason: e.to_string() };
+    let failed = |e: object::write::Error| Error::Internal { module: program.name.clone(), reason: e.to_string() };
 
     let tls = object.section_id(StandardSection::Tls);
     object.append_section_data(tls, &[0; 8], 8);
@@ -124,7 +88,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     object.add_symbol(hidden(SLAB, 0, 8, SymbolKind::Tls, tls));
 
     let rodata = object.section_id(StandardSection::ReadOnlyData);
-    let mut name: Vec<u8> = unit.name.bytes().filter(|&b| b != 0).collect();
+    let mut name: Vec<u8> = program.name.bytes().filter(|&b| b != 0).collect();
     name.push(0);
     let name_at = object.append_section_data(rodata, &name, 1);
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
@@ -147,18 +111,18 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     let mut descriptor = vec![0u8; size_of::<UnitDescriptor>()];
     let mut put = |at: usize, value: &[u8]| descriptor[at..at + value.len()].copy_from_slice(value);
     put(offset_of!(UnitDescriptor, abi), &ABI.to_le_bytes());
-    put(offset_of!(UnitDescriptor, threaded), &number(unit.nature.access).to_le_bytes());
-    put(offset_of!(UnitDescriptor, id), &unit.id.0);
-    put(offset_of!(UnitDescriptor, counter_count), &unit.counters.to_le_bytes());
-    let capacity = (unit.sites * 2).clamp(1024, 65536).next_power_of_two();
+    put(offset_of!(UnitDescriptor, threaded), &number(unit.access).to_le_bytes());
+    put(offset_of!(UnitDescriptor, id), &id.0);
+    put(offset_of!(UnitDescriptor, counter_count), &layout.counter_count.to_le_bytes());
+    let capacity = (sites * 2).clamp(1024, 65536).next_power_of_two();
     put(offset_of!(UnitDescriptor, early_capacity), &capacity.to_le_bytes());
-    put(offset_of!(UnitDescriptor, executable), &u32::from(unit.nature.executable).to_le_bytes());
-    let foreseen = u32::from(unit.nature.handlers_foreseen);
+    put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
+    let foreseen = u32::from(unit.handlers_foreseen);
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
-    put(offset_of!(UnitDescriptor, counts_paths), &u32::from(unit.counts_paths).to_le_bytes());
-    put(offset_of!(UnitDescriptor, path_metric), &unit.path_metric.number().to_le_bytes());
-    put(offset_of!(UnitDescriptor, path_words), &unit.path_words.to_le_bytes());
-    put(offset_of!(UnitDescriptor, cache_count), &unit.caches.to_le_bytes());
+    put(offset_of!(UnitDescriptor, counts_paths), &u32::from(plan.method.counts_paths()).to_le_bytes());
+    put(offset_of!(UnitDescriptor, path_metric), &plan.path_metric.number().to_le_bytes());
+    put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());
+    put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());
     put(offset_of!(UnitDescriptor, announcing_count), &(unit.announcing.len() as u64).to_le_bytes());
@@ -173,7 +137,7 @@ fn write(unit: &Unit<'_>) -> Result<Vec<u8>, Error> {
     object.add_symbol(hidden("__cotree_unit", at, descriptor.len() as u64, SymbolKind::Data, relro));
 
     let map = object.add_section(Vec::new(), MAP_SECTION.as_bytes().to_vec(), SectionKind::Other);
-    object.append_section_data(map, unit.map, 8);
+    object.append_section_data(map, &encoded, 8);
     object.section_mut(map).flags = SectionFlags::Elf { sh_flags: 0 };
     object.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
     object.write().map_err(failed)

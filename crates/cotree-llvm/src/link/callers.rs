@@ -1,7 +1,8 @@
 //! Who may call a function: what its own module can't tell.
 
+use super::job::{JobModule, Resolution};
+use super::prepared::Prepared;
 use crate::extract::plain;
-use crate::link::{JobModule, Prepared, Resolution};
 use cotree_core::facts::{Call, Callee, Function, Untouched};
 use std::collections::{HashMap, HashSet};
 

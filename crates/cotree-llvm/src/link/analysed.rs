@@ -1,0 +1,77 @@
+//! Second stage: what holds for the unit as a whole. Who may call each function, which functions signal handlers may run,
+//! and how the counters are reached.
+
+use super::access::access;
+use super::callers;
+use super::job::{LinkJob, Setting};
+use super::prepared::{Prepared, PreparedUnit};
+use super::program::program_map;
+use super::signals::Handlers;
+use crate::apply::Access;
+use crate::entries;
+use crate::stacks::{self, NativeObject};
+use cotree_core::facts::{Doubt, ProgramMap};
+use cotree_core::plan::{CallPoint, Method};
+use rayon::prelude::*;
+
+/// A unit with what its modules say together. Lists are indexed by the functions' numbers in the unit.
+pub(super) struct AnalysedUnit<'a> {
+    pub(super) setting: Setting<'a>,
+    pub(super) modules: Vec<Prepared>,
+    pub(super) program: ProgramMap,
+    /// Everything that calls each function; nothing where callers may be unknown, or where nobody asks.
+    pub(super) calls: Vec<Vec<CallPoint>>,
+    /// Functions that code outside of the unit's profiled functions may call.
+    pub(super) foreign: Vec<bool>,
+    /// Functions that may run before thread-local variables have values.
+    pub(super) resolving: Vec<bool>,
+    pub(super) handlers: Handlers,
+    /// How the counters are reached if there are not too many.
+    pub(super) access: Access,
+}
+
+impl<'a> PreparedUnit<'a> {
+    /// Brings the modules' facts together.
+    pub(super) fn analyse(self) -> AnalysedUnit<'a> {
+        let Self { setting, mut modules } = self;
+        let (options, link) = (setting.options, setting.link);
+        if let Some(job) = link {
+            callers::complete(&mut modules, &job.modules);
+        }
+        let switching = options.method != Method::None && link.is_some_and(natives_switch_stacks);
+        let mut program = program_map(setting.name.clone(), options.method, &mut modules, switching);
+        if link.is_none() {
+            doubt_call_sites(&mut program);
+        }
+        let calls = if options.derives_entries() {
+            entries::call_points(&modules, link.map(|job| &*job.modules), &options.foreign)
+        } else {
+            Vec::new()
+        };
+        AnalysedUnit {
+            calls,
+            foreign: callers::foreign(&modules),
+            resolving: callers::resolving(&modules),
+            handlers: Handlers::new(&modules, setting.native_references(), setting.shared),
+            access: access(&setting, &modules),
+            setting,
+            modules,
+            program,
+        }
+    }
+}
+
+/// Does some native code of the link change stacks by itself?
+fn natives_switch_stacks(job: &LinkJob<'_>) -> bool {
+    job.native_references.iter().any(|name| stacks::switches(name))
+        || job.natives.par_iter().any(NativeObject::switches_stacks)
+}
+
+/// Outside of a link nobody reads return addresses back from the objects, so that early exits can't be attributed to call sites.
+fn doubt_call_sites(program: &mut ProgramMap) {
+    for function in program.modules.iter_mut().flat_map(|m| &mut m.functions) {
+        if function.sites().len() > 0 {
+            function.doubts.push(Doubt::UnmappedCallSites);
+        }
+    }
+}

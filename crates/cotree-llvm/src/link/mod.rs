@@ -1,0 +1,30 @@
+//! One link unit from bitcode to objects, stage by stage.
+//!
+//! Each stage takes the unit as the stage before has left it, and adds what it finds: [`prepared`] parses modules and extracts facts,
+//! [`analysed`] says what holds for all of them together, [`planned`] decides where counters go, [`built`] compiles, [`written`]
+//! writes objects. Bitcode that is instrumented outside of a link ([`standalone`]) goes through the first three.
+
+mod access;
+mod analysed;
+mod built;
+pub(crate) mod callers;
+pub(crate) mod job;
+mod planned;
+pub(crate) mod prepared;
+mod program;
+mod signals;
+pub mod standalone;
+mod written;
+
+pub use job::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution};
+
+use crate::error::Error;
+use prepared::PreparedUnit;
+
+/// Compiles a link unit.
+///
+/// # Errors
+/// See [`Error`].
+pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
+    PreparedUnit::of_link(job)?.analyse().plan()?.build(job)?.write()
+}

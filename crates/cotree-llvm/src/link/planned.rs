@@ -1,0 +1,102 @@
+//! Third stage: the plan of the unit, and where its counters are.
+
+use super::analysed::AnalysedUnit;
+use super::job::Setting;
+use super::prepared::{Prepared, affine_variables, hints};
+use super::signals::Handlers;
+use crate::apply::{self, Access, Layer, Paths};
+use crate::error::Error;
+use crate::unit_plan::plan_unit;
+use cotree_core::facts::ProgramMap;
+use cotree_core::method::path::windows::Room;
+use cotree_core::plan::{Layout, UnitPlan};
+use cotree_profile::weights::Weights;
+use std::ops::Range;
+
+/// The most words of counters with which code and data of the program are still within two gigabytes.
+const MOST_COUNTERS: u64 = 3 << 26;
+
+/// The counters that displacements of 32 bits reach through the segment register, from wherever the code is.
+const MOST_IN_SEGMENT: u64 = 1 << 26;
+
+/// A unit with its plan.
+pub(super) struct PlannedUnit<'a> {
+    pub(super) modules: Vec<Prepared>,
+    /// What all modules share, each of which has a thread of its own from here on.
+    pub(super) planned: PlannedProgram<'a>,
+}
+
+/// The plan of a unit and what goes with it. Lists are indexed by the functions' numbers in the unit.
+pub(super) struct PlannedProgram<'a> {
+    pub(super) setting: Setting<'a>,
+    pub(super) program: ProgramMap,
+    foreign: Vec<bool>,
+    resolving: Vec<bool>,
+    pub(super) handlers: Handlers,
+    /// How the counters are reached.
+    pub(super) access: Access,
+    /// The counts of an earlier run.
+    pub(super) weights: Option<Weights>,
+    pub(super) plan: UnitPlan,
+    pub(super) layout: Layout,
+}
+
+impl<'a> AnalysedUnit<'a> {
+    /// Plans all functions.
+    pub(super) fn plan(self) -> Result<PlannedUnit<'a>, Error> {
+        let Self { setting, modules, program, calls, foreign, resolving, handlers, access } = self;
+        let options = setting.options;
+        let weights = options.weights.as_deref().map(Weights::open).transpose()?;
+        let announcing = if access == Access::Segment { &foreign[..] } else { &[] };
+        let room = if setting.shared { Room::Whole } else { Room::AsUsed };
+        let variables = affine_variables(&modules);
+        let choice = (options, weights.as_ref());
+        let plan = plan_unit(&program, &variables, &hints(&modules), &calls, announcing, choice, room)?;
+        let layout = plan.layout();
+        let words = layout.counter_count + layout.cache_count;
+        if words > MOST_COUNTERS {
+            let [bytes, most] = [words, MOST_COUNTERS].map(|words| words.saturating_mul(8));
+            return Err(Error::TooManyCounters { unit: program.name, bytes, most });
+        }
+        let far = access == Access::Segment && words >= MOST_IN_SEGMENT;
+        let access = if far { Access::ThreadInExecutable } else { access };
+        let planned = PlannedProgram { setting, program, foreign, resolving, handlers, access, weights, plan, layout };
+        Ok(PlannedUnit { modules, planned })
+    }
+}
+
+impl PlannedProgram<'_> {
+    /// What applying the plan has to know of the unit.
+    pub(super) fn to_apply(&self) -> apply::Unit<'_> {
+        apply::Unit {
+            access: self.access,
+            spare: self.layout.counter_count + self.layout.cache_count,
+            interruptible: &self.handlers.may_run,
+            foreign: &self.foreign,
+            resolving: &self.resolving,
+            // They are read back from the objects, which only a link has.
+            registers_at_calls: self.setting.link.is_some() && self.setting.options.method.counts_paths(),
+        }
+    }
+
+    /// The plans of a range of functions, with the places of their counters.
+    pub(super) fn layers(&self, functions: Range<usize>) -> Vec<Vec<Layer<'_>>> {
+        let (plan, layout) = (&self.plan, &self.layout);
+        functions
+            .map(|f| {
+                let paths = plan.paths.get(f).map(|own| Paths {
+                    plan: own,
+                    table: layout.tables[f],
+                    function: u32::try_from(f).unwrap_or(u32::MAX),
+                    metric: plan.path_metric,
+                });
+                let plans = plan.plan(f).map(|own| Layer { plan: own, base: layout.main[f], paths });
+                let mut layers: Vec<Layer<'_>> = plans.into_iter().collect();
+                if let Some(plans) = &plan.check {
+                    layers.push(Layer { plan: &plans[f], base: layout.check[f], paths: None });
+                }
+                layers
+            })
+            .collect()
+    }
+}

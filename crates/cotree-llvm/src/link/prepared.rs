@@ -1,0 +1,99 @@
+//! First stage: each module is parsed, gets the linker's verdicts on its symbols, and is turned into facts.
+
+use super::job::{JobModule, LinkJob, Resolution, Setting};
+use crate::error::Error;
+use crate::extract::{self, Extracted};
+use crate::linkage::{self, SymbolVerdict, Verdict};
+use crate::module::Module;
+use crate::options::Options;
+use crate::{apply, ffi};
+use cotree_core::affine::AffineVariable;
+use cotree_core::hints::Hints;
+use cotree_core::plan::Method;
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+/// A module with its facts.
+pub(crate) struct Prepared {
+    pub(crate) module: Module,
+    pub(crate) extracted: Extracted,
+}
+
+impl Prepared {
+    /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the functions in
+    /// `defined`.
+    pub(super) fn new(module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
+        if options.method != Method::None {
+            apply::strip_attributes(&module, defined);
+        }
+        let mut extracted = extract::extract(&module, &options.selection);
+        if options.finds_affine() {
+            extract::find_affine(&module, &mut extracted);
+        }
+        Self { module, extracted }
+    }
+}
+
+/// A unit whose modules are prepared.
+pub(super) struct PreparedUnit<'a> {
+    pub(super) setting: Setting<'a>,
+    pub(super) modules: Vec<Prepared>,
+}
+
+impl<'a> PreparedUnit<'a> {
+    /// Prepares all modules of a link.
+    pub(super) fn of_link(job: &'a LinkJob<'a>) -> Result<Self, Error> {
+        ffi::ensure_loaded()?;
+        let symbols = || job.modules.iter().flat_map(|module| &module.symbols);
+        // A symbol that a module refers to is not defined there, so any reference is another module's.
+        let referenced: HashSet<&str> =
+            symbols().filter(|s| s.resolution.is_reference()).map(|s| s.name.as_str()).collect();
+        let defined: HashSet<&str> =
+            symbols().filter(|s| !s.resolution.is_reference()).map(|s| s.ir_name.as_str()).collect();
+        let prepare = |input: &JobModule| {
+            let module = Module::parse(&input.name, &read(input)?)?;
+            linkage::apply(&module, &verdicts(input, &referenced));
+            Ok(Prepared::new(module, &job.options, &defined))
+        };
+        let modules = job.modules.par_iter().map(prepare).collect::<Result<_, Error>>()?;
+        Ok(Self { setting: Setting::of_link(job), modules })
+    }
+}
+
+/// Reads a module's bitcode from its file.
+fn read(input: &JobModule) -> Result<Vec<u8>, Error> {
+    use std::io::{Read, Seek, SeekFrom};
+    let failed = |source| Error::Read { path: input.path.clone(), source };
+    let mut file = std::fs::File::open(&input.path).map_err(failed)?;
+    file.seek(SeekFrom::Start(input.offset)).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(input.size).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The linker's verdicts on a module's symbols; `referenced` are names that modules refer to without defining them.
+fn verdicts(input: &JobModule, referenced: &HashSet<&str>) -> Vec<SymbolVerdict> {
+    let verdict = |resolution| match resolution {
+        Resolution::PrevailingInternal => Verdict::OnlyBitcode,
+        Resolution::Elsewhere => Verdict::Lost,
+        Resolution::Undefined | Resolution::Prevailing | Resolution::PrevailingExported => Verdict::Keep,
+    };
+    let symbols = input.symbols.iter();
+    symbols
+        .map(|symbol| SymbolVerdict {
+            ir_name: symbol.ir_name.clone(),
+            verdict: verdict(symbol.resolution),
+            referenced_elsewhere: referenced.contains(symbol.name.as_str()),
+        })
+        .collect()
+}
+
+/// Each function's affine variables, in unit order.
+pub(super) fn affine_variables(modules: &[Prepared]) -> Vec<&[AffineVariable]> {
+    modules.iter().flat_map(|p| p.extracted.affine.iter().map(Vec::as_slice)).collect()
+}
+
+/// What each function's code says about its branches, in unit order.
+pub(super) fn hints(modules: &[Prepared]) -> Vec<&Hints> {
+    modules.iter().flat_map(|p| &p.extracted.hints).collect()
+}

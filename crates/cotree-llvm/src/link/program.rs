@@ -1,0 +1,65 @@
+//! The program map of a unit, joined from the facts of its modules.
+
+use super::prepared::Prepared;
+use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
+use cotree_core::plan::Method;
+use std::collections::HashMap;
+
+/// Joins the modules' facts. Source files are numbered over the unit. Code that changes stacks concerns the whole unit,
+/// whether it is in a module or in native objects.
+pub(super) fn program_map(
+    name: String,
+    method: Method,
+    modules: &mut [Prepared],
+    natives_switch_stacks: bool,
+) -> ProgramMap {
+    let mut files = FileNumbers::default();
+    let mut facts = Vec::new();
+    let switches_stacks = natives_switch_stacks || modules.iter().any(|p| p.extracted.switches_stacks);
+    for Prepared { extracted, .. } in modules.iter_mut() {
+        let numbers: Vec<u32> = extracted.files.iter().map(|path| files.number(path)).collect();
+        for function in &mut extracted.facts.functions {
+            renumber_files(function, &numbers);
+            if switches_stacks && !function.doubts.contains(&Doubt::SwitchesStacks) {
+                function.doubts.push(Doubt::SwitchesStacks);
+            }
+            if method == Method::None && function.untouched.is_none() {
+                function.untouched = Some(Untouched::NotAsked);
+            }
+        }
+        facts.push(extracted.facts.clone());
+    }
+    let target = modules.first().map(|p| p.module.triple()).unwrap_or_default();
+    ProgramMap { name, target, files: files.paths, modules: facts, all_calls: true }
+}
+
+/// The unit's source files.
+#[derive(Default)]
+struct FileNumbers {
+    paths: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl FileNumbers {
+    fn number(&mut self, path: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(path) {
+            return number;
+        }
+        let number = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
+        self.paths.push(path.to_owned());
+        self.numbers.insert(path.to_owned(), number);
+        number
+    }
+}
+
+/// Replaces a module's file numbers by the unit's.
+fn renumber_files(function: &mut Function, numbers: &[u32]) {
+    let positions = function
+        .position
+        .iter_mut()
+        .chain(function.inlined.iter_mut().filter_map(|i| i.call.as_mut()))
+        .chain(function.blocks.iter_mut().flat_map(|b| &mut b.lines).map(|l| &mut l.at));
+    for position in positions {
+        position.file = numbers[position.file as usize];
+    }
+}

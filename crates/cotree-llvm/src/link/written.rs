@@ -1,0 +1,78 @@
+//! Last stage: the objects are written, and with them one that holds the unit's counters, descriptor and map, and the runtime.
+
+use super::built::BuiltUnit;
+use super::job::LinkOutput;
+use super::planned::PlannedProgram;
+use crate::apply::Access;
+use crate::emit::stack_maps::RegisterTable;
+use crate::emit::unit_object::{self, UnitParts};
+use crate::emit::{code_map, runtime_object};
+use crate::error::Error;
+use cotree_core::facts::{Doubt, Function};
+use cotree_core::plan::Method;
+use cotree_profile::binary::{BinaryMap, CodeMap};
+
+impl BuiltUnit<'_> {
+    /// Writes all objects.
+    pub(super) fn write(self) -> Result<LinkOutput, Error> {
+        let Self { job, mut planned, modules } = self;
+        let mut output = LinkOutput::default();
+        let mut code = CodeMap::default();
+        let (mut objects, mut registers, mut announcing) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, mut built) in modules.into_iter().enumerate() {
+            let base = u32::try_from(code.functions.len()).unwrap_or(u32::MAX);
+            code_map::finish(&built.name, &mut built.object, base)?;
+            for symbol in &built.unmapped {
+                doubt(&mut planned.program.modules[number].functions, symbol);
+            }
+            code.functions.append(&mut built.code);
+            registers.append(&mut built.registers);
+            announcing.append(&mut built.announcing);
+            output.objects.push(job.write(&format!("{number}.o"), &built.object)?);
+            objects.push(built.object);
+        }
+        if job.options.method == Method::None {
+            return Ok(output);
+        }
+        let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+        let unit = planned.unit_object(code, &contents, &RegisterTable::new(&registers), &announcing)?;
+        output.objects.push(job.write("unit.o", &unit)?);
+        let runtime = runtime_object::yielding(job.runtime, &job.options.foreign)
+            .map_err(|error| Error::Internal { module: "the runtime".into(), reason: error.to_string() })?;
+        output.objects.push(job.write("runtime.o", &runtime)?);
+        Ok(output)
+    }
+}
+
+impl PlannedProgram<'_> {
+    /// The object with the unit's counters, descriptor and map, to be linked with `contents`.
+    pub(super) fn unit_object(
+        self,
+        code: CodeMap,
+        contents: &[&[u8]],
+        registers: &RegisterTable,
+        announcing: &[u64],
+    ) -> Result<Vec<u8>, Error> {
+        let Self { setting, program, handlers, access, plan, layout, .. } = self;
+        let map = BinaryMap { program, plan, code, threaded: access != Access::Direct };
+        unit_object::write(&UnitParts {
+            map: &map,
+            layout: &layout,
+            contents,
+            access,
+            executable: !setting.shared,
+            handlers_foreseen: handlers.foreseen,
+            registers,
+            announcing,
+        })
+    }
+}
+
+/// The call sites of a function whose call addresses are not known can't be vouched for.
+fn doubt(functions: &mut [Function], symbol: &str) {
+    for function in functions.iter_mut().filter(|f| f.symbol == symbol) {
+        if !function.doubts.contains(&Doubt::UnmappedCallSites) {
+            function.doubts.push(Doubt::UnmappedCallSites);
+        }
+    }
+}
