@@ -41,7 +41,7 @@ fn a_map_of_each_version_is_read() {
 fn a_raw_profile_of_each_version_is_read() {
     for version in cotree_rt::layout::OLDEST_VERSION..=cotree_rt::layout::VERSION {
         let name = format!("raw-{version}");
-        let profile = ProfileFile::open(&golden(&format!("{name}.cotree"))).expect("it is read");
+        let profile = ProfileFile::open(&golden(&format!("{name}.bin"))).expect("it is read");
         assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
     }
 }
@@ -50,7 +50,7 @@ fn a_raw_profile_of_each_version_is_read() {
 fn a_merged_profile_of_each_version_is_read() {
     for version in merged::OLDEST_VERSION..=merged::VERSION {
         let name = format!("merged-{version}");
-        let profile = ProfileFile::open(&golden(&format!("{name}.cotree"))).expect("it is read");
+        let profile = ProfileFile::open(&golden(&format!("{name}.bin"))).expect("it is read");
         assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
     }
 }
@@ -218,8 +218,8 @@ fn the_golden_profiles_of_a_new_version_are_written() {
             write(&path);
         }
     };
-    write(format!("raw-{}.cotree", cotree_rt::layout::VERSION), &|path| telling_raw().write(path));
-    write(format!("merged-{}.cotree", merged::VERSION), &|path| {
+    write(format!("raw-{}.bin", cotree_rt::layout::VERSION), &|path| telling_raw().write(path));
+    write(format!("merged-{}.bin", merged::VERSION), &|path| {
         let read = |raw: &Raw| {
             let file = tempfile::NamedTempFile::new().expect("a temporary file");
             raw.write(file.path());
