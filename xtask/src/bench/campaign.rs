@@ -121,6 +121,7 @@ impl<'a> Running<'a> {
             let known = stale.iter().any(|stale| stale.variant.name == name);
             if let Some(variant) = self.campaign.named(name).filter(|_| needed && !known) {
                 stale.push(Stale { variant, inputs: subject.inputs(variant)? });
+                self.progress.builds.fetch_add(1, Ordering::Relaxed);
             }
         }
         let folder = workspace::scratch().join("bench").join(subject.name());
@@ -266,20 +267,21 @@ pub fn profiles(context: &Context, subject: &Subject, executable: &Path) -> Resu
 
 /// A line on the terminal for each build that is done.
 struct Progress {
-    builds: usize,
+    builds: AtomicUsize,
     done: AtomicUsize,
     start: Instant,
 }
 
 impl Progress {
     fn new(builds: usize) -> Progress {
-        Progress { builds, done: AtomicUsize::new(0), start: Instant::now() }
+        Progress { builds: AtomicUsize::new(builds), done: AtomicUsize::new(0), start: Instant::now() }
     }
 
     fn tell(&self, subject: &Subject, variant: &Variant, text: &str) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let builds = self.builds.load(Ordering::Relaxed);
         let seconds = self.start.elapsed().as_secs();
         let (minutes, seconds) = (seconds / 60, seconds % 60);
-        eprintln!("[{done}/{} {minutes}:{seconds:02}] {}, {}: {text}", self.builds, subject.name(), variant.name);
+        eprintln!("[{done}/{builds} {minutes}:{seconds:02}] {}, {}: {text}", subject.name(), variant.name);
     }
 }

@@ -26,6 +26,7 @@ use crate::real::Context;
 use crate::{command, tools, workspace};
 use anyhow::{Result, ensure};
 use campaign::Campaign;
+use comparison::Comparison;
 use footprint::Footprint;
 use page::Page;
 use std::path::PathBuf;
@@ -128,8 +129,9 @@ pub fn run(args: &Args) -> Result<bool> {
     for sentence in &missing {
         println!("{sentence}");
     }
-    let differences = comparison::table(&programs, &variants, before.as_ref(), &store, args.peers);
-    println!("\nOverhead by instructions in total, before ({}) and now:\n\n{differences}", args.before);
+    let mut differences = String::new();
+    Comparison::new(&programs, &variants, before.as_ref(), &store).write(args.peers, &mut differences)?;
+    println!("\nOverhead by instructions, before ({}) and now:\n\n{differences}", args.before);
     for failure in &failures {
         println!("FAIL  {failure}");
     }
