@@ -6,13 +6,11 @@
 //! is not made from itself or from the frame pointer. We look for it in the assembly of the bitcode, in the machine code
 //! of native objects, and for the names of what the common libraries offer.
 
-use crate::ffi::*;
 use crate::module::Module;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
-use llvm_sys::prelude::*;
 use memmap2::MmapOptions;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::path::PathBuf;
 
 /// Functions that change stacks: of the C library, of boost.context, libco and its copies, libaco, minicoro, libcoro.
@@ -121,47 +119,11 @@ fn sets_stack_pointer(instruction: &Instruction) -> bool {
 
 /// Does the module's own assembly (`global_asm!`, `asm` outside of functions) change stacks?
 pub(crate) fn module_assembly_switches(module: &Module) -> bool {
-    assembly_switches(&module_assembly(module))
-}
-
-/// The module's own assembly.
-pub(crate) fn module_assembly(module: &Module) -> String {
-    let mut len = 0;
-    // SAFETY: the text belongs to the module and is not changed meanwhile.
-    unsafe { text_of(LLVMGetModuleInlineAsm(module.raw, &raw mut len), len) }
-}
-
-/// Does an inline assembly value change stacks?
-///
-/// # Safety
-/// `assembly` must be an inline assembly value.
-pub(crate) unsafe fn inline_assembly_switches(assembly: LLVMValueRef) -> bool {
-    // SAFETY: as the caller promises.
-    assembly_switches(&unsafe { inline_assembly(assembly) })
-}
-
-/// The text of an inline assembly value.
-///
-/// # Safety
-/// `assembly` must be one.
-pub(crate) unsafe fn inline_assembly(assembly: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: the caller's promise; the text belongs to the value.
-    unsafe { text_of(LLVMGetInlineAsmAsmString(assembly, &raw mut len), len) }
-}
-
-/// # Safety
-/// `text` must be null or have `len` bytes.
-unsafe fn text_of(text: *const c_char, len: usize) -> String {
-    if text.is_null() || len == 0 {
-        return String::new();
-    }
-    // SAFETY: the caller's promise.
-    String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text.cast(), len) }).into_owned()
+    assembly_switches(&module.assembly())
 }
 
 /// Does assembly, of either syntax, change stacks? By the letter: an operand that the compiler fills in is not seen.
-fn assembly_switches(text: &str) -> bool {
+pub(crate) fn assembly_switches(text: &str) -> bool {
     if !text.contains("sp") {
         return false;
     }

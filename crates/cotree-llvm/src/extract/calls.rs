@@ -1,12 +1,10 @@
 //! Calls: whom a function calls, and at which calls an activation may be abandoned.
 
-use crate::ffi::*;
-use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
+use crate::ir::Instruction;
 use crate::stacks;
 use cotree_core::facts::{Call, Callee, Doubt};
 use cotree_core::ids::Block;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMOpcode, LLVMTailCallKind};
+use llvm_sys::LLVMOpcode;
 use std::collections::HashSet;
 
 /// Numbers that tie machine return addresses to call sites: 16 bits, unique in a module.
@@ -30,80 +28,46 @@ impl ProbeNumbers {
 
 /// The call that the instruction is, or for a `resume` the marker that comes before it. Its block, its line and its probe
 /// number are for the caller to fill in.
-///
-/// # Safety
-/// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn call(instruction: LLVMValueRef, opcode: LLVMOpcode) -> Option<Call> {
-    match opcode {
-        LLVMOpcode::LLVMResume => {
-            let marker = Call::site(Block(0), Callee::Symbol("__cotree_resuming".into()));
-            return Some(Call { resume_marker: true, ..marker });
-        }
-        LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr => {}
-        _ => return None,
+pub(super) fn call(instruction: Instruction<'_>) -> Option<Call> {
+    if instruction.opcode() == LLVMOpcode::LLVMResume {
+        let marker = Call::site(Block(0), Callee::Symbol("__cotree_resuming".into()));
+        return Some(Call { resume_marker: true, ..marker });
     }
-    let terminator = opcode != LLVMOpcode::LLVMCall;
-    // SAFETY: look-ups on a valid call; only functions have a calling convention.
-    unsafe {
-        if intrinsic_name(instruction).is_some() {
-            return None;
-        }
-        let called = LLVMGetCalledValue(instruction);
-        if !LLVMIsAInlineAsm(called).is_null() {
-            return Some(Call { callee: Callee::Assembly, terminator, ..Call::default() });
-        }
-        let is_function = !LLVMIsAFunction(called).is_null();
-        let is_direct = is_function || !LLVMIsAGlobalAlias(called).is_null();
-        let same_convention = is_function && LLVMGetInstructionCallConv(instruction) == LLVMGetFunctionCallConv(called);
-        let must_tail = opcode == LLVMOpcode::LLVMCall
-            && LLVMGetTailCallKind(instruction) == LLVMTailCallKind::LLVMTailCallKindMustTail;
-        let returns = call_has(instruction, "nounwind") && call_has(instruction, "willreturn");
-        Some(Call {
-            callee: if is_direct { Callee::Symbol(value_name(called)) } else { Callee::Indirect },
-            callee_uncertain: is_direct && !same_convention,
-            terminator,
-            must_tail,
-            is_site: !must_tail && !returns,
-            no_return: call_has(instruction, "noreturn"),
-            returns_twice: call_has(instruction, "returns_twice"),
-            ..Call::default()
-        })
+    let call = instruction.as_call().filter(|call| call.intrinsic().is_none())?;
+    let terminator = call.opcode() != LLVMOpcode::LLVMCall;
+    let called = call.called();
+    if called.is_assembly() {
+        return Some(Call { callee: Callee::Assembly, terminator, ..Call::default() });
     }
+    let is_direct = call.callee().is_some() || called.is_alias();
+    let same_convention = call.callee().is_some_and(|callee| callee.convention() == call.convention());
+    let returns = call.has_attribute("nounwind") && call.has_attribute("willreturn");
+    Some(Call {
+        callee: if is_direct { Callee::Symbol(called.name()) } else { Callee::Indirect },
+        callee_uncertain: is_direct && !same_convention,
+        terminator,
+        must_tail: call.is_musttail(),
+        is_site: !call.is_musttail() && !returns,
+        no_return: call.has_attribute("noreturn"),
+        returns_twice: call.has_attribute("returns_twice"),
+        ..Call::default()
+    })
 }
 
 /// Why the instruction makes its function's counts doubtful, if it does.
-///
-/// # Safety
-/// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn doubt(instruction: LLVMValueRef, opcode: LLVMOpcode) -> Option<Doubt> {
-    if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr) {
-        return None;
+pub(super) fn doubt(instruction: Instruction<'_>) -> Option<Doubt> {
+    let call = instruction.as_call()?;
+    if let Some(name) = call.intrinsic() {
+        return name.starts_with("llvm.eh.sjlj.").then_some(Doubt::BuiltinSetjmp);
     }
-    // SAFETY: the called operand of a valid call.
-    unsafe {
-        if let Some(name) = intrinsic_name(instruction) {
-            return name.starts_with("llvm.eh.sjlj.").then_some(Doubt::BuiltinSetjmp);
-        }
-        let called = LLVMGetCalledValue(instruction);
-        let switches = !LLVMIsAInlineAsm(called).is_null() && stacks::inline_assembly_switches(called);
-        switches.then_some(Doubt::SwitchesStacks)
-    }
+    let assembly = call.called().assembly()?;
+    stacks::assembly_switches(&assembly).then_some(Doubt::SwitchesStacks)
 }
 
 /// The words of inline assembly that the instruction runs, which may be names of functions.
-///
-/// # Safety
-/// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn note_assembly(named: &mut HashSet<String>, instruction: LLVMValueRef, opcode: LLVMOpcode) {
-    if matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr) {
-        // SAFETY: the called operand of a valid call.
-        unsafe {
-            let called = LLVMGetCalledValue(instruction);
-            if !LLVMIsAInlineAsm(called).is_null() {
-                named.extend(words(&stacks::inline_assembly(called)));
-            }
-        }
-    }
+pub(super) fn note_assembly(named: &mut HashSet<String>, instruction: Instruction<'_>) {
+    let assembly = instruction.as_call().and_then(|call| call.called().assembly());
+    named.extend(assembly.iter().flat_map(|text| words(text)));
 }
 
 /// What could be symbols in assembly.
@@ -120,53 +84,17 @@ pub(crate) fn plain(name: &str) -> &str {
     name.strip_prefix('\x01').unwrap_or(name)
 }
 
-/// Does the call site or the function that it calls directly have the attribute?
-///
-/// # Safety
-/// `call` must be a call or an invoke.
-pub(super) unsafe fn call_has(call: LLVMValueRef, name: &str) -> bool {
-    let kind = attribute_kind(name);
-    // SAFETY: look-ups on a valid call and on a function.
-    unsafe {
-        if !LLVMGetCallSiteEnumAttribute(call, FUNCTION_INDEX, kind).is_null() {
-            return true;
-        }
-        let called = LLVMGetCalledValue(call);
-        !LLVMIsAFunction(called).is_null() && !LLVMGetEnumAttributeAtIndex(called, FUNCTION_INDEX, kind).is_null()
-    }
-}
-
-/// The name of the intrinsic that the instruction calls.
-///
-/// # Safety
-/// `call` must be a call, an invoke or a `callbr`.
-pub(super) unsafe fn intrinsic_name(call: LLVMValueRef) -> Option<String> {
-    // SAFETY: the called operand of a valid call.
-    unsafe {
-        let called = LLVMGetCalledValue(call);
-        (!LLVMIsAFunction(called).is_null() && LLVMGetIntrinsicID(called) != 0).then(|| value_name(called))
-    }
-}
-
 /// Is it an intrinsic that stands for no instruction (debug values, lifetimes, assumptions)?
-///
-/// # Safety
-/// `instruction` must be valid and have this opcode.
-pub(super) unsafe fn is_annotation(instruction: LLVMValueRef, opcode: LLVMOpcode) -> bool {
-    if opcode != LLVMOpcode::LLVMCall {
-        return false;
-    }
-    // SAFETY: it is a call.
-    unsafe { intrinsic_name(instruction) }.is_some_and(|name| {
-        [
-            "llvm.dbg.",
-            "llvm.lifetime.",
-            "llvm.assume",
-            "llvm.experimental.noalias",
-            "llvm.invariant.",
-            "llvm.pseudoprobe",
-        ]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-    })
+pub(super) fn is_annotation(instruction: Instruction<'_>) -> bool {
+    const PREFIXES: [&str; 6] = [
+        "llvm.dbg.",
+        "llvm.lifetime.",
+        "llvm.assume",
+        "llvm.experimental.noalias",
+        "llvm.invariant.",
+        "llvm.pseudoprobe",
+    ];
+    let call = instruction.as_call().filter(|call| call.opcode() == LLVMOpcode::LLVMCall);
+    let name = call.and_then(|call| call.intrinsic());
+    name.is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }

@@ -134,7 +134,6 @@ table! {
     fn LLVMIsAInlineAsm(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAFunction(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAConstantInt(val: LLVMValueRef) -> LLVMValueRef;
-    fn LLVMIsACallInst(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAGlobalAlias(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMGetIntrinsicID(function: LLVMValueRef) -> c_uint;
     fn LLVMConstIntGetSExtValue(constant_val: LLVMValueRef) -> c_longlong;

@@ -1,6 +1,6 @@
 //! Calls, and the operand bundles that they carry.
 
-use super::{Block, Builder, Instruction, Type, Value, count, kind, text};
+use super::{At, Block, Builder, Function, Instruction, Type, Value, count, kind, text};
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::prelude::*;
@@ -78,6 +78,25 @@ impl<'m> Call<'m> {
             let normal = Block::from_raw(LLVMGetNormalDest(self.raw()))?;
             Some([normal, Block::from_raw(LLVMGetUnwindDest(self.raw()))?])
         }
+    }
+
+    /// The function that it calls by name.
+    #[must_use]
+    pub fn callee(self) -> Option<Function<'m>> {
+        self.called().as_function()
+    }
+
+    /// Whether it, or the function that it calls by name, has the attribute of this name.
+    #[must_use]
+    pub fn has_attribute(self, name: &str) -> bool {
+        self.has_own_attribute(At::Function, name)
+            || self.callee().is_some_and(|callee| callee.has_attribute(At::Function, name))
+    }
+
+    /// The name of the intrinsic that it calls.
+    #[must_use]
+    pub fn intrinsic(self) -> Option<String> {
+        self.callee().filter(|callee| callee.is_intrinsic()).map(|callee| callee.name())
     }
 
     /// How many operand bundles it has.

@@ -80,6 +80,24 @@ impl<'m> Scope<'m> {
         // SAFETY: a subprogram.
         function.then(|| unsafe { LLVMDISubprogramGetLine(self.raw()) })
     }
+
+    /// The linker's name of the function that it is in, or else its name in the source; empty if it has none.
+    #[must_use]
+    pub fn function_symbol(self, module: &'m Module) -> String {
+        let mut at = *self;
+        loop {
+            let operands = module.metadata_value(at).node_operands().unwrap_or_default();
+            let operand = |index: usize| operands.get(index).copied().flatten();
+            if matches!(at.kind(), LLVMMetadataKind::LLVMDISubprogramMetadataKind) {
+                // The two names of a function are its operands 3 and 2.
+                let mut names = [3, 2].into_iter().filter_map(|index| operand(index)?.metadata_string());
+                return names.find(|name| !name.is_empty()).unwrap_or_default();
+            }
+            // What a block is in is its operand 1.
+            let Some(around) = operand(1) else { return String::new() };
+            at = around.as_metadata();
+        }
+    }
 }
 
 kind! {

@@ -1,6 +1,6 @@
 //! Globals: what functions and variables have in common, and variables.
 
-use super::{Type, Value, kind};
+use super::{Type, Value, kind, text};
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMVisibility};
@@ -101,5 +101,24 @@ impl Module {
     pub fn append_assembly(&self, text: &str) {
         // SAFETY: LLVM copies as many bytes as it is told of.
         unsafe { LLVMAppendModuleInlineAsm(self.raw, text.as_ptr().cast(), text.len()) };
+    }
+
+    /// The module's own assembly.
+    #[must_use]
+    pub fn assembly(&self) -> String {
+        let mut len = 0;
+        // SAFETY: LLVM gives its own storage with the length, which we copy.
+        unsafe { text(LLVMGetModuleInlineAsm(self.raw, &raw mut len), len) }
+    }
+
+    /// The functions that choose what an indirect function stands for while the program is being relocated.
+    pub fn ifunc_resolvers(&self) -> impl Iterator<Item = Value<'_>> {
+        // SAFETY: a valid module.
+        let first = unsafe { Value::from_raw(LLVMGetFirstGlobalIFunc(self.raw)) };
+        // SAFETY: an indirect function of the module's list.
+        let next = |ifunc: &Value<'_>| unsafe { Value::from_raw(LLVMGetNextGlobalIFunc(ifunc.raw())) };
+        // SAFETY: an indirect function, whose resolver is of the same module.
+        std::iter::successors(first, next)
+            .filter_map(|i| unsafe { Value::from_raw(LLVMGetGlobalIFuncResolver(i.raw())) })
     }
 }

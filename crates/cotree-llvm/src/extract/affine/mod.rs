@@ -11,9 +11,7 @@ mod poison;
 mod shifts;
 
 use super::{Extracted, FunctionIr};
-use crate::ffi::*;
 use crate::ir;
-use crate::linkage::value_name;
 use crate::module::Module;
 use bounds::{Test, tests};
 use cotree_core::affine::AffineVariable;
@@ -24,9 +22,7 @@ use cotree_core::dominators::Dominators;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::loops::LoopForest;
-use llvm_sys::prelude::*;
-use llvm_sys::target::LLVMTargetDataRef;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Increments in a row that are followed.
@@ -75,33 +71,27 @@ pub(crate) enum Reading {
 
 /// Finds the affine variables of all functions that will be instrumented.
 pub fn find(module: &Module, extracted: &mut Extracted) {
-    // SAFETY: the data layout lives as long as its module, and handles are of this module.
-    unsafe {
-        let layout = LLVMGetModuleDataLayout(module.raw);
-        let functions = extracted.facts.functions.iter().zip(&mut extracted.handles).zip(&mut extracted.affine);
-        for ((function, handles), affine) in functions {
-            let Some(cfg) = function.cfg().ok().filter(|_| function.untouched.is_none()) else { continue };
-            let dfs = Dfs::new(&cfg);
-            let loops = LoopForest::new(&cfg, &dfs);
-            if !loops.is_empty() {
-                let found = in_function(function, handles.open(module), &cfg, &dfs, &loops, layout);
-                let values;
-                (*affine, values) = found.into_iter().unzip();
-                handles.keep_affine(module, values);
-            }
+    let functions = extracted.facts.functions.iter().zip(&mut extracted.handles).zip(&mut extracted.affine);
+    for ((function, handles), affine) in functions {
+        let Some(cfg) = function.cfg().ok().filter(|_| function.untouched.is_none()) else { continue };
+        let dfs = Dfs::new(&cfg);
+        let loops = LoopForest::new(&cfg, &dfs);
+        if !loops.is_empty() {
+            let found = in_function(module, function, handles.open(module), &cfg, &dfs, &loops);
+            let values;
+            (*affine, values) = found.into_iter().unzip();
+            handles.keep_affine(module, values);
         }
     }
 }
 
-/// # Safety
-/// The handles must match the module's IR.
-unsafe fn in_function<'m>(
+fn in_function<'m>(
+    module: &'m Module,
     function: &Function,
     handles: &FunctionIr<'m>,
     cfg: &Cfg,
     dfs: &Dfs,
     loops: &LoopForest,
-    layout: LLVMTargetDataRef,
 ) -> Vec<(AffineVariable, Value<'m>)> {
     let mut abandoned = vec![false; loops.len()];
     for site in function.sites() {
@@ -111,8 +101,8 @@ unsafe fn in_function<'m>(
         }
     }
     let dominators = Dominators::new(cfg, dfs);
-    let numbers: HashMap<LLVMBasicBlockRef, Block> =
-        handles.blocks.iter().enumerate().map(|(i, &b)| (b.raw(), Block::new(i))).collect();
+    let numbers: HashMap<ir::Block<'m>, Block> =
+        handles.blocks.iter().enumerate().map(|(i, &b)| (b, Block::new(i))).collect();
     let mut scratch = LoopRegion::numbers(cfg);
     let mut effort = EFFORT * (cfg.block_count() + cfg.edge_count());
     let mut found = Vec::new();
@@ -124,37 +114,31 @@ unsafe fn in_function<'m>(
         let region = LoopRegion::new(cfg, loops, l, &mut scratch);
         let own = region.blocks.iter().copied().filter(|&b| loops.innermost(b) == Some(l)).collect();
         let mut seen = SeenLoop {
+            module,
             handles,
             cfg,
             loops,
             numbers: &numbers,
-            layout,
             inside: inside(&region),
             own,
             conditions: BTreeMap::new(),
             region,
         };
-        // SAFETY: as the caller promises.
-        seen.conditions = unsafe { seen.steady(&dominators) };
+        seen.conditions = seen.steady(&dominators);
         let Some(rest) = effort.checked_sub(seen.region.size()) else { break };
         effort = rest;
-        // SAFETY: as the caller promises.
-        unsafe {
-            let mut phi = LLVMGetFirstInstruction(handles.blocks[loops.header(l).index()].raw());
-            let tests = tests(&seen, &dominators);
-            let (mut candidates, mut shifted) = (Vec::new(), Vec::new());
-            while LLVMGetInstructionOpcode(phi) == LLVMOpcode::LLVMPHI {
-                if let Some(bits) = seen.width(phi) {
-                    let Some(rest) = effort.checked_sub(seen.region.size()) else { return found };
-                    effort = rest;
-                    candidates.extend(seen.trace(phi, bits));
-                    shifted.extend(seen.shifted(phi, &tests, &dominators));
-                }
-                phi = LLVMGetNextInstruction(phi);
+        let tests = tests(&seen, &dominators);
+        let (mut candidates, mut shifted) = (Vec::new(), Vec::new());
+        for phi in handles.blocks[loops.header(l).index()].phis() {
+            if let Some(bits) = seen.width(phi) {
+                let Some(rest) = effort.checked_sub(seen.region.size()) else { return found };
+                effort = rest;
+                candidates.extend(seen.trace(phi, bits));
+                shifted.extend(seen.shifted(phi, &tests, &dominators));
             }
-            found.extend(seen.judge(candidates, &shifted, &tests, &dominators));
-            found.extend(shifted);
         }
+        found.extend(seen.judge(candidates, &shifted, &tests, &dominators));
+        found.extend(shifted);
     }
     found
 }
@@ -165,75 +149,56 @@ fn inside(region: &LoopRegion) -> BTreeSet<Block> {
 
 /// A loop with the means to look at its values.
 struct SeenLoop<'a, 'm> {
+    module: &'m Module,
     handles: &'a FunctionIr<'m>,
     cfg: &'a Cfg,
     loops: &'a LoopForest,
-    numbers: &'a HashMap<LLVMBasicBlockRef, Block>,
-    layout: LLVMTargetDataRef,
+    numbers: &'a HashMap<ir::Block<'m>, Block>,
     region: LoopRegion,
     inside: BTreeSet<Block>,
     /// Those of its blocks that are in no loop within it.
     own: BTreeSet<Block>,
     /// See [`Value::conditions`].
-    conditions: BTreeMap<Block, LLVMValueRef>,
+    conditions: BTreeMap<Block, ir::Value<'m>>,
 }
 
 /// A phi whose movements are known.
-struct Traced {
-    phi: LLVMValueRef,
+struct Traced<'m> {
+    phi: ir::Phi<'m>,
     bits: u32,
     steps: Vec<(Edge, i64)>,
     /// The value that is current in each block.
-    current: HashMap<Block, LLVMValueRef>,
+    current: HashMap<Block, ir::Phi<'m>>,
     /// The increments.
-    increments: Vec<LLVMValueRef>,
+    increments: Vec<ir::Instruction<'m>>,
 }
 
 /// A value taken back to a phi of the loop.
-struct Origin {
-    phi: LLVMValueRef,
+struct Origin<'m> {
+    phi: ir::Phi<'m>,
     plus: i64,
-    increments: Vec<LLVMValueRef>,
+    increments: Vec<ir::Instruction<'m>>,
 }
 
 impl<'m> SeenLoop<'_, 'm> {
     /// The width of a value that can be counted with.
-    ///
-    /// # Safety
-    /// `value` must be of the module.
-    unsafe fn width(&self, value: LLVMValueRef) -> Option<u32> {
-        // SAFETY: as the caller promises; each type is asked only what its kind has.
-        unsafe {
-            let ty = LLVMTypeOf(value);
-            match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty)).filter(|w| (2..=64).contains(w)),
-                LLVMTypeKind::LLVMPointerTypeKind if LLVMGetPointerAddressSpace(ty) == 0 => Some(64),
-                _ => None,
-            }
+    fn width(&self, value: impl Into<ir::Value<'m>>) -> Option<u32> {
+        let ty = value.into().ty();
+        match ty.bits() {
+            Some(bits) => (2..=64).contains(&bits).then_some(bits),
+            None => (ty.address_space() == Some(0)).then_some(64),
         }
     }
 
     /// The block of the loop that defines the value.
-    ///
-    /// # Safety
-    /// `value` must be of the module.
-    unsafe fn home(&self, value: LLVMValueRef) -> Option<Block> {
-        // SAFETY: as the caller promises.
-        unsafe {
-            if LLVMIsAInstruction(value).is_null() {
-                return None;
-            }
-            let block = *self.numbers.get(&LLVMGetInstructionParent(value))?;
-            self.inside.contains(&block).then_some(block)
-        }
+    fn home(&self, value: impl Into<ir::Value<'m>>) -> Option<Block> {
+        let block = *self.numbers.get(&value.into().as_instruction()?.block()?)?;
+        self.inside.contains(&block).then_some(block)
     }
 
     /// Its own branches of two ways that stay in it, whose conditions are known before it is entered. They have been reached
     /// wherever it is left: what a branch never looked at may be undefined, and must not be looked at by us.
-    ///
-    /// # Safety
-    /// The handles must match the module's IR.
-    unsafe fn steady(&self, dominators: &Dominators) -> BTreeMap<Block, LLVMValueRef> {
+    fn steady(&self, dominators: &Dominators) -> BTreeMap<Block, ir::Value<'m>> {
         let stays = |block: &&Block| {
             let &[one, other] = self.cfg.succs(**block) else { return false };
             let (one, other) = (self.cfg.dst(one), self.cfg.dst(other));
@@ -243,103 +208,73 @@ impl<'m> SeenLoop<'_, 'm> {
             self.region.exits.iter().all(|&(_, from)| dominators.dominates(**block, self.region.blocks[from]))
         };
         let condition = |&block: &Block| {
-            // SAFETY: as the caller promises; conditional branches have conditions.
-            unsafe {
-                let branch = LLVMGetBasicBlockTerminator(self.handles.blocks[block.index()].raw());
-                let conditional =
-                    LLVMGetInstructionOpcode(branch) == LLVMOpcode::LLVMBr && LLVMGetNumSuccessors(branch) == 2;
-                let condition = conditional.then(|| LLVMGetCondition(branch))?;
-                self.home(condition).is_none().then_some((block, condition))
-            }
+            let condition = self.handles.blocks[block.index()].terminator().condition()?;
+            self.home(condition).is_none().then_some((block, condition))
         };
         self.own.iter().filter(stays).filter(reached).filter_map(condition).collect()
     }
 
     /// Takes a value back through increments.
-    ///
-    /// # Safety
-    /// `value` must be of the module.
-    unsafe fn origin(&self, mut value: LLVMValueRef) -> Option<Origin> {
+    fn origin(&self, value: impl Into<ir::Value<'m>>) -> Option<Origin<'m>> {
+        let mut value = value.into();
         let mut plus = 0i64;
         let mut increments = Vec::new();
-        // SAFETY: operands are asked for only where the opcode has them.
-        unsafe {
-            for _ in 0..LONGEST_CHAIN {
-                self.home(value)?;
-                let opcode = LLVMGetInstructionOpcode(value);
-                if opcode == LLVMOpcode::LLVMPHI {
-                    return Some(Origin { phi: value, plus, increments });
-                }
-                let (from, by) = self.increment(value, opcode)?;
-                increments.push(value);
-                plus = plus.checked_add(by)?;
-                value = from;
+        for _ in 0..LONGEST_CHAIN {
+            self.home(value)?;
+            let instruction = value.as_instruction()?;
+            if let Some(phi) = instruction.as_phi() {
+                return Some(Origin { phi, plus, increments });
             }
+            let (from, by) = self.increment(instruction)?;
+            increments.push(instruction);
+            plus = plus.checked_add(by)?;
+            value = from;
         }
         None
     }
 
     /// If the instruction is an increment: of what, and by how much.
-    ///
-    /// # Safety
-    /// `value` must be an instruction with this opcode.
-    unsafe fn increment(&self, value: LLVMValueRef, opcode: LLVMOpcode) -> Option<(LLVMValueRef, i64)> {
-        // SAFETY: as the caller promises; binary operators have two operands, an address computation with one index too.
-        unsafe {
-            self.width(value)?;
-            let constant = |i: u32| {
-                let operand = LLVMGetOperand(value, i);
-                let usable = !LLVMIsAConstantInt(operand).is_null() && self.width(operand).is_some();
-                usable.then(|| LLVMConstIntGetSExtValue(operand))
-            };
-            match opcode {
-                LLVMOpcode::LLVMAdd => match (constant(0), constant(1)) {
-                    (None, Some(by)) => Some((LLVMGetOperand(value, 0), by)),
-                    (Some(by), None) => Some((LLVMGetOperand(value, 1), by)),
-                    _ => None,
-                },
-                LLVMOpcode::LLVMOr if LLVMGetIsDisjoint(value) != 0 => Some((LLVMGetOperand(value, 0), constant(1)?)),
-                LLVMOpcode::LLVMSub => Some((LLVMGetOperand(value, 0), constant(1)?.checked_neg()?)),
-                LLVMOpcode::LLVMGetElementPtr if LLVMGetNumOperands(value) == 2 => {
-                    let element = LLVMGetGEPSourceElementType(value);
-                    let size = (LLVMTypeIsSized(element) != 0).then(|| LLVMABISizeOfType(self.layout, element))?;
-                    let by = constant(1)?.checked_mul(i64::try_from(size).ok()?)?;
-                    Some((LLVMGetOperand(value, 0), by))
-                }
+    fn increment(&self, instruction: ir::Instruction<'m>) -> Option<(ir::Value<'m>, i64)> {
+        self.width(instruction)?;
+        let constant = |index: u32| {
+            let operand = instruction.operand(index)?;
+            operand.signed_constant().filter(|_| self.width(operand).is_some())
+        };
+        match instruction.opcode() {
+            LLVMOpcode::LLVMAdd => match (constant(0), constant(1)) {
+                (None, Some(by)) => Some((instruction.operand(0)?, by)),
+                (Some(by), None) => Some((instruction.operand(1)?, by)),
                 _ => None,
+            },
+            LLVMOpcode::LLVMOr if instruction.is_disjoint() => Some((instruction.operand(0)?, constant(1)?)),
+            LLVMOpcode::LLVMSub => Some((instruction.operand(0)?, constant(1)?.checked_neg()?)),
+            LLVMOpcode::LLVMGetElementPtr if instruction.operand_count() == 2 => {
+                let size = instruction.element_type()?.size(self.module)?;
+                let by = constant(1)?.checked_mul(i64::try_from(size).ok()?)?;
+                Some((instruction.operand(0)?, by))
             }
+            _ => None,
         }
     }
 
-    /// Is the increment poison where it wraps?
-    ///
-    /// # Safety
-    /// `value` must be an increment.
-    unsafe fn poisonous(&self, value: LLVMValueRef) -> (bool, bool) {
-        // SAFETY: flags are asked only of instructions that have them.
-        unsafe {
-            match LLVMGetInstructionOpcode(value) {
-                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub => (LLVMGetNSW(value) != 0, LLVMGetNUW(value) != 0),
-                LLVMOpcode::LLVMGetElementPtr => (LLVMIsInBounds(value) != 0, false),
-                _ => (false, false),
-            }
+    /// Is the increment poison where it wraps as a signed number, and as an unsigned one?
+    fn poisonous(&self, increment: ir::Instruction<'m>) -> (bool, bool) {
+        match increment.opcode() {
+            LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub => increment.never_wraps(),
+            _ => (increment.is_in_bounds(), false),
         }
     }
 
     /// Follows a header phi around its loop.
-    ///
-    /// # Safety
-    /// `phi` must be a phi of the loop's header.
-    unsafe fn trace(&self, phi: LLVMValueRef, bits: u32) -> Option<Traced> {
+    fn trace(&self, phi: ir::Phi<'m>, bits: u32) -> Option<Traced<'m>> {
         let header = self.region.blocks[0];
-        let mut current: HashMap<Block, LLVMValueRef> = HashMap::from([(header, phi)]);
+        let mut current: HashMap<Block, ir::Phi<'m>> = HashMap::from([(header, phi)]);
         let mut steps = Vec::new();
         let mut increments = BTreeSet::new();
         let mut work = vec![header];
         while let Some(block) = work.pop() {
             let wanted = current[&block];
-            // SAFETY: phis have an entry for each predecessor.
-            let here = unsafe { self.home(wanted) } == Some(block);
+            let here = self.home(wanted) == Some(block);
             if block == header && wanted != phi {
                 return None;
             }
@@ -349,8 +284,7 @@ impl<'m> SeenLoop<'_, 'm> {
                     continue;
                 }
                 let before = if here {
-                    // SAFETY: as above.
-                    let origin = unsafe { self.origin(incoming(wanted, self.handles.blocks[src.index()].raw())?)? };
+                    let origin = self.origin(wanted.incoming_from(self.handles.blocks[src.index()])?)?;
                     if origin.plus != 0 {
                         steps.push((edge, origin.plus));
                     }
@@ -375,93 +309,85 @@ impl<'m> SeenLoop<'_, 'm> {
     }
 
     /// Finds out what can be proven about each variable of a loop, of which `shifted` are known already.
-    ///
-    /// # Safety
-    /// The values must be of the loop.
-    unsafe fn judge(
+    fn judge(
         &self,
-        traced: Vec<Traced>,
+        traced: Vec<Traced<'m>>,
         shifted: &[(AffineVariable, Value<'m>)],
-        tests: &[Test],
+        tests: &[Test<'m>],
         dominators: &Dominators,
     ) -> Vec<(AffineVariable, Value<'m>)> {
         let header = self.region.blocks[0];
-        // SAFETY: as the caller promises.
-        let circuits = traced.iter().filter_map(|t| unsafe { self.circuits(t, tests) });
+        let circuits = traced.iter().filter_map(|t| self.circuits(t, tests));
         let circuits = circuits.chain(shifted.iter().filter_map(|(v, _)| v.circuits)).min();
-        // SAFETY: as the caller promises.
-        let trips = traced.iter().filter_map(|t| unsafe { self.trips(t, tests) });
+        let trips = traced.iter().filter_map(|t| self.trips(t, tests));
         let trips = trips.chain(shifted.iter().filter_map(|(v, _)| v.trips)).min();
-        // SAFETY: as the caller promises.
-        let rounds = traced.iter().find_map(|t| unsafe { self.rounds(t, tests) });
-        let judge = |t: Traced| {
-            // SAFETY: as the caller promises.
-            unsafe {
-                let flags: Vec<_> = t.increments.iter().map(|&i| self.poisonous(i)).collect();
-                let poisonous = flags.iter().all(|f| f.0) || flags.iter().all(|f| f.1);
-                let asked = self.tested(&t, tests, dominators);
-                let noticed = asked || self.noticed(&t, dominators);
-                let never_far = self.never_gets_far(&t);
-                let mut flagged = if noticed || never_far { Vec::new() } else { t.increments.clone() };
-                let never_wraps = poisonous && asked;
-                let (mut read, mut settled, mut ahead) = (HashMap::new(), HashSet::new(), BTreeMap::new());
-                for &(_, from) in &self.region.exits {
-                    let from = self.region.blocks[from];
-                    if let Some((equal, by)) = self.equal_at(&t, from, tests) {
-                        ahead.extend((by != 0).then_some((from, by)));
-                        settled.insert(from);
-                        read.insert(from, equal);
-                        continue;
-                    }
-                    let mut value = t.current[&from];
-                    if let Some((next, by)) = self.next(&t, from, dominators) {
-                        let tested = self.noticed_before(next, from, dominators);
-                        if tested || !never_wraps || t.bits == 64 {
-                            value = next;
-                            ahead.insert(from, by);
-                        }
-                        if !tested && noticed && value == next && !never_far {
-                            flagged.extend(self.origin(next).into_iter().flat_map(|o| o.increments));
-                        }
-                    }
-                    read.insert(from, value);
+        let rounds = traced.iter().find_map(|t| self.rounds(t, tests));
+        let judge = |t: Traced<'m>| {
+            let flags: Vec<_> = t.increments.iter().map(|&i| self.poisonous(i)).collect();
+            let poisonous = flags.iter().all(|f| f.0) || flags.iter().all(|f| f.1);
+            let asked = self.tested(&t, tests, dominators);
+            let noticed = asked || self.noticed(&t, dominators);
+            let never_far = self.never_gets_far(&t);
+            let mut flagged = if noticed || never_far { Vec::new() } else { t.increments.clone() };
+            let never_wraps = poisonous && asked;
+            let (mut read, mut settled, mut ahead) = (HashMap::new(), HashSet::new(), BTreeMap::new());
+            for &(_, from) in &self.region.exits {
+                let from = self.region.blocks[from];
+                if let Some((equal, by)) = self.equal_at(&t, from, tests) {
+                    ahead.extend((by != 0).then_some((from, by)));
+                    settled.insert(from);
+                    read.insert(from, equal);
+                    continue;
                 }
-                let freeze = self.initial(t.phi).any(|(value, block)| {
-                    let end = self.numbers.get(&block);
-                    !end.is_some_and(|&end| self.defined(value, end, dominators))
-                });
-                let value = Value {
-                    phi: phi_of(t.phi),
-                    bits: t.bits,
-                    latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
-                    read: values_of(read),
-                    settled,
-                    freeze,
-                    goes_on: is_integer(t.phi) && self.initial(t.phi).any(|(value, _)| self.is_of_another_loop(value)),
-                    flagged: flagged.into_iter().filter_map(|f| ir::Value::from_raw(f)?.as_instruction()).collect(),
-                    reading: Reading::Itself,
-                    conditions: values_of(self.conditions.clone()),
-                };
-                let facts = AffineVariable {
-                    name: value_name(t.phi),
-                    header,
-                    bits: t.bits,
-                    pointer: LLVMGetTypeKind(LLVMTypeOf(t.phi)) == LLVMTypeKind::LLVMPointerTypeKind,
-                    shifted: false,
-                    steps: t.steps,
-                    ahead: ahead.into_iter().collect(),
-                    from_constant: self.starts_at_constant(t.phi),
-                    never_wraps,
-                    circuits,
-                    rounds,
-                    trips,
-                    steady: self.conditions.keys().copied().collect(),
-                };
-                // A value that the entering block's own terminator makes can't be frozen in time.
-                let frozen_late =
-                    value.freeze && self.initial(t.phi).any(|(v, block)| LLVMGetBasicBlockTerminator(block) == v);
-                (!frozen_late).then_some((facts, value))
+                let mut value: ir::Value<'m> = t.current[&from].into();
+                if let Some((next, by)) = self.next(&t, from, dominators) {
+                    let tested = self.noticed_before(next, from, dominators);
+                    if tested || !never_wraps || t.bits == 64 {
+                        value = next.into();
+                        ahead.insert(from, by);
+                    }
+                    if !tested && noticed && value == next.into() && !never_far {
+                        flagged.extend(self.origin(next).into_iter().flat_map(|o| o.increments));
+                    }
+                }
+                read.insert(from, value);
             }
+            let freeze = self.initial(t.phi).any(|(value, block)| {
+                let end = self.numbers.get(&block);
+                !end.is_some_and(|&end| self.defined(value, end, dominators))
+            });
+            let value = Value {
+                phi: t.phi,
+                bits: t.bits,
+                latches: self.latches().map(|b| self.handles.blocks[b.index()]).collect(),
+                read,
+                settled,
+                freeze,
+                goes_on: t.phi.ty().is_integer()
+                    && self.initial(t.phi).any(|(value, _)| self.is_of_another_loop(value)),
+                flagged,
+                reading: Reading::Itself,
+                conditions: self.conditions.clone(),
+            };
+            let facts = AffineVariable {
+                name: t.phi.name(),
+                header,
+                bits: t.bits,
+                pointer: t.phi.ty().is_pointer(),
+                shifted: false,
+                steps: t.steps,
+                ahead: ahead.into_iter().collect(),
+                from_constant: self.starts_at_constant(t.phi),
+                never_wraps,
+                circuits,
+                rounds,
+                trips,
+                steady: self.conditions.keys().copied().collect(),
+            };
+            // A value that the entering block's own terminator makes can't be frozen in time.
+            let frozen_late =
+                value.freeze && self.initial(t.phi).any(|(v, block)| ir::Value::from(block.terminator()) == v);
+            (!frozen_late).then_some((facts, value))
         };
         traced.into_iter().filter_map(judge).collect()
     }
@@ -469,66 +395,35 @@ impl<'m> SeenLoop<'_, 'm> {
     /// The next step, if it has always been made when the loop is left from the block: the value that is at hand there,
     /// where the one before it may be needed by nobody else. With how far it is ahead. (Where the program goes on with the
     /// number before it, keeping both would take a register more.)
-    ///
-    /// # Safety
-    /// The values must be of the loop.
-    unsafe fn next(&self, variable: &Traced, from: Block, dominators: &Dominators) -> Option<(LLVMValueRef, i64)> {
+    fn next(&self, variable: &Traced<'m>, from: Block, dominators: &Dominators) -> Option<(ir::Instruction<'m>, i64)> {
         let current = variable.current[&from];
         let steps = variable.increments.iter().filter_map(|&increment| {
-            // SAFETY: as the caller promises.
-            let (home, origin) = unsafe { (self.home(increment)?, self.origin(increment)?) };
+            let (home, origin) = (self.home(increment)?, self.origin(increment)?);
             let made = origin.phi == current && dominators.dominates(home, from);
             (made && origin.plus != 0).then_some((origin.increments.len(), increment, origin.plus))
         });
         let (_, next, by) = steps.max_by_key(|step| step.0)?;
-        // SAFETY: as the caller promises.
-        let only_current_lives_on =
-            unsafe { is_integer(current) && self.used_outside(current) && !self.used_outside(next) };
+        let only_current_lives_on = current.ty().is_integer() && self.used_outside(current) && !self.used_outside(next);
         (!only_current_lives_on).then_some((next, by))
     }
 
     /// Does the value come out of a loop that was left before this one was entered?
-    ///
-    /// # Safety
-    /// `value` must be of the module.
-    unsafe fn is_of_another_loop(&self, value: LLVMValueRef) -> bool {
-        // SAFETY: as the caller promises.
-        let home = unsafe {
-            if LLVMIsAInstruction(value).is_null() { None } else { self.numbers.get(&LLVMGetInstructionParent(value)) }
-        };
+    fn is_of_another_loop(&self, value: ir::Value<'m>) -> bool {
+        let home = value.as_instruction().and_then(|instruction| self.numbers.get(&instruction.block()?));
         let made_in = home.and_then(|&home| self.loops.innermost(home));
         made_in.is_some_and(|l| !self.loops.contains(l, self.region.blocks[0]))
     }
 
     /// Does the program itself use the value behind the loop?
-    ///
-    /// # Safety
-    /// `value` must be an instruction of the loop.
-    unsafe fn used_outside(&self, value: LLVMValueRef) -> bool {
-        // SAFETY: the users of an instruction are instructions.
-        unsafe {
-            let mut usage = LLVMGetFirstUse(value);
-            while !usage.is_null() {
-                if self.home(LLVMGetUser(usage)).is_none() {
-                    return true;
-                }
-                usage = LLVMGetNextUse(usage);
-            }
-        }
-        false
+    fn used_outside(&self, value: impl Into<ir::Value<'m>>) -> bool {
+        value.into().users().into_iter().any(|user| self.home(user).is_none())
     }
 
     /// Does the same number always come in?
-    ///
-    /// # Safety
-    /// `phi` must be a phi of the header.
-    unsafe fn starts_at_constant(&self, phi: LLVMValueRef) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe {
-            let mut entries = self.initial(phi).map(|(value, _)| value);
-            let first = entries.next();
-            first.is_some_and(|first| !LLVMIsAConstantInt(first).is_null() && entries.all(|value| value == first))
-        }
+    fn starts_at_constant(&self, phi: ir::Phi<'m>) -> bool {
+        let mut entries = self.initial(phi).map(|(value, _)| value);
+        let first = entries.next();
+        first.is_some_and(|first| first.is_constant_int() && entries.all(|value| value == first))
     }
 
     fn latches(&self) -> impl Iterator<Item = Block> {
@@ -536,51 +431,8 @@ impl<'m> SeenLoop<'_, 'm> {
         self.cfg.preds(header).iter().map(|&e| self.cfg.src(e)).filter(|b| self.inside.contains(b))
     }
 
-    /// What comes into the loop, from which blocks.
-    ///
-    /// # Safety
-    /// `phi` must be a phi of the header.
-    unsafe fn initial(&self, phi: LLVMValueRef) -> impl Iterator<Item = (LLVMValueRef, LLVMBasicBlockRef)> {
-        // SAFETY: indices below the number of entries.
-        let entries = unsafe {
-            (0..LLVMCountIncoming(phi)).map(move |i| (LLVMGetIncomingValue(phi, i), LLVMGetIncomingBlock(phi, i)))
-        };
-        entries.filter(|(_, block)| !self.numbers.get(block).is_some_and(|b| self.inside.contains(b)))
-    }
-}
-
-/// # Safety
-/// `phi` must be a phi of a module that is borrowed for `'m`.
-unsafe fn phi_of<'m>(phi: LLVMValueRef) -> ir::Phi<'m> {
-    // SAFETY: as the caller promises.
-    unsafe { ir::Value::from_raw(phi) }.and_then(ir::Value::as_phi).expect("a phi")
-}
-
-/// # Safety
-/// All must be values of a module that is borrowed for `'m`.
-unsafe fn values_of<'m, M: FromIterator<(Block, ir::Value<'m>)>>(
-    values: impl IntoIterator<Item = (Block, LLVMValueRef)>,
-) -> M {
-    // SAFETY: as the caller promises.
-    values.into_iter().filter_map(|(block, value)| Some((block, unsafe { ir::Value::from_raw(value) }?))).collect()
-}
-
-/// # Safety
-/// `value` must be of a module.
-unsafe fn is_integer(value: LLVMValueRef) -> bool {
-    // SAFETY: as the caller promises.
-    unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMIntegerTypeKind }
-}
-
-/// What comes into a phi from a block.
-///
-/// # Safety
-/// `phi` must be a phi.
-unsafe fn incoming(phi: LLVMValueRef, from: LLVMBasicBlockRef) -> Option<LLVMValueRef> {
-    // SAFETY: indices below the number of entries.
-    unsafe {
-        (0..LLVMCountIncoming(phi))
-            .find(|&i| LLVMGetIncomingBlock(phi, i) == from)
-            .map(|i| LLVMGetIncomingValue(phi, i))
+    /// What comes into the loop by a phi of its header, from which blocks.
+    fn initial(&self, phi: ir::Phi<'m>) -> impl Iterator<Item = (ir::Value<'m>, ir::Block<'m>)> {
+        phi.entries().filter(|(_, block)| !self.numbers.get(block).is_some_and(|b| self.inside.contains(b)))
     }
 }

@@ -7,15 +7,12 @@
 //! - **Undefined** is only what comes from something undefined, whereas flags of instructions make poison. Undefined values may be other
 //!   ones at each use, and no branch rules that out.
 
-use super::bounds::constant;
-use super::{SeenLoop, Traced, is_integer};
-use crate::ffi::*;
-use crate::linkage::attribute_kind;
+use super::{SeenLoop, Traced};
+use crate::ir::{self, At};
 use cotree_core::affine::LONGEST_RUN;
 use cotree_core::dominators::Dominators;
 use cotree_core::ids::Block;
 use llvm_sys::LLVMOpcode;
-use llvm_sys::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 
 /// How many uses of a value, and of what is computed from it, are looked at.
@@ -23,96 +20,60 @@ const MOST_USES: usize = 48;
 /// How many values are looked at on the way back to where a value comes from.
 const MOST_SOURCES: usize = 48;
 
-impl SeenLoop<'_, '_> {
+impl<'m> SeenLoop<'_, 'm> {
     /// Is it undefined behaviour of the program to come to the end of the block if the value is poison there?
-    ///
-    /// # Safety
-    /// `value` must be an instruction or parameter of the function.
-    pub(super) unsafe fn noticed_before(&self, value: LLVMValueRef, end: Block, dominators: &Dominators) -> bool {
-        // SAFETY: as the caller promises.
-        let places = unsafe { noticing(value) };
+    pub(super) fn noticed_before(&self, value: impl Into<ir::Value<'m>>, end: Block, dominators: &Dominators) -> bool {
+        let places = noticing(value.into());
         places.iter().any(|place| self.numbers.get(place).is_some_and(|&block| dominators.dominates(block, end)))
     }
 
     /// Would it take years until the variable wraps around?
-    ///
-    /// # Safety
-    /// The values must be of the loop.
-    pub(super) unsafe fn never_gets_far(&self, variable: &Traced) -> bool {
+    pub(super) fn never_gets_far(&self, variable: &Traced<'m>) -> bool {
         let limit = 1i64 << (62 - LONGEST_RUN);
-        // SAFETY: as the caller promises; flags are asked only of instructions that have them.
-        unsafe {
-            if variable.bits != 64 || !is_integer(variable.phi) {
-                return false;
-            }
-            let starts: Option<Vec<i64>> = self.initial(variable.phi).map(|(v, _)| constant(v)).collect();
-            let steps: Option<Vec<i64>> = variable
-                .increments
-                .iter()
-                .map(|&i| self.increment(i, LLVMGetInstructionOpcode(i)).map(|(_, by)| by))
-                .collect();
-            let (Some(starts), Some(steps)) = (starts, steps) else { return false };
-            // An increment runs at most so often as any loop goes around.
-            let near = starts.iter().all(|start| start.unsigned_abs() < 1 << 61)
-                && steps
-                    .iter()
-                    .try_fold(0i64, |sum, by| sum.checked_add(by.checked_abs()?))
-                    .is_some_and(|s| s <= limit);
-            let rises = starts.iter().chain(&steps).all(|&n| n >= 0);
-            near && (rises || !variable.increments.iter().any(|&i| self.poisonous(i).1))
+        if variable.bits != 64 || !variable.phi.ty().is_integer() {
+            return false;
         }
+        let starts: Option<Vec<i64>> = self.initial(variable.phi).map(|(value, _)| value.signed_constant()).collect();
+        let steps: Option<Vec<i64>> =
+            variable.increments.iter().map(|&increment| self.increment(increment).map(|(_, by)| by)).collect();
+        let (Some(starts), Some(steps)) = (starts, steps) else { return false };
+        // An increment runs at most so often as any loop goes around.
+        let near = starts.iter().all(|start| start.unsigned_abs() < 1 << 61)
+            && steps.iter().try_fold(0i64, |sum, by| sum.checked_add(by.checked_abs()?)).is_some_and(|s| s <= limit);
+        let rises = starts.iter().chain(&steps).all(|&n| n >= 0);
+        near && (rises || !variable.increments.iter().any(|&i| self.poisonous(i).1))
     }
 
     /// Is the value the same at each use behind the end of the block, whatever happens?
-    ///
-    /// # Safety
-    /// `value` must be of the function's module.
-    pub(super) unsafe fn defined(&self, value: LLVMValueRef, end: Block, dominators: &Dominators) -> bool {
-        let function = self.handles.function.raw();
-        // SAFETY: as the caller promises; only instructions get to the second line.
-        unsafe {
-            certain(function, value)
-                || (!LLVMIsAInstruction(value).is_null()
-                    && never_undefined(function, value)
-                    && self.noticed_before(value, end, dominators))
-        }
+    pub(super) fn defined(&self, value: ir::Value<'m>, end: Block, dominators: &Dominators) -> bool {
+        let function = self.handles.function;
+        certain(function, value)
+            || (value.as_instruction().is_some()
+                && never_undefined(function, value)
+                && self.noticed_before(value, end, dominators))
     }
 }
 
 /// Blocks that can't be passed if the value is poison.
-///
-/// # Safety
-/// `value` must be an instruction or parameter.
-unsafe fn noticing(value: LLVMValueRef) -> BTreeSet<LLVMBasicBlockRef> {
+fn noticing(value: ir::Value<'_>) -> BTreeSet<ir::Block<'_>> {
     let mut places = BTreeSet::new();
     let mut work = vec![value];
     let mut left = MOST_USES;
-    // SAFETY: the uses of an instruction or parameter are by instructions; operands are asked for where the opcode has them.
-    unsafe {
-        while let Some(poison) = work.pop() {
-            let mut usage = LLVMGetFirstUse(poison);
-            while !usage.is_null() && left > 0 {
-                left -= 1;
-                let user = LLVMGetUser(usage);
-                usage = LLVMGetNextUse(usage);
-                let noticed = match LLVMGetInstructionOpcode(user) {
-                    LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch => true,
-                    LLVMOpcode::LLVMStore => LLVMGetOperand(user, 1) == poison,
-                    LLVMOpcode::LLVMICmp => {
-                        work.push(user);
-                        false
+    while let Some(poison) = work.pop() {
+        for user in poison.users().into_iter().filter_map(ir::Value::as_instruction) {
+            let Some(rest) = left.checked_sub(1) else { return places };
+            left = rest;
+            let noticed = match user.opcode() {
+                LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch => true,
+                LLVMOpcode::LLVMStore => user.operand(1) == Some(poison),
+                opcode => {
+                    if opcode == LLVMOpcode::LLVMICmp || passes_on(opcode) {
+                        work.push(user.into());
                     }
-                    opcode => {
-                        if passes_on(opcode) {
-                            work.push(user);
-                        }
-                        false
-                    }
-                };
-                if noticed {
-                    places.insert(LLVMGetInstructionParent(user));
+                    false
                 }
-            }
+            };
+            places.extend(user.block().filter(|_| noticed));
         }
     }
     places
@@ -139,59 +100,39 @@ fn passes_on(opcode: LLVMOpcode) -> bool {
 }
 
 /// Can the value be poison at worst, and not undefined?
-///
-/// # Safety
-/// `value` must be of the function's module.
-unsafe fn never_undefined(function: LLVMValueRef, value: LLVMValueRef) -> bool {
+fn never_undefined<'m>(function: ir::Function<'m>, value: ir::Value<'m>) -> bool {
     let mut seen = HashSet::from([value]);
     let mut work = vec![value];
-    // SAFETY: operands are asked for only where the opcode has them.
-    unsafe {
-        while let Some(value) = work.pop() {
-            if certain(function, value) {
-                continue;
-            }
-            if LLVMIsAInstruction(value).is_null() || seen.len() > MOST_SOURCES {
-                return false;
-            }
-            let opcode = LLVMGetInstructionOpcode(value);
-            let sources: Vec<LLVMValueRef> = if opcode == LLVMOpcode::LLVMPHI {
-                (0..LLVMCountIncoming(value)).map(|i| LLVMGetIncomingValue(value, i)).collect()
-            } else if passes_on(opcode) {
-                (0..LLVMGetNumOperands(value).cast_unsigned()).map(|i| LLVMGetOperand(value, i)).collect()
-            } else {
-                return false;
-            };
-            work.extend(sources.into_iter().filter(|&source| seen.insert(source)));
+    while let Some(value) = work.pop() {
+        if certain(function, value) {
+            continue;
         }
+        let Some(instruction) = value.as_instruction().filter(|_| seen.len() <= MOST_SOURCES) else { return false };
+        let sources: Vec<ir::Value<'m>> = if let Some(phi) = instruction.as_phi() {
+            phi.entries().map(|(value, _)| value).collect()
+        } else if passes_on(instruction.opcode()) {
+            instruction.operands().collect()
+        } else {
+            return false;
+        };
+        work.extend(sources.into_iter().filter(|&source| seen.insert(source)));
     }
     true
 }
 
 /// Is the value neither undefined nor poison, by its own nature?
-///
-/// # Safety
-/// `value` must be of the function's module.
-pub(super) unsafe fn certain(function: LLVMValueRef, value: LLVMValueRef) -> bool {
-    // SAFETY: as the caller promises; parameters are numbered from 0, their attributes from 1.
-    unsafe {
-        if !LLVMIsAArgument(value).is_null() {
-            let noundef = attribute_kind("noundef");
-            return (0..LLVMCountParams(function))
-                .find(|&i| LLVMGetParam(function, i) == value)
-                .is_some_and(|i| !LLVMGetEnumAttributeAtIndex(function, i + 1, noundef).is_null());
-        }
-        if !LLVMIsAInstruction(value).is_null() {
-            return match LLVMGetInstructionOpcode(value) {
-                LLVMOpcode::LLVMFreeze | LLVMOpcode::LLVMAlloca => true,
-                LLVMOpcode::LLVMSExt => certain(function, LLVMGetOperand(value, 0)),
-                _ => false,
-            };
-        }
-        // Not: undef, poison, and expressions that may come to that.
-        !LLVMIsAConstantInt(value).is_null()
-            || LLVMIsNull(value) != 0
-            || !LLVMIsAGlobalVariable(value).is_null()
-            || !LLVMIsAFunction(value).is_null()
+pub(super) fn certain<'m>(function: ir::Function<'m>, value: ir::Value<'m>) -> bool {
+    if value.is_parameter() {
+        let number = (0..function.parameter_count()).find(|&i| function.parameter(i) == Some(value));
+        return number.is_some_and(|number| function.has_attribute(At::Parameter(number), "noundef"));
     }
+    if let Some(instruction) = value.as_instruction() {
+        return match instruction.opcode() {
+            LLVMOpcode::LLVMFreeze | LLVMOpcode::LLVMAlloca => true,
+            LLVMOpcode::LLVMSExt => instruction.operand(0).is_some_and(|narrow| certain(function, narrow)),
+            _ => false,
+        };
+    }
+    // Not: undef, poison, and expressions that may come to that.
+    value.is_constant_int() || value.is_zero() || value.as_variable().is_some() || value.as_function().is_some()
 }
