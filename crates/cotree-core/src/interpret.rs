@@ -256,12 +256,13 @@ impl<'a> Machine<'a> {
     /// # Panics
     /// If the plan is not for this graph.
     #[must_use]
-    pub fn new(function: &'a Function, cfg: &'a Cfg, plan: &FunctionPlan) -> Self {
+    pub fn new<'p>(function: &'a Function, cfg: &'a Cfg, plan: impl Into<FunctionPlan<'p>>) -> Self {
+        let plan = plan.into();
         let mut probes = vec![Vec::new(); 2 * cfg.block_count() + cfg.edge_count()];
-        for placed in &plan.probes {
+        for placed in plan.probes {
             probes[place_number(cfg, placed.place)].push(placed.probe);
         }
-        let effects = Effects { counters: vec![0; plan.measures.len()], ..Effects::default() };
+        let effects = Effects { counters: vec![0; plan.counters.measures.len()], ..Effects::default() };
         Self { function, cfg, probes, variables: None, events: None, effects }
     }
 
@@ -408,7 +409,12 @@ impl Effects {
 ///
 /// # Errors
 /// Where one of them is no walk of the function.
-pub fn run(function: &Function, cfg: &Cfg, plan: &FunctionPlan, walks: &[Walk]) -> Result<Vec<u64>, WalkError> {
+pub fn run<'p>(
+    function: &Function,
+    cfg: &Cfg,
+    plan: impl Into<FunctionPlan<'p>>,
+    walks: &[Walk],
+) -> Result<Vec<u64>, WalkError> {
     let mut machine = Machine::new(function, cfg, plan);
     for walk in walks {
         machine.run(walk)?;

@@ -22,8 +22,7 @@
 //! use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, Function};
 //! use cotree_core::ids::{Block, Edge};
 //! use cotree_core::interpret::{self, From, Until, Walk};
-//! use cotree_core::method::{plan, recover};
-//! use cotree_core::plan::Method;
+//! use cotree_core::method::counters::edge;
 //! use cotree_core::weighting::Weighting;
 //!
 //! // while (b1: …) { b2 } b3
@@ -40,13 +39,13 @@
 //!     ..Function::default()
 //! };
 //! let cfg = function.cfg()?;
-//! let plan = plan(Method::Edge, &function, &cfg, &Weighting::expected(&function, &cfg));
-//! assert_eq!(plan.measures.len(), 2, "five edges and four blocks, yet two counters");
+//! let plan = edge::plan(&function, &cfg, &Weighting::expected(&function, &cfg));
+//! assert_eq!(plan.key.measures.len(), 2, "five edges and four blocks, yet two counters");
 //!
 //! let run = [0, 1, 3, 1, 3, 2, 4].map(Edge); // twice around the loop
 //! let walk = Walk { from: From::Entry, edges: run.to_vec(), until: Until::Exit };
 //! let counts = interpret::run(&function, &cfg, &plan, &[walk])?;
-//! let profile = recover(Method::Edge, &function, &cfg, &plan, &counts, &Default::default())?;
+//! let profile = edge::recover(&function, &cfg, &plan.key, &counts, &Default::default())?;
 //! assert_eq!(profile.blocks, [1, 3, 2, 1]);
 //! assert_eq!(profile.edges, Some(vec![1, 2, 1, 2, 1]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,8 +75,10 @@ pub mod profile;
 pub mod promotion;
 pub mod seldom;
 pub mod sese;
+pub mod slab;
 pub mod spanning;
 pub mod statistics;
 pub mod supergraph;
 pub mod union_find;
+pub mod unit;
 pub mod weighting;

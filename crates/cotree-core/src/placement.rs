@@ -11,7 +11,7 @@
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Counter, Edge};
-use crate::plan::{FunctionPlan, Measure};
+use crate::plan::{CounterPlan, Measure};
 use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weighting::Weighting;
 
@@ -162,9 +162,9 @@ impl<'a> Placer<'a> {
 }
 
 /// Adds one counter to a plan, measured as the placement says.
-pub fn add_counter(plan: &mut FunctionPlan, placement: Placement) {
-    let counter = Counter::new(plan.measures.len());
-    plan.measures.push(placement.measure);
+pub fn add_counter(plan: &mut CounterPlan, placement: Placement) {
+    let counter = Counter::new(plan.key.measures.len());
+    plan.key.measures.push(placement.measure);
     let probe = match placement {
         Placement { if_taken: true, measure: Measure::Edge(edge), .. } => Probe::CountIfTaken(counter, edge),
         _ => Probe::Count(counter),
@@ -173,6 +173,6 @@ pub fn add_counter(plan: &mut FunctionPlan, placement: Placement) {
 }
 
 /// Adds a counter of entries into a block.
-pub fn add_block_counter(plan: &mut FunctionPlan, block: Block) {
+pub fn add_block_counter(plan: &mut CounterPlan, block: Block) {
     add_counter(plan, Placement { place: Place::Start(block), if_taken: false, measure: Measure::Block(block) });
 }

@@ -52,3 +52,32 @@ pub struct FunctionProfile {
     /// Empty: every number above is exact.
     pub flaws: Vec<Flaw>,
 }
+
+impl FunctionProfile {
+    /// The profile that these flows say, with the early exits of the run. Flow that is negative or too large saturates, and
+    /// like anything else that is not `consistent` is flagged.
+    pub(crate) fn from_flows(
+        entries: i128,
+        blocks: Vec<i128>,
+        edges: Option<Vec<i128>>,
+        early: &EarlyExits,
+        mut consistent: bool,
+    ) -> Self {
+        let mut count = |flow: i128| {
+            u64::try_from(flow).unwrap_or_else(|_| {
+                consistent = false;
+                if flow < 0 { 0 } else { u64::MAX }
+            })
+        };
+        let entries = count(entries);
+        let blocks = blocks.into_iter().map(&mut count).collect();
+        let edges = edges.map(|edges| edges.into_iter().map(&mut count).collect());
+        Self {
+            entries,
+            blocks,
+            edges,
+            early: if early.at_site.iter().all(|&n| n == 0) { Vec::new() } else { early.at_site.clone() },
+            flaws: if consistent { Vec::new() } else { vec![Flaw::Inconsistent] },
+        }
+    }
+}

@@ -20,7 +20,7 @@ use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
 use crate::ids::{Edge, Loop};
 use crate::loops::LoopForest;
-use crate::plan::FunctionPlan;
+use crate::plan::{CounterPlan, FunctionPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 use crate::weighting::Weighting;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub fn promote(
     cfg: &Cfg,
     weighting: &Weighting,
     variables: &[AffineVariable],
-    plan: &mut FunctionPlan,
+    plan: &mut CounterPlan,
 ) {
     let counts = plan.probes.iter().any(|placed| matches!(placed.probe, Probe::Count(_)));
     if !counts || function.blocks.len() > LARGE {
@@ -85,8 +85,8 @@ pub fn promote(
 
 /// Does the plan count in registers?
 #[must_use]
-pub fn promotes(plan: &FunctionPlan) -> bool {
-    plan.probes.iter().any(|placed| matches!(placed.probe, Probe::AddTo(..)))
+pub fn promotes<'p>(plan: impl Into<FunctionPlan<'p>>) -> bool {
+    plan.into().probes.iter().any(|placed| matches!(placed.probe, Probe::AddTo(..)))
 }
 
 /// A loop in which registers may count.

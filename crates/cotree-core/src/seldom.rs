@@ -29,7 +29,7 @@ const LEAST: f64 = 1.0 / 32.0;
 /// Each is one way of a conditional branch within a loop that neither leaves a loop nor goes back to its header on either
 /// way, nor comes to a call of a cold function for certain: code generators know that by themselves, however far away it is.
 #[must_use]
-pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan) -> Vec<Edge> {
+pub fn seldom<'p>(function: &Function, cfg: &Cfg, hints: &Hints, plan: impl Into<FunctionPlan<'p>>) -> Vec<Edge> {
     let conditional = |edge: Edge| {
         let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
         matches!(kind, Some(EdgeKind::True | EdgeKind::False)) && cfg.succs(cfg.src(edge)).len() == 2
@@ -40,7 +40,7 @@ pub fn seldom(function: &Function, cfg: &Cfg, hints: &Hints, plan: &FunctionPlan
         (Place::Edge(edge), _) => Some(edge).filter(|&edge| conditional(edge)),
         _ => None,
     };
-    let mut edges: Vec<Edge> = plan.probes.iter().filter_map(own_block).collect();
+    let mut edges: Vec<Edge> = plan.into().probes.iter().filter_map(own_block).collect();
     if edges.is_empty() {
         return edges;
     }

@@ -7,9 +7,9 @@
 
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::method::{block, edge, vertex, vertex_edge};
+use crate::method::counters::{block, edge, vertex, vertex_edge};
 use crate::placement::add_block_counter;
-use crate::plan::{FunctionPlan, Measure};
+use crate::plan::{CounterPlan, Measure};
 use crate::probe::Place;
 use crate::spanning::Extreme;
 use crate::weighting::Weighting;
@@ -33,8 +33,8 @@ pub struct PlacementCost {
 }
 
 impl PlacementCost {
-    fn of(plan: &FunctionPlan, judge: &Weighting) -> Self {
-        let increments = plan.measures.iter().map(|&measure| match measure {
+    fn of(plan: &CounterPlan, judge: &Weighting) -> Self {
+        let increments = plan.key.measures.iter().map(|&measure| match measure {
             Measure::Edge(edge) => judge.edge(edge),
             Measure::Block(block) => judge.block(block),
         });
@@ -43,7 +43,7 @@ impl PlacementCost {
             Place::Start(_) | Place::End(_) => None,
         });
         Self {
-            counters: plan.measures.len() as u64,
+            counters: plan.key.measures.len() as u64,
             jumps: jumps.clone().count() as u64,
             increments: increments.sum(),
             jumps_executed: jumps.sum(),
@@ -87,15 +87,15 @@ pub struct PlanStatistics {
     pub edges: u64,
     /// A counter in every block: the paper's *Redundant* mode.
     pub redundant: PlacementCost,
-    /// *Eprof(Ecnt)* on the maximum spanning tree: what [`crate::plan::Method::Edge`] does.
+    /// *Eprof(Ecnt)* on the maximum spanning tree: what [`crate::method::Method::Edge`] does.
     pub edge: PlacementCost,
     /// *Eprof(Ecnt)* on the minimum spanning tree: the worst choice of tree.
     pub edge_minimum: PlacementCost,
-    /// *Vprof(Vcnt)*: [`crate::plan::Method::Vertex`].
+    /// *Vprof(Vcnt)*: [`crate::method::Method::Vertex`].
     pub vertex: PlacementCost,
-    /// *Vprof(Ecnt)*: [`crate::plan::Method::VertexEdge`].
+    /// *Vprof(Ecnt)*: [`crate::method::Method::VertexEdge`].
     pub vertex_edge: PlacementCost,
-    /// A counter in every block and on every edge: [`crate::plan::Method::Block`].
+    /// A counter in every block and on every edge: [`crate::method::Method::Block`].
     pub block: PlacementCost,
 }
 
@@ -106,11 +106,11 @@ impl PlanStatistics {
         if function.untouched.is_some() {
             return Self::default();
         }
-        let mut redundant = FunctionPlan::default();
+        let mut redundant = CounterPlan::default();
         for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
             add_block_counter(&mut redundant, block);
         }
-        let cost = |plan: &FunctionPlan| PlacementCost::of(plan, judge);
+        let cost = |plan: &CounterPlan| PlacementCost::of(plan, judge);
         Self {
             blocks: cfg.block_count() as u64 - 1,
             edges: cfg.edge_count() as u64 - 1,

@@ -2,7 +2,7 @@
 //!
 //! In the supergraph, where each call point is linked to its callee's entry, the law of flow holds beyond one function:
 //! the virtual edge EXIT→entry of such a function has a known count, and its plan needs a counter less
-//! ([`crate::method::edge::plan_entered`]). The callers have to be known first, so among functions that call each other
+//! ([`crate::method::counters::edge::plan_entered`]). The callers have to be known first, so among functions that call each other
 //! some keep all their counters. Not every call in a cycle is in the way, though: most blocks' counts follow from the
 //! counters alone, whatever the entries are; only blocks between entry and EXIT of the spanning tree wait for them.
 //!
@@ -11,8 +11,8 @@
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::Block;
-use crate::method::edge;
-use crate::plan::{CallPoint, DerivedEntry, FunctionPlan};
+use crate::method::counters::edge;
+use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
 use crate::profile::EarlyExits;
 
 /// A function whose entries could follow from its callers.
@@ -29,9 +29,9 @@ pub struct Candidate {
 impl Candidate {
     /// What is known of a function with the plan of [`edge::plan_entered`]; `None` if the plan is not one of its graph.
     #[must_use]
-    pub fn new(function: &Function, cfg: &Cfg, plan: &FunctionPlan, calls: Vec<CallPoint>, saves: f64) -> Option<Self> {
-        let zeros = vec![0; plan.measures.len()];
-        let foreseen = edge::foresee(function, cfg, plan, &zeros, &EarlyExits::default()).ok()?;
+    pub fn new(function: &Function, cfg: &Cfg, plan: &CounterPlan, calls: Vec<CallPoint>, saves: f64) -> Option<Self> {
+        let zeros = vec![0; plan.key.measures.len()];
+        let foreseen = edge::foresee(function, cfg, &plan.key, &zeros, &EarlyExits::default()).ok()?;
         Some(Self { calls, saves, waits: foreseen.into_iter().map(|count| count.is_none()).collect() })
     }
 }

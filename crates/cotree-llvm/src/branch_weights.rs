@@ -132,7 +132,7 @@ mod tests {
     use crate::extract::{Selection, extract};
     use cotree_core::facts::EdgeKind;
     use cotree_core::placement::{Placement, add_counter};
-    use cotree_core::plan::{FunctionPlan, Measure};
+    use cotree_core::plan::{CounterPlan, Measure};
     use cotree_core::probe::Place;
 
     /// The weights of the branch at the end of a block; none if it has none.
@@ -171,14 +171,14 @@ mod tests {
             .map(|(_, number)| Edge(number))
             .collect();
         assert_eq!(critical.len(), 3, "done, negative, odd");
-        let mut plan = FunctionPlan::default();
+        let mut plan = CounterPlan::default();
         for &edge in &critical {
             add_counter(
                 &mut plan,
                 Placement { place: Place::Edge(edge), if_taken: false, measure: Measure::Edge(edge) },
             );
         }
-        let layers = [vec![Layer { plan: &plan, base: 0, paths: None }]];
+        let layers = [vec![Layer { plan: (&plan).into(), base: 0, paths: None }]];
         keep_out_of_the_way(&module, &extracted, &layers);
         let told: Vec<Vec<u64>> = critical
             .iter()

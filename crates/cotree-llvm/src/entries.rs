@@ -15,8 +15,8 @@ use crate::link::prepared::Prepared;
 use cotree_core::affine::{AffineVariable, Trades};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Linkage};
-use cotree_core::method::edge;
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan};
+use cotree_core::method::counters::edge;
+use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry};
 use cotree_core::promotion;
 use cotree_core::supergraph::{self, Candidate};
 use cotree_core::weighting::Weighting;
@@ -173,22 +173,22 @@ pub(crate) fn plan<G>(
     affine: &[&[AffineVariable]],
     calls: &[Vec<CallPoint>],
     means: Means<'_>,
-) -> Result<(Vec<FunctionPlan>, Vec<DerivedEntry>), Error>
+) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>), Error>
 where
     G: Fn(usize) -> Result<(Cfg, Weighting), Error> + Sync,
 {
     /// One function planned: by itself, and if its entries may follow from its callers also so, with what that saves; last
     /// what its blocks weigh per activation.
-    type Planned = (FunctionPlan, Option<(Candidate, FunctionPlan)>, Vec<f64>);
+    type Planned = (CounterPlan, Option<(Candidate, CounterPlan)>, Vec<f64>);
     let one = |number: usize| -> Result<Planned, Error> {
         let function = functions[number];
         if function.untouched.is_some() {
-            return Ok((FunctionPlan::default(), None, Vec::new()));
+            return Ok((CounterPlan::default(), None, Vec::new()));
         }
         let (cfg, weighting) = graph(number)?;
         let variables = if means.trades { affine[number] } else { &[] };
         let trades = Trades::new(function, &cfg, &weighting, variables);
-        let promoted = |mut plan: FunctionPlan| {
+        let promoted = |mut plan: CounterPlan| {
             if means.promotes {
                 promotion::promote(function, &cfg, &weighting, affine[number], &mut plan);
             }

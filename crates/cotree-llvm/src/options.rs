@@ -3,9 +3,8 @@
 use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::Selection;
-use cotree_core::method::path::PathOptions;
-use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::plan::{MOST_PATH_ARRAY, Method, PathMetric};
+use cotree_core::method::Method;
+use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
 use cotree_core::spanning::Extreme;
 use std::path::PathBuf;
 
@@ -198,7 +197,7 @@ impl Options {
                 _ => {}
             }
         }
-        if options.paths.metric.is_summed() && !options.method.counts_paths() {
+        if options.paths.metric.is_summed() && !options.method.promises().metrics {
             return Err(Error::Option {
                 option: values
                     .iter()
@@ -243,7 +242,7 @@ impl Options {
     #[must_use]
     pub fn trades_affine(&self) -> bool {
         let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
-        self.affine && (edges || self.method.counts_paths())
+        self.affine && (edges || self.method.promises().paths)
     }
 }
 

@@ -7,12 +7,14 @@ use cotree_core::affine::{AffineVariable, LARGE};
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{self, Function, ProgramMap};
 use cotree_core::hints::Hints;
-use cotree_core::method;
-use cotree_core::method::path::windows::{self, Room, Window};
-use cotree_core::method::path::{self, PathCost, PathOptions, PathPlan};
+use cotree_core::method::counters::{self, CounterMethod, UnitCounterPlan};
+use cotree_core::method::path::windows::{self, Room};
+use cotree_core::method::path::{self, PathCost, PathMethod, PathOptions, PathPlan, UnitPathPlan, Window};
+use cotree_core::method::{Family, MethodPlan};
 use cotree_core::placement::Placer;
-use cotree_core::plan::{CallPoint, FunctionPlan, Method, UnitPlan};
+use cotree_core::plan::{CallPoint, CounterPlan};
 use cotree_core::spanning::Extreme;
+use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use cotree_profile::weights::Weights;
 use rayon::prelude::*;
@@ -32,25 +34,28 @@ pub(crate) fn plan_unit(
 ) -> Result<UnitPlan, Error> {
     let planner =
         Planner { functions: program.functions().zip(hints.iter().copied()).collect(), weights, affine, options };
-    let method = options.method;
-    let verified = options.verify && method != Method::None;
-    let check = verified.then(|| planner.counters(Method::Block)).transpose()?;
-    let mut plan = UnitPlan {
-        path_array: options.paths.array,
-        path_metric: options.paths.metric,
-        ..UnitPlan::of_counters(method, Vec::new(), check)
+    let method = match options.method.family() {
+        Family::None => return Ok(UnitPlan::new(MethodPlan::None)),
+        Family::Counters(method) => {
+            let (functions, entries) = if method == CounterMethod::Edge && options.spanning_tree == Extreme::Maximum {
+                let facts: Vec<&Function> = planner.functions.iter().map(|at| at.0.1).collect();
+                let graph = |number: usize| planner.graph(&planner.functions[number]);
+                let means =
+                    entries::Means { trades: options.trades_affine(), promotes: options.promotes(), announcing };
+                entries::plan(&facts, graph, affine, calls, means)?
+            } else {
+                (planner.counters(method)?, Vec::new())
+            };
+            MethodPlan::Counters(UnitCounterPlan { method, functions, entries })
+        }
+        Family::Paths(method) => {
+            let functions = planner.paths(method, room)?;
+            let PathOptions { array, metric, .. } = options.paths;
+            MethodPlan::Paths(UnitPathPlan { method, functions, array, metric })
+        }
     };
-    if method.counts_paths() {
-        plan.paths = planner.paths(room)?;
-    } else if method == Method::Edge && options.spanning_tree == Extreme::Maximum {
-        let facts: Vec<&Function> = planner.functions.iter().map(|at| at.0.1).collect();
-        let graph = |number: usize| planner.graph(&planner.functions[number]);
-        let means = entries::Means { trades: options.trades_affine(), promotes: options.promotes(), announcing };
-        (plan.functions, plan.entries) = entries::plan(&facts, graph, affine, calls, means)?;
-    } else {
-        plan.functions = planner.counters(method)?;
-    }
-    Ok(plan)
+    let check = options.verify.then(|| planner.counters(CounterMethod::Block)).transpose()?;
+    Ok(UnitPlan { method, check })
 }
 
 /// A function of a module, with what its code says about its branches.
@@ -70,40 +75,42 @@ impl Planner<'_> {
         let previous = self.weights.and_then(|w| w.of(&module.name, function));
         // Where there is no room in registers, it hangs on single probes what a path register pushes out of them, and predictions only move
         // them about: bzip2's decoder takes half as many instructions again by them.
-        let predicts = !self.options.method.counts_paths() || function.blocks.len() <= LARGE;
+        let predicts = !self.options.method.promises().paths || function.blocks.len() <= LARGE;
         let hints = predicts.then_some(*hints);
         let weighting = Weighting::from_previous(function, &cfg, hints, previous);
         Ok((cfg, weighting))
     }
 
     /// Every function by itself, by a method that counts blocks or edges.
-    fn counters(&self, method: Method) -> Result<Vec<FunctionPlan>, Error> {
+    fn counters(&self, method: CounterMethod) -> Result<Vec<CounterPlan>, Error> {
         let plan = |at: &Hinted<'_>| {
             let function = at.0.1;
             if function.untouched.is_some() {
-                return Ok(FunctionPlan::default());
+                return Ok(CounterPlan::default());
             }
             let (cfg, weighting) = self.graph(at)?;
             Ok(match method {
-                Method::Edge => method::edge::plan_extreme(function, &cfg, &weighting, self.options.spanning_tree),
-                Method::VertexEdge => {
-                    let prices = Placer::new(function, &cfg).prices(&cfg, &weighting);
-                    method::vertex_edge::plan(function, &cfg, &prices)
+                CounterMethod::Edge => {
+                    counters::edge::plan_extreme(function, &cfg, &weighting, self.options.spanning_tree)
                 }
-                other => method::plan(other, function, &cfg, &weighting),
+                CounterMethod::VertexEdge => {
+                    let prices = Placer::new(function, &cfg).prices(&cfg, &weighting);
+                    counters::vertex_edge::plan(function, &cfg, &prices)
+                }
+                other => counters::plan(other, function, &cfg, &weighting),
             })
         };
         self.functions.par_iter().map(plan).collect()
     }
 
     /// The paths of one function.
-    fn paths_of(&self, number: usize, choice: PathOptions) -> Result<PathPlan, Error> {
+    fn paths_of(&self, method: PathMethod, number: usize, choice: PathOptions) -> Result<PathPlan, Error> {
         let at @ ((module, function), _) = &self.functions[number];
         if function.untouched.is_some() {
             return Ok(PathPlan::default());
         }
         let (cfg, weighting) = self.graph(at)?;
-        let mut plan = path::plan_as(self.options.method, function, &cfg, &weighting, choice)
+        let mut plan = path::plan_as(method, function, &cfg, &weighting, choice)
             .map_err(|e| failed(&module.name, format!("{}: {e}", function.symbol)))?;
         if self.options.trades_affine() {
             path::loops::trade(&mut plan, function, &cfg, &weighting, self.affine[number]);
@@ -112,14 +119,17 @@ impl Planner<'_> {
     }
 
     /// The paths of all functions: first as they are, then those that are worth large arrays or windows anew.
-    fn paths(&self, room: Room) -> Result<Vec<PathPlan>, Error> {
+    fn paths(&self, method: PathMethod, room: Room) -> Result<Vec<PathPlan>, Error> {
         let all = 0..self.functions.len();
         let options = self.options.paths;
         let without = PathOptions { window: 0, ..options };
-        let mut plans: Vec<PathPlan> =
-            all.clone().into_par_iter().map(|number| self.paths_of(number, without)).collect::<Result<_, _>>()?;
+        let mut plans: Vec<PathPlan> = all
+            .clone()
+            .into_par_iter()
+            .map(|number| self.paths_of(method, number, without))
+            .collect::<Result<_, _>>()?;
         let counts = |(at, plan): (&Hinted<'_>, &PathPlan)| {
-            if plan.paths <= options.array {
+            if plan.key.paths <= options.array {
                 return Ok(0.0); // It has an array already.
             }
             let (cfg, weighting) = self.graph(at)?;
@@ -127,21 +137,23 @@ impl Planner<'_> {
         };
         let counts: Vec<f64> = self.functions.par_iter().zip(&plans).map(counts).collect::<Result<_, Error>>()?;
 
-        let of: Vec<_> = all.clone().map(|i| (self.functions[i].0.1, &plans[i], counts[i])).collect();
+        let of: Vec<_> = all.clone().map(|i| (self.functions[i].0.1, &plans[i].key, counts[i])).collect();
         let arrays = windows::worth_arrays(&of, options.array, room).into_par_iter().map(|index| {
-            let plan = self.paths_of(index, PathOptions { array: u64::MAX, ..options })?;
-            let whole = Window { first: 0, len: plan.paths };
-            Ok((index, PathPlan { windows: vec![whole], behind: plan.paths > windows::FRONT, ..plan }))
+            let mut plan = self.paths_of(method, index, PathOptions { array: u64::MAX, ..options })?;
+            plan.key.windows = vec![Window { first: 0, len: plan.key.paths }];
+            plan.key.behind = plan.key.paths > windows::FRONT;
+            Ok((index, plan))
         });
         for (index, in_array) in arrays.collect::<Result<Vec<_>, Error>>()? {
             plans[index] = in_array;
         }
 
-        let hashed: Vec<usize> = all.filter(|&i| !plans[i].in_array(options.array)).collect();
+        let hashed: Vec<usize> = all.filter(|&i| !plans[i].key.in_array(options.array)).collect();
         let words = windows::worth_windows(&hashed.iter().map(|&i| counts[i]).collect::<Vec<_>>(), options.array, room);
         let windowed = hashed.into_par_iter().zip(words).map(|(index, window)| {
-            let plan = self.paths_of(index, PathOptions { window, ..options })?;
-            Ok((index, PathPlan { behind: plan.words_of_windows() > windows::FRONT, ..plan }))
+            let mut plan = self.paths_of(method, index, PathOptions { window, ..options })?;
+            plan.key.behind = plan.key.words_of_windows() > windows::FRONT;
+            Ok((index, plan))
         });
         for (index, windowed) in windowed.collect::<Result<Vec<_>, Error>>()? {
             plans[index] = windowed;

@@ -6,7 +6,7 @@
 
 use cotree_core::facts::ProgramMap;
 use cotree_core::ids::Site;
-use cotree_core::plan::UnitPlan;
+use cotree_core::unit::UnitPlan;
 use serde::{Deserialize, Serialize};
 
 pub use crate::elf::{BinaryError, BinaryFile, Resolved};
@@ -28,7 +28,7 @@ impl std::fmt::Display for UnitId {
 }
 
 /// Everything recovery and reports need to know about a binary.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BinaryMap {
     /// The program.
     pub program: ProgramMap,

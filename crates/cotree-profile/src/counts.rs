@@ -2,7 +2,7 @@
 
 use crate::binary::UnitId;
 use crate::path_counts::{Amount, PathCounts, RegisterCounts};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::PathMetric;
 use cotree_rt::layout::{Flags, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

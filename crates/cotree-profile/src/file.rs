@@ -3,7 +3,7 @@
 use crate::binary::UnitId;
 use crate::counts::UnitCounts;
 use crate::{merged, raw};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::PathMetric;
 use cotree_rt::layout;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};

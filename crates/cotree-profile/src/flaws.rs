@@ -5,10 +5,12 @@ use crate::counts::UnitCounts;
 use crate::recover::{UnitExits, UnitProfile};
 use cotree_core::facts::Doubt;
 use cotree_core::ids::Block;
-use cotree_core::plan::{DerivedEntry, FunctionPlan, Layout, Method};
+use cotree_core::method::Method;
+use cotree_core::plan::{DerivedEntry, FunctionPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::promotion::promotes;
+use cotree_core::unit::Layout;
 use cotree_rt::layout::Flags;
 use std::collections::{HashMap, HashSet};
 
@@ -35,14 +37,14 @@ pub(crate) fn add_flaws(
     let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
     let functions = map.program.functions().map(|(_, f)| f);
     for ((((function, plan), &base), recovered), index) in
-        functions.zip(map.plan.plans()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
+        functions.zip(map.plan.method.functions()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
     {
         let Some(recovered) = recovered else { continue };
         let base = usize::try_from(base).expect("within the counter array");
-        let counters = &counts.counters[base..base + plan.measures.len()];
+        let counters = &counts.counters[base..base + plan.counters.measures.len()];
         let never_began = began.never[index as usize];
         // Where every block and edge has its own counter, live activations only blur the lines after calls.
-        let flow_matters = map.plan.method != Method::Block || function.sites().len() > 0;
+        let flow_matters = map.plan.method.method() != Method::Block || function.sites().len() > 0;
         let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
         let mut flaw = |holds: bool, flaw: Flaw| {
             if holds && !recovered.flaws.contains(&flaw) {
@@ -67,9 +69,9 @@ pub(crate) fn add_flaws(
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counted, Flaw::Damaged);
         // Registers of abandoned activations are in the same tables as paths.
-        flaw(has(Flags::PATHS_MISSING) && map.plan.method.counts_paths(), Flaw::Damaged);
+        flaw(has(Flags::PATHS_MISSING) && map.plan.method.paths().is_some(), Flaw::Damaged);
     }
-    pass_on(&mut profile.functions, &map.plan.entries, &began);
+    pass_on(&mut profile.functions, map.plan.method.entries(), &began);
 }
 
 /// Was there a reset, which accounts for the frames of its own thread only, in a program that may have others?
@@ -107,8 +109,10 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
 }
 
 /// Are there loops that are counted only when they are left, by their own variables or by registers, or taken to have gone around as often as they do by then?
-fn counts_in_variables(plan: &FunctionPlan) -> bool {
-    !plan.fixed.is_empty() || promotes(plan) || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
+fn counts_in_variables(plan: FunctionPlan<'_>) -> bool {
+    !plan.counters.fixed.is_empty()
+        || promotes(plan)
+        || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
 }
 
 /// Which functions certainly had no activation, whatever is wrong with a run.
@@ -120,20 +124,21 @@ impl Began {
     /// A function never began if each activation would have passed a counter first, and it is zero; where entries follow from
     /// callers, that may be a counter before each call, or the caller never began.
     fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout) -> Self {
-        let untrodden = |(plan, &base): (&FunctionPlan, &u64)| {
+        let untrodden = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");
-            untrodden(plan, &counts.counters[base..base + plan.measures.len()])
+            untrodden(plan, &counts.counters[base..base + plan.counters.measures.len()])
         };
-        let untrodden: Vec<HashSet<Block>> = map.plan.plans().zip(&layout.main).map(untrodden).collect();
+        let untrodden: Vec<HashSet<Block>> = map.plan.method.functions().zip(&layout.main).map(untrodden).collect();
         if reset_under_threads(map, counts) {
             // Other threads were in activations whose beginning was forgotten.
             return Self { never: vec![false; untrodden.len()] };
         }
         let mut never: Vec<bool> = untrodden.iter().map(|blocks| blocks.contains(&Block(0))).collect();
+        let entries = map.plan.method.entries();
         // Per derived function, the calls that may have been made as far as we know.
-        let mut open = vec![0; map.plan.entries.len()];
+        let mut open = vec![0; entries.len()];
         let mut callees: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (index, entry) in map.plan.entries.iter().enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
             for call in &entry.calls {
                 let caller = call.function as usize;
                 if !never[caller] && !untrodden[caller].contains(&call.block) {
@@ -144,7 +149,7 @@ impl Began {
         }
         let mut work: Vec<usize> = (0..open.len()).filter(|&index| open[index] == 0).collect();
         while let Some(index) = work.pop() {
-            let function = map.plan.entries[index].function;
+            let function = entries[index].function;
             if std::mem::replace(&mut never[function as usize], true) {
                 continue;
             }
@@ -160,7 +165,7 @@ impl Began {
 }
 
 /// The blocks that have a counter which is passed first whenever they are entered, and it is zero: they never were.
-fn untrodden(plan: &FunctionPlan, counters: &[u64]) -> HashSet<Block> {
+fn untrodden(plan: FunctionPlan<'_>, counters: &[u64]) -> HashSet<Block> {
     let zero = |placed: &PlacedProbe| match (placed.place, placed.probe) {
         (Place::Start(block), Probe::Count(counter)) => (counters.get(counter.index()) == Some(&0)).then_some(block),
         _ => None,
@@ -172,21 +177,25 @@ fn untrodden(plan: &FunctionPlan, counters: &[u64]) -> HashSet<Block> {
 mod tests {
     use super::*;
     use cotree_core::ids::{Counter, Edge, Variable};
-    use cotree_core::plan::FixedEdge;
+    use cotree_core::plan::{CounterKey, CounterPlan, FixedEdge};
     use cotree_core::probe::Closing;
 
     /// Whatever it is that keeps a count while a loop runs, the count is lost with an activation that is lost there.
     #[test]
     fn all_that_is_counted_at_the_end_of_loops_is_known_to_be() {
         let closing = Closing { variable: Variable(0), from: Block(1), step: 1, offset: 0, plus: 0 };
-        let of = |probe: Probe| FunctionPlan {
+        let counts_in_variables = |plan: CounterPlan| counts_in_variables(FunctionPlan::from(&plan));
+        let of = |probe: Probe| CounterPlan {
             probes: vec![PlacedProbe { place: Place::Edge(Edge(3)), probe }],
-            ..FunctionPlan::default()
+            ..CounterPlan::default()
         };
-        assert!(!counts_in_variables(&of(Probe::Count(Counter(0)))));
-        assert!(counts_in_variables(&of(Probe::Close(Counter(0), closing))));
-        assert!(counts_in_variables(&of(Probe::CloseIf(Counter(0), closing, Edge(1)))));
+        assert!(!counts_in_variables(of(Probe::Count(Counter(0)))));
+        assert!(counts_in_variables(of(Probe::Close(Counter(0), closing))));
+        assert!(counts_in_variables(of(Probe::CloseIf(Counter(0), closing, Edge(1)))));
         let fixed = FixedEdge { edge: Edge(1), times: 9, of: Edge(0), depth: 0 };
-        assert!(counts_in_variables(&FunctionPlan { fixed: vec![fixed], ..FunctionPlan::default() }));
+        assert!(counts_in_variables(CounterPlan {
+            key: CounterKey { fixed: vec![fixed], ..CounterKey::default() },
+            ..CounterPlan::default()
+        }));
     }
 }

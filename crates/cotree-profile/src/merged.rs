@@ -9,7 +9,7 @@ use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::{DifferentBinaries, DifferentMetrics, ProfileError, ProfileFile};
 use crate::path_counts::{PathCounts, PathKey, RegisterCounts, RegisterKey, Sums};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::PathMetric;
 use cotree_rt::layout::Checksum;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

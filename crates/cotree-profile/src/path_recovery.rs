@@ -5,35 +5,35 @@ use crate::counts::UnitCounts;
 use crate::path_counts::{PathCounts, PathKey, RegisterKey};
 use cotree_core::ids::Site;
 use cotree_core::method::RecoverError;
-use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{self, Abandoned, AtCalls, PathError, PathPlan, PathProfile};
-use cotree_core::plan::{Layout, PathTable};
+use cotree_core::method::path::{
+    self, Abandoned, AtCalls, PathError, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
+};
+use cotree_core::unit::Layout;
 use std::collections::HashMap;
 
 /// Recovers the paths of all functions of a unit that counts them.
 pub(crate) fn recover_paths(
     binary: &BinaryFile,
     counts: &UnitCounts,
+    unit: &UnitPathPlan,
     layout: &Layout,
 ) -> (Vec<Option<PathProfile>>, Vec<(u32, RecoverError)>) {
-    let plans = &binary.map().plan.paths;
-    let abandoned = abandoned(binary, counts, plans);
+    let abandoned = abandoned(binary, counts, &unit.functions);
+    let tables = layout.tables.paths();
     let mut failures = Vec::new();
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(0u32..);
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(0u32..);
     let profiles = functions
-        .map(|((function, plan), index)| {
+        .map(|((function, PathPlan { key, .. }), index)| {
             if function.untouched.is_some() || function.blocks.is_empty() {
                 return None;
             }
             let place = usize::try_from(layout.main[index as usize]).expect("within the counter array");
-            let counters = &counts.counters[place..place + plan.plan.measures.len()];
-            let table = words(&counts.counters, &counts.paths, plan, layout.tables[index as usize], index, 0);
+            let counters = &counts.counters[place..place + key.self_loops.measures.len()];
+            let table = words(&counts.counters, &counts.paths, key, tables[index as usize], index, 0);
             let cfg = function.cfg().expect("validated with the map");
             let early = abandoned.get(&index).map_or(&[][..], Vec::as_slice);
-            match path::recover(function, &cfg, plan, counters, &table, early) {
-                Ok(profile) => {
-                    Some(PathProfile { sums: sums(counts, plan, layout.tables[index as usize], index), ..profile })
-                }
+            match path::recover(function, &cfg, key, counters, &table, early) {
+                Ok(profile) => Some(PathProfile { sums: sums(counts, key, tables[index as usize], index), ..profile }),
                 Err(PathError::NothingMeasured) => None,
                 Err(error) => {
                     failures.push((index, error.into()));
@@ -46,12 +46,12 @@ pub(crate) fn recover_paths(
 }
 
 /// What one function's paths have added up to, by number.
-fn sums(counts: &UnitCounts, plan: &PathPlan, table: PathTable, function: u32) -> Vec<(u64, u64)> {
+fn sums(counts: &UnitCounts, key: &path::PathKey, table: PathTable, function: u32) -> Vec<(u64, u64)> {
     if !counts.metric.is_summed() {
         return Vec::new();
     }
-    let behind = if matches!(table, PathTable::Array { .. }) { plan.paths } else { plan.words_of_windows() };
-    let mut sums = words(&counts.counters, &counts.sums, plan, table, function, behind);
+    let behind = if matches!(table, PathTable::Array { .. }) { key.paths } else { key.words_of_windows() };
+    let mut sums = words(&counts.counters, &counts.sums, key, table, function, behind);
     sums.sort_unstable();
     sums.dedup_by(|later, earlier| {
         let same = later.0 == earlier.0;
@@ -68,7 +68,7 @@ fn sums(counts: &UnitCounts, plan: &PathPlan, table: PathTable, function: u32) -
 fn words(
     counters: &[u64],
     hashed: &PathCounts,
-    plan: &PathPlan,
+    key: &path::PathKey,
     table: PathTable,
     function: u32,
     behind: u64,
@@ -77,11 +77,11 @@ fn words(
     let some = |(path, count): (u64, &u64)| (*count > 0).then_some((path, *count));
     match table {
         PathTable::None => Vec::new(),
-        PathTable::Array { base } => (0..plan.paths).zip(from(base)).filter_map(some).collect(),
+        PathTable::Array { base } => (0..key.paths).zip(from(base)).filter_map(some).collect(),
         PathTable::Hashed { windows, .. } => {
-            let key = |path| PathKey { function, path };
-            let hashed = hashed.between(key(0), key(u64::MAX)).iter().map(|(key, count)| (key.path, *count));
-            let numbers = plan.windows.iter().flat_map(Window::numbers);
+            let numbered = |path| PathKey { function, path };
+            let hashed = hashed.between(numbered(0), numbered(u64::MAX)).iter().map(|(key, count)| (key.path, *count));
+            let numbers = key.windows.iter().flat_map(Window::numbers);
             hashed.chain(numbers.zip(from(windows)).filter_map(some)).collect()
         }
     }
@@ -103,7 +103,7 @@ fn abandoned(binary: &BinaryFile, counts: &UnitCounts, plans: &[PathPlan]) -> Ha
             }
             let (function, site) = link;
             let block = binary.function(function).calls[site].block;
-            let needed = matches!(plans[function as usize].at_calls(block), Some(AtCalls::Query(_)));
+            let needed = matches!(plans[function as usize].key.at_calls(block), Some(AtCalls::Query(_)));
             let entries = found.entry(function).or_default();
             if !needed {
                 entries.extend((count != 0).then_some(Abandoned { site, register: None, count }));

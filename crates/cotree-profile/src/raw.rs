@@ -7,7 +7,7 @@ use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
 use crate::path_counts::Buckets;
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::PathMetric;
 use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};

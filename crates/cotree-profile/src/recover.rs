@@ -12,10 +12,11 @@ use crate::notes::notes;
 use crate::path_counts::PathKey;
 use crate::path_recovery::recover_paths;
 use cotree_core::facts::Function;
-use cotree_core::method::entries::{self, Measured};
-use cotree_core::method::path::PathProfile;
-use cotree_core::method::{self, RecoverError};
-use cotree_core::plan::{FunctionPlan, Layout, Method, PathTable};
+use cotree_core::method::counters::entries::{self, Measured};
+use cotree_core::method::counters::{self, CounterError, CounterMethod, UnitCounterPlan};
+use cotree_core::method::path::{PathMetric, PathProfile, PathTable};
+use cotree_core::method::{Method, MethodPlan, RecoverError};
+use cotree_core::plan::CounterPlan;
 use cotree_core::profile::{EarlyExits, FunctionProfile};
 use cotree_rt::layout;
 use std::collections::HashMap;
@@ -261,21 +262,24 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
     let layout = map.plan.layout();
     let bases = &layout.main;
     let mut paths = Vec::new();
-    let (functions, failures) = if map.plan.method.counts_paths() {
-        let (recovered, failures) = recover_paths(binary, counts, &layout);
-        paths = recovered;
-        let derived = paths.iter_mut().map(|path| path.as_mut().map(|path| std::mem::take(&mut path.counts)));
-        (derived.collect(), failures)
-    } else if map.plan.method == Method::Edge {
-        recover_unit(binary, counts, &layout, &exits)
-    } else {
-        recover_plans(binary, counts, map.plan.method, &map.plan.functions, bases, &exits)
+    let (functions, failures) = match &map.plan.method {
+        MethodPlan::None => (map.program.functions().map(|_| None).collect(), Vec::new()),
+        MethodPlan::Counters(unit) if unit.method == CounterMethod::Edge => {
+            recover_unit(binary, counts, unit, bases, &exits)
+        }
+        MethodPlan::Counters(unit) => recover_plans(binary, counts, unit.method, &unit.functions, bases, &exits),
+        MethodPlan::Paths(unit) => {
+            let (recovered, failures) = recover_paths(binary, counts, unit, &layout);
+            paths = recovered;
+            let derived = paths.iter_mut().map(|path| path.as_mut().map(|path| std::mem::take(&mut path.counts)));
+            (derived.collect(), failures)
+        }
     };
     let mut profile = UnitProfile {
         unit: counts.unit,
         binary: binary.path().to_owned(),
         command: counts.command.clone(),
-        method: map.plan.method,
+        method: map.plan.method.method(),
         functions,
         paths,
         failures,
@@ -303,10 +307,12 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
     if expected != found {
         return Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found });
     }
-    if counts.metric != binary.map().plan.path_metric {
+    let metric = binary.map().plan.method.paths().map_or(PathMetric::Count, |unit| unit.metric);
+    if counts.metric != metric {
         return Err(UnitError::MetricMismatch { binary: binary.path().to_owned() });
     }
-    let hashed = |key: &PathKey| matches!(layout.tables.get(key.function as usize), Some(PathTable::Hashed { .. }));
+    let hashed =
+        |key: &PathKey| matches!(layout.tables.paths().get(key.function as usize), Some(PathTable::Hashed { .. }));
     match counts.paths.entries().iter().chain(counts.sums.entries()).find(|(key, _)| !hashed(key)) {
         Some((key, _)) => Err(UnitError::ForeignPaths { binary: binary.path().to_owned(), function: key.function }),
         None => Ok(()),
@@ -319,8 +325,8 @@ type Recovered = (Vec<Option<FunctionProfile>>, Vec<(u32, RecoverError)>);
 pub(crate) fn recover_plans<'a>(
     binary: &BinaryFile,
     counts: &UnitCounts,
-    method: Method,
-    plans: impl IntoIterator<Item = &'a FunctionPlan>,
+    method: CounterMethod,
+    plans: impl IntoIterator<Item = &'a CounterPlan>,
     bases: &[u64],
     exits: &UnitExits,
 ) -> Recovered {
@@ -329,18 +335,18 @@ pub(crate) fn recover_plans<'a>(
     let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(bases).zip(0u32..);
     let profiles = functions
         .map(|(((function, plan), &base), index)| {
-            if function.untouched.is_some() || function.blocks.is_empty() || method == Method::None {
+            if function.untouched.is_some() || function.blocks.is_empty() {
                 return None;
             }
             let base = usize::try_from(base).expect("within the counter array");
-            let counts = &counts.counters[base..base + plan.measures.len()];
+            let counts = &counts.counters[base..base + plan.key.measures.len()];
             let early = exits.by_function.get(&index).unwrap_or(&none);
             let cfg = function.cfg().expect("validated with the map");
-            match method::recover(method, function, &cfg, plan, counts, early) {
+            match counters::recover(method, function, &cfg, &plan.key, counts, early) {
                 Ok(profile) => Some(profile),
-                Err(RecoverError::NothingMeasured) => None,
+                Err(CounterError::NothingMeasured) => None,
                 Err(error) => {
-                    failures.push((index, error));
+                    failures.push((index, error.into()));
                     None
                 }
             }
@@ -350,28 +356,33 @@ pub(crate) fn recover_plans<'a>(
 }
 
 /// Recovers all functions of an edge profile, where the entries of some follow from others.
-fn recover_unit(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Recovered {
+fn recover_unit(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    unit: &UnitCounterPlan,
+    bases: &[u64],
+    exits: &UnitExits,
+) -> Recovered {
     let none = EarlyExits::default();
-    let plan = &binary.map().plan;
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&plan.functions).zip(&layout.main).zip(0u32..);
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(bases).zip(0u32..);
     let measured: Vec<Option<Measured<'_>>> = functions
         .map(|(((function, plan), &base), index)| {
             if function.untouched.is_some() || function.blocks.is_empty() {
                 return None;
             }
             let base = usize::try_from(base).expect("within the counter array");
-            let counts = &counts.counters[base..base + plan.measures.len()];
-            Some(Measured { function, plan, counts, early: exits.by_function.get(&index).unwrap_or(&none) })
+            let counts = &counts.counters[base..base + plan.key.measures.len()];
+            Some(Measured { function, key: &plan.key, counts, early: exits.by_function.get(&index).unwrap_or(&none) })
         })
         .collect();
     let mut failures = Vec::new();
-    let profiles = entries::recover(&measured, &plan.entries)
+    let profiles = entries::recover(&measured, &unit.entries)
         .into_iter()
         .zip(0u32..)
         .map(|(recovered, index)| match recovered? {
             Ok(profile) => Some(profile),
             Err(error) => {
-                failures.push((index, error));
+                failures.push((index, error.into()));
                 None
             }
         })

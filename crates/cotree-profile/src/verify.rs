@@ -1,11 +1,11 @@
 //! The check of a profile against its reference: binaries built with `--verify` carry the counters of two methods, the
-//! chosen one's and those of [`Method::Block`], and the same run feeds both.
+//! chosen one's and those of [`CounterMethod::Block`], and the same run feeds both.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::recover::{UnitError, UnitExits, check_counts, recover, recover_plans};
 use cotree_core::ids::{Block, Edge};
-use cotree_core::plan::Method;
+use cotree_core::method::counters::CounterMethod;
 
 /// What the two methods disagree about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     let profile = recover(binary, counts)?;
     let (exits, _) = UnitExits::new(binary, counts);
     let bases = plan.layout().check;
-    let (references, failures) = recover_plans(binary, counts, Method::Block, check, &bases, &exits);
+    let (references, failures) = recover_plans(binary, counts, CounterMethod::Block, check, &bases, &exits);
     let mut result = Verification::default();
     for (index, _) in profile.failures.iter().chain(&failures) {
         let mismatch =

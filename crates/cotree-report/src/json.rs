@@ -7,7 +7,7 @@ use crate::names::demangle;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Callee, Doubt, EdgeKind, InstructionCounts, Linkage, Position, Untouched};
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use cotree_core::profile::Flaw;
 use cotree_profile::counts::Runs;
 use serde::Serialize;

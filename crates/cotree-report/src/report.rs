@@ -5,7 +5,8 @@ use crate::loops;
 use crate::names::{Names, matches};
 use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
-use cotree_core::plan::{Method, PathMetric};
+use cotree_core::method::Method;
+use cotree_core::method::path::PathMetric;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -78,10 +79,10 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
     let profile = unit.profile;
     writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
     let mut facts = format!("build {}, {}", profile.unit, method_name(profile.method));
-    match unit.map.plan.path_metric {
-        PathMetric::Count => {}
-        PathMetric::Events => facts.push_str(" with the events reported along paths (cotree paths --by metric)"),
-        PathMetric::Cycles => facts.push_str(" with the time spent along paths (cotree paths --by metric)"),
+    match unit.map.plan.method.paths().map(|paths| paths.metric) {
+        None | Some(PathMetric::Count) => {}
+        Some(PathMetric::Events) => facts.push_str(" with the events reported along paths (cotree paths --by metric)"),
+        Some(PathMetric::Cycles) => facts.push_str(" with the time spent along paths (cotree paths --by metric)"),
     }
     let runs = profile.runs.total();
     if runs != 1 {
@@ -140,8 +141,8 @@ impl Report<'_> {
         let unreached: u64 = measured().map(|f| f.unreached).sum();
         let (mut counters, mut edges) = (0u128, 0u128);
         for function in self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol)) {
-            let plan = self.unit.map.plan.plan(function.index as usize);
-            counters += plan.map_or(0, |p| p.measures.len() as u128);
+            let plan = self.unit.map.plan.method.function(function.index as usize);
+            counters += plan.map_or(0, |plan| plan.counters.measures.len() as u128);
             edges += function.facts.edges.len() as u128;
         }
         let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
@@ -162,7 +163,7 @@ impl Report<'_> {
                 ),
             ),
         ];
-        if self.unit.map.plan.paths.is_empty() {
+        if self.unit.map.plan.method.paths().is_none() {
             rows.push(row("counters", grouped(counters), format!("for {}", counted(edges, "edge"))));
         } else {
             let of_function = |index: usize| self.unit.profile.paths.get(index)?.as_ref();

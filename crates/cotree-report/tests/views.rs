@@ -4,6 +4,7 @@ mod paths;
 mod sample;
 
 use cotree_core::ids::Edge;
+use cotree_core::method::MethodPlan;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_report::files::FilePattern;
 use cotree_report::flow::Flow;
@@ -234,7 +235,8 @@ fn loops_with_copies() -> Sample {
     }
     sample.map.program.modules[0].functions = vec![function.facts];
     sample.map.program.modules[1].functions.clear();
-    sample.map.plan.functions.truncate(1);
+    let MethodPlan::Counters(plan) = &mut sample.map.plan.method else { unreachable!("edges are counted") };
+    plan.functions.truncate(1);
     sample.profile.functions = vec![Some(function.profile)];
     sample
 }

@@ -13,7 +13,7 @@ use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
 use crate::ids::{Block, Counter, Edge, Loop, Site, Variable};
 use crate::loops::LoopForest;
-use crate::plan::{FunctionPlan, Measure};
+use crate::plan::{CounterPlan, Measure};
 use crate::probe::{Closing, Place, PlacedProbe, Probe};
 use crate::weighting::Weighting;
 use std::collections::BTreeMap;
@@ -175,9 +175,9 @@ impl Trades {
 
 impl Trade {
     /// Adds the counter to a plan.
-    pub fn add(&self, plan: &mut FunctionPlan) {
-        let counter = Counter::new(plan.measures.len());
-        plan.measures.push(Measure::Edge(self.edge));
+    pub fn add(&self, plan: &mut CounterPlan) {
+        let counter = Counter::new(plan.key.measures.len());
+        plan.key.measures.push(Measure::Edge(self.edge));
         plan.probes.extend(self.probes(counter));
     }
 

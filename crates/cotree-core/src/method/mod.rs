@@ -1,145 +1,130 @@
-//! The profiling methods: each module holds a `plan` and, beside it, the `recover` that undoes it.
+//! The profiling methods: one room per family of methods, and the only place that knows them all.
 //!
 //! | method | module | measures | promises |
 //! | --- | --- | --- | --- |
-//! | [`Method::Edge`] | [`edge`] | chords of a maximum spanning tree | edges and blocks |
-//! | [`Method::Block`] | [`block`] | every block and every edge | edges and blocks, by no law of flow |
-//! | [`Method::Vertex`] | [`vertex`] | blocks off a spanning tree of the quotient graph | blocks |
-//! | [`Method::VertexEdge`] | [`vertex_edge`] | chords whose cycle has a pipe | blocks |
+//! | [`Method::Edge`] | [`counters::edge`] | chords of a maximum spanning tree | edges and blocks |
+//! | [`Method::Block`] | [`counters::block`] | every block and every edge | edges and blocks, by no law of flow |
+//! | [`Method::Vertex`] | [`counters::vertex`] | blocks off a spanning tree of the quotient graph | blocks |
+//! | [`Method::VertexEdge`] | [`counters::vertex_edge`] | chords whose cycle has a pipe | blocks |
 //! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
 //! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
 //!
-//! Every `recover` trusts nothing: plans, counts and early exits come from files. What can't be right is a
-//! [`RecoverError`]; what can't have happened is [`Flaw::Inconsistent`].
+//! A method's `plan` and the `recover` that undoes it are in one room. A family has types of its own for what it plans,
+//! what is counted, and what is recovered; [`MethodPlan`] is the sum of the plans.
 
-pub mod block;
-pub mod edge;
-pub mod entries;
+pub mod counters;
+mod list;
 pub mod path;
-mod readings;
-pub mod vertex;
-pub mod vertex_edge;
 
-use crate::cfg::Cfg;
-use crate::facts::Function;
-use crate::ids::Block;
-use crate::plan::{FunctionPlan, Measure, Method};
-use crate::profile::{EarlyExits, Flaw, FunctionProfile};
-use crate::weighting::Weighting;
+pub use list::{Entry, Family, METHODS, Method, Promises};
 
-/// Why counts can't be turned into a profile.
+use crate::plan::{DerivedEntry, FunctionPlan};
+use crate::slab::Words;
+use counters::{CounterError, UnitCounterPlan};
+use path::{PathError, PathTable, UnitPathPlan};
+
+/// The plan of a link unit by its method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodPlan {
+    /// Nothing is measured.
+    None,
+    /// Counters on blocks and edges.
+    Counters(UnitCounterPlan),
+    /// Tables of paths.
+    Paths(UnitPathPlan),
+}
+
+impl MethodPlan {
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        match self {
+            Self::None => Method::None,
+            Self::Counters(plan) => plan.method.into(),
+            Self::Paths(plan) => plan.method.into(),
+        }
+    }
+
+    /// The counters, if that is what is planned.
+    #[must_use]
+    pub fn counters(&self) -> Option<&UnitCounterPlan> {
+        match self {
+            Self::Counters(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// The paths, if that is what is planned.
+    #[must_use]
+    pub fn paths(&self) -> Option<&UnitPathPlan> {
+        match self {
+            Self::Paths(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// The plan of one function by its number; `None` if there is no such function, or nothing is measured.
+    #[must_use]
+    pub fn function(&self, function: usize) -> Option<FunctionPlan<'_>> {
+        match self {
+            Self::None => None,
+            Self::Counters(plan) => plan.functions.get(function).map(FunctionPlan::from),
+            Self::Paths(plan) => plan.functions.get(function).map(FunctionPlan::from),
+        }
+    }
+
+    /// The plans of all functions, in order; none if nothing is measured.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionPlan<'_>> {
+        (0..).map_while(|function| self.function(function))
+    }
+
+    /// The functions whose entries follow from their callers' counts, by rising number.
+    #[must_use]
+    pub fn entries(&self) -> &[DerivedEntry] {
+        self.counters().map_or(&[], |plan| &plan.entries)
+    }
+
+    /// Takes the words of counters: per function, the first.
+    pub(crate) fn lay_out_counters(&self, words: &mut Words) -> Vec<u64> {
+        self.functions().map(|plan| words.take(plan.counters.measures.len() as u64)).collect()
+    }
+
+    /// Takes the words of tables, and those that the method's code needs for itself.
+    pub(crate) fn lay_out_tables(&self, words: &mut Words) -> MethodTables {
+        match self {
+            Self::None | Self::Counters(_) => MethodTables::None,
+            Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
+        }
+    }
+}
+
+/// Where the tables of a link unit lie in the slab, by its method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodTables {
+    /// The method has none.
+    None,
+    /// Per function, where its paths are counted.
+    Paths(Vec<PathTable>),
+}
+
+impl MethodTables {
+    /// Per function, where its paths are counted; empty if none are.
+    #[must_use]
+    pub fn paths(&self) -> &[PathTable] {
+        match self {
+            Self::None => &[],
+            Self::Paths(tables) => tables,
+        }
+    }
+}
+
+/// Why the counts of a function can't be turned into its profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {
-    /// The function carries no probes.
-    #[error("the function was not instrumented")]
-    NothingMeasured,
-    /// The graph is not the function's.
-    #[error("the control-flow graph does not belong to the function")]
-    ForeignGraph,
-    /// Another number of counts than of counters.
-    #[error("the plan has {expected} counters, but there are {found} counts")]
-    CounterMismatch {
-        /// Counters of the plan.
-        expected: usize,
-        /// Counts at hand.
-        found: usize,
-    },
-    /// A counter measures a block or an edge that does not exist.
-    #[error("counter {0} measures {1:?}, which the function does not have")]
-    UnknownMeasure(usize, Measure),
-    /// Another number of early exits than of call sites.
-    #[error("the function has {expected} call sites, but there are early exits for {found}")]
-    SiteMismatch {
-        /// Call sites of the function.
-        expected: usize,
-        /// Sites for which early exits are given.
-        found: usize,
-    },
-    /// A call site stands in a block that does not exist.
-    #[error("a call site stands in {0}, which the function does not have")]
-    UnknownBlock(Block),
-    /// The counters don't determine what the method promises: this plan was not made by the method.
-    #[error("the counters do not determine the counts that the method promises")]
-    Underdetermined,
-    /// The function's entries follow from a caller whose counts could not be recovered.
-    #[error("its entries follow from those of function {0}, which could not be recovered")]
-    CallerUnknown(u32),
-    /// It takes more than counters: see [`path::recover`].
-    #[error("paths are not recovered from counters alone")]
-    CountsPaths,
-    /// What is wrong with the paths.
+    /// Of a function with counters.
     #[error(transparent)]
-    Path(#[from] path::PathError),
-}
-
-/// Plans the probes of one function. Untouched functions and [`Method::None`] get an empty plan, and so do methods that
-/// count paths: see [`path::plan_as`].
-///
-/// `cfg` and `weighting` are the function's own.
-#[must_use]
-pub fn plan(method: Method, function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPlan {
-    if function.untouched.is_some() {
-        return FunctionPlan::default();
-    }
-    match method {
-        Method::None => FunctionPlan::default(),
-        Method::Edge => edge::plan(function, cfg, weighting),
-        Method::Block => block::plan(function, cfg),
-        Method::Vertex => vertex::plan(function, cfg, weighting),
-        Method::VertexEdge => vertex_edge::plan(function, cfg, weighting),
-        Method::Path | Method::PathContext => FunctionPlan::default(),
-    }
-}
-
-/// Recovers the profile of one function from the counts of its plan's counters.
-///
-/// `early` are the early exits of the run, one per call site of the function or none at all.
-///
-/// # Errors
-/// See [`RecoverError`].
-pub fn recover(
-    method: Method,
-    function: &Function,
-    cfg: &Cfg,
-    plan: &FunctionPlan,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<FunctionProfile, RecoverError> {
-    if function.untouched.is_some() {
-        return Err(RecoverError::NothingMeasured);
-    }
-    match method {
-        Method::None => Err(RecoverError::NothingMeasured),
-        Method::Edge => edge::recover(function, cfg, plan, counts, early),
-        Method::Block => block::recover(function, cfg, plan, counts, early),
-        Method::Vertex => vertex::recover(function, cfg, plan, counts, early),
-        Method::VertexEdge => vertex_edge::recover(function, cfg, plan, counts, early),
-        Method::Path | Method::PathContext => Err(RecoverError::CountsPaths),
-    }
-}
-
-/// Turns signed results into a profile: what is negative or too large saturates and is flagged.
-fn finish(
-    entries: i128,
-    blocks: Vec<i128>,
-    edges: Option<Vec<i128>>,
-    early: &EarlyExits,
-    mut consistent: bool,
-) -> FunctionProfile {
-    let mut count = |value: i128| {
-        u64::try_from(value).unwrap_or_else(|_| {
-            consistent = false;
-            if value < 0 { 0 } else { u64::MAX }
-        })
-    };
-    let entries = count(entries);
-    let blocks = blocks.into_iter().map(&mut count).collect();
-    let edges = edges.map(|edges| edges.into_iter().map(&mut count).collect());
-    FunctionProfile {
-        entries,
-        blocks,
-        edges,
-        early: if early.at_site.iter().all(|&n| n == 0) { Vec::new() } else { early.at_site.clone() },
-        flaws: if consistent { Vec::new() } else { vec![Flaw::Inconsistent] },
-    }
+    Counters(#[from] CounterError),
+    /// Of a function whose paths are counted.
+    #[error(transparent)]
+    Paths(#[from] PathError),
 }

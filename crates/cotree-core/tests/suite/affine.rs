@@ -10,8 +10,8 @@ use cotree_core::facts::{Calls, EdgeKind, Function};
 use cotree_core::ids::{Block, Edge, Loop};
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
 use cotree_core::loops::LoopForest;
-use cotree_core::method::{edge, recover};
-use cotree_core::plan::{FunctionPlan, Method};
+use cotree_core::method::counters::{CounterMethod, edge, recover};
+use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -211,7 +211,7 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-fn run(case: &Case, plan: &FunctionPlan) -> Vec<u64> {
+fn run(case: &Case, plan: &CounterPlan) -> Vec<u64> {
     let mut machine = Machine::new(&case.function, &case.cfg, plan).with_variables(&case.variables);
     for walk in &case.walks {
         machine.run(walk).unwrap();
@@ -228,7 +228,7 @@ proptest! {
         let (truth, early) = observe(function, cfg, walks).unwrap();
         let plan = edge::plan_affine(function, cfg, weighting, variables);
         let counts = run(&case, &plan);
-        prop_assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
+        prop_assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
     }
 
     /// So they do where the first block counts entries, for which one counter elsewhere is saved.
@@ -238,12 +238,12 @@ proptest! {
         let (truth, early) = observe(function, cfg, walks).unwrap();
         let trades = Trades::new(function, cfg, weighting, variables);
         let plan = edge::plan_counting_entries(function, cfg, weighting, &trades);
-        let entries = |plan: &FunctionPlan| plan.probes.iter().any(|p| p.place == Place::Start(Block(0)));
+        let entries = |plan: &CounterPlan| plan.probes.iter().any(|p| p.place == Place::Start(Block(0)));
         let alone = edge::plan_trades(function, cfg, weighting, &trades);
-        prop_assert_eq!(plan.measures.len(), alone.measures.len());
+        prop_assert_eq!(plan.key.measures.len(), alone.key.measures.len());
         prop_assert!(entries(&plan) || plan == alone);
         let counts = run(&case, &plan);
-        prop_assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
+        prop_assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
     }
 
     /// So they do where the entries are known from elsewhere; and what is foreseen without them is true.
@@ -254,11 +254,11 @@ proptest! {
         let trades = Trades::new(function, cfg, weighting, variables);
         if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &trades) {
             let counts = run(&case, &plan);
-            for (block, count) in edge::foresee(function, cfg, &plan, &counts, &early).unwrap().into_iter().enumerate() {
+            for (block, count) in edge::foresee(function, cfg, &plan.key, &counts, &early).unwrap().into_iter().enumerate() {
                 prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[block])), "block {}", block);
             }
             let entries = i128::from(truth.entries);
-            prop_assert_eq!(edge::recover_entered(function, cfg, &plan, &counts, &early, entries).unwrap(), truth);
+            prop_assert_eq!(edge::recover_entered(function, cfg, &plan.key, &counts, &early, entries).unwrap(), truth);
         }
     }
 
@@ -269,7 +269,7 @@ proptest! {
         let (truth, _) = observe(function, cfg, walks).unwrap();
         let trades = Trades::new(function, cfg, weighting, variables);
         for trade in trades.verdicts.iter().flatten().chain(trades.conditional.iter().map(|(_, trade)| trade)) {
-            let mut plan = FunctionPlan::default();
+            let mut plan = CounterPlan::default();
             trade.add(&mut plan);
             prop_assert_eq!(run(&case, &plan)[0], truth.edges.as_ref().unwrap()[trade.edge.index()], "{:?}", trade);
         }
@@ -334,9 +334,9 @@ fn random_variables_are_rich() {
         no_edge += trades.verdicts.iter().filter(|v| **v == Err(Refusal::NoEdge)).count();
         let plan = edge::plan_affine(&case.function, &case.cfg, &case.weighting, &case.variables);
         let counts = run(&case, &plan);
-        fixed += plan.fixed.len();
-        nested += plan.fixed.iter().filter(|fixed| fixed.depth > 0).count();
-        around += plan.fixed.iter().filter(|fixed| (1..7).contains(&fixed.times)).count();
+        fixed += plan.key.fixed.len();
+        nested += plan.key.fixed.iter().filter(|fixed| fixed.depth > 0).count();
+        around += plan.key.fixed.iter().filter(|fixed| (1..7).contains(&fixed.times)).count();
         conditional += trades.conditional.len();
         let truth = observe(&case.function, &case.cfg, &case.walks).unwrap().0.edges.unwrap();
         for (_, trade) in &trades.conditional {
@@ -391,7 +391,7 @@ fn counter(cfg: &Cfg, header: usize, steps: &[(usize, usize, i64)], bits: u32) -
     }
 }
 
-fn counts_inside(plan: &FunctionPlan, cfg: &Cfg) -> usize {
+fn counts_inside(plan: &CounterPlan, cfg: &Cfg) -> usize {
     let loops = LoopForest::new(cfg, &Dfs::new(cfg));
     let inside = |place: Place| match place {
         Place::Start(b) | Place::End(b) => loops.innermost(b).is_some(),
@@ -414,7 +414,7 @@ fn count_zeros_has_no_counter_in_its_loop() {
     let i = counter(&cfg, 1, &[(4, 1, 1)], 32);
     let sum = counter(&cfg, 1, &[(3, 4, 1)], 32);
     let plan = edge::plan_affine(&f, &cfg, &weighting, &[i, sum]);
-    assert_eq!(plan.measures.len(), plain.measures.len(), "as many counters as ever");
+    assert_eq!(plan.key.measures.len(), plain.key.measures.len(), "as many counters as ever");
     assert_eq!(counts_inside(&plan, &cfg), 0, "{plan:?}");
 }
 
@@ -433,7 +433,7 @@ fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
     let variables = i(&[1]);
     let plan = edge::plan_affine(&f, &cfg, &weighting, &variables);
     assert_eq!((counts_inside(&plain, &cfg), counts_inside(&plan, &cfg)), (1, 0), "{plan:?}");
-    assert_eq!(plan.measures.len(), plain.measures.len());
+    assert_eq!(plan.key.measures.len(), plain.key.measures.len());
     // Three turns by one way, one by the other, two by the first again.
     let mut machine = Machine::new(&f, &cfg, &plan).with_variables(&variables);
     let mut walks = Vec::new();
@@ -447,7 +447,7 @@ fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
     let (truth, early) = observe(&f, &cfg, &walks).unwrap();
     assert_eq!(truth.edges.as_ref().unwrap()[edge_between(&cfg, 1, 2).index()], 5);
     let counts = machine.into_effects().counters;
-    assert_eq!(recover(Method::Edge, &f, &cfg, &plan, &counts, &early).unwrap(), truth);
+    assert_eq!(recover(CounterMethod::Edge, &f, &cfg, &plan.key, &counts, &early).unwrap(), truth);
 }
 
 #[test]
@@ -456,7 +456,7 @@ fn first_occurrence_has_no_counter_in_its_loop() {
     let (f, cfg) = function(&[&[1], &[2, 3], &[1], &[4]]);
     let p = counter(&cfg, 1, &[(2, 1, 8)], 64);
     let plan = edge::plan_affine(&f, &cfg, &Weighting::expected(&f, &cfg), &[p]);
-    assert_eq!((plan.measures.len(), counts_inside(&plan, &cfg)), (2, 0));
+    assert_eq!((plan.key.measures.len(), counts_inside(&plan, &cfg)), (2, 0));
 }
 
 #[test]
@@ -529,7 +529,7 @@ fn an_exit_in_the_middle_knows_what_it_has_missed() {
     ];
     let i = [counter(&cfg, 1, &[(2, 1, -3)], 64)];
     let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &i);
-    let mut plan = FunctionPlan::default();
+    let mut plan = CounterPlan::default();
     let trade = trades.verdicts[0].as_ref().unwrap();
     trade.add(&mut plan);
     let mut machine = Machine::new(&f, &cfg, &plan).with_variables(&i);

@@ -2,7 +2,7 @@
 
 use cotree_core::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::vertex_edge::{counted, determines_blocks};
+use cotree_core::method::counters::vertex_edge::{counted, determines_blocks};
 use cotree_core::spanning::{Claim, Extreme, SpanningTree};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;

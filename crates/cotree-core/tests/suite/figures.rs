@@ -5,10 +5,10 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Until, Walk, observe, run};
-use cotree_core::method::vertex_edge::determines_blocks;
-use cotree_core::method::{RecoverError, edge, plan, recover, vertex_edge};
+use cotree_core::method::counters::vertex_edge::determines_blocks;
+use cotree_core::method::counters::{CounterError, CounterMethod, edge, plan, recover, vertex_edge};
 use cotree_core::placement::{Placer, add_block_counter, add_counter};
-use cotree_core::plan::{FunctionPlan, Method};
+use cotree_core::plan::CounterPlan;
 use cotree_core::profile::{EarlyExits, Flaw};
 use cotree_core::spanning::Extreme;
 use cotree_core::statistics::PlanStatistics;
@@ -54,9 +54,9 @@ impl Figure {
         Walk { from: From::Entry, edges, until }
     }
 
-    fn counting(&self, edges: &[Edge]) -> FunctionPlan {
+    fn counting(&self, edges: &[Edge]) -> CounterPlan {
         let placer = Placer::new(&self.function, &self.cfg);
-        let mut plan = FunctionPlan::default();
+        let mut plan = CounterPlan::default();
         edges.iter().for_each(|&e| add_counter(&mut plan, placer.direct(e)));
         plan
     }
@@ -73,11 +73,11 @@ impl Figure {
     }
 
     /// The cheapest set of counted edges under which the method's recovery finds all it promises.
-    fn cheapest(&self, method: Method) -> f64 {
+    fn cheapest(&self, method: CounterMethod) -> f64 {
         let enough = |edges: &Vec<Edge>| {
             let plan = self.counting(edges);
-            let counts = vec![0; plan.measures.len()];
-            recover(method, &self.function, &self.cfg, &plan, &counts, &EarlyExits::default()).is_ok()
+            let counts = vec![0; plan.key.measures.len()];
+            recover(method, &self.function, &self.cfg, &plan.key, &counts, &EarlyExits::default()).is_ok()
         };
         self.edge_sets().filter(enough).map(|edges| self.cost(&edges)).fold(f64::INFINITY, f64::min)
     }
@@ -107,15 +107,15 @@ fn figure_5_two_placements_of_one_graph() {
     assert_eq!(figure.cost(&a), 16.75);
     let tree = edge::spanning_tree(&Placer::new(function, cfg), cfg, weighting, Extreme::Maximum);
     assert_eq!(tree.chord_cost(weighting), 11.5);
-    assert_eq!(figure.cheapest(Method::Edge), 11.5, "no placement is cheaper");
+    assert_eq!(figure.cheapest(CounterMethod::Edge), 11.5, "no placement is cheaper");
 
     // Both placements recover the same run.
     let walks = [figure.walk("P Q A R C P Q B R EXIT", Until::Exit), figure.walk("P Q B R C P EXIT", Until::Exit)];
     let (truth, early) = observe(function, cfg, &walks).unwrap();
-    for plan in [figure.counting(&a), plan(Method::Edge, function, cfg, weighting)] {
-        assert_eq!(plan.measures.len(), cfg.edge_count() - (cfg.block_count() - 1), "|E| − (|V| − 1) counters");
+    for plan in [figure.counting(&a), plan(CounterMethod::Edge, function, cfg, weighting)] {
+        assert_eq!(plan.key.measures.len(), cfg.edge_count() - (cfg.block_count() - 1), "|E| − (|V| − 1) counters");
         let counts = run(function, cfg, &plan, &walks).unwrap();
-        assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
+        assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
     }
 }
 
@@ -129,12 +129,12 @@ fn figure_7_early_termination() {
     assert_eq!(early.at_site, [1]);
     let counts = run(function, cfg, &plan, &walks).unwrap();
     let of = |early: &EarlyExits, e: &str| {
-        let profile = recover(Method::Edge, function, cfg, &plan, &counts, early).unwrap();
+        let profile = recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, early).unwrap();
         profile.edges.unwrap()[figure.edge(e).index()]
     };
     assert_eq!(of(&EarlyExits::default(), "A→R"), 1, "(a) without the edge A→EXIT the count is wrong");
     assert_eq!(of(&early, "A→R"), 0, "(b) with it, it is right");
-    assert_eq!(recover(Method::Edge, function, cfg, &plan, &counts, &early).unwrap(), truth);
+    assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
 }
 
 /// Fig. 6 takes `max − min` and would report a flow of −3 as 3.
@@ -143,8 +143,9 @@ fn erratum_figure_6_negative_flow_is_flagged() {
     let figure = figure_1(&[]);
     let Figure { function, cfg, .. } = &figure;
     let plan = figure.counting(&figure.edges("P→Q Q→A P→EXIT R→EXIT"));
-    let recovered =
-        |counts: [u64; 4]| recover(Method::Edge, function, cfg, &plan, &counts, &EarlyExits::default()).unwrap();
+    let recovered = |counts: [u64; 4]| {
+        recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &EarlyExits::default()).unwrap()
+    };
     let sound = recovered([5, 2, 1, 1]);
     assert_eq!(sound.flaws, []);
     assert_eq!(sound.edges.unwrap()[figure.edge("Q→B").index()], 3);
@@ -185,16 +186,16 @@ fn figure_4_the_three_problems() {
     assert_eq!(statistics.edge.increments, 62.0);
     assert_eq!(statistics.vertex_edge.increments, 59.0);
     // "In each case … no lower cost placements will suffice."
-    assert_eq!(figure.cheapest(Method::Edge), 62.0);
-    assert_eq!(figure.cheapest(Method::VertexEdge), 59.0);
+    assert_eq!(figure.cheapest(CounterMethod::Edge), 62.0);
+    assert_eq!(figure.cheapest(CounterMethod::VertexEdge), 59.0);
     let blocks: Vec<Block> = cfg.blocks().filter(|&b| b != cfg.exit()).collect();
     let sets = (0u32..1 << blocks.len()).map(|set| blocks.iter().filter(move |b| set >> b.0 & 1 == 1));
     let cheapest = sets
         .filter(|set| {
-            let mut plan = FunctionPlan::default();
+            let mut plan = CounterPlan::default();
             set.clone().for_each(|&b| add_block_counter(&mut plan, b));
-            let counts = vec![0; plan.measures.len()];
-            recover(Method::Vertex, function, cfg, &plan, &counts, &EarlyExits::default()).is_ok()
+            let counts = vec![0; plan.key.measures.len()];
+            recover(CounterMethod::Vertex, function, cfg, &plan.key, &counts, &EarlyExits::default()).is_ok()
         })
         .map(|set| set.map(|&b| weighting.block(b)).sum::<f64>())
         .fold(f64::INFINITY, f64::min);
@@ -237,18 +238,21 @@ fn pipeless_cycles_are_accepted_and_piped_ones_rejected() {
     let counts = run(function, cfg, &plan, &one).unwrap();
     assert_eq!(counts, run(function, cfg, &plan, &other).unwrap(), "no counter can tell them apart");
     truth.edges = None;
-    assert_eq!(recover(Method::VertexEdge, function, cfg, &plan, &counts, &early).unwrap(), truth);
+    assert_eq!(recover(CounterMethod::VertexEdge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
     assert_eq!(
-        recover(Method::Edge, function, cfg, &plan, &counts, &early),
-        Err(RecoverError::Underdetermined),
+        recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early),
+        Err(CounterError::Underdetermined),
         "an edge profile needs every cycle broken"
     );
 
     // f→g→EXIT and f→h→EXIT make a diamond: piped at g and h.
     let piped: Vec<Edge> = counted.into_iter().filter(|e| !figure.edges("f→g f→h").contains(e)).collect();
     let plan = figure.counting(&piped);
-    let counts = vec![0; plan.measures.len()];
-    assert_eq!(recover(Method::VertexEdge, function, cfg, &plan, &counts, &early), Err(RecoverError::Underdetermined));
+    let counts = vec![0; plan.key.measures.len()];
+    assert_eq!(
+        recover(CounterMethod::VertexEdge, function, cfg, &plan.key, &counts, &early),
+        Err(CounterError::Underdetermined)
+    );
 }
 
 /// Fig. 9: two simple pipeless cycles that share a block make a cycle with a pipe, but not a simple one.

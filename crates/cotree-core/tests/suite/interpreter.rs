@@ -5,7 +5,7 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Counter, Edge, Site, Table};
 use cotree_core::interpret::{From, Machine, Until, Walk, WalkError, observe};
-use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use std::collections::BTreeMap;
 
@@ -17,11 +17,10 @@ fn example() -> (Function, Cfg) {
     (function, cfg)
 }
 
-fn plan(probes: &[(Place, Probe)]) -> FunctionPlan {
-    FunctionPlan {
+fn plan(probes: &[(Place, Probe)]) -> CounterPlan {
+    CounterPlan {
         probes: probes.iter().map(|&(place, probe)| PlacedProbe { place, probe }).collect(),
-        measures: vec![Measure::Block(Block(0)); 2],
-        ..FunctionPlan::default()
+        key: CounterKey { measures: vec![Measure::Block(Block(0)); 2], ..CounterKey::default() },
     }
 }
 

@@ -9,8 +9,7 @@ use cotree_core::dominators::Dominators;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Until, Walk, observe, run};
-use cotree_core::method::{plan, recover};
-use cotree_core::plan::Method;
+use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::statistics::PlanStatistics;
 use cotree_core::weighting::Weighting;
 use std::time::{Duration, Instant};
@@ -75,13 +74,14 @@ fn check(name: &str, blocks: usize, edges: &[(usize, usize, bool)]) {
     let walks =
         [walk(&cfg, &function, 1, false), walk(&cfg, &function, 2, true), walk(&cfg, &function, 3, false), revived];
     let (truth, early) = observe(&function, &cfg, &walks).unwrap();
-    for method in [Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge] {
+    for method in [CounterMethod::Edge, CounterMethod::Block, CounterMethod::Vertex, CounterMethod::VertexEdge] {
         let (made, _) = timed(&format!("plan {method:?}"), || plan(method, &function, &cfg, &weighting));
         let counts = run(&function, &cfg, &made, &walks).unwrap();
-        let (profile, _) =
-            timed(&format!("recover {method:?}"), || recover(method, &function, &cfg, &made, &counts, &early).unwrap());
+        let (profile, _) = timed(&format!("recover {method:?}"), || {
+            recover(method, &function, &cfg, &made.key, &counts, &early).unwrap()
+        });
         let mut expected = truth.clone();
-        if matches!(method, Method::Vertex | Method::VertexEdge) {
+        if matches!(method, CounterMethod::Vertex | CounterMethod::VertexEdge) {
             expected.edges = None;
         }
         assert!(profile == expected, "{name}: {method:?} is not exact");

@@ -7,8 +7,8 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
 use cotree_core::ids::Edge;
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
-use cotree_core::method::path::numbering::{MOST_PATHS, Numbering};
-use cotree_core::method::path::{self, PathOptions, PathPlan};
+use cotree_core::method::path::numbering::Numbering;
+use cotree_core::method::path::{self, MOST_PATHS, PathOptions, PathPlan};
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 use std::time::Instant;
@@ -37,11 +37,11 @@ fn planned(name: &str, f: &Function, cfg: &Cfg, weighting: &Weighting, limit: u6
         "    {name:<28}{:>8} blocks {:>12.3?}: {} paths, {} + {} cuts",
         f.blocks.len(),
         start.elapsed(),
-        plan.paths,
-        plan.cuts.edges.len(),
-        plan.cuts.blocks.len()
+        plan.key.paths,
+        plan.key.cuts.edges.len(),
+        plan.key.cuts.blocks.len()
     );
-    assert!(plan.paths <= limit.clamp(f.edges.len() as u64, MOST_PATHS), "{name}");
+    assert!(plan.key.paths <= limit.clamp(f.edges.len() as u64, MOST_PATHS), "{name}");
     plan
 }
 
@@ -62,13 +62,13 @@ fn random_walk(cfg: &Cfg, mut state: u64, most: usize) -> Walk {
 fn check_walks(f: &Function, cfg: &Cfg, plan: &PathPlan, most: usize) {
     let runs = if cfg!(debug_assertions) && f.blocks.len() > 10_000 { 2 } else { 20 };
     let walks: Vec<Walk> = (0..runs).map(|seed| random_walk(cfg, seed, most)).collect();
-    let mut machine = Machine::new(f, cfg, &plan.plan);
+    let mut machine = Machine::new(f, cfg, plan);
     for walk in &walks {
         machine.run(walk).unwrap();
     }
     let effects = machine.into_effects();
     let table: Vec<(u64, u64)> = effects.paths.iter().map(|(k, &n)| (k.1.cast_unsigned(), n)).collect();
-    let profile = path::recover(f, cfg, plan, &effects.counters, &table, &[]).unwrap();
+    let profile = path::recover(f, cfg, &plan.key, &effects.counters, &table, &[]).unwrap();
     assert!(profile.counts == observe(f, cfg, &walks).unwrap().0);
 }
 
@@ -77,8 +77,8 @@ fn more_paths_than_numbers() {
     for count in [62, 63, 64, 65, 1000] {
         let (f, cfg) = diamonds(count);
         let plan = planned("conditionals", &f, &cfg, &Weighting::heuristic(&cfg), u64::MAX);
-        assert_eq!(plan.cuts.edges.is_empty(), count <= 62);
-        assert!(plan.cuts.edges.len() <= count / 10, "{} cuts", plan.cuts.edges.len());
+        assert_eq!(plan.key.cuts.edges.is_empty(), count <= 62);
+        assert!(plan.key.cuts.edges.len() <= count / 10, "{} cuts", plan.key.cuts.edges.len());
         check_walks(&f, &cfg, &plan, usize::MAX);
     }
 }
@@ -90,9 +90,9 @@ fn hot_paths_stay_whole() {
     let weight = |e: Edge| if e.0.is_multiple_of(2) { 99.5 } else { 0.5 };
     let weighting = Weighting::new(&cfg, cfg.edges().map(weight).collect());
     let plan = planned("biased conditionals", &f, &cfg, &weighting, u64::MAX);
-    assert!(plan.cuts.edges.iter().all(|e| !e.0.is_multiple_of(2)));
+    assert!(plan.key.cuts.edges.iter().all(|e| !e.0.is_multiple_of(2)));
     let hot = cfg.edges().filter(|e| e.0.is_multiple_of(2) && *e != cfg.exit_edge()).collect();
-    let mut machine = Machine::new(&f, &cfg, &plan.plan);
+    let mut machine = Machine::new(&f, &cfg, &plan);
     machine.run(&Walk { from: From::Entry, edges: hot, until: Until::Exit }).unwrap();
     assert_eq!(machine.effects().paths.len(), 1);
     check_walks(&f, &cfg, &plan, usize::MAX);
@@ -133,7 +133,7 @@ fn large_graphs() {
         let weighting = Weighting::expected(&f, &cfg);
         let plan = planned(name, &f, &cfg, &weighting, u64::MAX);
         let start = Instant::now();
-        Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+        Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
         eprintln!("    {:<28}{:>28.3?}", "its numbering alone", start.elapsed());
         check_walks(&f, &cfg, &plan, 2000);
     }
@@ -157,7 +157,7 @@ fn threaded_code() {
     own.push((handlers - 1, handlers, true));
     let (f, cfg) = case(handlers, &own);
     let plan = planned("a computed goto each", &f, &cfg, &Weighting::expected(&f, &cfg), u64::MAX);
-    assert_eq!(plan.paths, (handlers as u64 - 1) * (handlers as u64 - 1) + 1);
+    assert_eq!(plan.key.paths, (handlers as u64 - 1) * (handlers as u64 - 1) + 1);
     check_walks(&f, &cfg, &plan, 2000);
 }
 
@@ -195,7 +195,7 @@ fn updates_are_small_where_numbers_are_large() {
     let (f, cfg) = case(exit, &edges);
     let options = PathOptions { window: 0, ..PathOptions::default() };
     let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), options).unwrap();
-    assert!(plan.paths > 1 << 34);
+    assert!(plan.key.paths > 1 << 34);
     let simple = |place: Place| match place {
         Place::Start(block) | Place::End(block) => (first..looping).contains(&block.index()),
         Place::Edge(edge) => (first..looping).contains(&cfg.src(edge).index()),
@@ -204,8 +204,7 @@ fn updates_are_small_where_numbers_are_large() {
         Probe::Add(_, k) => Some(k),
         _ => None,
     };
-    let updates: Vec<i64> =
-        plan.plan.probes.iter().filter(|p| simple(p.place)).filter_map(|p| update(p.probe)).collect();
+    let updates: Vec<i64> = plan.probes.iter().filter(|p| simple(p.place)).filter_map(|p| update(p.probe)).collect();
     assert!(updates.len() >= SIMPLE && updates.iter().all(|&k| i32::try_from(k).is_ok()), "{updates:?}");
     check_walks(&f, &cfg, &plan, 500);
 }
@@ -219,9 +218,9 @@ fn what_is_thought_to_run_has_the_first_numbers() {
     let even = |edge: Edge| edge.index() < 28 && edge.index() % 4 < 2;
     let weights = cfg.edges().map(|edge| if rare(edge) && !even(edge) { 1.0 } else { 1000.0 }).collect();
     let plan = path::plan(&f, &cfg, &Weighting::new(&cfg, weights), PathOptions::default()).unwrap();
-    assert!(plan.paths == 1 << CONDITIONS && !plan.cuts.apart.is_empty());
-    let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
-    let window = plan.windows[0];
+    assert!(plan.key.paths == 1 << CONDITIONS && !plan.key.cuts.apart.is_empty());
+    let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
+    let window = plan.key.windows[0];
     assert!(window.first == 0 && window.len == numbering.window() && window.len <= 1024);
     let usual: Vec<_> = window
         .numbers()

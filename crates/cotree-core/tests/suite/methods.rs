@@ -5,9 +5,9 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Counter, Edge};
 use cotree_core::interpret::{Walk, observe, run};
-use cotree_core::method::{edge, plan, recover};
+use cotree_core::method::counters::{CounterMethod, edge, plan, recover};
 use cotree_core::placement::Placer;
-use cotree_core::plan::{FunctionPlan, Measure, Method};
+use cotree_core::plan::{CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::spanning::Extreme;
@@ -24,10 +24,10 @@ fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting)> {
     })
 }
 
-fn profile(method: Method, f: &Function, cfg: &Cfg, plan: &FunctionPlan, walks: &[Walk]) -> FunctionProfile {
+fn profile(method: CounterMethod, f: &Function, cfg: &Cfg, plan: &CounterPlan, walks: &[Walk]) -> FunctionProfile {
     let (_, early) = observe(f, cfg, walks).unwrap();
     let counts = run(f, cfg, plan, walks).unwrap();
-    recover(method, f, cfg, plan, &counts, &early).unwrap()
+    recover(method, f, cfg, &plan.key, &counts, &early).unwrap()
 }
 
 proptest! {
@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn edge_profiles_are_exact((f, cfg, walks, weighting) in cases()) {
         let (truth, _) = observe(&f, &cfg, &walks).unwrap();
-        for method in [Method::Edge, Method::Block] {
+        for method in [CounterMethod::Edge, CounterMethod::Block] {
             let plan = plan(method, &f, &cfg, &weighting);
             prop_assert_eq!(profile(method, &f, &cfg, &plan, &walks), truth.clone(), "{:?}", method);
         }
@@ -46,7 +46,7 @@ proptest! {
     fn vertex_profiles_are_exact((f, cfg, walks, weighting) in cases()) {
         let (mut truth, _) = observe(&f, &cfg, &walks).unwrap();
         truth.edges = None;
-        for method in [Method::Vertex, Method::VertexEdge] {
+        for method in [CounterMethod::Vertex, CounterMethod::VertexEdge] {
             let plan = plan(method, &f, &cfg, &weighting);
             prop_assert_eq!(profile(method, &f, &cfg, &plan, &walks), truth.clone(), "{:?}", method);
         }
@@ -58,18 +58,18 @@ proptest! {
         let placer = Placer::new(&f, &cfg);
         let tree = edge::spanning_tree(&placer, &cfg, &weighting, Extreme::Maximum);
         let naive = naive_plan(&cfg, tree.chords());
-        let clever = plan(Method::Edge, &f, &cfg, &weighting);
-        prop_assert_eq!(naive.measures.len(), clever.measures.len());
+        let clever = plan(CounterMethod::Edge, &f, &cfg, &weighting);
+        prop_assert_eq!(naive.key.measures.len(), clever.key.measures.len());
         prop_assert_eq!(
-            profile(Method::Edge, &f, &cfg, &naive, &walks),
-            profile(Method::Edge, &f, &cfg, &clever, &walks)
+            profile(CounterMethod::Edge, &f, &cfg, &naive, &walks),
+            profile(CounterMethod::Edge, &f, &cfg, &clever, &walks)
         );
     }
 
     /// No probe stands where the back end could not put it, or where it would say something else than it means.
     #[test]
     fn places_can_be_built((f, cfg, _, weighting) in cases()) {
-        for method in [Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge] {
+        for method in [CounterMethod::Edge, CounterMethod::Block, CounterMethod::Vertex, CounterMethod::VertexEdge] {
             let plan = plan(method, &f, &cfg, &weighting);
             for placed in &plan.probes {
                 match (placed.place, placed.probe) {
@@ -92,11 +92,11 @@ proptest! {
     }
 }
 
-fn naive_plan(cfg: &Cfg, edges: impl Iterator<Item = Edge>) -> FunctionPlan {
-    let mut plan = FunctionPlan::default();
+fn naive_plan(cfg: &Cfg, edges: impl Iterator<Item = Edge>) -> CounterPlan {
+    let mut plan = CounterPlan::default();
     for (i, e) in edges.enumerate() {
         assert_ne!(e, cfg.exit_edge());
-        plan.measures.push(Measure::Edge(e));
+        plan.key.measures.push(Measure::Edge(e));
         plan.probes.push(PlacedProbe { place: Place::Edge(e), probe: Probe::Count(Counter::new(i)) });
     }
     plan
@@ -116,9 +116,9 @@ fn random_walks_are_rich() {
         abandoned += walks.iter().filter(|w| matches!(w.until, Until::Site(_))).count();
         revived += walks.iter().filter(|w| matches!(w.from, From::Site(_))).count();
         long += walks.iter().filter(|w| w.edges.len() > 5).count();
-        let edge = plan(Method::Edge, &f, &cfg, &weighting);
+        let edge = plan(CounterMethod::Edge, &f, &cfg, &weighting);
         if_taken += edge.probes.iter().filter(|p| matches!(p.probe, Probe::CountIfTaken(..))).count();
-        freed += edge.measures.len() - plan(Method::VertexEdge, &f, &cfg, &weighting).measures.len();
+        freed += edge.key.measures.len() - plan(CounterMethod::VertexEdge, &f, &cfg, &weighting).key.measures.len();
     }
     let seen = [returned, abandoned, revived, long, if_taken, freed];
     assert!(seen.iter().all(|&n| n > 100), "{seen:?}");

@@ -2,10 +2,13 @@
 
 use crate::random;
 use cotree_core::facts::Function;
-use cotree_core::method::path::windows::{Room, Window, worth_arrays, worth_windows};
-use cotree_core::method::path::{self, PathOptions, PathPlan};
-use cotree_core::plan::MOST_PATH_ARRAY;
-use cotree_core::plan::{Method, PATH_CACHE, PathTable, UnitPlan};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::path::windows::{Room, worth_arrays, worth_windows};
+use cotree_core::method::path::{
+    self, MOST_PATH_ARRAY, PATH_ARRAY, PATH_CACHE, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, PathTable,
+    UnitPathPlan, Window,
+};
+use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 
 /// A chain of so many diamonds: 2^n paths.
@@ -18,13 +21,13 @@ fn diamonds(count: usize) -> (Function, PathPlan) {
     let function = random::function(3 * count + 1, &edges, &[]);
     let cfg = function.cfg().unwrap();
     let plan = path::plan(&function, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
-    assert_eq!(plan.paths, 1 << count);
+    assert_eq!(plan.key.paths, 1 << count);
     (function, plan)
 }
 
 fn chosen(functions: &[(usize, f64)], array: u64, room: Room) -> Vec<usize> {
     let made: Vec<_> = functions.iter().map(|&(count, counts)| (diamonds(count), counts)).collect();
-    let functions: Vec<_> = made.iter().map(|((function, plan), counts)| (function, plan, *counts)).collect();
+    let functions: Vec<_> = made.iter().map(|((function, plan), counts)| (function, &plan.key, *counts)).collect();
     worth_arrays(&functions, array, room)
 }
 
@@ -43,15 +46,15 @@ fn what_counts_most_per_word_comes_first() {
 fn large_arrays_lie_behind_others() {
     let array = |count: usize, behind: bool| {
         let plan = diamonds(count).1;
-        let windows = vec![Window { first: 0, len: plan.paths }];
-        PathPlan { windows, behind, ..plan }
+        let windows = vec![Window { first: 0, len: plan.key.paths }];
+        PathPlan { key: PathKey { windows, behind, ..plan.key }, ..plan }
     };
-    let paths = vec![array(12, true), array(3, false), array(11, true), diamonds(13).1, array(4, false)];
-    let plan = UnitPlan { paths, ..UnitPlan::of_counters(Method::Path, Vec::new(), None) };
-    let layout = plan.layout();
-    let windows = plan.paths[3].words_of_windows();
+    let functions = vec![array(12, true), array(3, false), array(11, true), diamonds(13).1, array(4, false)];
+    let paths = UnitPathPlan { method: PathMethod::Plain, functions, array: PATH_ARRAY, metric: PathMetric::Count };
+    let windows = paths.functions[3].key.words_of_windows();
+    let layout = UnitPlan::new(MethodPlan::Paths(paths)).layout();
     let places = [8 + windows + 16, 0, 8 + windows + 16 + 4096, 8, 8 + windows];
-    for (table, place) in layout.tables.iter().zip(places) {
+    for (table, place) in layout.tables.paths().iter().zip(places) {
         match *table {
             PathTable::Array { base } => assert_eq!(base, place),
             PathTable::Hashed { windows, cache, .. } => assert_eq!((windows, cache), (place, layout.counter_count)),

@@ -7,8 +7,7 @@ use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Until, Walk};
 use cotree_core::method::path::graph::Role;
 use cotree_core::method::path::numbering::Numbering;
-use cotree_core::method::path::{self, AtCalls, PathOptions, PathPlan};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::{self, AtCalls, PathMetric, PathOptions, PathPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -106,7 +105,7 @@ impl Hand<'_> {
 }
 
 fn by_hand(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u64) -> Table {
-    let numbering = Numbering::new(f, cfg, &plan.cuts).unwrap();
+    let numbering = Numbering::new(f, cfg, &plan.key.cuts).unwrap();
     let mut hand = Hand {
         numbering: &numbering,
         events: Events(seed),
@@ -122,7 +121,7 @@ fn by_hand(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u64) 
 fn by_machine(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u64) -> Table {
     let mut events = Events(seed);
     let mut next = || events.next();
-    let mut machine = Machine::new(f, cfg, &plan.plan).with_events(&mut next);
+    let mut machine = Machine::new(f, cfg, plan).with_events(&mut next);
     for walk in walks {
         machine.run(walk).unwrap();
     }
@@ -136,7 +135,7 @@ fn by_machine(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u6
 }
 
 fn copies(plan: &PathPlan) -> Vec<PlacedProbe> {
-    plan.plan.probes.iter().copied().filter(|placed| matches!(placed.probe, Probe::Linear { .. })).collect()
+    plan.probes.iter().copied().filter(|placed| matches!(placed.probe, Probe::Linear { .. })).collect()
 }
 
 proptest! {
@@ -158,10 +157,10 @@ proptest! {
         let options = PathOptions { limit, array, window: array, metric: PathMetric::Events };
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
         prop_assert_eq!(by_machine(&f, &cfg, &plan, &walks, seed), by_hand(&f, &cfg, &plan, &walks, seed));
-        prop_assert!(plan.calls.iter().all(|(_, at)| *at != AtCalls::Counted));
+        prop_assert!(plan.key.calls.iter().all(|(_, at)| *at != AtCalls::Counted));
         // Paths and their numbers are the same with a metric as without.
         let bare = path::plan(&f, &cfg, &weighting, PathOptions { metric: PathMetric::Count, ..options }).unwrap();
-        prop_assert_eq!((&plan.cuts, plan.paths, copies(&plan)), (&bare.cuts, bare.paths, copies(&bare)));
+        prop_assert_eq!((&plan.key.cuts, plan.key.paths, copies(&plan)), (&bare.key.cuts, bare.key.paths, copies(&bare)));
         if let Ok(plan) = path::plan_context(&f, &cfg, &weighting, options) {
             prop_assert_eq!(by_machine(&f, &cfg, &plan, &walks, seed), by_hand(&f, &cfg, &plan, &walks, seed));
         }
@@ -175,11 +174,11 @@ fn paths_are_counted_where_they_end() {
     let cfg = f.cfg().unwrap();
     let options = PathOptions { metric: PathMetric::Cycles, ..PathOptions::default() };
     let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), options).unwrap();
-    let counting = plan.plan.probes.iter().filter(|p| matches!(p.probe, Probe::CountPath(..)));
+    let counting = plan.probes.iter().filter(|p| matches!(p.probe, Probe::CountPath(..)));
     assert_eq!(counting.map(|p| p.place).collect::<Vec<_>>(), [Place::End(Block(2))]);
     let walk = Walk { from: From::Entry, edges: [0, 1, 1, 2, 3].map(Edge).to_vec(), until: Until::Exit };
     let mut one = || 1;
-    let mut machine = Machine::new(&f, &cfg, &plan.plan).with_events(&mut one);
+    let mut machine = Machine::new(&f, &cfg, &plan).with_events(&mut one);
     machine.run(&walk).unwrap();
     assert_eq!(machine.effects().sums.values().copied().collect::<Vec<_>>(), [10]);
 }

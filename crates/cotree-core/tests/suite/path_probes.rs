@@ -32,7 +32,7 @@ fn render(edges: &[(usize, usize)], plan: &PathPlan) -> String {
     };
     let mut text = String::new();
     let mut last = None;
-    for placed in &plan.plan.probes {
+    for placed in &plan.probes {
         if last.replace(placed.place) != Some(placed.place) {
             write!(text, "\n{}", at(placed.place)).unwrap();
         }
@@ -47,7 +47,7 @@ fn render(edges: &[(usize, usize)], plan: &PathPlan) -> String {
         }
         .unwrap();
     }
-    for (block, calls) in &plan.calls {
+    for (block, calls) in &plan.key.calls {
         match calls {
             AtCalls::Query(k) => write!(text, "\ncalls of {}: r{k:+}", name(*block)),
             AtCalls::Known(k) => write!(text, "\ncalls of {}: {k}", name(*block)),
@@ -151,6 +151,6 @@ fn the_cost_of_a_loop() {
     assert_eq!((cost.most_paths, cost.array_entries, cost.limited_functions), (8, 8, 0));
     let few =
         path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions { limit: 1, ..PathOptions::default() }).unwrap();
-    assert!(few.paths < 8);
+    assert!(few.key.paths < 8);
     assert_eq!(PathCost::of(&few, &f, &cfg, &run, 8).limited_functions, 1);
 }

@@ -68,7 +68,7 @@ fn prefix(f: &Function, cfg: &Cfg, earlier: &[Walk], block: Block) -> Option<Vec
 /// Runs the walks; those that come to life do so with the registers of an activation that had got there. (Walks from
 /// blocks that the entry does not reach are dropped from the list.)
 fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
-    let mut machine = Machine::new(f, cfg, &plan.plan);
+    let mut machine = Machine::new(f, cfg, plan);
     let mut abandoned = Vec::new();
     let mut done: Vec<Walk> = Vec::new();
     for walk in walks.drain(..) {
@@ -76,7 +76,7 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
         if let From::Site(site) = walk.from {
             let Some(edges) = prefix(f, cfg, &done, f.calls[site].block) else { continue };
             let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
-            registers = Machine::new(f, cfg, &plan.plan).run(&before).unwrap();
+            registers = Machine::new(f, cfg, plan).run(&before).unwrap();
             abandoned.push(Abandoned { site, register: Some(registers.get(Reg::PathSum)), count: -1 });
         }
         let registers = machine.run_with(&walk, registers).unwrap();
@@ -97,11 +97,11 @@ fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
 }
 
 fn copies(plan: &PathPlan) -> impl Iterator<Item = &PlacedProbe> {
-    plan.plan.probes.iter().filter(|placed| matches!(placed.probe, Probe::Linear { .. }))
+    plan.probes.iter().filter(|placed| matches!(placed.probe, Probe::Linear { .. }))
 }
 
 fn recover(f: &Function, cfg: &Cfg, plan: &PathPlan, run: &Run) -> PathProfile {
-    path::recover(f, cfg, plan, &run.counters, &run.table, &run.abandoned).unwrap()
+    path::recover(f, cfg, &plan.key, &run.counters, &run.table, &run.abandoned).unwrap()
 }
 
 /// The table that walks from entry to EXIT should leave: as Melski & Reps 1998, §7, have it, with the values themselves.
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn numbers_are_distinct_and_reversible((f, cfg, _, weighting, options) in cases()) {
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
-        let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+        let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
         prop_assume!(numbering.paths() < 3000);
         let all = enumerate(numbering.graph());
         prop_assert_eq!(all.len() as u64, numbering.paths());
@@ -180,7 +180,7 @@ proptest! {
         for arcs in all {
             let number = arcs.iter().map(|&arc| numbering.value(arc)).sum::<u64>();
             prop_assert!(number < numbering.end() && seen.insert(number));
-            let is_near = arcs.iter().all(|arc| plan.cuts.apart.binary_search(arc).is_err());
+            let is_near = arcs.iter().all(|arc| plan.key.cuts.apart.binary_search(arc).is_err());
             prop_assert_eq!(number < numbering.window(), is_near);
             prop_assert_eq!(numbering.arcs(number), Some(arcs.clone()));
             let mut sum = 0;
@@ -193,7 +193,7 @@ proptest! {
                 }
             }
         }
-        let compact = plan.cuts.apart.is_empty();
+        let compact = plan.key.cuts.apart.is_empty();
         prop_assert!(!compact || [numbering.end(), numbering.window()] == [numbering.paths(); 2]);
         prop_assert_eq!(numbering.arcs(numbering.end()), None);
         for number in (0..numbering.end().min(5000)).filter(|number| !seen.contains(number)) {
@@ -225,7 +225,7 @@ proptest! {
     fn paths_are_those_of_the_walks((f, cfg, mut walks, weighting, options) in cases()) {
         walks.retain(|w| w.from == From::Entry);
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
-        let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+        let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
         let apart: BTreeSet<Edge> = numbering.graph().self_loops().iter().copied().collect();
         let mut expected: BTreeMap<(PathStart, Vec<Block>, Vec<Edge>), i64> = BTreeMap::new();
         for walk in &walks {
@@ -234,7 +234,7 @@ proptest! {
             let mut note = |start, blocks: &mut Vec<Block>, edges: &mut Vec<Edge>| {
                 *expected.entry((start, std::mem::take(blocks), std::mem::take(edges))).or_default() += 1;
             };
-            if plan.cuts.blocks.contains(&at) {
+            if plan.key.cuts.blocks.contains(&at) {
                 note(start, &mut blocks, &mut edges);
                 start = PathStart::Cut(at);
             }
@@ -242,10 +242,10 @@ proptest! {
             for &edge in walk.edges.iter().filter(|e| !apart.contains(e)) {
                 edges.push(edge);
                 at = cfg.dst(edge);
-                if at == cfg.exit() || plan.cuts.edges.contains(&edge) || plan.cuts.blocks.contains(&at) {
+                if at == cfg.exit() || plan.key.cuts.edges.contains(&edge) || plan.key.cuts.blocks.contains(&at) {
                     note(start, &mut blocks, &mut edges);
                     start = PathStart::Cut(at);
-                    if plan.cuts.edges.contains(&edge) && plan.cuts.blocks.contains(&at) {
+                    if plan.key.cuts.edges.contains(&edge) && plan.key.cuts.blocks.contains(&at) {
                         note(start, &mut blocks, &mut edges);
                     }
                 }
@@ -255,7 +255,7 @@ proptest! {
             }
             if at != cfg.exit() {
                 // Abandoned: an unfinished path, or one that had been counted and has only one way to go on.
-                if plan.at_calls(at) == Some(AtCalls::Counted) {
+                if plan.key.at_calls(at) == Some(AtCalls::Counted) {
                     let whole = (0..numbering.end()).filter_map(|n| numbering.path(&cfg, n)).find(|p| {
                         p.start == start && p.blocks.starts_with(&blocks) && p.edges.starts_with(&edges)
                     });
@@ -318,7 +318,7 @@ proptest! {
             prop_assert_eq!(&profile.paths, &by_naive.table);
         }
         walks.retain(|w| w.from == From::Entry && w.until == Until::Exit);
-        let numbering = Numbering::new(&f, &cfg, &clever.cuts).unwrap();
+        let numbering = Numbering::new(&f, &cfg, &clever.key.cuts).unwrap();
         prop_assert_eq!(run(&f, &cfg, &clever, &mut walks).table, by_values(&cfg, &numbering, &walks));
     }
 
@@ -346,7 +346,7 @@ proptest! {
     #[test]
     fn places_can_be_built((f, cfg, _, weighting, options) in cases()) {
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
-        for placed in &plan.plan.probes {
+        for placed in &plan.probes {
             if let Place::Edge(e) = placed.place {
                 prop_assert!(f.splittable(e));
                 prop_assert!(cfg.succs(cfg.src(e)).len() > 1 || f.sites_of(cfg.src(e)).any(|(_, s)| s.terminator));
@@ -359,11 +359,11 @@ proptest! {
         }
         // What the register holds at a call's second return would be hard to say.
         for site in f.sites().filter(|s| s.returns_twice) {
-            prop_assert!(!matches!(plan.at_calls(site.block), Some(AtCalls::Query(_))));
+            prop_assert!(!matches!(plan.key.at_calls(site.block), Some(AtCalls::Query(_))));
         }
-        let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+        let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
         let measures: Vec<Measure> = numbering.graph().self_loops().iter().map(|&e| Measure::Edge(e)).collect();
-        prop_assert_eq!(plan.plan.measures, measures);
+        prop_assert_eq!(plan.key.self_loops.measures, measures);
     }
 }
 
@@ -376,7 +376,7 @@ fn case(blocks: usize, edges: &[(usize, usize)], sites: &[(usize, bool)]) -> (Fu
 
 fn plan_of((f, cfg): &(Function, Cfg)) -> (PathPlan, Numbering) {
     let plan = path::plan(f, cfg, &Weighting::heuristic(cfg), PathOptions::default()).unwrap();
-    let numbering = Numbering::new(f, cfg, &plan.cuts).unwrap();
+    let numbering = Numbering::new(f, cfg, &plan.key.cuts).unwrap();
     (plan, numbering)
 }
 
@@ -392,12 +392,12 @@ const SIX: [(usize, usize); 9] = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4)
 fn six_paths_numbered_0_to_5() {
     let example = case(6, &SIX, &[]);
     let (plan, numbering) = plan_of(&example);
-    assert_eq!((plan.paths, plan.cuts.edges.len()), (6, 0));
+    assert_eq!((plan.key.paths, plan.key.cuts.edges.len()), (6, 0));
     let spelled: BTreeSet<String> = (0..6).map(|n| spell(&numbering.path(&example.1, n).unwrap())).collect();
     let expected = ["ABCDEF", "ABCDF", "ABDEF", "ABDF", "ACDEF", "ACDF"].map(String::from);
     assert_eq!(spelled, BTreeSet::from(expected));
     assert!((0..6).all(|n| numbering.path(&example.1, n).unwrap().class() == PathClass::EntryToExit));
-    let counts = plan.plan.probes.iter().filter(|p| matches!(p.probe, Probe::CountPath(..)));
+    let counts = plan.probes.iter().filter(|p| matches!(p.probe, Probe::CountPath(..)));
     assert!(counts.count() <= 2, "{plan:?}");
 }
 
@@ -407,7 +407,7 @@ fn a_loop_has_two_paths_of_each_class() {
     let edges = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 1), (4, 5), (5, 6)];
     let example = case(6, &edges, &[]);
     let (plan, numbering) = plan_of(&example);
-    assert_eq!((plan.paths, plan.cuts.edges.clone()), (8, vec![Edge(5)]));
+    assert_eq!((plan.key.paths, plan.key.cuts.edges.clone()), (8, vec![Edge(5)]));
     let mut classes: BTreeMap<PathClass, BTreeSet<String>> = BTreeMap::new();
     for n in 0..8 {
         let path = numbering.path(&example.1, n).unwrap();
@@ -424,8 +424,8 @@ fn a_loop_has_two_paths_of_each_class() {
 fn a_self_loop_is_counted_apart() {
     let example = case(3, &[(0, 1), (1, 1), (1, 2), (2, 3)], &[]);
     let (plan, _) = plan_of(&example);
-    assert_eq!((plan.paths, plan.cuts.edges.len(), plan.cuts.blocks.len()), (1, 0, 0));
-    assert_eq!(plan.plan.measures, [Measure::Edge(Edge(1))]);
+    assert_eq!((plan.key.paths, plan.key.cuts.edges.len(), plan.key.cuts.blocks.len()), (1, 0, 0));
+    assert_eq!(plan.key.self_loops.measures, [Measure::Edge(Edge(1))]);
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn cold_ends_are_counted_before_the_call() {
     let mut example = case(3, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[(1, false), (2, false)]);
     example.0.calls.update(|id, call| call.no_return = id.0 == 1);
     let (plan, _) = plan_of(&example);
-    assert_eq!(plan.calls, [(Block(1), AtCalls::Counted), (Block(2), AtCalls::Counted)]);
+    assert_eq!(plan.key.calls, [(Block(1), AtCalls::Counted), (Block(2), AtCalls::Counted)]);
     let walk = Walk { from: From::Entry, edges: vec![Edge(1)], until: Until::Site(cotree_core::ids::Site(1)) };
     let mut walks = vec![walk];
     let by_machine = run(&example.0, &example.1, &plan, &mut walks);
@@ -462,7 +462,7 @@ fn context_tells_how_the_loop_was_reached() {
     let weighting = Weighting::heuristic(&cfg);
     let plan = path::plan_context(&f, &cfg, &weighting, PathOptions::default()).unwrap();
     // Each of B and C: the first turn or a later one, then E, F or G.
-    assert_eq!(plan.paths, 12);
+    assert_eq!(plan.key.paths, 12);
     let walk =
         |edges: &[u32]| Walk { from: From::Entry, edges: edges.iter().map(|&e| Edge(e)).collect(), until: Until::Exit };
     let mut walks =
@@ -470,7 +470,7 @@ fn context_tells_how_the_loop_was_reached() {
     let by_machine = run(&f, &cfg, &plan, &mut walks);
     let profile = recover(&f, &cfg, &plan, &by_machine);
     assert_eq!(profile.counts, observe(&f, &cfg, &walks).unwrap().0);
-    let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+    let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
     let told = profile.paths.iter().map(|&(number, count)| {
         let path = numbering.path(&cfg, number).unwrap();
         let context: Vec<u32> = path.context.iter().map(|e| e.0).collect();
@@ -508,7 +508,7 @@ fn random_cases_are_rich() {
         let (f, cfg, mut walks, weighting, options) = cases().new_tree(&mut runner).unwrap().current();
         let plan = path::plan(&f, &cfg, &weighting, options).unwrap();
         let uncut = path::plan(&f, &cfg, &weighting, PathOptions::default()).unwrap();
-        let numbering = Numbering::new(&f, &cfg, &plan.cuts).unwrap();
+        let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
         let mut by_machine = run(&f, &cfg, &plan, &mut walks);
         let profile = recover(&f, &cfg, &plan, &by_machine);
         for entry in &mut by_machine.abandoned {
@@ -517,12 +517,15 @@ fn random_cases_are_rich() {
         let lost = recover(&f, &cfg, &plan, &by_machine);
         let graph = numbering.graph();
         let roles = |wanted: fn(Role) -> bool| (0..graph.arc_count()).filter(|&a| wanted(graph.role(a))).count();
-        let calls = |wanted: fn(AtCalls) -> bool| plan.calls.iter().filter(|c| wanted(c.1)).count();
+        let calls = |wanted: fn(AtCalls) -> bool| plan.key.calls.iter().filter(|c| wanted(c.1)).count();
         for (what, n) in [
             ("dispatch nodes", roles(|r| matches!(r, Role::ToDispatch(_)))),
-            ("cut edges", plan.cuts.edges.len()),
-            ("cut blocks", plan.cuts.blocks.len()),
-            ("cuts for their number", plan.cuts.edges.len() - uncut.cuts.edges.len().min(plan.cuts.edges.len())),
+            ("cut edges", plan.key.cuts.edges.len()),
+            ("cut blocks", plan.key.cuts.blocks.len()),
+            (
+                "cuts for their number",
+                plan.key.cuts.edges.len() - uncut.key.cuts.edges.len().min(plan.key.cuts.edges.len()),
+            ),
             ("self-loops", graph.self_loops().len()),
             ("query", calls(|c| matches!(c, AtCalls::Query(_)))),
             ("known", calls(|c| matches!(c, AtCalls::Known(_)))),

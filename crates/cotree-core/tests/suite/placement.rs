@@ -4,9 +4,9 @@ use crate::random;
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Counter, Edge};
-use cotree_core::method::plan;
+use cotree_core::method::counters::{CounterMethod, plan};
 use cotree_core::placement::{Placement, Placer};
-use cotree_core::plan::{Measure, Method};
+use cotree_core::plan::Measure;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 
@@ -39,7 +39,7 @@ fn the_ends_of_an_edge_carry_its_counter_where_they_can() {
 #[test]
 fn of_edges_that_weigh_the_same_the_critical_one_is_in_the_tree() {
     let (function, cfg) = case(4, &EDGES, &[]);
-    let made = plan(Method::Edge, &function, &cfg, &Weighting::uniform(&cfg));
+    let made = plan(CounterMethod::Edge, &function, &cfg, &Weighting::uniform(&cfg));
     assert!(made.probes.iter().all(|p| !matches!(p.place, Place::Edge(_))), "{made:?}");
 }
 
@@ -102,10 +102,10 @@ fn edges_of_computed_gotos() {
 
     // The tree takes the critical edge, though it weighs nothing and all others much.
     let weighting = Weighting::new(&goto.1, vec![9.0, 9.0, 0.0, 9.0, 9.0, 9.0]);
-    let made = plan(Method::Edge, &goto.0, &goto.1, &weighting);
-    assert!(!made.measures.contains(&Measure::Edge(Edge(2))), "{made:?}");
+    let made = plan(CounterMethod::Edge, &goto.0, &goto.1, &weighting);
+    assert!(!made.key.measures.contains(&Measure::Edge(Edge(2))), "{made:?}");
     // In the redundant reference it is counted where it is taken.
-    let all = plan(Method::Block, &goto.0, &goto.1, &weighting);
+    let all = plan(CounterMethod::Block, &goto.0, &goto.1, &weighting);
     let probe = all.probes.iter().find(|p| p.probe == Probe::CountIfTaken(Counter(6), Edge(2))).unwrap();
     assert_eq!(probe.place, Place::End(Block(0)));
 }

@@ -9,8 +9,7 @@ use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{self, observe};
 use cotree_core::likelihood::UNLIKELY;
 use cotree_core::loops::LoopForest;
-use cotree_core::method::{plan, recover};
-use cotree_core::plan::Method;
+use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::prediction;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
@@ -160,10 +159,10 @@ proptest! {
         prop_assert!(cfg.edges().all(|edge| weighting.edge(edge).is_finite() && weighting.edge(edge) >= 0.0));
         prop_assert!(likelihoods(&function, &hints).iter().all(|&l| l > 0.0 && l.is_finite()));
         let walks = random::walks(&function, &cfg, &choices);
-        let plan = plan(Method::Edge, &function, &cfg, &weighting);
+        let plan = plan(CounterMethod::Edge, &function, &cfg, &weighting);
         let counts = interpret::run(&function, &cfg, &plan, &walks).unwrap();
         let (truth, early) = observe(&function, &cfg, &walks).unwrap();
-        let profile = recover(Method::Edge, &function, &cfg, &plan, &counts, &early).unwrap();
+        let profile = recover(CounterMethod::Edge, &function, &cfg, &plan.key, &counts, &early).unwrap();
         prop_assert_eq!(profile.edges, truth.edges);
         prop_assert_eq!(profile.blocks, truth.blocks);
     }

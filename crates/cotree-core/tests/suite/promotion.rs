@@ -9,8 +9,8 @@ use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Walk, observe};
 use cotree_core::loops::LoopForest;
-use cotree_core::method::{edge, recover};
-use cotree_core::plan::{FunctionPlan, Method};
+use cotree_core::method::counters::{CounterMethod, edge, recover};
+use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::promotion::{promote, promotes};
 use cotree_core::weighting::Weighting;
@@ -39,13 +39,13 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-fn promoted(case: &Case, plan: &FunctionPlan) -> FunctionPlan {
+fn promoted(case: &Case, plan: &CounterPlan) -> CounterPlan {
     let mut plan = plan.clone();
     promote(&case.function, &case.cfg, &case.weighting, &[], &mut plan);
     plan
 }
 
-fn run(case: &Case, plan: &FunctionPlan) -> Vec<u64> {
+fn run(case: &Case, plan: &CounterPlan) -> Vec<u64> {
     let mut machine = Machine::new(&case.function, &case.cfg, plan);
     for walk in &case.walks {
         machine.run(walk).unwrap();
@@ -62,11 +62,11 @@ proptest! {
         let Case { function, cfg, walks, weighting } = &case;
         let plan = edge::plan(function, cfg, weighting);
         let kept = promoted(&case, &plan);
-        prop_assert_eq!(&kept.measures, &plan.measures);
+        prop_assert_eq!(&kept.key.measures, &plan.key.measures);
         let counts = run(&case, &kept);
         prop_assert_eq!(&counts, &run(&case, &plan));
         let (truth, early) = observe(function, cfg, walks).unwrap();
-        prop_assert_eq!(recover(Method::Edge, function, cfg, &kept, &counts, &early).unwrap(), truth);
+        prop_assert_eq!(recover(CounterMethod::Edge, function, cfg, &kept.key, &counts, &early).unwrap(), truth);
     }
 
     /// What is added when a loop is left stands where code can be put, and outside of all that counts.
@@ -126,7 +126,7 @@ fn function(successors: &[&[usize]], instructions: u32, sites: &[(usize, bool)])
 /// Blocks 1 to 4 are a loop with a branch in it, entered from 0 and left to 5.
 const BRANCHING: [&[usize]; 6] = [&[1], &[2, 3], &[4], &[4], &[1, 5], &[6]];
 
-fn expected(function: &Function, cfg: &Cfg) -> FunctionPlan {
+fn expected(function: &Function, cfg: &Cfg) -> CounterPlan {
     let weighting = Weighting::expected(function, cfg);
     let mut plan = edge::plan(function, cfg, &weighting);
     promote(function, cfg, &weighting, &moving(cfg), &mut plan);

@@ -4,13 +4,11 @@ use crate::random;
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Untouched};
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::{RecoverError, plan, recover};
-use cotree_core::plan::{FunctionPlan, Measure, Method};
+use cotree_core::method::counters::{CounterError, CounterMethod, plan, recover};
+use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::profile::{EarlyExits, Flaw};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
-
-const METHODS: [Method; 5] = [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge];
 
 /// 0→1, 0→EXIT, 1→EXIT, with a call in 1.
 fn example() -> (Function, Cfg) {
@@ -23,45 +21,42 @@ fn example() -> (Function, Cfg) {
 fn what_does_not_fit_is_named() {
     let (function, cfg) = example();
     let none = EarlyExits::default();
-    for method in METHODS.into_iter().skip(1) {
+    for method in CounterMethod::ALL {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
-        let n = made.measures.len();
+        let n = made.key.measures.len();
         let counts = vec![0; n];
-        let try_with = |f: &Function, cfg: &Cfg, plan: &FunctionPlan, counts: &[u64], early: &EarlyExits| {
-            recover(method, f, cfg, plan, counts, early).unwrap_err()
+        let try_with = |f: &Function, cfg: &Cfg, plan: &CounterPlan, counts: &[u64], early: &EarlyExits| {
+            recover(method, f, cfg, &plan.key, counts, early).unwrap_err()
         };
         assert_eq!(
             try_with(&function, &cfg, &made, &vec![0; n + 1], &none),
-            RecoverError::CounterMismatch { expected: n, found: n + 1 }
+            CounterError::CounterMismatch { expected: n, found: n + 1 }
         );
         assert_eq!(
             try_with(&function, &cfg, &made, &counts, &EarlyExits { at_site: vec![1, 2] }),
-            RecoverError::SiteMismatch { expected: 1, found: 2 }
+            CounterError::SiteMismatch { expected: 1, found: 2 }
         );
         let foreign = Cfg::new(1, [(Block(0), Block(1))]).unwrap();
-        assert_eq!(try_with(&function, &foreign, &made, &counts, &none), RecoverError::ForeignGraph);
+        assert_eq!(try_with(&function, &foreign, &made, &counts, &none), CounterError::ForeignGraph);
 
         let mut wild = made.clone();
-        wild.measures[0] = Measure::Edge(Edge(4));
+        wild.key.measures[0] = Measure::Edge(Edge(4));
         assert_eq!(
             try_with(&function, &cfg, &wild, &counts, &none),
-            RecoverError::UnknownMeasure(0, Measure::Edge(Edge(4)))
+            CounterError::UnknownMeasure(0, Measure::Edge(Edge(4)))
         );
-        assert_eq!(try_with(&function, &cfg, &FunctionPlan::default(), &[], &none), RecoverError::Underdetermined);
+        assert_eq!(try_with(&function, &cfg, &CounterPlan::default(), &[], &none), CounterError::Underdetermined);
 
         let mut lost = function.clone();
         lost.calls.update(|_, call| call.block = Block(2));
         assert_eq!(
             try_with(&lost, &cfg, &made, &counts, &EarlyExits { at_site: vec![1] }),
-            RecoverError::UnknownBlock(Block(2))
+            CounterError::UnknownBlock(Block(2))
         );
         let untouched = Function { untouched: Some(Untouched::Naked), ..function.clone() };
-        assert_eq!(try_with(&untouched, &cfg, &made, &counts, &none), RecoverError::NothingMeasured);
-        assert_eq!(plan(method, &untouched, &cfg, &Weighting::uniform(&cfg)), FunctionPlan::default());
+        assert_eq!(try_with(&untouched, &cfg, &made, &counts, &none), CounterError::NothingMeasured);
+        assert_eq!(plan(method, &untouched, &cfg, &Weighting::uniform(&cfg)), CounterPlan::default());
     }
-    assert_eq!(plan(Method::None, &function, &cfg, &Weighting::uniform(&cfg)), FunctionPlan::default());
-    let nothing = recover(Method::None, &function, &cfg, &FunctionPlan::default(), &[], &none);
-    assert_eq!(nothing, Err(RecoverError::NothingMeasured));
 }
 
 #[test]
@@ -69,9 +64,9 @@ fn flow_that_no_run_has_is_flagged_by_every_method_that_uses_the_law() {
     let (function, cfg) = example();
     // Five activations abandoned in block 1, which nobody entered.
     let early = EarlyExits { at_site: vec![5] };
-    for method in [Method::Edge, Method::Vertex, Method::VertexEdge] {
+    for method in [CounterMethod::Edge, CounterMethod::Vertex, CounterMethod::VertexEdge] {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
-        let profile = recover(method, &function, &cfg, &made, &vec![0; made.measures.len()], &early).unwrap();
+        let profile = recover(method, &function, &cfg, &made.key, &vec![0; made.key.measures.len()], &early).unwrap();
         assert_eq!(profile.flaws, [Flaw::Inconsistent], "{method:?}");
         assert_eq!(profile.early, [5]);
     }
@@ -83,14 +78,14 @@ fn a_block_can_not_lose_more_than_it_had() {
     // the two cancel each other.
     let function = random::function(2, &[(0, 1, true), (0, 2, true), (1, 2, true)], &[(0, false), (1, false)]);
     let cfg = function.cfg().unwrap();
-    for method in [Method::Edge, Method::Vertex, Method::VertexEdge] {
+    for method in [CounterMethod::Edge, CounterMethod::Vertex, CounterMethod::VertexEdge] {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
         let flaws = |counts: &[u64], at_site: [i64; 2]| {
             let early = EarlyExits { at_site: at_site.to_vec() };
-            recover(method, &function, &cfg, &made, counts, &early).unwrap().flaws
+            recover(method, &function, &cfg, &made.key, counts, &early).unwrap().flaws
         };
-        assert_eq!(flaws(&vec![0; made.measures.len()], [-1, 1]), [Flaw::Inconsistent], "{method:?}");
-        assert_eq!(flaws(&vec![0; made.measures.len()], [0, 0]), [], "{method:?}");
+        assert_eq!(flaws(&vec![0; made.key.measures.len()], [-1, 1]), [Flaw::Inconsistent], "{method:?}");
+        assert_eq!(flaws(&vec![0; made.key.measures.len()], [0, 0]), [], "{method:?}");
     }
 }
 
@@ -100,17 +95,21 @@ fn a_counted_block_must_agree_with_its_edges() {
     let edges = [(0, 2), (0, 1), (1, 2), (2, 3), (2, 3)].map(|(a, b)| (a, b, true));
     let function = random::function(3, &edges, &[]);
     let cfg = function.cfg().unwrap();
-    let made = FunctionPlan {
-        measures: vec![
-            Measure::Edge(Edge(0)),
-            Measure::Edge(Edge(1)),
-            Measure::Edge(Edge(3)),
-            Measure::Block(Block(2)),
-        ],
-        ..FunctionPlan::default()
+    let made = CounterPlan {
+        key: CounterKey {
+            measures: vec![
+                Measure::Edge(Edge(0)),
+                Measure::Edge(Edge(1)),
+                Measure::Edge(Edge(3)),
+                Measure::Block(Block(2)),
+            ],
+            ..CounterKey::default()
+        },
+        ..CounterPlan::default()
     };
-    let flaws =
-        |counts: &[u64]| recover(Method::Edge, &function, &cfg, &made, counts, &EarlyExits::default()).unwrap().flaws;
+    let flaws = |counts: &[u64]| {
+        recover(CounterMethod::Edge, &function, &cfg, &made.key, counts, &EarlyExits::default()).unwrap().flaws
+    };
     assert_eq!(flaws(&[3, 2, 4, 5]), []);
     assert_eq!(flaws(&[3, 2, 4, 6]), [Flaw::Inconsistent]);
 }
@@ -118,13 +117,16 @@ fn a_counted_block_must_agree_with_its_edges() {
 #[test]
 fn counters_that_contradict_each_other_are_flagged() {
     let (function, cfg) = example();
-    let made = FunctionPlan {
-        measures: vec![Measure::Edge(Edge(0)), Measure::Edge(Edge(1)), Measure::Block(Block(1))],
-        ..FunctionPlan::default()
+    let made = CounterPlan {
+        key: CounterKey {
+            measures: vec![Measure::Edge(Edge(0)), Measure::Edge(Edge(1)), Measure::Block(Block(1))],
+            ..CounterKey::default()
+        },
+        ..CounterPlan::default()
     };
-    for method in [Method::Edge, Method::VertexEdge] {
+    for method in [CounterMethod::Edge, CounterMethod::VertexEdge] {
         let flaws =
-            |counts: &[u64]| recover(method, &function, &cfg, &made, counts, &EarlyExits::default()).unwrap().flaws;
+            |counts: &[u64]| recover(method, &function, &cfg, &made.key, counts, &EarlyExits::default()).unwrap().flaws;
         assert_eq!(flaws(&[3, 4, 3]), []);
         assert_eq!(flaws(&[3, 4, 2]), [Flaw::Inconsistent]);
     }
@@ -133,9 +135,9 @@ fn counters_that_contradict_each_other_are_flagged() {
 #[test]
 fn counts_too_large_for_any_run_are_flagged() {
     let (function, cfg) = example();
-    let made = plan(Method::Edge, &function, &cfg, &Weighting::heuristic(&cfg));
-    let counts = vec![u64::MAX; made.measures.len()];
-    let profile = recover(Method::Edge, &function, &cfg, &made, &counts, &EarlyExits::default()).unwrap();
+    let made = plan(CounterMethod::Edge, &function, &cfg, &Weighting::heuristic(&cfg));
+    let counts = vec![u64::MAX; made.key.measures.len()];
+    let profile = recover(CounterMethod::Edge, &function, &cfg, &made.key, &counts, &EarlyExits::default()).unwrap();
     assert_eq!((profile.entries, profile.flaws), (u64::MAX, vec![Flaw::Inconsistent]));
 }
 
@@ -156,14 +158,14 @@ proptest! {
         early in prop::collection::vec(any::<i64>(), 0..8),
     ) {
         let cfg = function.cfg().unwrap();
-        let plan = FunctionPlan { measures, ..FunctionPlan::default() };
+        let plan = CounterPlan { key: CounterKey { measures, ..CounterKey::default() }, ..CounterPlan::default() };
         let mut fitting = early.clone();
         fitting.resize(function.sites().len(), -1);
-        for method in METHODS {
+        for method in CounterMethod::ALL {
             for early in [&early, &fitting] {
                 let early = EarlyExits { at_site: early.clone() };
-                let counts = &counts[..plan.measures.len()];
-                if let Ok(profile) = recover(method, &function, &cfg, &plan, counts, &early) {
+                let counts = &counts[..plan.key.measures.len()];
+                if let Ok(profile) = recover(method, &function, &cfg, &plan.key, counts, &early) {
                     prop_assert_eq!(profile.blocks.len(), function.blocks.len());
                 }
             }

@@ -5,7 +5,7 @@ use crate::random;
 use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::hints::{Branch, Hints, Test};
 use cotree_core::ids::{Block, Counter, Edge};
-use cotree_core::plan::{FunctionPlan, Measure};
+use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::seldom::seldom;
 
@@ -31,15 +31,14 @@ fn branching(mut function: Function) -> Function {
 }
 
 /// A counter on each of the edges, in a block of its own.
-fn counted(edges: &[Edge]) -> FunctionPlan {
+fn counted(edges: &[Edge]) -> CounterPlan {
     let probe = |(counter, &edge): (usize, &Edge)| PlacedProbe {
         place: Place::Edge(edge),
         probe: Probe::Count(Counter::new(counter)),
     };
-    FunctionPlan {
+    CounterPlan {
         probes: edges.iter().enumerate().map(probe).collect(),
-        measures: edges.iter().map(|&edge| Measure::Edge(edge)).collect(),
-        ..FunctionPlan::default()
+        key: CounterKey { measures: edges.iter().map(|&edge| Measure::Edge(edge)).collect(), ..CounterKey::default() },
     }
 }
 
@@ -58,7 +57,7 @@ fn what_a_test_says_is_rare() {
     assert_eq!(of(&looping(), &hints, &[PAST]), [PAST]);
     assert_eq!(of(&looping(), &hints, &[Edge(5), PAST]), [PAST], "the other one has a block that is there anyway");
     assert!(of(&looping(), &hints, &[Edge(3)]).is_empty(), "that one is the usual way");
-    let twice = FunctionPlan { probes: counted(&[PAST]).probes.repeat(2), ..counted(&[PAST]) };
+    let twice = CounterPlan { probes: counted(&[PAST]).probes.repeat(2), ..counted(&[PAST]) };
     let function = looping();
     assert_eq!(seldom(&function, &function.cfg().unwrap(), &hints, &twice), [PAST]);
 }

@@ -6,16 +6,16 @@ use cotree_core::affine::Trades;
 use cotree_core::facts::Function;
 use cotree_core::ids::Block;
 use cotree_core::interpret::{observe, run};
-use cotree_core::method::entries::{Measured, Recovered, recover};
-use cotree_core::method::{RecoverError, edge};
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, Measure};
+use cotree_core::method::counters::entries::{Measured, Recovered, recover};
+use cotree_core::method::counters::{CounterError, edge};
+use cotree_core::plan::{CallPoint, CounterKey, CounterPlan, DerivedEntry, Measure};
 use cotree_core::profile::{EarlyExits, FunctionProfile};
 use cotree_core::supergraph::{Candidate, choose};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 
 /// Plans a program: the plans, and the functions without counters for their entries.
-fn plan(program: &Program, weight: impl Fn(usize) -> f64) -> (Vec<FunctionPlan>, Vec<DerivedEntry>) {
+fn plan(program: &Program, weight: impl Fn(usize) -> f64) -> (Vec<CounterPlan>, Vec<DerivedEntry>) {
     let weighting = |f: usize| {
         let graph = &program.graphs[f];
         Weighting::new(graph, graph.edges().map(|e| weight(f * 31 + e.index())).collect())
@@ -60,11 +60,12 @@ fn outcome(program: &Program, seed: u64) -> Option<Outcome> {
         truth.push(profile);
         early.push(exits);
         counts.push(run(function, graph, &plans[f], &walks[f]).unwrap());
-        saved += edge::plan(function, graph, &Weighting::uniform(graph)).measures.len() - plans[f].measures.len();
+        saved +=
+            edge::plan(function, graph, &Weighting::uniform(graph)).key.measures.len() - plans[f].key.measures.len();
     }
     let measured: Vec<_> = (0..program.functions.len())
         .map(|f| {
-            Some(Measured { function: &program.functions[f], plan: &plans[f], counts: &counts[f], early: &early[f] })
+            Some(Measured { function: &program.functions[f], key: &plans[f].key, counts: &counts[f], early: &early[f] })
         })
         .collect();
     let recovered = recover(&measured, &entries);
@@ -92,10 +93,10 @@ proptest! {
         nonsense in prop::collection::vec((0u32..7, prop::collection::vec((0u32..7, 0usize..8, 0u32..4), 0..4)), 0..6),
     ) {
         let (plans, _) = plan(&program, |n| n as f64);
-        let counts: Vec<Vec<u64>> = plans.iter().map(|p| vec![seed % 7; p.measures.len()]).collect();
+        let counts: Vec<Vec<u64>> = plans.iter().map(|p| vec![seed % 7; p.key.measures.len()]).collect();
         let none = EarlyExits::default();
         let measured: Vec<_> = (0..program.functions.len())
-            .map(|f| (f % 4 != 3).then(|| Measured { function: &program.functions[f], plan: &plans[f], counts: &counts[f], early: &none }))
+            .map(|f| (f % 4 != 3).then(|| Measured { function: &program.functions[f], key: &plans[f].key, counts: &counts[f], early: &none }))
             .collect();
         let call = |(function, block, after_sites)| CallPoint { function, block: Block::new(block), after_sites };
         let entries: Vec<_> = nonsense
@@ -126,7 +127,7 @@ fn random_programs_are_rich() {
         entered += (1..program.functions.len()).filter(|&f| !program.roots[f] && outcome.truth[f].entries > 1).count();
         early += outcome.truth.iter().filter(|p| p.early.iter().any(|&n| n != 0)).count();
         let (plans, entries) = plan(&program, |_| 1.0);
-        uncounted += entries.iter().filter(|e| plans[e.function as usize].measures.is_empty()).count();
+        uncounted += entries.iter().filter(|e| plans[e.function as usize].key.measures.is_empty()).count();
     }
     let seen = [runs, derived, tangled, entered, early, uncounted];
     assert!(seen.iter().all(|&n| n > 30), "{seen:?}");
@@ -142,7 +143,7 @@ fn straight_line_leaves_cost_nothing() {
     let graph = leaf.cfg().unwrap();
     let weighting = Weighting::expected(&leaf, &graph);
     let (plan, saves) = edge::plan_entered(&leaf, &graph, &weighting, &Trades::default()).unwrap();
-    assert!(plan.measures.is_empty() && plan.probes.is_empty() && saves > 0.0);
+    assert!(plan.key.measures.is_empty() && plan.probes.is_empty() && saves > 0.0);
     let candidate = Candidate::new(&leaf, &graph, &plan, calls.clone(), saves);
     let entries = choose(vec![None, candidate]);
     assert_eq!(entries, [DerivedEntry { function: 1, calls }]);
@@ -150,12 +151,12 @@ fn straight_line_leaves_cost_nothing() {
     let counted = edge::plan(&main, &main.cfg().unwrap(), &Weighting::uniform(&main.cfg().unwrap()));
     let none = EarlyExits::default();
     let measured = [
-        Some(Measured { function: &main, plan: &counted, counts: &[3, 4], early: &none }),
-        Some(Measured { function: &leaf, plan: &plan, counts: &[], early: &none }),
+        Some(Measured { function: &main, key: &counted.key, counts: &[3, 4], early: &none }),
+        Some(Measured { function: &leaf, key: &plan.key, counts: &[], early: &none }),
     ];
     let recovered: Vec<_> = recover(&measured, &entries).into_iter().map(|r| r.unwrap().unwrap()).collect();
     let in_block = |b: usize| recovered[0].blocks[b];
-    assert_eq!((counted.measures.len(), recovered[1].entries), (2, 2 * in_block(1) + in_block(2)));
+    assert_eq!((counted.key.measures.len(), recovered[1].entries), (2, 2 * in_block(1) + in_block(2)));
     assert!(in_block(1) > 0 && in_block(2) > 0);
     assert_eq!(recovered[1].blocks, [recovered[1].entries]);
 }
@@ -178,31 +179,36 @@ fn rings_are_broken_where_it_is_cold() {
 #[test]
 fn circles_are_underdetermined() {
     let function = random::function(1, &[(0, 1, true)], &[]);
-    let plan = FunctionPlan::default();
+    let plan = CounterPlan::default();
     let none = EarlyExits::default();
-    let measured = [Some(Measured { function: &function, plan: &plan, counts: &[], early: &none }); 2];
+    let measured = [Some(Measured { function: &function, key: &plan.key, counts: &[], early: &none }); 2];
     let waits = |function: u32, caller| DerivedEntry {
         function,
         calls: vec![CallPoint { function: caller, block: Block(0), after_sites: 0 }],
     };
     let recovered = recover(&measured, &[waits(0, 1), waits(1, 0)]);
-    assert_eq!(recovered, vec![Some(Err(RecoverError::Underdetermined)); 2]);
+    assert_eq!(recovered, vec![Some(Err(CounterError::Underdetermined)); 2]);
 }
 
 /// A caller whose counts can't be right does not lend them to others.
 #[test]
 fn failures_are_passed_on() {
     let function = random::function(1, &[(0, 1, true)], &[]);
-    let (empty, odd) =
-        (FunctionPlan::default(), FunctionPlan { measures: vec![Measure::Block(Block(7))], ..FunctionPlan::default() });
+    let (empty, odd) = (
+        CounterPlan::default(),
+        CounterPlan {
+            key: CounterKey { measures: vec![Measure::Block(Block(7))], ..CounterKey::default() },
+            ..CounterPlan::default()
+        },
+    );
     let none = EarlyExits::default();
     let measured = [
-        Some(Measured { function: &function, plan: &odd, counts: &[1], early: &none }),
-        Some(Measured { function: &function, plan: &empty, counts: &[], early: &none }),
+        Some(Measured { function: &function, key: &odd.key, counts: &[1], early: &none }),
+        Some(Measured { function: &function, key: &empty.key, counts: &[], early: &none }),
     ];
     let calls = vec![CallPoint { function: 0, block: Block(0), after_sites: 0 }];
     let recovered = recover(&measured, &[DerivedEntry { function: 1, calls }]);
-    assert_eq!(recovered[1], Some(Err(RecoverError::CallerUnknown(0))));
+    assert_eq!(recovered[1], Some(Err(CounterError::CallerUnknown(0))));
 }
 
 /// Straight-line functions with these callers, planned and recovered after the first one was entered seven times.
@@ -227,8 +233,8 @@ fn straight_lines(callers: &[Vec<u32>]) -> (usize, Vec<Recovered>) {
     let measured: Vec<_> = plans
         .iter()
         .map(|plan| {
-            let counts: &[u64] = if plan.measures.is_empty() { &[] } else { &[7] };
-            Some(Measured { function: &function, plan, counts, early: &none })
+            let counts: &[u64] = if plan.key.measures.is_empty() { &[] } else { &[7] };
+            Some(Measured { function: &function, key: &plan.key, counts, early: &none })
         })
         .collect();
     (entries.len(), recover(&measured, &entries))

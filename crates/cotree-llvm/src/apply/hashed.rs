@@ -10,7 +10,7 @@ use crate::branch_weights;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, enum_attribute};
 use crate::module::Module;
-use cotree_core::plan::PATH_CACHE;
+use cotree_core::method::path::PATH_CACHE;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 

@@ -5,7 +5,7 @@ use super::counters::Counters;
 use crate::ffi::*;
 use crate::module::Module;
 use cotree_core::facts::Function;
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::PathMetric;
 use llvm_sys::LLVMThreadLocalMode;
 use llvm_sys::prelude::*;
 

@@ -51,7 +51,7 @@ pub enum Access {
 /// The plans of one function with the places of their counters in the unit's array.
 pub struct Layer<'a> {
     /// The plan.
-    pub plan: &'a FunctionPlan,
+    pub plan: FunctionPlan<'a>,
     /// Where its counters begin.
     pub base: u64,
     /// If it counts paths: how.
@@ -142,7 +142,7 @@ pub fn apply(
         }
         let mut at: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
         for layer in layers {
-            for placed in &layer.plan.probes {
+            for placed in layer.plan.probes {
                 at.entry(placed.place).or_default().push(Step { base: layer.base, probe: placed.probe });
             }
         }

@@ -13,9 +13,7 @@ use super::meter::Meter;
 use crate::ffi::*;
 use crate::module::Module;
 use cotree_core::facts::Function;
-use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{AtCalls, PathPlan};
-use cotree_core::plan::{PathMetric, PathTable};
+use cotree_core::method::path::{AtCalls, PathMetric, PathPlan, PathTable, Window};
 use cotree_core::probe::{Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::prelude::*;
@@ -123,9 +121,9 @@ impl<'a> PathRegisters<'a> {
         function: &Function,
         [first, entry]: [LLVMValueRef; 2],
     ) -> Self {
-        let probes = || paths.plan.plan.probes.iter().map(|placed| placed.probe);
+        let probes = || paths.plan.probes.iter().map(|placed| placed.probe);
         let mut used: BTreeSet<Reg> = probes().flat_map(|probe| probe.registers()).collect();
-        if paths.plan.calls.iter().any(|call| matches!(call.1, AtCalls::Query(_))) {
+        if paths.plan.key.calls.iter().any(|call| matches!(call.1, AtCalls::Query(_))) {
             used.insert(Reg::PathSum);
         }
         let linear = |probe| matches!(probe, Probe::Linear { .. });
@@ -234,12 +232,12 @@ impl<'a> PathRegisters<'a> {
                             let index = self.plus(counters, path, k.wrapping_add(base.cast_signed()));
                             counters.add(index, number(counters, 1));
                             if let Some(amount) = amount {
-                                let sums = self.paths.plan.paths.cast_signed();
+                                let sums = self.paths.plan.key.paths.cast_signed();
                                 counters.add(self.plus(counters, index, sums), amount);
                             }
                         }
                         PathTable::Hashed { function, cache, windows } => {
-                            let window = Window::of(&self.paths.plan.windows, table);
+                            let window = Window::of(&self.paths.plan.key.windows, table);
                             self.count_hashed(counters, function, (path, k, amount), cache, window, windows);
                         }
                     }
@@ -265,7 +263,7 @@ impl<'a> PathRegisters<'a> {
         windows: u64,
     ) {
         let (place, window) = window.map_or((0, Window { first: 0, len: 0 }), |(index, window)| {
-            let before: u64 = self.paths.plan.windows[..index].iter().map(|window| window.len).sum();
+            let before: u64 = self.paths.plan.key.windows[..index].iter().map(|window| window.len).sum();
             (windows + before, window)
         });
         let constant = |value: u64| number(counters, value.cast_signed());
@@ -287,7 +285,7 @@ impl<'a> PathRegisters<'a> {
                 constant(self.spare + TO_ZEROS),
             ];
             if let Some(amount) = amount {
-                arguments.extend([constant(self.paths.plan.words_of_windows()), amount]);
+                arguments.extend([constant(self.paths.plan.key.words_of_windows()), amount]);
             }
             let count = u32::try_from(arguments.len()).expect("few arguments");
             LLVMBuildCall2(counters.builder, ty, fast, arguments.as_mut_ptr(), count, c"".as_ptr());
@@ -375,7 +373,7 @@ impl<'a> PathRegisters<'a> {
                     PathTable::Array { base } => {
                         counters.add(word(base), number(counters, 1));
                         if let Some(amount) = amount {
-                            counters.add(word(base.wrapping_add(self.paths.plan.paths)), amount);
+                            counters.add(word(base.wrapping_add(self.paths.plan.key.paths)), amount);
                         }
                     }
                     PathTable::Hashed { function, cache, .. } => {
@@ -405,7 +403,7 @@ impl<'a> PathRegisters<'a> {
             // SAFETY: as the caller promises.
             unsafe {
                 let link = |flag| bundles::link(self.module, self.paths.function | flag, site);
-                let Some(AtCalls::Query(_)) = self.paths.plan.at_calls(facts.block) else {
+                let Some(AtCalls::Query(_)) = self.paths.plan.key.at_calls(facts.block) else {
                     bundles::carry(self.module, call, &mut link(HAS_NONE));
                     continue;
                 };

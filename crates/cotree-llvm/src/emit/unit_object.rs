@@ -3,7 +3,8 @@
 use super::stack_maps::RegisterTable;
 use crate::apply::{Access, COUNTERS, SLAB};
 use crate::error::Error;
-use cotree_core::plan::Layout;
+use cotree_core::method::path::PathMetric;
+use cotree_core::unit::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{self, ABI, PAGE, UnitDescriptor, slab_stride};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
@@ -119,8 +120,10 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
     let foreseen = u32::from(unit.handlers_foreseen);
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
-    put(offset_of!(UnitDescriptor, counts_paths), &u32::from(plan.method.counts_paths()).to_le_bytes());
-    put(offset_of!(UnitDescriptor, path_metric), &plan.path_metric.number().to_le_bytes());
+    let paths = plan.method.paths();
+    let metric = paths.map_or(PathMetric::Count, |unit| unit.metric);
+    put(offset_of!(UnitDescriptor, counts_paths), &u32::from(paths.is_some()).to_le_bytes());
+    put(offset_of!(UnitDescriptor, path_metric), &metric.number().to_le_bytes());
     put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;

@@ -11,7 +11,8 @@ use crate::apply::Access;
 use crate::entries;
 use crate::stacks::{self, NativeObject};
 use cotree_core::facts::{Doubt, ProgramMap};
-use cotree_core::plan::{CallPoint, Method};
+use cotree_core::method::Method;
+use cotree_core::plan::CallPoint;
 use rayon::prelude::*;
 
 /// A unit with what its modules say together. Lists are indexed by the functions' numbers in the unit.

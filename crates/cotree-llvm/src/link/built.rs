@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::extract::Extracted;
 use crate::module::Module;
 use cotree_core::ids::Site;
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use cotree_profile::binary::CodeFunction;
 use rayon::prelude::*;
 

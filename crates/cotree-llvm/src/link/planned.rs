@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::unit_plan::plan_unit;
 use cotree_core::facts::ProgramMap;
 use cotree_core::method::path::windows::Room;
-use cotree_core::plan::{Layout, UnitPlan};
+use cotree_core::unit::{Layout, UnitPlan};
 use cotree_profile::weights::Weights;
 use std::ops::Range;
 
@@ -75,7 +75,7 @@ impl PlannedProgram<'_> {
             foreign: &self.foreign,
             resolving: &self.resolving,
             // They are read back from the objects, which only a link has.
-            registers_at_calls: self.setting.link.is_some() && self.setting.options.method.counts_paths(),
+            registers_at_calls: self.setting.link.is_some() && self.setting.options.method.promises().paths,
         }
     }
 
@@ -84,16 +84,16 @@ impl PlannedProgram<'_> {
         let (plan, layout) = (&self.plan, &self.layout);
         functions
             .map(|f| {
-                let paths = plan.paths.get(f).map(|own| Paths {
-                    plan: own,
-                    table: layout.tables[f],
+                let paths = plan.method.paths().map(|unit| Paths {
+                    plan: &unit.functions[f],
+                    table: layout.tables.paths()[f],
                     function: u32::try_from(f).unwrap_or(u32::MAX),
-                    metric: plan.path_metric,
+                    metric: unit.metric,
                 });
-                let plans = plan.plan(f).map(|own| Layer { plan: own, base: layout.main[f], paths });
+                let plans = plan.method.function(f).map(|own| Layer { plan: own, base: layout.main[f], paths });
                 let mut layers: Vec<Layer<'_>> = plans.into_iter().collect();
                 if let Some(plans) = &plan.check {
-                    layers.push(Layer { plan: &plans[f], base: layout.check[f], paths: None });
+                    layers.push(Layer { plan: (&plans[f]).into(), base: layout.check[f], paths: None });
                 }
                 layers
             })

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::{apply, ffi};
 use cotree_core::affine::AffineVariable;
 use cotree_core::hints::Hints;
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use rayon::prelude::*;
 use std::collections::HashSet;
 

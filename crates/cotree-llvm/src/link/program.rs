@@ -2,7 +2,7 @@
 
 use super::prepared::Prepared;
 use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use std::collections::HashMap;
 
 /// Joins the modules' facts. Source files are numbered over the unit. Code that changes stacks concerns the whole unit,

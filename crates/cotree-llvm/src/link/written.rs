@@ -9,7 +9,7 @@ use crate::emit::unit_object::{self, UnitParts};
 use crate::emit::{code_map, runtime_object};
 use crate::error::Error;
 use cotree_core::facts::{Doubt, Function};
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use cotree_profile::binary::{BinaryMap, CodeMap};
 
 impl BuiltUnit<'_> {

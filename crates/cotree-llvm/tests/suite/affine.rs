@@ -8,8 +8,8 @@ use cotree_core::cfg::Cfg;
 use cotree_core::dfs::Dfs;
 use cotree_core::facts::Function;
 use cotree_core::loops::LoopForest;
-use cotree_core::method::edge;
-use cotree_core::plan::FunctionPlan;
+use cotree_core::method::counters::edge;
+use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 use cotree_llvm::Module;
@@ -60,7 +60,7 @@ impl Seen {
         told
     }
 
-    fn plan(&self) -> FunctionPlan {
+    fn plan(&self) -> CounterPlan {
         let (function, cfg) = self.function();
         edge::plan_affine(function, &cfg, &weighting(function, &cfg), &self.extracted.affine[0])
     }
@@ -78,10 +78,10 @@ impl Seen {
     /// The function with its probes, as text.
     fn instrumented(&self) -> String {
         let plan = self.plan();
-        let layers = vec![vec![Layer { plan: &plan, base: 0, paths: None }]];
+        let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, paths: None }]];
         let unit = Unit {
             access: Access::Direct,
-            spare: plan.measures.len() as u64,
+            spare: plan.key.measures.len() as u64,
             interruptible: &[false],
             foreign: &[true],
             resolving: &[false],
@@ -402,8 +402,8 @@ done:
 }}"
     );
     let plan = Seen::new(&body).plan();
-    plan.fixed.first().map(|fixed| {
-        assert_eq!((plan.fixed.len(), plan.measures.len()), (1, 1), "{plan:?}");
+    plan.key.fixed.first().map(|fixed| {
+        assert_eq!((plan.key.fixed.len(), plan.key.measures.len()), (1, 1), "{plan:?}");
         fixed.times
     })
 }
@@ -454,7 +454,7 @@ done:
   ret void
 }";
     let fixed = |body: &str| {
-        let fixed = Seen::new(body).plan().fixed;
+        let fixed = Seen::new(body).plan().key.fixed;
         fixed.iter().map(|fixed| (fixed.times, fixed.depth)).collect::<Vec<_>>()
     };
     assert_eq!(fixed(BODY), [(2, 0), (3, 1)]);

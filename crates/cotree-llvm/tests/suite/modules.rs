@@ -3,8 +3,8 @@
 use cotree_core::affine::Trades;
 use cotree_core::facts::{Call, Callee, Doubt, Function, Untouched};
 use cotree_core::ids::{CallId, Site};
-use cotree_core::method::{self, edge};
-use cotree_core::plan::Method;
+use cotree_core::method::counters::{self, CounterMethod, edge};
+use cotree_core::plan::FunctionPlan;
 use cotree_core::weighting::Weighting;
 use cotree_llvm::apply::{Access, Layer, Unit, apply};
 use cotree_llvm::emit::{Level, Target, compile};
@@ -34,7 +34,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         .iter()
         .map(|f| {
             let cfg = f.cfg().expect("facts of a real function are a graph");
-            [Method::Edge, Method::Block].map(|m| method::plan(m, f, &cfg, &Weighting::heuristic(&cfg)))
+            [CounterMethod::Edge, CounterMethod::Block].map(|m| counters::plan(m, f, &cfg, &Weighting::heuristic(&cfg)))
         })
         .collect();
     let mut base = 0;
@@ -42,8 +42,8 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         .iter()
         .map(|plans| {
             let mut layer = |plan| {
-                let layer = Layer { plan, base, paths: None };
-                base += plan.measures.len() as u64;
+                let layer = Layer { plan: FunctionPlan::from(plan), base, paths: None };
+                base += layer.plan.counters.measures.len() as u64;
                 layer
             };
             plans.iter().map(&mut layer).collect()
@@ -84,7 +84,7 @@ fn entries_tell_whose_thread_it_is() {
     let function = &extracted.facts.functions[0];
     let cfg = function.cfg().expect("a graph");
     let plan = edge::plan_counting_entries(function, &cfg, &Weighting::heuristic(&cfg), &Trades::default());
-    assert_eq!(plan.measures.len(), 2);
+    assert_eq!(plan.key.measures.len(), 2);
     let unit = Unit {
         access: Access::Segment,
         spare: 2,
@@ -93,7 +93,8 @@ fn entries_tell_whose_thread_it_is() {
         resolving: &[false],
         registers_at_calls: false,
     };
-    apply(&module, &extracted, &[vec![Layer { plan: &plan, base: 0, paths: None }]], &unit, 0).expect("it has code");
+    apply(&module, &extracted, &[vec![Layer { plan: (&plan).into(), base: 0, paths: None }]], &unit, 0)
+        .expect("it has code");
     let text = module.to_text();
     assert_eq!(text.matches("load ptr, ptr @__cotree_slab").count(), 1, "{text}");
     assert_eq!(text.matches("store atomic i64").count(), 2, "{text}");

@@ -1,7 +1,7 @@
 //! Counters in registers in IR: variables that the optimiser promotes, and one addition where the loop is left.
 
-use cotree_core::method::edge;
-use cotree_core::plan::FunctionPlan;
+use cotree_core::method::counters::edge;
+use cotree_core::plan::CounterPlan;
 use cotree_core::promotion::promote;
 use cotree_core::weighting::Weighting;
 use cotree_llvm::Module;
@@ -35,7 +35,7 @@ done:
 }";
 
 /// The function with its probes, as text, and its plan.
-fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, FunctionPlan) {
+fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, CounterPlan) {
     let module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
     let extracted = extract(&module, &Selection::default());
     let function = &extracted.facts.functions[0];
@@ -47,10 +47,10 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Fun
     if promoted {
         promote(function, &cfg, &weighting, &[], &mut plan);
     }
-    let layers = vec![vec![Layer { plan: &plan, base: 0, paths: None }]];
+    let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, paths: None }]];
     let unit = Unit {
         access: Access::Direct,
-        spare: plan.measures.len() as u64,
+        spare: plan.key.measures.len() as u64,
         interruptible: &[interruptible],
         foreign: &[true],
         resolving: &[false],
@@ -77,7 +77,7 @@ fn the_loop_does_not_touch_memory() {
         let (text, plan) = instrumented(LIST, true, interruptible);
         assert!(!body_of_loop(&text).contains("@__cotree_counters"), "{text}");
         let registers = text.matches("= alloca i64").count();
-        assert!(registers > 0 && registers <= plan.measures.len(), "{text}");
+        assert!(registers > 0 && registers <= plan.key.measures.len(), "{text}");
         let entry = &text[text.find("entry:").expect("the entry")..text.find("\nloop:").expect("the loop")];
         assert_eq!(entry.matches("store i64 0, ptr %").count(), registers, "they begin at 0: {text}");
         // Signal handlers may run the function: what is added in the end is one instruction each.

@@ -3,10 +3,10 @@
 use super::MapError;
 use super::streams::{Reader, Stream, Writer};
 use cotree_core::ids::Edge;
-use cotree_core::plan::{FixedEdge, FunctionPlan};
+use cotree_core::plan::{CounterPlan, FixedEdge};
 
-pub(super) fn write(plans: &[FunctionPlan], w: &mut Writer) {
-    let with = || (0u32..).zip(plans).filter(|(_, plan)| !plan.fixed.is_empty());
+pub(super) fn write(plans: &[CounterPlan], w: &mut Writer) {
+    let with = || (0u32..).zip(plans).filter(|(_, plan)| !plan.key.fixed.is_empty());
     if with().next().is_none() {
         return;
     }
@@ -15,9 +15,9 @@ pub(super) fn write(plans: &[FunctionPlan], w: &mut Writer) {
     for (number, plan) in with() {
         w.put_step(Stream::Fixed, last, number);
         last = number;
-        w.put(Stream::Fixed, plan.fixed.len() as u64);
+        w.put(Stream::Fixed, plan.key.fixed.len() as u64);
         let mut before = 0;
-        for FixedEdge { edge, times, of, depth } in &plan.fixed {
+        for FixedEdge { edge, times, of, depth } in &plan.key.fixed {
             w.put_step(Stream::Fixed, before, edge.0);
             before = edge.0;
             w.put_step(Stream::Fixed, edge.0, of.0);
@@ -27,7 +27,7 @@ pub(super) fn write(plans: &[FunctionPlan], w: &mut Writer) {
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>, plans: &mut [FunctionPlan]) -> Result<(), MapError> {
+pub(super) fn read(r: &mut Reader<'_>, plans: &mut [CounterPlan]) -> Result<(), MapError> {
     if r.left(Stream::Fixed) == 0 {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub(super) fn read(r: &mut Reader<'_>, plans: &mut [FunctionPlan]) -> Result<(),
             before = r.get_step(Stream::Fixed, before)?;
             let of = Edge(r.get_step(Stream::Fixed, before)?);
             let times = r.get(Stream::Fixed)?;
-            plan.fixed.push(FixedEdge { edge: Edge(before), times, of, depth: r.get_u32(Stream::Fixed)? });
+            plan.key.fixed.push(FixedEdge { edge: Edge(before), times, of, depth: r.get_u32(Stream::Fixed)? });
         }
     }
     Ok(())

@@ -24,6 +24,7 @@ mod text;
 mod validate;
 
 use crate::binary::{BinaryMap, UnitId};
+use cotree_core::method::MethodPlan;
 use cotree_core::probe::{PlacedProbe, Probe};
 use cotree_rt::layout::Checksum;
 use std::io::Read;
@@ -108,8 +109,10 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     functions::write(&map.program, &mut writer, &mut text);
     plans::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &paths::Registers::new(&map.plan, &map.program), &mut writer);
-    entries::write(&map.plan.entries, &map.program, &mut writer);
-    fixed::write(&map.plan.functions, &mut writer);
+    if let MethodPlan::Counters(unit) = &map.plan.method {
+        entries::write(&unit.entries, &map.program, &mut writer);
+        fixed::write(&unit.functions, &mut writer);
+    }
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
@@ -121,9 +124,8 @@ fn latest(map: &BinaryMap) -> u32 {
     if map.program.all_calls {
         return VERSION;
     }
-    let plans = map.plan.functions.iter().chain(map.plan.paths.iter().map(|own| &own.plan));
     let conditional = |placed: &PlacedProbe| matches!(placed.probe, Probe::CloseIf(..));
-    let is_new = plans.flat_map(|plan| &plan.probes).any(conditional);
+    let is_new = map.plan.method.functions().flat_map(|plan| plan.probes).any(conditional);
     if is_new { 8 } else { 7 }
 }
 
@@ -144,8 +146,10 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let program = functions::read(&mut reader, &mut text, all_calls)?;
     let mut plan = plans::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &paths::Registers::new(&plan, &program))?;
-    plan.entries = entries::read(&mut reader, &program)?;
-    fixed::read(&mut reader, &mut plan.functions)?;
+    if let MethodPlan::Counters(unit) = &mut plan.method {
+        unit.entries = entries::read(&mut reader, &program)?;
+        fixed::read(&mut reader, &mut unit.functions)?;
+    }
     text.finish()?;
     reader.finish()?;
     let map = BinaryMap { program, plan, code, threaded };

@@ -9,19 +9,18 @@ use super::streams::{Reader, Stream, Writer};
 use crate::binary::ReturnPoint;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{AtCalls, Cuts, PathPlan};
-use cotree_core::plan::{FunctionPlan, PathMetric, UnitPlan};
+use cotree_core::method::path::{AtCalls, Cuts, PathKey, PathMethod, PathMetric, PathPlan, UnitPathPlan, Window};
+use cotree_core::plan::{CounterKey, CounterPlan};
 use cotree_core::probe::Probe;
+use cotree_core::unit::UnitPlan;
 
 /// The part of a path plan that counts self-loops.
-pub(super) fn counters(plan: &PathPlan) -> FunctionPlan {
+pub(super) fn counters(plan: &PathPlan) -> CounterPlan {
     let counts =
         |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..)) || probe.closing().is_some();
-    FunctionPlan {
-        probes: plan.plan.probes.iter().filter(|placed| counts(&placed.probe)).copied().collect(),
-        measures: plan.plan.measures.clone(),
-        ..FunctionPlan::default()
+    CounterPlan {
+        probes: plan.probes.iter().filter(|placed| counts(&placed.probe)).copied().collect(),
+        key: plan.key.self_loops.clone(),
     }
 }
 
@@ -50,33 +49,33 @@ mod kind {
     pub(super) const QUERY: u64 = 2;
 }
 
-pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
-    w.put(Stream::Unit, unit.path_array);
-    if unit.path_metric.is_summed() {
-        w.put(Stream::Metric, unit.path_metric.number().into());
+pub(super) fn write(unit: &UnitPathPlan, w: &mut Writer) {
+    w.put(Stream::Unit, unit.array);
+    if unit.metric.is_summed() {
+        w.put(Stream::Metric, unit.metric.number().into());
     }
-    for plan in &unit.paths {
-        let Cuts { edges, blocks, loops, apart, backward } = &plan.cuts;
+    for PathPlan { key, .. } in &unit.functions {
+        let Cuts { edges, blocks, loops, apart, backward } = &key.cuts;
         let lists = [
             edges.iter().map(|e| e.0).collect::<Vec<_>>(),
             blocks.iter().map(|b| b.0).collect(),
             loops.iter().map(|e| e.0).collect(),
         ];
-        if plan.paths == 0 && lists.iter().all(Vec::is_empty) && plan.calls.is_empty() {
+        if key.paths == 0 && lists.iter().all(Vec::is_empty) && key.calls.is_empty() {
             w.put(Stream::Path, 0);
             continue;
         }
-        let context = if plan.context { flag::CONTEXT } else { 0 };
-        let windows = if plan.windows.is_empty() { 0 } else { flag::WINDOWS };
-        let behind = if plan.behind { flag::BEHIND } else { 0 };
+        let context = if key.context { flag::CONTEXT } else { 0 };
+        let windows = if key.windows.is_empty() { 0 } else { flag::WINDOWS };
+        let behind = if key.behind { flag::BEHIND } else { 0 };
         let ways = if apart.is_empty() && !*backward { 0 } else { flag::APART };
         let backward = if *backward { flag::BACKWARD } else { 0 };
         w.put(Stream::Path, flag::PATHS | context | windows | behind | ways | backward);
-        w.put(Stream::Path, plan.paths);
+        w.put(Stream::Path, key.paths);
         if windows != 0 {
-            w.put(Stream::Window, plan.windows.len() as u64);
+            w.put(Stream::Window, key.windows.len() as u64);
             let mut last = 0;
-            for window in &plan.windows {
+            for window in &key.windows {
                 w.put_signed(Stream::Window, window.first.wrapping_sub(last).cast_signed());
                 w.put(Stream::Window, window.len);
                 last = window.first;
@@ -98,9 +97,9 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
                 last = arc;
             }
         }
-        w.put(Stream::AtCalls, plan.calls.len() as u64);
+        w.put(Stream::AtCalls, key.calls.len() as u64);
         let mut last = 0;
-        for &(block, at_calls) in &plan.calls {
+        for &(block, at_calls) in &key.calls {
             w.put_step(Stream::AtCalls, last, block.0);
             last = block.0;
             match at_calls {
@@ -118,22 +117,24 @@ pub(super) fn write(unit: &UnitPlan, w: &mut Writer) {
     }
 }
 
-/// Puts paths around the plans of self-loops; besides them the most paths of an array, and the metric.
+/// Puts paths around the plans of self-loops.
 pub(super) fn read(
-    counters: Vec<FunctionPlan>,
+    method: PathMethod,
+    counters: Vec<CounterPlan>,
     r: &mut Reader<'_>,
-) -> Result<(Vec<PathPlan>, u64, PathMetric), MapError> {
+) -> Result<UnitPathPlan, MapError> {
     let array = r.get(Stream::Unit)?;
     let metric = if r.left(Stream::Metric) == 0 { 0 } else { r.get(Stream::Metric)? };
     let metric = PathMetric::from_number(metric).ok_or(MapError::Invalid("no such metric of paths"))?;
-    let plans = counters.into_iter().map(|plan| read_plan(plan, r)).collect::<Result<_, _>>()?;
-    Ok((plans, array, metric))
+    let plan = |CounterPlan { probes, key }| Ok(PathPlan { probes, key: read_key(key, r)? });
+    let functions = counters.into_iter().map(plan).collect::<Result<_, MapError>>()?;
+    Ok(UnitPathPlan { method, functions, array, metric })
 }
 
-fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapError> {
+fn read_key(self_loops: CounterKey, r: &mut Reader<'_>) -> Result<PathKey, MapError> {
     let flags = r.get(Stream::Path)?;
     if flags == 0 {
-        return Ok(PathPlan { plan, ..PathPlan::default() });
+        return Ok(PathKey { self_loops, ..PathKey::default() });
     }
     if flags & flag::PATHS == 0 || flags > flag::ALL {
         return Err(MapError::Invalid("no such flags of a path plan"));
@@ -172,7 +173,7 @@ fn read_plan(plan: FunctionPlan, r: &mut Reader<'_>) -> Result<PathPlan, MapErro
         calls.push((Block(last), at_calls));
     }
     let (context, behind) = (flags & flag::CONTEXT != 0, flags & flag::BEHIND != 0);
-    Ok(PathPlan { plan, cuts, paths, calls, context, windows, behind })
+    Ok(PathKey { self_loops, cuts, paths, calls, context, windows, behind })
 }
 
 fn read_apart(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {
@@ -202,22 +203,24 @@ fn read_windows(r: &mut Reader<'_>) -> Result<Vec<Window>, MapError> {
 /// Foresees whose registers are found at return points.
 pub(super) struct Registers<'a> {
     /// Empty unless paths are counted.
-    functions: Vec<(&'a Function, &'a PathPlan)>,
+    functions: Vec<(&'a Function, &'a PathKey)>,
     counts_paths: bool,
 }
 
 impl<'a> Registers<'a> {
     pub(super) fn new(plan: &'a UnitPlan, program: &'a ProgramMap) -> Self {
-        let functions = program.functions().map(|(_, f)| f).zip(&plan.paths).collect();
-        Self { functions, counts_paths: plan.method.counts_paths() }
+        let paths = plan.method.paths();
+        let keys = paths.into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
+        let functions = program.functions().map(|(_, f)| f).zip(keys).collect();
+        Self { functions, counts_paths: paths.is_some() }
     }
 
     /// Those of all links at which recovery needs them.
     pub(super) fn expected(&self, chain: &[(u32, Site)]) -> Vec<(u32, Site)> {
         let needed = |&(function, site): &(u32, Site)| {
-            let Some((function, plan)) = self.functions.get(function as usize) else { return false };
+            let Some((function, key)) = self.functions.get(function as usize) else { return false };
             let block = function.calls.site(site).map(|s| s.block);
-            matches!(block.and_then(|b| plan.at_calls(b)), Some(AtCalls::Query(_)))
+            matches!(block.and_then(|b| key.at_calls(b)), Some(AtCalls::Query(_)))
         };
         chain.iter().rev().copied().filter(needed).collect()
     }

@@ -9,21 +9,26 @@ use super::streams::{Reader, Stream, Writer};
 use super::{MapError, paths};
 use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
-use cotree_core::plan::{FunctionPlan, Measure, Method, PATH_ARRAY, PathMetric, UnitPlan};
+use cotree_core::method::counters::UnitCounterPlan;
+use cotree_core::method::{Family, Method, MethodPlan};
+use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
-
-const METHODS: [Method; 7] =
-    [Method::None, Method::Edge, Method::Block, Method::Vertex, Method::VertexEdge, Method::Path, Method::PathContext];
+use cotree_core::unit::UnitPlan;
 
 pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
-    w.put(Stream::Unit, METHODS.iter().position(|&m| m == plan.method).expect("all are listed") as u64);
+    w.put(Stream::Unit, plan.method.method().number());
     w.put(Stream::Unit, u64::from(plan.check.is_some()));
-    if plan.method.counts_paths() {
-        let counters: Vec<FunctionPlan> = plan.paths.iter().map(paths::counters).collect();
-        write_plans(&counters, program, w);
-        paths::write(plan, w);
-    } else {
-        write_plans(&plan.functions, program, w);
+    match &plan.method {
+        MethodPlan::None => {
+            let nothing: Vec<CounterPlan> = program.functions().map(|_| CounterPlan::default()).collect();
+            write_plans(&nothing, program, w);
+        }
+        MethodPlan::Counters(unit) => write_plans(&unit.functions, program, w),
+        MethodPlan::Paths(unit) => {
+            let counters: Vec<CounterPlan> = unit.functions.iter().map(paths::counters).collect();
+            write_plans(&counters, program, w);
+            paths::write(unit, w);
+        }
     }
     if let Some(check) = &plan.check {
         write_plans(check, program, w);
@@ -31,22 +36,21 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
 }
 
 pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan, MapError> {
-    let method = usize::try_from(r.get(Stream::Unit)?).ok().and_then(|m| METHODS.get(m)).copied();
-    let method = method.ok_or(MapError::Invalid("no such method"))?;
+    let method = Method::from_number(r.get(Stream::Unit)?).ok_or(MapError::Invalid("no such method"))?;
     let checked = match r.get(Stream::Unit)? {
         0 => false,
         1 => true,
         _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
     };
     let functions = read_plans(r, program)?;
-    let (functions, paths, path_array, path_metric) = if method.counts_paths() {
-        let (paths, array, metric) = paths::read(functions, r)?;
-        (Vec::new(), paths, array, metric)
-    } else {
-        (functions, Vec::new(), PATH_ARRAY, PathMetric::Count)
+    let method = match method.family() {
+        Family::None if functions.iter().all(|plan| *plan == CounterPlan::default()) => MethodPlan::None,
+        Family::None => return Err(MapError::Invalid("the plans are not of its method")),
+        Family::Counters(method) => MethodPlan::Counters(UnitCounterPlan { method, functions, entries: Vec::new() }),
+        Family::Paths(method) => MethodPlan::Paths(paths::read(method, functions, r)?),
     };
     let check = if checked { Some(read_plans(r, program)?) } else { None };
-    Ok(UnitPlan { method, functions, entries: Vec::new(), paths, path_array, path_metric, check })
+    Ok(UnitPlan { method, check })
 }
 
 /// How a plan is written.
@@ -59,7 +63,7 @@ mod form {
     pub(super) const ODD: u64 = 2;
 }
 
-fn write_plans(plans: &[FunctionPlan], program: &ProgramMap, w: &mut Writer) {
+fn write_plans(plans: &[CounterPlan], program: &ProgramMap, w: &mut Writer) {
     w.put(Stream::Unit, plans.len() as u64);
     let mut functions = program.functions();
     let mut bits: Vec<Vec<bool>> = vec![Vec::new(); CLASSES];
@@ -73,7 +77,7 @@ fn write_plans(plans: &[FunctionPlan], program: &ProgramMap, w: &mut Writer) {
     }
 }
 
-fn read_plans(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<FunctionPlan>, MapError> {
+fn read_plans(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<CounterPlan>, MapError> {
     let count = r.get_count(Stream::Unit, Stream::PlanForm)?;
     if count != program.functions().count() {
         return Err(MapError::Invalid("there is not one plan per function"));
@@ -244,9 +248,9 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-fn write_plan(plan: &FunctionPlan, function: Option<&Function>, bits: &mut [Vec<bool>], w: &mut Writer) {
-    let usual = function.filter(|_| plan.probes.len() == plan.measures.len()).and_then(|function| {
-        let counters = plan.measures.iter().zip(&plan.probes).enumerate();
+fn write_plan(plan: &CounterPlan, function: Option<&Function>, bits: &mut [Vec<bool>], w: &mut Writer) {
+    let usual = function.filter(|_| plan.probes.len() == plan.key.measures.len()).and_then(|function| {
+        let counters = plan.key.measures.iter().zip(&plan.probes).enumerate();
         let usual = counters.map(|(i, (&measure, &probe))| Usual::find(Counter::new(i), measure, probe, function));
         Some((function, usual.collect::<Option<Vec<_>>>()?))
     });
@@ -283,10 +287,10 @@ fn write_plan(plan: &FunctionPlan, function: Option<&Function>, bits: &mut [Vec<
     }
 }
 
-fn add(plan: &mut FunctionPlan, usual: Usual, id: u32, function: &Function) -> Result<(), MapError> {
-    let counter = usual.expand(Counter::new(plan.measures.len()), id, function);
+fn add(plan: &mut CounterPlan, usual: Usual, id: u32, function: &Function) -> Result<(), MapError> {
+    let counter = usual.expand(Counter::new(plan.key.measures.len()), id, function);
     let (measure, probe) = counter.ok_or(MapError::Invalid("a counter measures no edge"))?;
-    plan.measures.push(measure);
+    plan.key.measures.push(measure);
     plan.probes.push(probe);
     Ok(())
 }
@@ -295,9 +299,9 @@ fn read_bits(
     function: &Function,
     bits: &mut [impl Iterator<Item = bool>],
     r: &mut Reader<'_>,
-) -> Result<FunctionPlan, MapError> {
+) -> Result<CounterPlan, MapError> {
     let around = Surroundings::new(function);
-    let mut plan = FunctionPlan::default();
+    let mut plan = CounterPlan::default();
     for edge in 0..=function.edges.len() {
         if !bits[class(function, edge)].next().expect("as many bits as edges") {
             continue;
@@ -316,13 +320,10 @@ fn read_bits(
     Ok(plan)
 }
 
-fn read_list(function: &Function, r: &mut Reader<'_>) -> Result<FunctionPlan, MapError> {
+fn read_list(function: &Function, r: &mut Reader<'_>) -> Result<CounterPlan, MapError> {
     let count = r.get_count(Stream::ProbeKind, Stream::ProbeId)?;
-    let mut plan = FunctionPlan {
-        probes: Vec::with_capacity(count),
-        measures: Vec::with_capacity(count),
-        ..FunctionPlan::default()
-    };
+    let key = CounterKey { measures: Vec::with_capacity(count), ..CounterKey::default() };
+    let mut plan = CounterPlan { probes: Vec::with_capacity(count), key };
     let (mut edge, mut block) = (0, 0);
     for _ in 0..count {
         let kind = Usual::from_number(r.get(Stream::ProbeKind)?)?;
@@ -333,7 +334,7 @@ fn read_list(function: &Function, r: &mut Reader<'_>) -> Result<FunctionPlan, Ma
     Ok(plan)
 }
 
-fn read_odd(r: &mut Reader<'_>) -> Result<FunctionPlan, MapError> {
+fn read_odd(r: &mut Reader<'_>) -> Result<CounterPlan, MapError> {
     let length = r.get_count(Stream::OddPlan, Stream::OddPlan)?;
     let bytes = r.get_bytes(Stream::OddPlan, length)?;
     postcard::from_bytes(bytes).map_err(|_| MapError::Invalid("a plan does not unpack"))

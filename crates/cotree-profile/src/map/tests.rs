@@ -4,9 +4,12 @@ use super::*;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site, Variable};
-use cotree_core::method::path::{self, PathOptions, PathPlan};
-use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure, Method, PathMetric, UnitPlan};
+use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
+use cotree_core::method::path::{self, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
+use cotree_core::method::{Family, METHODS, MethodPlan};
+use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry, FixedEdge, Measure};
 use cotree_core::probe::{Closing, Place, PlacedProbe, Probe, Reg};
+use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 
@@ -187,13 +190,13 @@ fn function() -> impl Strategy<Value = Function> {
 }
 
 /// A plan of usual counters, with an odd probe where `odd` says so.
-fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
-    let mut plan = FunctionPlan::default();
+fn plan_for(function: &Function, seed: u32, odd: bool) -> CounterPlan {
+    let mut plan = CounterPlan::default();
     for index in 0..function.edges.len() as u32 + 1 {
         if (seed >> (index % 32)) & 1 == 0 {
             continue;
         }
-        let counter = Counter::new(plan.measures.len());
+        let counter = Counter::new(plan.key.measures.len());
         let facts = function.edges.get(index as usize);
         let (src, dst) = facts.map_or((function.exit(), Block(0)), |e| (e.src, e.dst));
         let edge = Edge(index);
@@ -205,12 +208,12 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> FunctionPlan {
             4 => (Measure::Block(src), Place::Start(src), Probe::Count(counter)),
             _ => (Measure::Block(src), Place::End(src), Probe::Count(counter)),
         };
-        plan.measures.push(measure);
+        plan.key.measures.push(measure);
         plan.probes.push(PlacedProbe { place, probe });
     }
     if odd {
         plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe: Probe::Events(-7) });
-        if seed.is_multiple_of(3) && !plan.measures.is_empty() && !function.edges.is_empty() {
+        if seed.is_multiple_of(3) && !plan.key.measures.is_empty() && !function.edges.is_empty() {
             let closing = Closing { variable: Variable(seed % 9), from: Block(0), step: -3, offset: 0, plus: 1 };
             let probe = Probe::CloseIf(Counter(0), closing, Edge(seed % function.edges.len() as u32));
             plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe });
@@ -233,11 +236,12 @@ fn fixed_for(number: usize, function: &Function, seed: u64) -> Vec<FixedEdge> {
 }
 
 /// A path plan as a map keeps it: without the probes that count paths.
-fn paths_for(function: &Function, method: Method, options: PathOptions) -> PathPlan {
+fn paths_for(function: &Function, method: PathMethod, options: PathOptions) -> PathPlan {
     let cfg = function.cfg().expect("a control-flow graph");
     let weighting = Weighting::heuristic(&cfg);
     let plan = path::plan_as(method, function, &cfg, &weighting, options).expect("its own graph");
-    PathPlan { plan: paths::counters(&plan), behind: plan.paths % 3 == 1, ..plan }
+    let probes = paths::counters(&plan).probes;
+    PathPlan { probes, key: PathKey { behind: plan.key.paths % 3 == 1, ..plan.key } }
 }
 
 /// Callers for some functions: all calls of their name, some of them, and places where the map lists no call.
@@ -278,7 +282,7 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
 pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
-    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..7usize).prop_map(
+    (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..METHODS.len()).prop_map(
         |(modules, code, seed, threaded, method)| {
             let mut modules: Vec<Module> =
                 modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
@@ -298,43 +302,29 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             };
             let links: Vec<(u32, Site)> =
                 (0..).zip(&functions).flat_map(|(i, f)| (0..f.sites().len()).map(move |s| (i, Site::new(s)))).collect();
-            let method = [
-                Method::None,
-                Method::Edge,
-                Method::Block,
-                Method::Vertex,
-                Method::VertexEdge,
-                Method::Path,
-                Method::PathContext,
-            ][method];
             let check = (seed & 4 == 0).then(|| plans(0x5555_5555));
             let limit = if seed & 8 == 0 { u64::MAX >> 1 } else { 3 };
-            let plan = if method.counts_paths() {
-                let array = (seed >> 48) >> (seed >> 44 & 15);
-                let metric = PathMetric::ALL[(seed >> 40 & 3) as usize % 3];
-                let paths = functions
-                    .iter()
-                    .map(|f| paths_for(f, method, PathOptions { limit, array, window: array, metric }))
-                    .collect();
-                UnitPlan {
-                    method,
-                    functions: vec![],
-                    entries: vec![],
-                    paths,
-                    path_array: array,
-                    path_metric: metric,
-                    check,
+            let method = match METHODS[method].family {
+                Family::None => MethodPlan::None,
+                Family::Paths(method) => {
+                    let array = (seed >> 48) >> (seed >> 44 & 15);
+                    let metric = PathMetric::ALL[(seed >> 40 & 3) as usize % 3];
+                    let options = PathOptions { limit, array, window: array, metric };
+                    let functions = functions.iter().map(|f| paths_for(f, method, options)).collect();
+                    MethodPlan::Paths(UnitPathPlan { method, functions, array, metric })
                 }
-            } else {
-                let entries = if method == Method::Edge { entries_for(&functions, seed >> 16) } else { vec![] };
-                let mut plans = plans(0);
-                if method == Method::Edge {
-                    for ((number, plan), function) in plans.iter_mut().enumerate().zip(&functions) {
-                        plan.fixed = fixed_for(number, function, seed);
+                Family::Counters(method) => {
+                    let mut unit = UnitCounterPlan { method, functions: plans(0), entries: vec![] };
+                    if method == CounterMethod::Edge {
+                        unit.entries = entries_for(&functions, seed >> 16);
+                        for ((number, plan), function) in unit.functions.iter_mut().enumerate().zip(&functions) {
+                            plan.key.fixed = fixed_for(number, function, seed);
+                        }
                     }
+                    MethodPlan::Counters(unit)
                 }
-                UnitPlan { entries, ..UnitPlan::of_counters(method, plans, check) }
             };
+            let plan = UnitPlan { method, check };
             let code = CodeMap {
                 functions: code
                     .into_iter()
@@ -347,7 +337,7 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                                 offset += step;
                                 let pick = |n: u32| links[n as usize % links.len()];
                                 let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
-                                let registers = match method.counts_paths() {
+                                let registers = match plan.method.paths().is_some() {
                                     true if length % 7 == 0 => vec![pick(b); length as usize % 3],
                                     true => paths::Registers::new(&plan, &program).expected(&chain),
                                     false => vec![],
@@ -384,11 +374,13 @@ proptest! {
     }
 
     #[test]
-    fn maps_of_version_1_are_read(mut map in binary_map().prop_filter("version 1 had no paths", |m| !m.plan.method.counts_paths())) {
+    fn maps_of_version_1_are_read(mut map in binary_map().prop_filter("version 1 had no paths", |m| m.plan.method.paths().is_none())) {
         map.program.all_calls = false;
         map.program.modules.iter_mut().flat_map(|module| &mut module.functions).for_each(list_sites_only);
-        map.plan.entries.clear();
-        map.plan.functions.iter_mut().for_each(|plan| plan.fixed.clear());
+        if let MethodPlan::Counters(unit) = &mut map.plan.method {
+            unit.entries.clear();
+            unit.functions.iter_mut().for_each(|plan| plan.key.fixed.clear());
+        }
         let (streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
         let mut bytes = pack(&streams[..STREAMS_1], unit);
         bytes[8] = 1;
@@ -401,19 +393,20 @@ proptest! {
     /// sums, one of version 5 nothing of loops of known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters for the wrong ones, or miss some.
     #[test]
     fn the_version_is_the_first_that_can_say_it(map in binary_map()) {
-        let windows = map.plan.paths.iter().any(|plan| !plan.windows.is_empty());
-        let fixed = map.plan.functions.iter().any(|plan| !plan.fixed.is_empty());
-        let apart = map.plan.paths.iter().any(|plan| plan.cuts.backward || !plan.cuts.apart.is_empty());
-        let plans = map.plan.functions.iter().chain(map.plan.paths.iter().map(|own| &own.plan));
-        let conditional = plans.flat_map(|plan| &plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
+        let method = &map.plan.method;
+        let keys = || method.paths().into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
+        let windows = keys().any(|key| !key.windows.is_empty());
+        let fixed = method.functions().any(|plan| !plan.counters.fixed.is_empty());
+        let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
+        let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
         let version = match () {
             () if map.program.all_calls => 9,
             () if conditional => 8,
             () if apart => 7,
             () if fixed => 6,
-            () if map.plan.path_metric.is_summed() => 5,
+            () if method.paths().is_some_and(|unit| unit.metric.is_summed()) => 5,
             () if windows => 4,
-            () if !map.plan.entries.is_empty() => 3,
+            () if !method.entries().is_empty() => 3,
             () => 2,
         };
         prop_assert_eq!(encode(&map, UNIT)[8], version);
@@ -486,7 +479,11 @@ proptest! {
 fn empty_map() -> BinaryMap {
     BinaryMap {
         program: ProgramMap::default(),
-        plan: UnitPlan::of_counters(Method::Edge, vec![], None),
+        plan: UnitPlan::new(MethodPlan::Counters(UnitCounterPlan {
+            method: CounterMethod::Edge,
+            functions: vec![],
+            entries: vec![],
+        })),
         code: CodeMap::default(),
         threaded: false,
     }

@@ -4,10 +4,10 @@ use super::MapError;
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::path::PathPlan;
-use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::method::path::windows::Window;
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_FIXED_DEPTH, MOST_PATH_ARRAY, Measure, Method};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
+use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathKey, UnitPathPlan, Window};
+use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_FIXED_DEPTH, Measure};
 use cotree_core::probe::{Place, Probe};
 
 /// Checks every index and order that users of a map rely on.
@@ -21,35 +21,16 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
         check_function(function, files, map.program.all_calls)
             .map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
-    let own: Vec<&FunctionPlan> = map.plan.plans().collect();
-    let check = map.plan.check.as_ref().map(|plans| plans.iter().collect());
-    for plans in std::iter::once(own).chain(check) {
-        if plans.len() != functions.len() {
-            return Err(MapError::Invalid("there is not one plan per function"));
-        }
-        for (index, (plan, function)) in plans.iter().zip(&functions).enumerate() {
-            check_plan(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
-        }
+    if map.plan.method != MethodPlan::None {
+        check_plans(map.plan.method.functions(), &functions)?;
     }
-    let (counters, paths) = (!map.plan.functions.is_empty(), !map.plan.paths.is_empty());
-    if if map.plan.method.counts_paths() { counters } else { paths } {
-        return Err(MapError::Invalid("the plans are not of its method"));
+    if let Some(check) = &map.plan.check {
+        check_plans(check.iter().map(FunctionPlan::from), &functions)?;
     }
-    if map.plan.path_array > MOST_PATH_ARRAY {
-        return Err(MapError::Invalid("its path tables are too large"));
-    }
-    for (index, (plan, function)) in map.plan.paths.iter().zip(&functions).enumerate() {
-        check_paths(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
-    }
-    if !map.plan.entries.is_empty() && map.plan.method != Method::Edge {
-        return Err(MapError::Invalid("entries are derived by a method that does not"));
-    }
-    if !map.plan.entries.is_sorted_by(|a, b| a.function < b.function) {
-        return Err(MapError::Invalid("functions with derived entries are not in order"));
-    }
-    for entry in &map.plan.entries {
-        check_entry(entry, &functions)
-            .map_err(|what| MapError::InvalidFunction { function: entry.function as usize, what })?;
+    match &map.plan.method {
+        MethodPlan::None => {}
+        MethodPlan::Counters(unit) => check_entries(unit, &functions)?,
+        MethodPlan::Paths(unit) => check_path_keys(unit, &functions)?,
     }
     for code in &map.code.functions {
         let mut last = None;
@@ -65,6 +46,41 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
                 return Err(MapError::Invalid("a return address belongs to no call site"));
             }
         }
+    }
+    Ok(())
+}
+
+fn check_plans<'a>(plans: impl Iterator<Item = FunctionPlan<'a>>, functions: &[&Function]) -> Result<(), MapError> {
+    let plans: Vec<FunctionPlan<'_>> = plans.collect();
+    if plans.len() != functions.len() {
+        return Err(MapError::Invalid("there is not one plan per function"));
+    }
+    for (index, (plan, function)) in plans.into_iter().zip(functions).enumerate() {
+        check_plan(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
+    }
+    Ok(())
+}
+
+fn check_entries(unit: &UnitCounterPlan, functions: &[&Function]) -> Result<(), MapError> {
+    if !unit.entries.is_empty() && unit.method != CounterMethod::Edge {
+        return Err(MapError::Invalid("entries are derived by a method that does not"));
+    }
+    if !unit.entries.is_sorted_by(|a, b| a.function < b.function) {
+        return Err(MapError::Invalid("functions with derived entries are not in order"));
+    }
+    for entry in &unit.entries {
+        check_entry(entry, functions)
+            .map_err(|what| MapError::InvalidFunction { function: entry.function as usize, what })?;
+    }
+    Ok(())
+}
+
+fn check_path_keys(unit: &UnitPathPlan, functions: &[&Function]) -> Result<(), MapError> {
+    if unit.array > MOST_PATH_ARRAY {
+        return Err(MapError::Invalid("its path tables are too large"));
+    }
+    for (index, (plan, function)) in unit.functions.iter().zip(functions).enumerate() {
+        check_paths(&plan.key, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
     Ok(())
 }
@@ -142,28 +158,28 @@ fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str>
     Ok(())
 }
 
-fn check_paths(plan: &PathPlan, function: &Function) -> Result<(), &'static str> {
+fn check_paths(key: &PathKey, function: &Function) -> Result<(), &'static str> {
     let rising = |ids: Vec<usize>, end: usize| ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|&id| id < end);
     let edges = |edges: &[Edge]| rising(edges.iter().map(|e| e.index()).collect(), function.edges.len());
     let blocks =
         |blocks: &mut dyn Iterator<Item = Block>| rising(blocks.map(Block::index).collect(), function.blocks.len());
-    let cuts = &plan.cuts;
+    let cuts = &key.cuts;
     if !edges(&cuts.edges) || !edges(&cuts.loops) || !blocks(&mut cuts.blocks.iter().copied()) {
         return Err("its paths are cut where nothing is");
     }
-    if !blocks(&mut plan.calls.iter().map(|call| call.0)) {
+    if !blocks(&mut key.calls.iter().map(|call| call.0)) {
         return Err("a path register is known where no call is");
     }
-    if plan.paths > MOST_PATHS {
+    if key.paths > MOST_PATHS {
         return Err("it has more paths than there are numbers");
     }
     if !cuts.apart.is_sorted_by(|a, b| a < b) {
         return Err("its paths are numbered apart where nothing is");
     }
-    let end = if cuts.apart.is_empty() { plan.paths } else { MOST_PATHS };
+    let end = if cuts.apart.is_empty() { key.paths } else { MOST_PATHS };
     let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|last| last <= end);
-    let words = plan.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
-    if !plan.windows.iter().all(inside)
+    let words = key.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
+    if !key.windows.iter().all(inside)
         || words > MOST_PATH_ARRAY + (function.edges.len() + function.blocks.len()) as u64
     {
         return Err("its path tables are too large");
@@ -171,12 +187,12 @@ fn check_paths(plan: &PathPlan, function: &Function) -> Result<(), &'static str>
     Ok(())
 }
 
-fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static str> {
+fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'static str> {
     let edges = function.edges.len() + 1;
     let edge = |e: cotree_core::ids::Edge| e.index() < edges;
     let block = |b: cotree_core::ids::Block| b <= function.exit();
-    let counter = |c: cotree_core::ids::Counter| c.index() < plan.measures.len();
-    for measure in &plan.measures {
+    let counter = |c: cotree_core::ids::Counter| c.index() < plan.counters.measures.len();
+    for measure in &plan.counters.measures {
         let known = match *measure {
             Measure::Edge(e) => edge(e),
             Measure::Block(b) => block(b),
@@ -185,12 +201,12 @@ fn check_plan(plan: &FunctionPlan, function: &Function) -> Result<(), &'static s
             return Err("a counter measures what is not there");
         }
     }
-    if !plan.fixed.iter().all(|f| edge(f.edge) && edge(f.of) && f.depth < MOST_FIXED_DEPTH)
-        || !plan.fixed.is_sorted_by_key(|f| f.depth)
+    if !plan.counters.fixed.iter().all(|f| edge(f.edge) && edge(f.of) && f.depth < MOST_FIXED_DEPTH)
+        || !plan.counters.fixed.is_sorted_by_key(|f| f.depth)
     {
         return Err("a loop of known length is none of its loops");
     }
-    for placed in &plan.probes {
+    for placed in plan.probes {
         let place = match placed.place {
             Place::Start(b) | Place::End(b) => block(b),
             Place::Edge(e) => edge(e),

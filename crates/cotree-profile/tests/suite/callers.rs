@@ -3,8 +3,9 @@
 use crate::unit::{MAIN_AT, Raw, Truth, UNIT, binary, counters, map};
 use cotree_core::affine::Trades;
 use cotree_core::ids::Block;
-use cotree_core::method::edge;
-use cotree_core::plan::{CallPoint, DerivedEntry, Method};
+use cotree_core::method::counters::edge;
+use cotree_core::method::{Method, MethodPlan};
+use cotree_core::plan::{CallPoint, DerivedEntry};
 use cotree_core::profile::Flaw;
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, encode};
@@ -19,19 +20,20 @@ use cotree_rt::layout::{INTERRUPTED, State};
 fn called() -> (BinaryMap, Vec<Truth>) {
     let (mut map, truth) = map(Method::Edge, true);
     let point = |function, block| CallPoint { function, block: Block(block), after_sites: 0 };
-    map.plan.entries = vec![
+    let MethodPlan::Counters(plan) = &mut map.plan.method else { unreachable!("edges are counted") };
+    plan.entries = vec![
         DerivedEntry { function: 1, calls: vec![point(0, 2)] },
         DerivedEntry { function: 2, calls: vec![point(1, 1)] },
     ];
     // main's counter stands in the loop, before the call.
     let main = &map.program.modules[0].functions[0];
     let cfg = main.cfg().unwrap();
-    map.plan.functions[0] = edge::plan(main, &cfg, &Weighting::new(&cfg, vec![9.0, 0.0, 9.0, 9.0, 9.0]));
-    for entry in &map.plan.entries {
+    plan.functions[0] = edge::plan(main, &cfg, &Weighting::new(&cfg, vec![9.0, 0.0, 9.0, 9.0, 9.0]));
+    for entry in &plan.entries {
         let function = &map.program.modules[0].functions[entry.function as usize];
         let cfg = function.cfg().unwrap();
         let planned = edge::plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Trades::default());
-        map.plan.functions[entry.function as usize] = planned.unwrap().0;
+        plan.functions[entry.function as usize] = planned.unwrap().0;
     }
     (map, truth)
 }
@@ -58,7 +60,7 @@ fn flaws(profile: &UnitProfile) -> Vec<&[Flaw]> {
 #[test]
 fn callees_are_recovered_from_their_callers() {
     let (map, truth) = called();
-    assert_eq!(map.plan.functions[2].measures, []);
+    assert_eq!(map.plan.method.counters().unwrap().functions[2].key.measures, []);
     let (binary, counts, profile) = run(|_| {});
     assert!(profile.exact());
     for (function, truth) in profile.functions.iter().flatten().zip(&truth) {
@@ -127,7 +129,8 @@ fn who_was_never_called_is_not_doubted() {
 fn maps_with_impossible_callers_are_refused() {
     let refused = |change: &dyn Fn(&mut Vec<DerivedEntry>)| {
         let (mut map, _) = called();
-        change(&mut map.plan.entries);
+        let MethodPlan::Counters(plan) = &mut map.plan.method else { unreachable!("edges are counted") };
+        change(&mut plan.entries);
         decode(&encode(&map, UNIT)).map(|_| ())
     };
     assert_eq!(refused(&|_| {}), Ok(()));

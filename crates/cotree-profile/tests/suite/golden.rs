@@ -6,7 +6,10 @@
 use crate::unit::Raw;
 use cotree_core::facts::{Function, Position};
 use cotree_core::ids::Site;
-use cotree_core::plan::{FunctionPlan, PathMetric};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::counters::UnitCounterPlan;
+use cotree_core::method::path::{PathMetric, UnitPathPlan};
+use cotree_core::plan::FunctionPlan;
 use cotree_profile::binary::{BinaryMap, UnitId};
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::ProfileFile;
@@ -73,32 +76,15 @@ fn map_text(map: &BinaryMap) -> String {
         }
     }
     let plan = &map.plan;
-    line(out, 0, format_args!("plan: {:?}", plan.method));
-    for (number, plan) in plan.functions.iter().enumerate() {
-        line(out, 1, format_args!("function {number}"));
-        plan_text(out, plan);
-    }
-    for entry in &plan.entries {
-        let calls: Vec<String> =
-            entry.calls.iter().map(|c| format!("{}.{}+{}", c.function, c.block, c.after_sites)).collect();
-        line(out, 1, format_args!("function {} is entered from {}", entry.function, calls.join(" ")));
-    }
-    if plan.method.counts_paths() {
-        line(out, 1, format_args!("arrays up to {} paths, metric {}", plan.path_array, plan.path_metric.name()));
-    }
-    for (number, plan) in plan.paths.iter().enumerate() {
-        line(out, 1, format_args!("function {number}: {} paths, context: {}", plan.paths, plan.context));
-        plan_text(out, &plan.plan);
-        let cuts = &plan.cuts;
-        line(out, 2, format_args!("cut at {:?} {:?}, loops {:?}", cuts.edges, cuts.blocks, cuts.loops));
-        line(out, 2, format_args!("apart {:?}, backward: {}", cuts.apart, cuts.backward));
-        let windows: Vec<_> = plan.windows.iter().map(|window| window.numbers()).collect();
-        line(out, 2, format_args!("windows {windows:?}, behind: {}", plan.behind));
-        line(out, 2, format_args!("at calls {:?}", plan.calls));
+    line(out, 0, format_args!("plan: {:?}", plan.method.method()));
+    match &plan.method {
+        MethodPlan::None => {}
+        MethodPlan::Counters(unit) => counters_text(out, unit),
+        MethodPlan::Paths(unit) => paths_text(out, unit),
     }
     for (number, plan) in plan.check.iter().flatten().enumerate() {
         line(out, 1, format_args!("reference of function {number}"));
-        plan_text(out, plan);
+        plan_text(out, plan.into());
     }
     for (number, code) in map.code.functions.iter().enumerate() {
         line(out, 0, format_args!("code {number}: {} bytes", code.size));
@@ -111,6 +97,33 @@ fn map_text(map: &BinaryMap) -> String {
         }
     }
     text
+}
+
+fn counters_text(out: &mut String, unit: &UnitCounterPlan) {
+    for (number, plan) in unit.functions.iter().enumerate() {
+        line(out, 1, format_args!("function {number}"));
+        plan_text(out, plan.into());
+    }
+    for entry in &unit.entries {
+        let calls: Vec<String> =
+            entry.calls.iter().map(|c| format!("{}.{}+{}", c.function, c.block, c.after_sites)).collect();
+        line(out, 1, format_args!("function {} is entered from {}", entry.function, calls.join(" ")));
+    }
+}
+
+fn paths_text(out: &mut String, unit: &UnitPathPlan) {
+    line(out, 1, format_args!("arrays up to {} paths, metric {}", unit.array, unit.metric.name()));
+    for (number, plan) in unit.functions.iter().enumerate() {
+        let key = &plan.key;
+        line(out, 1, format_args!("function {number}: {} paths, context: {}", key.paths, key.context));
+        plan_text(out, plan.into());
+        let cuts = &key.cuts;
+        line(out, 2, format_args!("cut at {:?} {:?}, loops {:?}", cuts.edges, cuts.blocks, cuts.loops));
+        line(out, 2, format_args!("apart {:?}, backward: {}", cuts.apart, cuts.backward));
+        let windows: Vec<_> = key.windows.iter().map(|window| window.numbers()).collect();
+        line(out, 2, format_args!("windows {windows:?}, behind: {}", key.behind));
+        line(out, 2, format_args!("at calls {:?}", key.calls));
+    }
 }
 
 fn function_text(out: &mut String, function: &Function, all_calls: bool) {
@@ -151,12 +164,12 @@ fn function_text(out: &mut String, function: &Function, all_calls: bool) {
     }
 }
 
-fn plan_text(out: &mut String, plan: &FunctionPlan) {
-    line(out, 2, format_args!("counters {:?}", plan.measures));
-    for probe in &plan.probes {
+fn plan_text(out: &mut String, plan: FunctionPlan<'_>) {
+    line(out, 2, format_args!("counters {:?}", plan.counters.measures));
+    for probe in plan.probes {
         line(out, 2, format_args!("{:?}: {:?}", probe.place, probe.probe));
     }
-    for fixed in &plan.fixed {
+    for fixed in &plan.counters.fixed {
         line(out, 2, format_args!("{} = {} × {}, depth {}", fixed.edge, fixed.times, fixed.of, fixed.depth));
     }
 }

@@ -5,12 +5,14 @@ use crate::unit::{PATH_HEAD, Raw, UNIT, seal};
 use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
-use cotree_core::method;
-use cotree_core::method::path::windows::Window;
-use cotree_core::method::path::{self, AtCalls, PathOptions, PathPlan, PathProfile};
-use cotree_core::plan::{Method, PathMetric, PathTable, UnitPlan};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::counters::{self, CounterMethod};
+use cotree_core::method::path::{
+    self, AtCalls, PathMethod, PathMetric, PathOptions, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
+};
 use cotree_core::probe::Reg;
 use cotree_core::profile::{Flaw, FunctionProfile};
+use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, encode};
 use cotree_profile::counts::UnitCounts;
@@ -38,14 +40,14 @@ fn functions() -> impl Strategy<Value = Function> {
 /// How the unit is planned.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
-    method: Method,
+    method: PathMethod,
     array: u64,
     limit: u64,
     metric: PathMetric,
 }
 
 fn choices() -> impl Strategy<Value = Choice> {
-    let method = prop_oneof![Just(Method::Path), Just(Method::PathContext)];
+    let method = prop_oneof![Just(PathMethod::Plain), Just(PathMethod::Context)];
     let array = prop_oneof![Just(0u64), Just(3u64), Just(1024u64)];
     let limit = prop_oneof![Just(u64::MAX), 1..20u64];
     let metric = prop_oneof![Just(PathMetric::Count), Just(PathMetric::Events)];
@@ -76,7 +78,7 @@ fn address(inner: (u32, Site), outer: Option<Site>, sites: &[usize]) -> u64 {
 fn code(functions: &[Function], plans: &[PathPlan]) -> CodeMap {
     let query = |&(f, site): &(u32, Site)| {
         let block = functions[f as usize].calls[site].block;
-        matches!(plans[f as usize].at_calls(block), Some(AtCalls::Query(_)))
+        matches!(plans[f as usize].key.at_calls(block), Some(AtCalls::Query(_)))
     };
     let mut offset = 0;
     let mut point = |chain: Vec<(u32, Site)>| {
@@ -111,22 +113,20 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     };
     let check = |f: &Function| {
         let cfg = f.cfg().unwrap();
-        method::plan(Method::Block, f, &cfg, &Weighting::uniform(&cfg))
+        counters::plan(CounterMethod::Block, f, &cfg, &Weighting::uniform(&cfg))
     };
     let paths: Vec<PathPlan> = functions.iter().map(plan).collect();
     let code = code(&functions, &paths);
-    let plan = UnitPlan {
-        entries: vec![],
-        method: choice.method,
-        functions: vec![],
-        paths,
-        path_array: choice.array,
-        path_metric: choice.metric,
-        check: Some(functions.iter().map(check).collect()),
-    };
+    let paths = UnitPathPlan { method: choice.method, functions: paths, array: choice.array, metric: choice.metric };
+    let check = Some(functions.iter().map(check).collect());
+    let plan = UnitPlan { method: MethodPlan::Paths(paths), check };
     let program = ProgramMap { modules: vec![Module { name: "m.o".into(), functions }], ..ProgramMap::default() };
     let map = BinaryMap { program, plan, code, threaded: true };
     from_parts(map)
+}
+
+fn paths_of(binary: &BinaryFile) -> &UnitPathPlan {
+    binary.map().plan.method.paths().expect("paths are counted")
 }
 
 /// How an activation may have come to the block.
@@ -155,8 +155,9 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     let f = binary.function(index);
     let cfg = f.cfg().unwrap();
     let unit = &binary.map().plan;
-    let plan = &unit.paths[index as usize];
-    let machine = || Machine::new(f, &cfg, &plan.plan);
+    let paths = paths_of(binary);
+    let plan = &paths.functions[index as usize];
+    let machine = || Machine::new(f, &cfg, plan);
     let mut reported = 0;
     let mut events = || {
         reported += 1;
@@ -190,27 +191,27 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
     walks.iter().for_each(|walk| drop(reference.run(walk).unwrap()));
     (layout.check[index as usize]..).zip(reference.into_effects().counters).for_each(|(at, n)| count(at, n));
     for (&(table, path), &number) in &effects.paths {
-        let sum = if unit.path_metric.is_summed() { effects.sums[&(table, path)].cast_unsigned() } else { 0 };
+        let sum = if paths.metric.is_summed() { effects.sums[&(table, path)].cast_unsigned() } else { 0 };
         if sum > 0 {
             *raw.sums.entry((index, path.cast_unsigned())).or_default() += sum;
         }
-        match layout.tables[index as usize] {
+        match layout.tables.paths()[index as usize] {
             PathTable::None => panic!("it has no paths"),
             PathTable::Array { base } => {
                 count(base + path.cast_unsigned(), number);
                 if sum > 0 {
-                    count(base + plan.paths + path.cast_unsigned(), sum);
+                    count(base + plan.key.paths + path.cast_unsigned(), sum);
                 }
             }
             PathTable::Hashed { function, windows, .. } => {
-                if let Some((index, window)) = Window::of(&plan.windows, table)
+                if let Some((index, window)) = Window::of(&plan.key.windows, table)
                     && window.numbers().contains(&path.cast_unsigned())
                 {
-                    let before: u64 = plan.windows[..index].iter().map(|window| window.len).sum();
+                    let before: u64 = plan.key.windows[..index].iter().map(|window| window.len).sum();
                     let word = windows + before + path.cast_unsigned() - window.first;
                     count(word, number);
                     if sum > 0 {
-                        count(word + plan.words_of_windows(), sum);
+                        count(word + plan.key.words_of_windows(), sum);
                     }
                     continue;
                 }
@@ -231,8 +232,8 @@ fn leave(binary: &BinaryFile, left: [Vec<Left>; 2], raw: &mut Raw) {
     let mut note = |raw: &mut Raw, address: u64, registers: &[((u32, Site), i64)], count: i64| {
         *early.entry(address).or_default() += count;
         let values = registers.iter().filter(|((f, site), _)| {
-            let plan = &binary.map().plan.paths[*f as usize];
-            plan.sites_with_register(binary.function(*f)).any(|s| s == *site)
+            let key = &paths_of(binary).functions[*f as usize].key;
+            key.sites_with_register(binary.function(*f)).any(|s| s == *site)
         });
         for (value, (_, register)) in (0u64..).zip(values) {
             let key = ABANDONED | value << VALUE_SHIFT | address;
@@ -263,7 +264,7 @@ fn raw_of(binary: &BinaryFile, units: &mut [Walked], number: usize) -> Raw {
         slabs: vec![vec![0; counters]; 2],
         early: vec![],
         segments: vec![vec![], vec![]],
-        metric: binary.map().plan.path_metric.number(),
+        metric: paths_of(binary).metric.number(),
         ..Raw::new(vec![])
     };
     let left = [0, 1].map(|f| run(binary, f, &mut units[f as usize].1[number], &mut raw));
@@ -394,7 +395,7 @@ proptest! {
 fn small() -> (BinaryFile, Raw) {
     let f = random::function(4, &[(0, 1, true), (0, 2, true), (1, 3, true), (2, 3, true), (3, 4, true)], &[(3, false)]);
     let g = random::function(1, &[(0, 1, true)], &[]);
-    let choice = Choice { method: Method::Path, array: 0, limit: u64::MAX, metric: PathMetric::Count };
+    let choice = Choice { method: PathMethod::Plain, array: 0, limit: u64::MAX, metric: PathMetric::Count };
     let binary = binary(choice, &[f.clone(), g.clone()]);
     let walk = |edges: &[u32]| Walk {
         from: From::Entry,
@@ -507,7 +508,7 @@ fn unknown_activations_that_cancel_out_are_not_forgotten() {
     let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 5)].map(|(from, to)| (from, to, true));
     let f = random::function(5, &edges, &[(3, false)]);
     let g = random::function(1, &[(0, 1, true)], &[]);
-    let choice = Choice { method: Method::Path, array: 1024, limit: u64::MAX, metric: PathMetric::Count };
+    let choice = Choice { method: PathMethod::Plain, array: 1024, limit: u64::MAX, metric: PathMetric::Count };
     let with = binary(choice, &[f.clone(), g.clone()]);
     // One comes to life by way of b2 and returns, another is abandoned by way of b1.
     let revived = Walk { from: From::Site(Site(0)), edges: vec![Edge(5)], until: Until::Exit };
@@ -542,7 +543,7 @@ fn irreducible_loops_have_plain_paths_and_a_note() {
     let f = random::function(3, &[(0, 1, true), (0, 2, true), (1, 2, true), (2, 1, true), (1, 3, true)], &[]);
     let g = random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[]);
     let binary = binary(
-        Choice { method: Method::PathContext, array: 1024, limit: u64::MAX, metric: PathMetric::Count },
+        Choice { method: PathMethod::Context, array: 1024, limit: u64::MAX, metric: PathMetric::Count },
         &[f, g],
     );
     let counters = binary.map().plan.layout().counter_count as usize;

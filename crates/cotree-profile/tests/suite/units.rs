@@ -3,7 +3,7 @@
 use crate::unit;
 use crate::unit::{INVOKES_AT, MAIN_AT, Raw, UNIT, WORK_AT, binary, counters, elf, executable, funcs, map};
 use cotree_core::ids::Site;
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use cotree_core::profile::Flaw;
 use cotree_profile::binary::{BinaryFile, Resolved, UnitId, encode};
 use cotree_profile::counts::UnitCounts;

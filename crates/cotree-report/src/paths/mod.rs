@@ -24,16 +24,18 @@ pub mod totals;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::path::graph::{Arc, Role, left};
+use cotree_core::method::path::graph::{Role, left};
 use cotree_core::method::path::numbering::Numbering;
-use cotree_core::method::path::{Path, PathClass, PathPlan, PathProfile, PathStart, PendingPath};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::{
+    Arc, Path, PathClass, PathKey, PathMetric, PathProfile, PathStart, PendingPath, UnitPathPlan,
+};
 
 /// A link unit whose paths were counted.
 #[derive(Clone, Debug)]
 pub struct PathUnit<'a> {
     /// The unit.
     pub unit: &'a Unit<'a>,
+    metric: PathMetric,
     functions: Vec<PathFunction<'a>>,
 }
 
@@ -42,8 +44,8 @@ pub struct PathUnit<'a> {
 pub struct PathFunction<'a> {
     /// The function.
     pub function: UnitFunction<'a>,
-    /// Its plan.
-    pub plan: &'a PathPlan,
+    /// What recovers its paths.
+    pub key: &'a PathKey,
     /// Its paths.
     pub profile: &'a PathProfile,
     /// What is added up along them.
@@ -54,20 +56,20 @@ impl<'a> PathUnit<'a> {
     /// The paths of a unit; `None` if none were counted.
     #[must_use]
     pub fn new(unit: &'a Unit<'a>) -> Option<Self> {
-        let plans = &unit.map.plan.paths;
-        let metric = unit.map.plan.path_metric;
+        let UnitPathPlan { functions: plans, metric, .. } = unit.map.plan.method.paths()?;
         let functions =
             unit.functions().zip(plans).zip(&unit.profile.paths).filter_map(|((function, plan), profile)| {
                 let profile = profile.as_ref()?;
-                function.profile.is_some().then_some(PathFunction { function, plan, profile, metric })
+                let function = PathFunction { function, key: &plan.key, profile, metric: *metric };
+                function.function.profile.is_some().then_some(function)
             });
-        unit.profile.method.counts_paths().then(|| Self { unit, functions: functions.collect() })
+        Some(Self { unit, metric: *metric, functions: functions.collect() })
     }
 
     /// What is added up along its paths.
     #[must_use]
     pub fn metric(&self) -> PathMetric {
-        self.unit.map.plan.path_metric
+        self.metric
     }
 
     /// Its functions.
@@ -88,8 +90,8 @@ impl<'a> PathFunction<'a> {
     #[must_use]
     pub fn numbered(self) -> Option<Paths<'a>> {
         let cfg = self.function.facts.cfg().ok()?;
-        let numbering = Numbering::new(self.function.facts, &cfg, &self.plan.cuts).ok()?;
-        (numbering.paths() == self.plan.paths).then_some(Paths { of: self, cfg, numbering })
+        let numbering = Numbering::new(self.function.facts, &cfg, &self.key.cuts).ok()?;
+        (numbering.paths() == self.key.paths).then_some(Paths { of: self, cfg, numbering })
     }
 
     /// What the executions of a path add up to; `None` without a metric.

@@ -49,7 +49,7 @@ impl Totals {
     #[must_use]
     pub fn of(paths: &Paths<'_>) -> Self {
         let of = &paths.of;
-        let mut totals = Self { functions: 1, possible: of.plan.paths.into(), ..Self::default() };
+        let mut totals = Self { functions: 1, possible: of.key.paths.into(), ..Self::default() };
         let profile = of.profile;
         totals.run = of.ran().into();
         totals.executed = profile.paths.len() as u64;
@@ -162,7 +162,7 @@ pub fn gather(unit: &PathUnit<'_>, wanted: impl Fn(&str) -> bool) -> (Vec<Hot>, 
     let totals = unit.functions().iter().enumerate().map(|(function, of)| {
         let of = Some(*of).filter(|of| wanted(&of.function.facts.symbol))?;
         if !of.ran() {
-            return Some(Totals { functions: 1, possible: of.plan.paths.into(), ..Totals::default() });
+            return Some(Totals { functions: 1, possible: of.key.paths.into(), ..Totals::default() });
         }
         let paths = of.numbered()?;
         hot.extend(paths.executed().map(|e| Hot {

@@ -6,9 +6,12 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Machine, Until, Walk};
-use cotree_core::method::path::{self, Abandoned, AtCalls, PathOptions, PathPlan, PathProfile};
-use cotree_core::plan::{Method, PathMetric, UnitPlan};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::path::{
+    self, Abandoned, AtCalls, PATH_ARRAY, PathMethod, PathMetric, PathOptions, PathPlan, PathProfile, UnitPathPlan,
+};
 use cotree_core::probe::Reg;
+use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use cotree_report::names::Names;
 use cotree_report::paths::{PathUnit, cover, json, predict, spectrum, text, totals};
@@ -55,14 +58,14 @@ fn profile(
     .unwrap();
     // Three events in each block before its end, and as many after it if it ends in a call.
     let mut events = || 3;
-    let mut machine = Machine::new(function, &cfg, &plan.plan).with_events(&mut events);
+    let mut machine = Machine::new(function, &cfg, &plan).with_events(&mut events);
     let mut abandoned = Vec::new();
     for (times, activation) in activations {
         for _ in 0..*times {
             let registers = machine.run(&walk(function, &cfg, activation)).unwrap();
             if let Some(site) = activation.1.map(Site) {
                 let block = function.calls[site].block;
-                let needed = matches!(plan.at_calls(block), Some(AtCalls::Query(_)));
+                let needed = matches!(plan.key.at_calls(block), Some(AtCalls::Query(_)));
                 let register = needed.then(|| registers.get(Reg::PathSum));
                 abandoned.push(Abandoned { site, register, count: 1 });
             }
@@ -70,7 +73,7 @@ fn profile(
     }
     let effects = machine.into_effects();
     let table: Vec<(u64, u64)> = effects.paths.iter().map(|(k, &n)| (k.1.cast_unsigned(), n)).collect();
-    let mut profile = path::recover(function, &cfg, &plan, &effects.counters, &table, &abandoned).unwrap();
+    let mut profile = path::recover(function, &cfg, &plan.key, &effects.counters, &table, &abandoned).unwrap();
     if metric.is_summed() {
         let sums = effects.sums.iter().map(|(key, &sum)| (key.1.cast_unsigned(), sum.cast_unsigned()));
         profile.sums = sums.collect();
@@ -139,9 +142,10 @@ fn path_sample(context: bool, metric: PathMetric, scan_activations: &[(u64, Acti
     let functions: Vec<_> = sample.map.program.functions().map(|(_, f)| f).collect();
     let recovered = functions.iter().zip(&activations).map(|(f, a)| profile(f, context, metric, a));
     let (plans, profiles): (Vec<PathPlan>, Vec<PathProfile>) = recovered.unzip();
-    let method = if context { Method::PathContext } else { Method::Path };
-    sample.map.plan = UnitPlan { paths: plans, path_metric: metric, ..UnitPlan::of_counters(method, vec![], None) };
-    sample.profile.method = method;
+    let method = if context { PathMethod::Context } else { PathMethod::Plain };
+    let paths = UnitPathPlan { method, functions: plans, array: PATH_ARRAY, metric };
+    sample.map.plan = UnitPlan::new(MethodPlan::Paths(paths));
+    sample.profile.method = method.into();
     sample.profile.functions = profiles.iter().map(|p| Some(p.counts.clone())).collect();
     sample.profile.paths = profiles.into_iter().map(Some).collect();
     sample

@@ -3,8 +3,11 @@
 
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
+use cotree_core::method::{Method, MethodPlan};
+use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::profile::{Flaw, FunctionProfile};
+use cotree_core::unit::UnitPlan;
 use cotree_profile::binary::{BinaryMap, CodeMap, UnitId};
 use cotree_profile::counts::Runs;
 use cotree_profile::recover::{Note, UnitProfile};
@@ -133,10 +136,9 @@ pub fn sample() -> Sample {
     let mut naked = Builder::new("switch_stacks", 1, 20, 0).block(1, 0, &[(21, 1, None, 0)]).edge(K::Return, 1, 0);
     naked.facts.untouched = Some(Untouched::Naked);
 
-    let edges = |list: &[u32]| FunctionPlan {
+    let edges = |list: &[u32]| CounterPlan {
         probes: vec![],
-        measures: list.iter().map(|&e| Measure::Edge(Edge(e))).collect(),
-        ..FunctionPlan::default()
+        key: CounterKey { measures: list.iter().map(|&e| Measure::Edge(Edge(e))).collect(), ..CounterKey::default() },
     };
     let plans = vec![edges(&[]), edges(&[0, 3, 4, 5]), edges(&[1, 3]), edges(&[1]), edges(&[])];
     let c = [square, classify, main];
@@ -155,7 +157,11 @@ pub fn sample() -> Sample {
     let unit = UnitId([0xAB; 16]);
     let map = BinaryMap {
         program,
-        plan: UnitPlan::of_counters(Method::Edge, plans, None),
+        plan: UnitPlan::new(MethodPlan::Counters(UnitCounterPlan {
+            method: CounterMethod::Edge,
+            functions: plans,
+            entries: vec![],
+        })),
         code: CodeMap::default(),
         threaded: false,
     };

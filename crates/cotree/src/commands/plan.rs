@@ -11,8 +11,8 @@ use clap::Args;
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::hints::Hints;
-use cotree_core::method::path::{self, PathCost, PathOptions};
-use cotree_core::plan::Method;
+use cotree_core::method::MethodPlan;
+use cotree_core::method::path::{self, PathCost, PathMethod, PathOptions};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weighting::Weighting;
@@ -176,7 +176,7 @@ impl Costs {
             let counters = (told.unwrap_or(&predicted), exact.as_ref().unwrap_or(&predicted));
             self.counters += PlanStatistics::new(function, &cfg, counters.0, counters.1);
             let (guide, judge) = (told.unwrap_or(&expected), exact.as_ref().unwrap_or(&expected));
-            for (method, sum) in [(Method::Path, &mut self.paths), (Method::PathContext, &mut self.context)] {
+            for (method, sum) in [(PathMethod::Plain, &mut self.paths), (PathMethod::Context, &mut self.context)] {
                 let plan = path::plan_as(method, function, &cfg, guide, choice)
                     .map_err(|error| miette!("{}: {error}", function.symbol))?;
                 *sum += PathCost::of(&plan, function, &cfg, judge, choice.array);
@@ -225,8 +225,11 @@ fn facts_of(files: &[PathBuf]) -> Result<Facts> {
         && let Ok(binary) = BinaryFile::open(only)
     {
         let map = binary.into_map();
-        let given = Given::Plans(map.plan.functions);
-        return Ok(Facts { program: map.program, hints: Vec::new(), given, entries: map.plan.entries });
+        let (functions, entries) = match map.plan.method {
+            MethodPlan::Counters(unit) => (unit.functions, unit.entries),
+            MethodPlan::None | MethodPlan::Paths(_) => (Vec::new(), Vec::new()),
+        };
+        return Ok(Facts { program: map.program, hints: Vec::new(), given: Given::Plans(functions), entries });
     }
     let BitcodeFacts { program, hints, variables, entries } = facts_of_files(files, true).map_err(told)?;
     Ok(Facts { program, hints, given: Given::Variables(variables), entries })

@@ -5,8 +5,7 @@
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
-use cotree_core::method::path::numbering::MOST_PATHS;
-use cotree_core::plan::{self, MOST_PATH_ARRAY};
+use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
 use std::path::{Path, PathBuf};
 
 /// Options of the instrumentation. They stand before the subcommand.
@@ -178,7 +177,7 @@ pub enum PathMetric {
     Cycles,
 }
 
-impl From<PathMetric> for plan::PathMetric {
+impl From<PathMetric> for path::PathMetric {
     fn from(metric: PathMetric) -> Self {
         match metric {
             PathMetric::Count => Self::Count,

@@ -1,7 +1,7 @@
 //! What the linker plugin starts: one link, or bitcode written anew.
 
 use super::embedded;
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, NativeObject, OutputKind, Resolution};
 use cotree_lto::protocol::{self, LinkRequest, LinkResponse};
 use cotree_lto::worker::reason_file;

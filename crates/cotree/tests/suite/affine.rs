@@ -9,7 +9,7 @@ use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::Place;
 use cotree_profile::binary::BinaryFile;
 
-fn counts_inside(function: &Function, plan: &FunctionPlan, cfg: &Cfg) -> usize {
+fn counts_inside(function: &Function, plan: FunctionPlan<'_>, cfg: &Cfg) -> usize {
     assert!(!function.blocks.is_empty());
     let loops = LoopForest::new(cfg, &Dfs::new(cfg));
     let inside = |place: Place| match place {
@@ -49,7 +49,9 @@ int main(void) {
         project.ok(&format!("cc {level} -fno-unroll-loops -w -o p p.c"));
         project.run("p");
         let binary = BinaryFile::open(&project.path("p")).expect("a profiled binary");
-        for (function, plan) in binary.map().program.functions().map(|(_, f)| f).zip(&binary.map().plan.functions) {
+        for (function, plan) in
+            binary.map().program.functions().map(|(_, f)| f).zip(binary.map().plan.method.functions())
+        {
             if function.symbol != "main" {
                 let cfg = function.cfg().expect("a graph");
                 assert_eq!(counts_inside(function, plan, &cfg), 0, "{} {level}: {plan:?}", function.symbol);

@@ -1,7 +1,7 @@
 //! The subcommands that read profiles, from the outside: exit status, messages, files.
 
 use crate::unit::{Raw, UNIT, counters, executable, map};
-use cotree_core::plan::Method;
+use cotree_core::method::Method;
 use std::fs;
 use std::io::Read;
 use std::path::Path;

@@ -50,8 +50,8 @@ fn program(main: &str) -> Project {
 /// How many registers are added to counters in a program.
 fn promoted(project: &Project, program: &str) -> usize {
     let binary = BinaryFile::open(&project.path(program)).expect("a profiled binary");
-    let plans = &binary.map().plan.functions;
-    plans.iter().flat_map(|plan| &plan.probes).filter(|p| matches!(p.probe, Probe::AddTo(..))).count()
+    let plans = binary.map().plan.method.functions();
+    plans.flat_map(|plan| plan.probes).filter(|p| matches!(p.probe, Probe::AddTo(..))).count()
 }
 
 fn run(project: &Project, program: &str) -> Command {

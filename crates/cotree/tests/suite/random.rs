@@ -27,11 +27,11 @@ fn seeds(variable: &str, unless_given: Range<u64>) -> Range<u64> {
 /// condition.
 fn tried(binary: &Path) -> [usize; 4] {
     let binary = BinaryFile::open(binary).expect("a profiled binary");
-    let plans = || binary.map().plan.plans();
-    let probes = |wanted: fn(&Probe) -> bool| plans().flat_map(|p| &p.probes).filter(|p| wanted(&p.probe)).count();
+    let plans = || binary.map().plan.method.functions();
+    let probes = |wanted: fn(&Probe) -> bool| plans().flat_map(|p| p.probes).filter(|p| wanted(&p.probe)).count();
     [
         probes(|p| matches!(p, Probe::Close(..))),
-        plans().map(|p| p.fixed.len()).sum(),
+        plans().map(|p| p.counters.fixed.len()).sum(),
         probes(|p| matches!(p, Probe::AddTo(..))),
         probes(|p| matches!(p, Probe::CloseIf(..))),
     ]

@@ -6,7 +6,8 @@
 //! That is a knapsack: each arc taken out costs what goes through it, and divides the number of paths. Taken is what costs least per
 //! halving, until few enough are left; what this is must be counted again, since it depends on what was taken before.
 
-use super::graph::{Arc, Node, PathGraph, Role, Sight};
+use super::graph::{Node, PathGraph, Role, Sight};
+use super::types::Arc;
 use crate::cfg::Cfg;
 use crate::weighting::Weighting;
 

@@ -15,10 +15,12 @@
 //! keeps no context: its header is a cut block. So do the few loops in which paths are cut for their number.
 
 use super::classes::{Class, EdgeClasses};
+use super::cuts;
+use super::error::PathError;
 use super::graph::{PathGraph, Role};
 use super::increments::Increments;
 use super::numbering::Numbering;
-use super::{Cuts, PathError, cuts};
+use super::types::Cuts;
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::Function;

@@ -1,11 +1,10 @@
 //! What a path plan would cost: how often each kind of probe runs (Ball & Larus 1996, §7, Table 1).
 
 use super::classes::EdgeClasses;
-use super::windows::Window;
-use super::{Cuts, PATH_TABLE, PathPlan, context, cuts};
+use super::types::{Cuts, PATH_TABLE, PathKey, PathPlan, Window};
+use super::{context, cuts};
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::plan::FunctionPlan;
 use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weighting::Weighting;
 use serde::{Deserialize, Serialize};
@@ -46,32 +45,33 @@ impl PathCost {
     /// Judges one plan, where path tables of at most `array` entries are arrays.
     #[must_use]
     pub fn of(plan: &PathPlan, function: &Function, cfg: &Cfg, judge: &Weighting, array: u64) -> Self {
-        if plan.paths == 0 {
+        let key = &plan.key;
+        if key.paths == 0 {
             return Self::default();
         }
         let executed = |place| executed(cfg, judge, place);
-        let hashed = !plan.in_array(array);
+        let hashed = !key.in_array(array);
         let mut cost = Self {
             functions: 1,
             hashed_functions: u64::from(hashed),
-            most_paths: plan.paths,
-            array_entries: if hashed { plan.windows.iter().map(|window| window.len).sum() } else { plan.paths },
-            limited_functions: u64::from(limited(plan, function, cfg)),
-            functions_with_context: u64::from(plan.context),
-            probes: plan.plan.probes.len() as u64,
+            most_paths: key.paths,
+            array_entries: if hashed { key.windows.iter().map(|window| window.len).sum() } else { key.paths },
+            limited_functions: u64::from(limited(key, function, cfg)),
+            functions_with_context: u64::from(key.context),
+            probes: plan.probes.len() as u64,
             ..Self::default()
         };
-        for site in plan.sites_with_register(function) {
+        for site in key.sites_with_register(function) {
             cost.sites_with_register += 1;
             cost.calls_with_register += judge.block(function.calls[site].block);
         }
-        for placed in &plan.plan.probes {
+        for placed in &plan.probes {
             let times: f64 = executed(placed.place);
             match placed.probe {
                 Probe::Set(..) | Probe::Add(..) | Probe::Linear { .. } => cost.register_updates += times,
                 Probe::CountPath(table, ..) => {
                     cost.path_increments += times;
-                    if hashed && Window::of(&plan.windows, table).is_none() {
+                    if hashed && Window::of(&key.windows, table).is_none() {
                         cost.hashed_increments += times;
                     }
                 }
@@ -84,11 +84,11 @@ impl PathCost {
 
 /// What the probes of a function with a hash table cost, in instructions or so, if that part of its paths is in the window where
 /// it is looked for.
-pub(super) fn price(plan: &FunctionPlan, cfg: &Cfg, forecast: &Weighting, share: f64) -> f64 {
+pub(super) fn price(probes: &[PlacedProbe], cfg: &Cfg, forecast: &Weighting, share: f64) -> f64 {
     let far = |k: i64| if i32::try_from(k).is_err() { 2.0 } else { 0.0 };
     let mut sum = 0.0;
     let mut last: Option<(Place, Probe)> = None;
-    for &PlacedProbe { place, probe } in &plan.probes {
+    for &PlacedProbe { place, probe } in probes {
         let known = matches!(last, Some((before, Probe::Set(..))) if before == place);
         let price = match probe {
             Probe::Set(..) => 1.0,
@@ -119,14 +119,14 @@ fn executed(cfg: &Cfg, judge: &Weighting, place: Place) -> f64 {
 }
 
 /// Are there more cuts than any number of paths would need?
-fn limited(plan: &PathPlan, function: &Function, cfg: &Cfg) -> bool {
+fn limited(key: &PathKey, function: &Function, cfg: &Cfg) -> bool {
     let classes = EdgeClasses::new(function, cfg);
-    let necessary = match plan.context {
+    let necessary = match key.context {
         true => context::necessary(function, cfg, &classes),
         false => Ok(cuts::necessary(function, cfg, &classes)),
     };
     let count = |cuts: &Cuts| cuts.edges.len() + cuts.blocks.len() + cuts.loops.len();
-    necessary.is_ok_and(|necessary| count(&plan.cuts) > count(&necessary))
+    necessary.is_ok_and(|necessary| count(&key.cuts) > count(&necessary))
 }
 
 impl AddAssign for PathCost {

@@ -18,10 +18,9 @@
 //! A function that has more paths than there are numbers must be cut somewhere. If few paths more are cut by that, it is cut until an array
 //! can hold those that are left ([`ONCE_CUT`]): that makes all others up to a third cheaper.
 
-use super::Cuts;
 use super::classes::{Class, EdgeClasses};
 use super::graph::{PathGraph, Role, entered, left};
-use super::numbering::MOST_PATHS;
+use super::types::{Cuts, MOST_PATHS};
 use crate::cfg::Cfg;
 use crate::dfs::Dfs;
 use crate::facts::Function;

@@ -13,8 +13,8 @@
 //!
 //! Edges that no probe can be put on need care beyond that: [`super::classes`].
 
-use super::Cuts;
 use super::classes::{Class, EdgeClasses};
+use super::types::{Arc, Cuts};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge};
@@ -49,8 +49,6 @@ pub enum Role {
     DeadEnd(Block),
 }
 
-/// An edge of the path graph: an index into [`PathGraph`]'s lists.
-pub type Arc = usize;
 /// A node of the path graph.
 pub type Node = usize;
 

@@ -17,9 +17,10 @@
 //! Numbers are machine words and wrap; sums along whole paths are small again.
 
 use super::classes::{Class, EdgeClasses};
-use super::graph::{Arc, PathGraph, Role};
+use super::graph::{PathGraph, Role};
 use super::numbering::Numbering;
 use super::shift::{Price, Shift};
+use super::types::Arc;
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::Block;

@@ -1,7 +1,7 @@
 //! Loops of a single block, which are no part of paths, counted by their own variables ([`crate::affine`]) where that is
 //! cheaper than a counter.
 
-use super::PathPlan;
+use super::types::PathPlan;
 use crate::affine::{AffineVariable, Trades};
 use crate::cfg::Cfg;
 use crate::facts::Function;
@@ -16,16 +16,16 @@ const CROWDED: usize = 96;
 
 /// Replaces counters of self-loops in a plan of the function.
 pub fn trade(plan: &mut PathPlan, function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) {
-    if plan.plan.measures.is_empty() || variables.is_empty() || function.blocks.len() > CROWDED {
+    if plan.key.self_loops.measures.is_empty() || variables.is_empty() || function.blocks.len() > CROWDED {
         return;
     }
     let trades = Trades::new(function, cfg, weighting, variables);
-    for (index, measure) in plan.plan.measures.iter().enumerate() {
+    for (index, measure) in plan.key.self_loops.measures.iter().enumerate() {
         let Measure::Edge(edge) = *measure else { continue };
         let Some((_, trade)) = trades.of(edge) else { continue };
         let counter = Counter::new(index);
         let counts = |probe: Probe| matches!(probe, Probe::Count(c) | Probe::CountIfTaken(c, _) if c == counter);
-        plan.plan.probes.retain(|placed| !counts(placed.probe));
-        plan.plan.probes.extend(trade.probes(counter));
+        plan.probes.retain(|placed| !counts(placed.probe));
+        plan.probes.extend(trade.probes(counter));
     }
 }

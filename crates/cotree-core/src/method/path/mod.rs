@@ -37,179 +37,41 @@ pub mod classes;
 pub mod context;
 mod cost;
 pub mod cuts;
+mod error;
 pub mod graph;
 pub mod increments;
+mod layout;
 pub mod loops;
+mod metric;
 pub mod numbering;
 pub mod placement;
 mod profile;
 mod recover;
 mod shift;
+mod types;
 pub mod windows;
 
 pub use cost::PathCost;
-pub use profile::{Abandoned, Path, PathClass, PathProfile, PathStart, PendingPath};
+pub use error::PathError;
+pub(crate) use layout::lay_out;
+pub use layout::{PATH_CACHE, PathTable};
+pub use metric::PathMetric;
+pub use profile::{Abandoned, Path, PathClass, PathProfile, PathStart, PendingPath, without_registers};
 pub use recover::recover;
+pub use types::{
+    Arc, AtCalls, Cuts, MOST_PATH_ARRAY, MOST_PATHS, PATH_ARRAY, PATH_TABLE, PathKey, PathMethod, PathOptions,
+    PathPlan, UnitPathPlan, Window,
+};
 
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::hints::Hints;
-use crate::ids::{Block, Edge, Site, Table};
-use crate::plan::{FunctionPlan, Method, PATH_ARRAY, PathMetric};
-use crate::profile::EarlyExits;
 use crate::weighting::Weighting;
 use classes::EdgeClasses;
 use increments::Increments;
-use numbering::{MOST_PATHS, Numbering};
+use numbering::Numbering;
 use placement::Given;
-use serde::{Deserialize, Serialize};
-use windows::{Window, Windows};
-
-/// The function's path table.
-pub const PATH_TABLE: Table = Table(0);
-
-/// Where paths end and begin anew, and what else their numbers depend on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cuts {
-    /// On these edges, in order.
-    pub edges: Vec<Edge>,
-    /// Where these blocks are entered, in order.
-    pub blocks: Vec<Block>,
-    /// On these backedges, in order; what begins there keeps the way to the loop in mind ([`context`]).
-    pub loops: Vec<Edge>,
-    /// Ways into what seldom runs, as arcs of the path graph, in order: the paths along them are numbered behind all others ([`numbering`]).
-    pub apart: Vec<graph::Arc>,
-    /// Numbers rise with the ways from ENTRY to a node, not with those from there to EXIT.
-    pub backward: bool,
-}
-
-/// What the register says while a call of the block is running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum AtCalls {
-    /// Register plus this is the prefix's number.
-    Query(i64),
-    /// Nothing: the only prefix that leads here has this number.
-    Known(u64),
-    /// Nothing: the path has been counted.
-    Counted,
-}
-
-/// The plan of one function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PathPlan {
-    /// The probes; the counters are those of self-loops.
-    pub plan: FunctionPlan,
-    /// Where paths are cut: this determines the numbering.
-    pub cuts: Cuts,
-    /// How many paths there are; numbers are below it if no arc is numbered apart.
-    pub paths: u64,
-    /// Per block with call sites, in order.
-    pub calls: Vec<(Block, AtCalls)>,
-    /// Paths remember how their loop was reached ([`context`]).
-    pub context: bool,
-    /// Of a function with too many paths for an array, those that have words of their own.
-    pub windows: Vec<Window>,
-    /// Its words lie behind those of all functions that are not: one instruction less reaches what is near the beginning of a slab.
-    pub behind: bool,
-}
-
-impl PathPlan {
-    /// The call sites at which the path register has to be noted when an activation is abandoned there, or comes to life.
-    pub fn sites_with_register<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = Site> + 'a {
-        let needed = |block| matches!(self.at_calls(block), Some(AtCalls::Query(_)));
-        (0..).zip(function.sites()).filter(move |(_, site)| needed(site.block)).map(|(i, _)| Site(i))
-    }
-
-    /// How many words its windows take.
-    #[must_use]
-    pub fn words_of_windows(&self) -> u64 {
-        self.windows.iter().fold(0, |sum, window| window.len.saturating_add(sum))
-    }
-
-    /// Are all paths counted in an array, where functions with up to so many have one anyway?
-    #[must_use]
-    pub fn in_array(&self, most: u64) -> bool {
-        self.paths <= most || self.windows == [Window { first: 0, len: self.paths }]
-    }
-
-    /// What the register says at calls of the block; `None` if it has none.
-    #[must_use]
-    pub fn at_calls(&self, block: Block) -> Option<AtCalls> {
-        self.calls.binary_search_by_key(&block, |c| c.0).ok().map(|i| self.calls[i].1)
-    }
-}
-
-/// Early exits of which no registers are known. Only for runs in which no activation came to life: see
-/// [`Abandoned::count`].
-#[must_use]
-pub fn without_registers(early: &EarlyExits) -> Vec<Abandoned> {
-    let some = early.at_site.iter().enumerate().filter(|(_, count)| **count != 0);
-    some.map(|(site, &count)| Abandoned { site: Site::new(site), register: None, count }).collect()
-}
-
-/// Why paths can't be numbered or profiles not be recovered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PathError {
-    /// The function carries no probes.
-    #[error("the function was not instrumented")]
-    NothingMeasured,
-    /// The graph is not the function's.
-    #[error("the control-flow graph does not belong to the function")]
-    ForeignGraph,
-    /// The cuts leave a cycle.
-    #[error("the plan leaves a cycle in the control-flow graph that paths could follow for ever")]
-    Cyclic,
-    /// There is a loop that is also entered beside its header: it has no context.
-    #[error("the loop of {0} can be entered beside its header")]
-    Irreducible(Block),
-    /// The cuts leave too many paths.
-    #[error("the plan leaves more paths than there are numbers")]
-    TooManyPaths,
-    /// Another number of paths than the plan says.
-    #[error("the plan says {expected} paths, but there are {found}")]
-    PathsMismatch {
-        /// Paths of the plan.
-        expected: u64,
-        /// Paths of the graph.
-        found: u64,
-    },
-    /// No path has this number.
-    #[error("path {0} was counted, but none of the function's {1} has that number")]
-    NoSuchPath(u64, u64),
-    /// No such call site, or its block is not in the plan.
-    #[error("an activation was abandoned at call site {0}, which the plan does not have")]
-    NoSuchSite(Site),
-    /// The plan's counters are not those of the self-loops.
-    #[error("the plan has {expected} counters of self-loops, but there are {found} counts")]
-    CounterMismatch {
-        /// Counters of the plan.
-        expected: usize,
-        /// Counts at hand.
-        found: usize,
-    },
-    /// A counter measures something else than a self-loop.
-    #[error("counter {0} does not measure a self-loop")]
-    UnknownMeasure(usize),
-}
-
-/// What the user may choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathOptions {
-    /// The most paths of one function; more are cut. A function with many edges may keep about as many paths as edges.
-    pub limit: u64,
-    /// The most paths of a function that are counted in an array.
-    pub array: u64,
-    /// Of a function with more, so many may be ([`windows`]).
-    pub window: u64,
-    /// What is added up along paths: anything but nothing has them counted where they end, not before.
-    pub metric: PathMetric,
-}
-
-impl Default for PathOptions {
-    fn default() -> Self {
-        Self { limit: MOST_PATHS, array: PATH_ARRAY, window: PATH_ARRAY, metric: PathMetric::Count }
-    }
-}
+use windows::Windows;
 
 /// Plans one function. Untouched functions get an empty plan.
 ///
@@ -252,16 +114,17 @@ fn plan_with(
     let increments = given.increments(&numbering, options);
     let mut placed = placement::place(given, &numbering, &increments, windows, options);
     // At each place, paths end and begin before a loop's context is kept or taken up.
-    placed.plan.probes.extend(context::copies(cfg, &numbering, &increments, classes));
-    Ok(PathPlan {
-        plan: placed.plan,
+    placed.probes.extend(context::copies(cfg, &numbering, &increments, classes));
+    let key = PathKey {
+        self_loops: placed.self_loops,
         cuts,
         paths: numbering.paths(),
         calls: placed.calls,
         context: false,
         windows: placed.windows,
         behind: false,
-    })
+    };
+    Ok(PathPlan { probes: placed.probes, key })
 }
 
 /// One way to number a function's paths.
@@ -292,7 +155,7 @@ fn with_windows(given: Given<'_>, as_they_come: Candidate, options: PathOptions)
     let price = |Candidate { numbering, windows, .. }: &Candidate| {
         let placed =
             placement::place(given, numbering, &given.increments(numbering, options), windows.clone(), counting);
-        cost::price(&placed.plan, cfg, forecast, windows.share())
+        cost::price(&placed.probes, cfg, forecast, windows.share())
     };
     let (mut best, mut lowest) = (None, price(&first));
     for backward in [false, true] {
@@ -328,28 +191,29 @@ pub fn plan_context(
     }
     let classes = EdgeClasses::new(function, cfg);
     let necessary = context::necessary(function, cfg, &classes)?;
-    let plan = plan_with(function, cfg, weighting, &classes, necessary, options)?;
-    Ok(PathPlan { context: true, ..plan })
+    let mut plan = plan_with(function, cfg, weighting, &classes, necessary, options)?;
+    plan.key.context = true;
+    Ok(plan)
 }
 
-/// Plans one function by the method. [`Method::PathContext`] falls back to plain paths in functions with irreducible
-/// loops: their plan says so ([`PathPlan::context`]).
+/// Plans one function by the method. [`PathMethod::Context`] falls back to plain paths in functions with irreducible
+/// loops: their plan says so ([`PathKey::context`]).
 ///
 /// # Errors
 /// As [`plan`].
 pub fn plan_as(
-    method: Method,
+    method: PathMethod,
     function: &Function,
     cfg: &Cfg,
     weighting: &Weighting,
     options: PathOptions,
 ) -> Result<PathPlan, PathError> {
     match method {
-        Method::PathContext => match plan_context(function, cfg, weighting, options) {
+        PathMethod::Context => match plan_context(function, cfg, weighting, options) {
             Err(PathError::Irreducible(_)) => plan(function, cfg, weighting, options),
             planned => planned,
         },
-        _ => plan(function, cfg, weighting, options),
+        PathMethod::Plain => plan(function, cfg, weighting, options),
     }
 }
 
@@ -367,11 +231,12 @@ pub fn naively(
     let mut made = clever.clone();
     if function.untouched.is_none() {
         let classes = EdgeClasses::new(function, cfg);
-        let numbering = Numbering::new(function, cfg, &made.cuts)?;
+        let numbering = Numbering::new(function, cfg, &made.key.cuts)?;
         let increments = Increments::new(function, cfg, &numbering, &classes, weighting, u64::MAX);
         let mut placed = placement::place_naively(function, cfg, &numbering, &increments, &classes);
-        placed.plan.probes.extend(context::copies(cfg, &numbering, &increments, &classes));
-        (made.plan, made.calls, made.windows) = (placed.plan, placed.calls, placed.windows);
+        placed.probes.extend(context::copies(cfg, &numbering, &increments, &classes));
+        (made.probes, made.key.self_loops) = (placed.probes, placed.self_loops);
+        (made.key.calls, made.key.windows) = (placed.calls, placed.windows);
     }
     Ok(made)
 }

@@ -18,15 +18,13 @@
 //! them. What seldom runs often leads to much that all errors of a function share, and would cost each of the ways there as many low
 //! digits as there are ways on; what has been before may be less.
 
-use super::graph::{Arc, Node, PathGraph, Role, Sight, left};
+use super::error::PathError;
+use super::graph::{Node, PathGraph, Role, Sight, left};
 use super::profile::{Path, PathStart};
-use super::{Cuts, PathError};
+use super::types::{Arc, Cuts, MOST_PATHS};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge};
-
-/// Path numbers are kept in signed machine words.
-pub const MOST_PATHS: u64 = i64::MAX as u64;
 
 /// The paths of one function under given cuts, numbered.
 #[derive(Clone, Debug)]

@@ -20,16 +20,16 @@
 
 use super::classes::{Class, EdgeClasses};
 use super::cost::LOOK;
-use super::graph::{Arc, Node, PathGraph, Role, entered, left};
+use super::graph::{Node, PathGraph, Role, entered, left};
 use super::increments::Increments;
 use super::numbering::Numbering;
-use super::windows::{Window, Windows};
-use super::{AtCalls, PathOptions};
+use super::types::{Arc, AtCalls, PathOptions, Window};
+use super::windows::Windows;
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::ids::{Block, Edge, Table};
 use crate::placement::{Placer, add_counter};
-use crate::plan::FunctionPlan;
+use crate::plan::{CounterKey, CounterPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 use crate::weighting::Weighting;
 
@@ -49,10 +49,12 @@ enum Action {
 /// Probes, and what they say at calls.
 pub struct Placed {
     /// The probes.
-    pub plan: FunctionPlan,
-    /// See [`super::PathPlan::calls`].
+    pub probes: Vec<PlacedProbe>,
+    /// The counters among them.
+    pub self_loops: CounterKey,
+    /// See [`super::PathKey::calls`].
     pub calls: Vec<(Block, AtCalls)>,
-    /// See [`super::PathPlan::windows`].
+    /// See [`super::PathKey::windows`].
     pub windows: Vec<Window>,
 }
 
@@ -330,7 +332,7 @@ fn finish(
 ) -> Placed {
     let graph = numbering.graph();
     let arcs = Arcs::new(cfg, graph);
-    let mut plan = FunctionPlan::default();
+    let mut plan = CounterPlan::default();
     let on_edge = |edge: Edge| -> Vec<Action> {
         let ends = arcs.end_of_edge[edge.index()].filter(|&arc| graph.role(arc) == Role::EndOnEdge(edge));
         let begins = ends.and(arcs.begin_after_edge[cfg.dst(edge).index()]);
@@ -345,11 +347,11 @@ fn finish(
             here.extend(on_edge(*only));
         }
         here.extend(arcs.at_start[block.index()].iter().filter_map(|&arc| moves.actions[arc]));
-        emit(&mut plan, &mut windows, Place::Start(block), here);
+        emit(&mut plan.probes, &mut windows, Place::Start(block), here);
     }
     for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
         if let Class::Placeable(place @ (Place::End(_) | Place::Edge(_))) = classes.class(edge) {
-            emit(&mut plan, &mut windows, place, on_edge(edge));
+            emit(&mut plan.probes, &mut windows, place, on_edge(edge));
         }
     }
     let placer = Placer::new(function, cfg);
@@ -366,11 +368,11 @@ fn finish(
         None => AtCalls::Query(increments.query[node]),
     };
     let calls = blocks.into_iter().map(|block| (block, at_calls(left(block)))).collect();
-    Placed { plan, calls, windows: windows.into_list() }
+    Placed { probes: plan.probes, self_loops: plan.key, calls, windows: windows.into_list() }
 }
 
 /// Merges what can be merged and adds the probes.
-fn emit(plan: &mut FunctionPlan, windows: &mut Windows, place: Place, actions: Vec<Action>) {
+fn emit(probes: &mut Vec<PlacedProbe>, windows: &mut Windows, place: Place, actions: Vec<Action>) {
     let mut merged: Vec<Action> = Vec::with_capacity(actions.len());
     for action in actions {
         let both = match (merged.last(), action) {
@@ -396,6 +398,6 @@ fn emit(plan: &mut FunctionPlan, windows: &mut Windows, place: Place, actions: V
                 (Probe::Set(Reg::PathSum, k), Some(Probe::CountPath(windows.of_number(k), Reg::PathSum, 0)))
             }
         };
-        plan.probes.extend([Some(first), second].into_iter().flatten().map(|probe| PlacedProbe { place, probe }));
+        probes.extend([Some(first), second].into_iter().flatten().map(|probe| PlacedProbe { place, probe }));
     }
 }

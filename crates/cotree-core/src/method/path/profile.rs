@@ -1,7 +1,7 @@
 //! What is known about a function's paths after a run.
 
 use crate::ids::{Block, Edge, Site};
-use crate::profile::FunctionProfile;
+use crate::profile::{EarlyExits, FunctionProfile};
 use serde::{Deserialize, Serialize};
 
 /// Where a path starts.
@@ -108,4 +108,12 @@ pub struct PathProfile {
     pub unresolved: Vec<(Site, i64)>,
     /// The blocks and edges that follow.
     pub counts: FunctionProfile,
+}
+
+/// Early exits of which no registers are known. Only for runs in which no activation came to life: see
+/// [`Abandoned::count`].
+#[must_use]
+pub fn without_registers(early: &EarlyExits) -> Vec<Abandoned> {
+    let some = early.at_site.iter().enumerate().filter(|(_, count)| **count != 0);
+    some.map(|(site, &count)| Abandoned { site: Site::new(site), register: None, count }).collect()
 }

@@ -4,15 +4,17 @@
 //! unfinished prefix adds to the arcs that it comprises, an activation abandoned after its path was counted takes back the
 //! arcs that it did not reach. What is left unknown is found by the law of flow, or the profile says that it is not.
 
-use super::graph::{Arc, PathGraph, Role, left};
+use super::error::PathError;
+use super::graph::{PathGraph, Role, left};
 use super::numbering::{Numbering, branch};
-use super::{Abandoned, AtCalls, PathError, PathPlan, PathProfile, PendingPath};
+use super::profile::{Abandoned, PathProfile, PendingPath};
+use super::types::{Arc, AtCalls, PathKey};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::flow;
 use crate::ids::{Block, Site};
 use crate::plan::Measure;
-use crate::profile::{EarlyExits, Flaw};
+use crate::profile::{EarlyExits, Flaw, FunctionProfile};
 use std::collections::BTreeMap;
 
 /// Recovers the profile of one function.
@@ -26,7 +28,7 @@ use std::collections::BTreeMap;
 pub fn recover(
     function: &Function,
     cfg: &Cfg,
-    plan: &PathPlan,
+    key: &PathKey,
     counters: &[u64],
     table: &[(u64, u64)],
     abandoned: &[Abandoned],
@@ -34,14 +36,14 @@ pub fn recover(
     if function.untouched.is_some() {
         return Err(PathError::NothingMeasured);
     }
-    let numbering = Numbering::new(function, cfg, &plan.cuts)?;
-    if numbering.paths() != plan.paths {
-        return Err(PathError::PathsMismatch { expected: plan.paths, found: numbering.paths() });
+    let numbering = Numbering::new(function, cfg, &key.cuts)?;
+    if numbering.paths() != key.paths {
+        return Err(PathError::PathsMismatch { expected: key.paths, found: numbering.paths() });
     }
     let mut flows = Flows::new(cfg, &numbering);
-    flows.add_self_loops(plan, counters)?;
+    flows.add_self_loops(key, counters)?;
     let paths = flows.add_paths(table)?;
-    let ends = flows.add_abandoned(function, plan, abandoned)?;
+    let ends = flows.add_abandoned(function, key, abandoned)?;
     let resolved = flows.resolve(function, &ends.unresolved);
 
     let mut early = vec![0i64; if abandoned.is_empty() { 0 } else { function.sites().len() }];
@@ -93,9 +95,9 @@ impl<'a> Flows<'a> {
         Self { cfg, numbering, graph, arcs, edges, consistent: true }
     }
 
-    fn add_self_loops(&mut self, plan: &PathPlan, counters: &[u64]) -> Result<(), PathError> {
+    fn add_self_loops(&mut self, key: &PathKey, counters: &[u64]) -> Result<(), PathError> {
         let loops = self.graph.self_loops();
-        let measures = &plan.plan.measures;
+        let measures = &key.self_loops.measures;
         if measures.len() != loops.len() || counters.len() != loops.len() {
             return Err(PathError::CounterMismatch { expected: loops.len(), found: counters.len() });
         }
@@ -145,7 +147,7 @@ impl<'a> Flows<'a> {
     fn add_abandoned(
         &mut self,
         function: &Function,
-        plan: &PathPlan,
+        key: &PathKey,
         abandoned: &[Abandoned],
     ) -> Result<Ends, PathError> {
         let mut pending: BTreeMap<(Site, u64), i64> = BTreeMap::new();
@@ -155,7 +157,7 @@ impl<'a> Flows<'a> {
         for &Abandoned { site, register, count } in abandoned {
             let block = function.calls.site(site).ok_or(PathError::NoSuchSite(site))?.block;
             let at_calls =
-                plan.at_calls(block).filter(|_| block < self.cfg.exit()).ok_or(PathError::NoSuchSite(site))?;
+                key.at_calls(block).filter(|_| block < self.cfg.exit()).ok_or(PathError::NoSuchSite(site))?;
             let prefix = match (at_calls, register) {
                 (AtCalls::Counted, _) => {
                     let slot = cut_short.entry(site).or_default();
@@ -262,7 +264,7 @@ impl<'a> Flows<'a> {
     }
 
     /// Blocks and edges.
-    fn counts(mut self, early: &EarlyExits, resolved: bool) -> crate::profile::FunctionProfile {
+    fn counts(mut self, early: &EarlyExits, resolved: bool) -> FunctionProfile {
         self.consistent &= self.arcs.iter().all(|&flow| flow >= 0);
         self.consistent &= !resolved || self.missing_begins().into_iter().flatten().all(|missing| missing == 0);
         let mut entries = 0;
@@ -280,6 +282,6 @@ impl<'a> Flows<'a> {
         let blocks = self.cfg.blocks().filter(|&b| b != self.cfg.exit()).map(inflow).collect();
         let mut edges = self.edges.clone();
         edges.pop();
-        super::super::finish(entries, blocks, Some(edges), early, self.consistent)
+        FunctionProfile::from_flows(entries, blocks, Some(edges), early, self.consistent)
     }
 }

@@ -6,7 +6,8 @@
 //! spanning tree, the potentials of all that hangs on it are moved by one amount, if that makes the increments between there and the rest
 //! cheaper: the beginning leaves the tree, and the arc whose increment becomes zero takes its place.
 
-use super::graph::{Arc, Node, PathGraph};
+use super::graph::{Node, PathGraph};
+use super::types::Arc;
 use std::collections::BTreeMap;
 
 /// What updates of the register cost on an arc.

@@ -7,44 +7,12 @@
 //!
 //! The same path may be counted in a window and in the hash table: its count is the sum.
 
-use super::graph::{Arc, PathGraph, Sight};
+use super::graph::{PathGraph, Sight};
 use super::numbering::Numbering;
-use super::{Cuts, PATH_TABLE, PathPlan};
+use super::types::{Arc, Cuts, MOST_PATH_ARRAY, PATH_TABLE, PathKey, Window};
 use crate::facts::Function;
 use crate::ids::Table;
-use crate::plan::MOST_PATH_ARRAY;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Paths of consecutive numbers that are counted in words of the slab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Window {
-    /// The first number.
-    pub first: u64,
-    /// How many.
-    pub len: u64,
-}
-
-impl Window {
-    /// The paths' numbers.
-    #[must_use]
-    pub fn numbers(&self) -> std::ops::Range<u64> {
-        self.first..self.first.saturating_add(self.len)
-    }
-
-    /// The table that stands for a plan's window of that index in [`crate::probe::Probe::CountPath`].
-    #[must_use]
-    pub fn table(index: usize) -> Table {
-        Table::new(index + 1)
-    }
-
-    /// The window of a table; `None` if all paths go to the hash table.
-    #[must_use]
-    pub fn of(windows: &[Self], table: Table) -> Option<(usize, Self)> {
-        let index = table.index().checked_sub(1)?;
-        Some((index, *windows.get(index)?))
-    }
-}
 
 /// What the words of large arrays cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,15 +36,15 @@ impl Room {
 
 /// The functions with too many paths for an array that get one nevertheless, by their numbers: nothing is as cheap, so all
 /// words are given away that a unit of that size may have. The third says how many paths an activation may count, or so: the
-/// functions with most of them per word come first. [`super::PathPlan::windows`] is to be all paths then.
+/// functions with most of them per word come first. [`super::PathKey::windows`] is to be all paths then.
 #[must_use]
-pub fn worth_arrays(functions: &[(&Function, &PathPlan, f64)], array: u64, room: Room) -> Vec<usize> {
+pub fn worth_arrays(functions: &[(&Function, &PathKey, f64)], array: u64, room: Room) -> Vec<usize> {
     let blocks: usize = functions.iter().map(|(function, ..)| function.blocks.len()).sum();
     let [mut left, most] = room.words(array, blocks as u64);
     let most = most.min(MOST_PATH_ARRAY);
     let mut wanted: Vec<(f64, u64, usize)> = (0..)
         .zip(functions)
-        .map(|(index, (_, plan, counts))| (counts / plan.paths.max(1) as f64, plan.paths, index))
+        .map(|(index, (_, key, counts))| (counts / key.paths.max(1) as f64, key.paths, index))
         .filter(|&(_, paths, _)| paths > array && paths <= most)
         .collect();
     wanted.sort_unstable_by(|(a, _, i), (b, _, j)| b.total_cmp(a).then(i.cmp(j)));

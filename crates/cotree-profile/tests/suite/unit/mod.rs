@@ -3,8 +3,10 @@
 
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::method;
-use cotree_core::plan::{FunctionPlan, Measure, Method, UnitPlan};
+use cotree_core::method::counters::{self, CounterMethod, UnitCounterPlan};
+use cotree_core::method::{Family, Method, MethodPlan};
+use cotree_core::plan::{CounterPlan, FunctionPlan, Measure};
+use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, UnitId, encode};
 use cotree_rt::layout::{self, State};
@@ -126,26 +128,34 @@ pub fn funcs() -> Vec<u8> {
 
 pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
     let (program, truth) = facts();
-    let plans = |method| -> Vec<FunctionPlan> {
+    let plans = |method: CounterMethod| -> Vec<CounterPlan> {
         let functions = program.functions();
         functions
             .map(|(_, f)| {
                 let cfg = f.cfg().unwrap();
-                method::plan(method, f, &cfg, &Weighting::uniform(&cfg))
+                counters::plan(method, f, &cfg, &Weighting::uniform(&cfg))
             })
             .collect()
     };
-    let plan = UnitPlan::of_counters(method, plans(method), check.then(|| plans(Method::Block)));
+    let method = match method.family() {
+        Family::None => MethodPlan::None,
+        Family::Counters(method) => {
+            MethodPlan::Counters(UnitCounterPlan { method, functions: plans(method), entries: vec![] })
+        }
+        Family::Paths(_) => unreachable!("other tests have paths"),
+    };
+    let plan = UnitPlan { method, check: check.then(|| plans(CounterMethod::Block)) };
     (BinaryMap { program, plan, code: code(), threaded: false }, truth)
 }
 
 /// What the counters would hold.
 pub fn counters(map: &BinaryMap, truth: &[Truth]) -> Vec<u64> {
     let exit_edge = |f: usize| Edge::new(truth[f].edges.len());
-    let plans = map.plan.plans().zip(0..).chain(map.plan.check.iter().flatten().zip(0..));
+    let check = map.plan.check.iter().flatten().map(FunctionPlan::from);
+    let plans = map.plan.method.functions().zip(0..).chain(check.zip(0..));
     plans
         .flat_map(|(plan, f)| {
-            plan.measures.iter().map(move |m| match *m {
+            plan.counters.measures.iter().map(move |m| match *m {
                 Measure::Edge(e) if e == exit_edge(f) => truth[f].entries,
                 Measure::Edge(e) => truth[f].edges[e.index()],
                 Measure::Block(b) => truth[f].blocks[b.index()],

@@ -12,8 +12,7 @@ use crate::json::flaw;
 use crate::names::demangle;
 use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::method::path::{Path, PathClass, PathStart};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::{Path, PathClass, PathMetric, PathStart};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
@@ -40,7 +39,7 @@ fn write_unit(unit: &PathUnit<'_>, wanted: &impl Fn(&str) -> bool, out: &mut dyn
     let mut first = true;
     for of in unit.functions().iter().filter(|of| wanted(&of.function.facts.symbol)) {
         if !of.ran() {
-            totals.add(&Totals { functions: 1, possible: of.plan.paths.into(), ..Totals::default() });
+            totals.add(&Totals { functions: 1, possible: of.key.paths.into(), ..Totals::default() });
             continue;
         }
         let Some(paths) = of.numbered() else { continue };
@@ -350,7 +349,7 @@ fn function_of<'a>(paths: &Paths<'a>, totals: &Totals, beginnings: &[Beginning])
         line: facts.position.map(|p| JsonLine(Stop { file: p.file, line: p.line, inlined: None })),
         entries: of.function.profile.map_or(0, |p| p.entries),
         flaws: of.function.flaws().iter().map(|&f| flaw(f)).collect(),
-        possible: of.plan.paths,
+        possible: of.key.paths,
         executions: totals.executions,
         instructions: totals.instructions,
         sum: of.metric.is_summed().then_some(totals.sum),

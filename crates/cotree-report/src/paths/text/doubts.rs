@@ -3,9 +3,9 @@
 use super::View;
 use crate::terminal::counted;
 use crate::unit::flaw_reason;
+use cotree_core::method::Method;
 use cotree_core::method::path::classes::EdgeClasses;
 use cotree_core::method::path::cuts;
-use cotree_core::plan::Method;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,12 +19,12 @@ pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         for &flaw in of.function.flaws() {
             by_flaw.entry(flaw).or_default().push(view.name(of));
         }
-        if context && !of.plan.context {
+        if context && !of.key.context {
             plain.push(view.name(of));
         }
         let Ok(cfg) = of.function.facts.cfg() else { continue };
         let needed = cuts::necessary(of.function.facts, &cfg, &EdgeClasses::new(of.function.facts, &cfg)).edges;
-        if of.plan.cuts.edges.iter().any(|edge| needed.binary_search(edge).is_err()) {
+        if of.key.cuts.edges.iter().any(|edge| needed.binary_search(edge).is_err()) {
             cut.push(view.name(of));
         }
     }

@@ -4,7 +4,7 @@ use super::{Options, Totals};
 use crate::paths::PathUnit;
 use crate::paths::totals::{Hot, What};
 use crate::terminal::{grouped, percent};
-use cotree_core::plan::PathMetric;
+use cotree_core::method::path::PathMetric;
 use std::io::{self, Write};
 
 /// What the sums are, and what is not in them.

@@ -6,8 +6,8 @@ use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::hints::Hints;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::edge;
-use cotree_core::plan::{CallPoint, DerivedEntry, FixedEdge, FunctionPlan, Measure};
+use cotree_core::method::counters::edge;
+use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry, FixedEdge, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::promotion;
 use cotree_core::seldom;
@@ -32,7 +32,7 @@ pub struct Facts {
 /// Where plans come from.
 pub enum Given {
     /// They are in the binary.
-    Plans(Vec<FunctionPlan>),
+    Plans(Vec<CounterPlan>),
     /// They are made now, with each function's affine variables.
     Variables(Vec<Vec<AffineVariable>>),
 }
@@ -98,7 +98,7 @@ struct Explanation<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
     weighting: &'a Weighting,
-    plan: &'a FunctionPlan,
+    plan: &'a CounterPlan,
     trades: &'a Trades,
     variables: &'a [AffineVariable],
     /// The edges whose blocks of counters shall stand out of the way.
@@ -110,7 +110,7 @@ impl Explanation<'_> {
         let (blocks, edges) = (self.function.blocks.len(), self.function.edges.len());
         writeln!(out, "{}: {blocks} blocks, {edges} edges", self.function.symbol)?;
         let regions = CycleEquivalence::new(self.cfg);
-        for (number, &measure) in self.plan.measures.iter().enumerate() {
+        for (number, &measure) in self.plan.key.measures.iter().enumerate() {
             let probes = self.plan.probes.iter().filter(|p| counter_of(p.probe) == Some(number));
             let probes: Vec<&PlacedProbe> = probes.collect();
             writeln!(out, "  counter {number}: {}", self.measured(measure))?;
@@ -124,11 +124,11 @@ impl Explanation<'_> {
                 writeln!(out, "    runs as often (one region): {}", same.join(", "))?;
             }
         }
-        for &FixedEdge { edge, times, of, .. } in &self.plan.fixed {
+        for &FixedEdge { edge, times, of, .. } in &self.plan.key.fixed {
             writeln!(out, "  no counter: {} runs {times} times each time that the loop is left", self.edge(edge))?;
             writeln!(out, "    by {}, since the loop always goes around as often", self.edge(of))?;
         }
-        let derived = edges.saturating_sub(self.plan.measures.len());
+        let derived = edges.saturating_sub(self.plan.key.measures.len());
         writeln!(out, "  {derived} edges are not counted: their counts follow from these")?;
         self.write_variables(out)
     }

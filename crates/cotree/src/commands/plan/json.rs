@@ -6,7 +6,7 @@ use cotree_core::dfs::Dfs;
 use cotree_core::facts::ProgramMap;
 use cotree_core::hints::Hints;
 use cotree_core::loops::LoopForest;
-use cotree_core::method::edge;
+use cotree_core::method::counters::edge;
 use cotree_core::method::path::PathCost;
 
 use cotree_core::statistics::PlacementCost;
@@ -48,7 +48,7 @@ impl Affine {
             sum.variables += variables.len() as u64;
             sum.usable += trades.verdicts.iter().filter(|verdict| verdict.is_ok()).count() as u64;
             sum.used += replaced.len() as u64;
-            sum.fixed += plan.fixed.len() as u64;
+            sum.fixed += plan.key.fixed.len() as u64;
         }
         sum
     }

@@ -11,14 +11,14 @@
 //! tree. Only where the entry block is in a loop with a block that leads to EXIT can it fall off the tree; then the
 //! edges to EXIT are counted instead. LLVM's entry blocks have no predecessors.
 
+use super::error::CounterError;
 use super::readings::Readings;
-use super::{RecoverError, finish};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::flow;
 use crate::ids::{Block, Edge};
 use crate::placement::{Placer, add_block_counter, add_counter};
-use crate::plan::FunctionPlan;
+use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::union_find::UnionFind;
 use crate::weighting::Weighting;
@@ -52,7 +52,7 @@ pub(super) fn split_sides(cfg: &Cfg, edges: impl Iterator<Item = Edge>) -> (Unio
 
 /// Counts entries into the blocks off a maximum spanning tree of the quotient graph.
 #[must_use]
-pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPlan {
+pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPlan {
     let quotient = Quotient::new(cfg);
     let mut joined = UnionFind::new(quotient.classes);
     let mut take = |block: Block| {
@@ -65,7 +65,7 @@ pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPl
     let mut counted: Vec<Block> = offers.into_iter().filter(|&b| !take(b)).collect();
     counted.sort_unstable();
 
-    let mut plan = FunctionPlan::default();
+    let mut plan = CounterPlan::default();
     for block in counted {
         add_block_counter(&mut plan, block);
     }
@@ -81,15 +81,15 @@ pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPl
 /// Propagates the counted blocks over the quotient graph.
 ///
 /// # Errors
-/// See [`RecoverError`].
+/// See [`CounterError`].
 pub fn recover(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
-) -> Result<FunctionProfile, RecoverError> {
-    let readings = Readings::new(function, cfg, plan, counts, early)?;
+) -> Result<FunctionProfile, CounterError> {
+    let readings = Readings::new(function, cfg, key, counts, early)?;
     let quotient = Quotient::new(cfg);
     let exit = cfg.exit().index();
 
@@ -105,9 +105,9 @@ pub fn recover(
     entered.push(returned.filter(|_| !cfg.preds(cfg.exit()).is_empty()));
 
     let balanced = flow::propagate(&quotient.links, &mut entered, surplus)
-        .map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+        .map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
     let mut blocks: Vec<i128> = entered.into_iter().map(|count| count.unwrap_or(0)).collect();
     let entries = blocks.split_off(exit)[0] - readings.early[exit];
     let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
-    Ok(finish(entries, blocks, None, early, consistent))
+    Ok(FunctionProfile::from_flows(entries, blocks, None, early, consistent))
 }

@@ -6,10 +6,11 @@
 //! whose entries are derived is recovered when all its call points are known. That may be before its callers are: where
 //! a block's count follows from counters alone, nothing else is waited for.
 
-use super::{RecoverError, edge};
+use super::edge;
+use super::error::CounterError;
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::plan::{CallPoint, DerivedEntry, FunctionPlan};
+use crate::plan::{CallPoint, CounterKey, DerivedEntry};
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::supergraph::executions;
 
@@ -18,19 +19,19 @@ use crate::supergraph::executions;
 pub struct Measured<'a> {
     /// The function.
     pub function: &'a Function,
-    /// Its plan.
-    pub plan: &'a FunctionPlan,
-    /// The counts of the plan's counters.
+    /// What its counters mean.
+    pub key: &'a CounterKey,
+    /// The counts of its counters.
     pub counts: &'a [u64],
     /// Its early exits.
     pub early: &'a EarlyExits,
 }
 
 /// What came of a function; `None` if it was not measured.
-pub type Recovered = Option<Result<FunctionProfile, RecoverError>>;
+pub type Recovered = Option<Result<FunctionProfile, CounterError>>;
 
 /// Recovers the edge profiles of all functions of a unit. Trusts nothing, as all recovery: entries that wait for each other
-/// are [`RecoverError::Underdetermined`].
+/// are [`CounterError::Underdetermined`].
 #[must_use]
 pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> Vec<Recovered> {
     let mut unit = Unit::new(functions, entries);
@@ -51,7 +52,7 @@ pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> 
     for entry in entries {
         let measured = functions.get(entry.function as usize).is_some_and(Option::is_some);
         if let Some(slot) = unit.results.get_mut(entry.function as usize).filter(|slot| measured && slot.is_none()) {
-            *slot = Some(Err(RecoverError::Underdetermined));
+            *slot = Some(Err(CounterError::Underdetermined));
         }
     }
     unit.results
@@ -77,8 +78,8 @@ impl<'a> Unit<'a> {
             }
         }
         let alone = |(measured, derived): (&Option<Measured<'_>>, &Option<usize>)| {
-            let Measured { function, plan, counts, early } = (*measured)?;
-            derived.is_none().then(|| edge::recover(function, &graph(function)?, plan, counts, early))
+            let Measured { function, key, counts, early } = (*measured)?;
+            derived.is_none().then(|| edge::recover(function, &graph(function)?, key, counts, early))
         };
         let results = functions.iter().zip(&number).map(alone).collect();
         let mut unit = Self {
@@ -106,15 +107,15 @@ impl<'a> Unit<'a> {
         if !self.foreseen[function].is_empty() {
             return;
         }
-        let Some(Measured { function: facts, plan, counts, early }) = self.functions[function] else { return };
+        let Some(Measured { function: facts, key, counts, early }) = self.functions[function] else { return };
         // What is wrong with them is reported when the function is recovered.
-        let foreseen = graph(facts).and_then(|cfg| edge::foresee(facts, &cfg, plan, counts, early));
+        let foreseen = graph(facts).and_then(|cfg| edge::foresee(facts, &cfg, key, counts, early));
         self.foreseen[function] = foreseen.unwrap_or_else(|_| vec![None; facts.blocks.len().max(1)]);
     }
 
     /// How often all of these calls were made.
-    fn sum(&self, calls: &[CallPoint]) -> Result<i128, RecoverError> {
-        calls.iter().map(|call| self.calls(call).ok_or(RecoverError::CallerUnknown(call.function))).sum()
+    fn sum(&self, calls: &[CallPoint]) -> Result<i128, CounterError> {
+        calls.iter().map(|call| self.calls(call).ok_or(CounterError::CallerUnknown(call.function))).sum()
     }
 
     fn calls(&self, call: &CallPoint) -> Option<i128> {
@@ -128,13 +129,13 @@ impl<'a> Unit<'a> {
         Some(executions(function, early, entries?, call.block, call.after_sites))
     }
 
-    fn finish(&self, function: u32, entries: i128) -> Result<FunctionProfile, RecoverError> {
+    fn finish(&self, function: u32, entries: i128) -> Result<FunctionProfile, CounterError> {
         let measured = self.functions.get(function as usize).copied().flatten();
-        let Measured { function, plan, counts, early } = measured.ok_or(RecoverError::NothingMeasured)?;
-        edge::recover_entered(function, &graph(function)?, plan, counts, early, entries)
+        let Measured { function, key, counts, early } = measured.ok_or(CounterError::NothingMeasured)?;
+        edge::recover_entered(function, &graph(function)?, key, counts, early, entries)
     }
 }
 
-fn graph(function: &Function) -> Result<Cfg, RecoverError> {
-    function.cfg().map_err(|_| RecoverError::ForeignGraph)
+fn graph(function: &Function) -> Result<Cfg, CounterError> {
+    function.cfg().map_err(|_| CounterError::ForeignGraph)
 }

@@ -1,9 +1,9 @@
 //! What the counters of a run say about edges and blocks, before any law of flow is applied.
 
-use super::RecoverError;
+use super::error::CounterError;
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::plan::{FixedEdge, FunctionPlan, Measure};
+use crate::plan::{CounterKey, FixedEdge, Measure};
 use crate::profile::EarlyExits;
 
 /// The measured counts by what they measure, with the early exits by block.
@@ -24,15 +24,15 @@ impl Readings {
     pub fn new(
         function: &Function,
         cfg: &Cfg,
-        plan: &FunctionPlan,
+        key: &CounterKey,
         counts: &[u64],
         early: &EarlyExits,
-    ) -> Result<Self, RecoverError> {
+    ) -> Result<Self, CounterError> {
         if cfg.block_count() != function.blocks.len() + 1 || cfg.edge_count() != function.edges.len() + 1 {
-            return Err(RecoverError::ForeignGraph);
+            return Err(CounterError::ForeignGraph);
         }
-        if counts.len() != plan.measures.len() {
-            return Err(RecoverError::CounterMismatch { expected: plan.measures.len(), found: counts.len() });
+        if counts.len() != key.measures.len() {
+            return Err(CounterError::CounterMismatch { expected: key.measures.len(), found: counts.len() });
         }
         let mut readings = Self {
             edges: vec![None; cfg.edge_count()],
@@ -40,12 +40,12 @@ impl Readings {
             early: early_by_block(function, cfg, early)?,
             consistent: true,
         };
-        for (i, (&measure, &count)) in plan.measures.iter().zip(counts).enumerate() {
+        for (i, (&measure, &count)) in key.measures.iter().zip(counts).enumerate() {
             let slot = match measure {
                 Measure::Edge(edge) => readings.edges.get_mut(edge.index()),
                 Measure::Block(block) => readings.blocks.get_mut(block.index()),
             };
-            let slot = slot.ok_or(RecoverError::UnknownMeasure(i, measure))?;
+            let slot = slot.ok_or(CounterError::UnknownMeasure(i, measure))?;
             readings.consistent &= note(slot, i128::from(count));
         }
         Ok(readings)
@@ -94,17 +94,17 @@ fn note(slot: &mut Option<i128>, value: i128) -> bool {
     slot.replace(value).is_none_or(|old| old == value)
 }
 
-fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<Vec<i128>, RecoverError> {
+fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<Vec<i128>, CounterError> {
     let mut by_block = vec![0i128; cfg.block_count()];
     if early.at_site.is_empty() {
         return Ok(by_block);
     }
     if early.at_site.len() != function.sites().len() {
-        return Err(RecoverError::SiteMismatch { expected: function.sites().len(), found: early.at_site.len() });
+        return Err(CounterError::SiteMismatch { expected: function.sites().len(), found: early.at_site.len() });
     }
     for (site, &count) in function.sites().zip(&early.at_site) {
         if site.block >= cfg.exit() {
-            return Err(RecoverError::UnknownBlock(site.block));
+            return Err(CounterError::UnknownBlock(site.block));
         }
         by_block[site.block.index()] += i128::from(count);
         by_block[cfg.exit().index()] -= i128::from(count);

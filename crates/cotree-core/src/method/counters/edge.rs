@@ -4,28 +4,28 @@
 //! spanning tree leaves the cheapest chords. An activation that ends early at a call site of block *b* is an edge
 //! *b*→EXIT whose count is known from elsewhere (Fig. 7); one that comes to life there is the same, counted negatively.
 
+use super::error::CounterError;
 use super::readings::Readings;
-use super::{RecoverError, finish};
 use crate::affine::{AffineVariable, Trades};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::flow;
 use crate::ids::{Block, Edge};
 use crate::placement::{Placer, add_block_counter, add_counter};
-use crate::plan::FunctionPlan;
+use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::spanning::{Claim, Extreme, SpanningTree};
 use crate::weighting::Weighting;
 
 /// Puts a counter on each chord of the maximum spanning tree.
 #[must_use]
-pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPlan {
+pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPlan {
     plan_extreme(function, cfg, weighting, Extreme::Maximum)
 }
 
 /// Puts a counter on each chord of the chosen spanning tree.
 #[must_use]
-pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> FunctionPlan {
+pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> CounterPlan {
     let placer = Placer::new(function, cfg);
     let tree = spanning_tree(&placer, cfg, weighting, extreme);
     plan_counters(&placer, tree.chords())
@@ -35,18 +35,13 @@ pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extre
 /// [`Placer::prices`], with affine variables in place of counters wherever that is cheaper (Frenot & Pereira 2024).
 /// `recover` does not care who counts.
 #[must_use]
-pub fn plan_affine(
-    function: &Function,
-    cfg: &Cfg,
-    weighting: &Weighting,
-    variables: &[AffineVariable],
-) -> FunctionPlan {
+pub fn plan_affine(function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) -> CounterPlan {
     plan_trades(function, cfg, weighting, &Trades::new(function, cfg, weighting, variables))
 }
 
 /// The same for variables that have been judged.
 #[must_use]
-pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
+pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> CounterPlan {
     Chords::new(function, cfg, weighting, trades).plan(false).0
 }
 
@@ -58,14 +53,14 @@ pub fn plan_entered(
     cfg: &Cfg,
     weighting: &Weighting,
     trades: &Trades,
-) -> Option<(FunctionPlan, f64)> {
+) -> Option<(CounterPlan, f64)> {
     plan_both(function, cfg, weighting, trades).1
 }
 
 /// The plan of a function that has to do something where it begins that counts its entries as well: the last counter is
 /// that one, and the others are fewer by one.
 #[must_use]
-pub fn plan_counting_entries(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> FunctionPlan {
+pub fn plan_counting_entries(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> CounterPlan {
     let (alone, entered) = plan_both(function, cfg, weighting, trades);
     match entered {
         Some((mut plan, _)) if cfg.preds(Block(0)) == [cfg.exit_edge()] => {
@@ -83,11 +78,11 @@ pub fn plan_both(
     cfg: &Cfg,
     weighting: &Weighting,
     trades: &Trades,
-) -> (FunctionPlan, Option<(FunctionPlan, f64)>) {
+) -> (CounterPlan, Option<(CounterPlan, f64)>) {
     let chords = Chords::new(function, cfg, weighting, trades);
     let (alone, cost) = chords.plan(false);
     let (entered, less) = chords.plan(true);
-    let entered = (entered.measures.len() < alone.measures.len()).then_some((entered, cost - less));
+    let entered = (entered.key.measures.len() < alone.key.measures.len()).then_some((entered, cost - less));
     (alone, entered)
 }
 
@@ -107,10 +102,11 @@ impl<'a> Chords<'a> {
     }
 
     /// A counter or a variable for each chord, with what they cost; `entered`: entries are known.
-    fn plan(&self, entered: bool) -> (FunctionPlan, f64) {
+    fn plan(&self, entered: bool) -> (CounterPlan, f64) {
         let Self { cfg, trades, placer, prices } = self;
         let tree = SpanningTree::nested(cfg, prices, entered, |edge| claim(placer, edge), &trades.fixed);
-        let mut plan = FunctionPlan { fixed: trades.fixed.edges.clone(), ..FunctionPlan::default() };
+        let mut plan = CounterPlan::default();
+        plan.key.fixed.clone_from(&trades.fixed.edges);
         for edge in tree.chords() {
             match trades.of(edge) {
                 Some((_, trade)) => trade.add(&mut plan),
@@ -135,8 +131,8 @@ fn claim(placer: &Placer, edge: Edge) -> Claim {
 }
 
 /// One counter per edge, in order.
-pub(super) fn plan_counters(placer: &Placer, edges: impl Iterator<Item = Edge>) -> FunctionPlan {
-    let mut plan = FunctionPlan::default();
+pub(super) fn plan_counters(placer: &Placer, edges: impl Iterator<Item = Edge>) -> CounterPlan {
+    let mut plan = CounterPlan::default();
     for edge in edges {
         add_counter(&mut plan, placer.edge(edge));
     }
@@ -146,62 +142,62 @@ pub(super) fn plan_counters(placer: &Placer, edges: impl Iterator<Item = Edge>) 
 /// Propagates the chords' counts over the tree (Fig. 6).
 ///
 /// # Errors
-/// See [`RecoverError`].
+/// See [`CounterError`].
 pub fn recover(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
-) -> Result<FunctionProfile, RecoverError> {
-    recover_from(function, cfg, plan, counts, early, None)
+) -> Result<FunctionProfile, CounterError> {
+    recover_from(function, cfg, key, counts, early, None)
 }
 
 /// The same for a function whose entries are known from elsewhere.
 ///
 /// # Errors
-/// See [`RecoverError`].
+/// See [`CounterError`].
 pub fn recover_entered(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
     entries: i128,
-) -> Result<FunctionProfile, RecoverError> {
-    recover_from(function, cfg, plan, counts, early, Some(entries))
+) -> Result<FunctionProfile, CounterError> {
+    recover_from(function, cfg, key, counts, early, Some(entries))
 }
 
 fn recover_from(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
     entries: Option<i128>,
-) -> Result<FunctionProfile, RecoverError> {
-    let mut readings = Readings::new(function, cfg, plan, counts, early)?;
+) -> Result<FunctionProfile, CounterError> {
+    let mut readings = Readings::new(function, cfg, key, counts, early)?;
     readings.edges_from_blocks(cfg);
     if let Some(entries) = entries {
         readings.entered(cfg, entries);
     }
-    fix(cfg, plan, &mut readings)?;
-    let balanced = propagate(cfg, &mut readings).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+    fix(cfg, key, &mut readings)?;
+    let balanced = propagate(cfg, &mut readings).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
     Ok(profile(cfg, &readings, balanced, true, early))
 }
 
 /// The flows of the backedges that are so many times those of other edges ([`crate::affine::fixed`]).
-fn fix(cfg: &Cfg, plan: &FunctionPlan, readings: &mut Readings) -> Result<(), RecoverError> {
-    for loops in plan.fixed.chunk_by(|a, b| a.depth == b.depth) {
+fn fix(cfg: &Cfg, key: &CounterKey, readings: &mut Readings) -> Result<(), CounterError> {
+    for loops in key.fixed.chunk_by(|a, b| a.depth == b.depth) {
         let mut trial = readings.edges.clone();
-        for fixed in &plan.fixed {
-            let slot = trial.get_mut(fixed.edge.index()).ok_or(RecoverError::ForeignGraph)?;
+        for fixed in &key.fixed {
+            let slot = trial.get_mut(fixed.edge.index()).ok_or(CounterError::ForeignGraph)?;
             slot.get_or_insert(0);
         }
         let early = &readings.early;
-        law(cfg, &mut trial, early).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+        law(cfg, &mut trial, early).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
         for fixed in loops {
-            let of = trial.get(fixed.of.index()).copied().flatten().ok_or(RecoverError::ForeignGraph)?;
+            let of = trial.get(fixed.of.index()).copied().flatten().ok_or(CounterError::ForeignGraph)?;
             readings.fixed(fixed, of);
         }
     }
@@ -211,15 +207,15 @@ fn fix(cfg: &Cfg, plan: &FunctionPlan, readings: &mut Readings) -> Result<(), Re
 /// The counts of those blocks that the counters determine without the function's entries; signed, as flows are.
 ///
 /// # Errors
-/// See [`RecoverError`].
+/// See [`CounterError`].
 pub fn foresee(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
-) -> Result<Vec<Option<i128>>, RecoverError> {
-    let mut readings = Readings::new(function, cfg, plan, counts, early)?;
+) -> Result<Vec<Option<i128>>, CounterError> {
+    let mut readings = Readings::new(function, cfg, key, counts, early)?;
     readings.edges_from_blocks(cfg);
     // What the counters leave open stays so.
     let _open = propagate(cfg, &mut readings);
@@ -252,5 +248,5 @@ pub(super) fn profile(
     let entries = flow(cfg.exit_edge());
     let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
     let edges = with_edges.then(|| cfg.edges().filter(|&e| e != cfg.exit_edge()).map(flow).collect());
-    finish(entries, blocks, edges, early, consistent)
+    FunctionProfile::from_flows(entries, blocks, edges, early, consistent)
 }

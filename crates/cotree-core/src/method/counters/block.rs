@@ -4,19 +4,19 @@
 //! neither Kirchhoff's law nor the early exits of the run are needed (only the number of entries is a difference, and
 //! only where edges lead back to the entry block).
 
+use super::error::CounterError;
 use super::readings::Readings;
-use super::{RecoverError, finish};
 use crate::cfg::Cfg;
 use crate::facts::Function;
 use crate::placement::{Placer, add_block_counter, add_counter};
-use crate::plan::FunctionPlan;
+use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
 
 /// Counts entries into each block, then traversals of each edge, EXIT→entry excepted.
 #[must_use]
-pub fn plan(function: &Function, cfg: &Cfg) -> FunctionPlan {
+pub fn plan(function: &Function, cfg: &Cfg) -> CounterPlan {
     let placer = Placer::new(function, cfg);
-    let mut plan = FunctionPlan::default();
+    let mut plan = CounterPlan::default();
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
         add_block_counter(&mut plan, block);
     }
@@ -29,22 +29,22 @@ pub fn plan(function: &Function, cfg: &Cfg) -> FunctionPlan {
 /// Reads the counts off.
 ///
 /// # Errors
-/// See [`RecoverError`].
+/// See [`CounterError`].
 pub fn recover(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
-) -> Result<FunctionProfile, RecoverError> {
-    let readings = Readings::new(function, cfg, plan, counts, early)?;
+) -> Result<FunctionProfile, CounterError> {
+    let readings = Readings::new(function, cfg, key, counts, early)?;
     let blocks: Option<Vec<i128>> = readings.blocks.iter().copied().collect();
     let edges: Option<Vec<i128>> = readings.edges[..function.edges.len()].iter().copied().collect();
     let (Some(blocks), Some(edges)) = (blocks, edges) else {
-        return Err(RecoverError::Underdetermined);
+        return Err(CounterError::Underdetermined);
     };
     let entry = cfg.entry();
     let back: i128 = cfg.preds(entry).iter().filter(|&&e| e != cfg.exit_edge()).map(|e| edges[e.index()]).sum();
     let entries = blocks[entry.index()] - back;
-    Ok(finish(entries, blocks, Some(edges), early, readings.consistent))
+    Ok(FunctionProfile::from_flows(entries, blocks, Some(edges), early, readings.consistent))
 }

@@ -17,8 +17,8 @@
 //! combination of such cycles, whereas at the pipe of a simple cycle one inflow stands alone. So all such chords are
 //! freed at once, in any order.
 
-use super::RecoverError;
 use super::edge;
+use super::error::CounterError;
 use super::readings::Readings;
 use super::vertex::split_sides;
 use crate::cfg::Cfg;
@@ -26,7 +26,7 @@ use crate::facts::Function;
 use crate::flow;
 use crate::ids::Edge;
 use crate::placement::Placer;
-use crate::plan::FunctionPlan;
+use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::spanning::{Extreme, SpanningTree};
 use crate::union_find::UnionFind;
@@ -34,7 +34,7 @@ use crate::weighting::Weighting;
 
 /// Counts the chords of the maximum spanning tree, save those whose fundamental cycle is pipeless.
 #[must_use]
-pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> FunctionPlan {
+pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPlan {
     let placer = Placer::new(function, cfg);
     let tree = edge::spanning_tree(&placer, cfg, weighting, Extreme::Maximum);
     edge::plan_counters(&placer, counted(cfg, &tree))
@@ -60,19 +60,19 @@ pub fn determines_blocks(cfg: &Cfg, uncounted: &[Edge]) -> bool {
 /// Breaks the cycles of uncounted edges and propagates (Fig. 8).
 ///
 /// # Errors
-/// See [`RecoverError`].
+/// See [`CounterError`].
 pub fn recover(
     function: &Function,
     cfg: &Cfg,
-    plan: &FunctionPlan,
+    key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
-) -> Result<FunctionProfile, RecoverError> {
-    let mut readings = Readings::new(function, cfg, plan, counts, early)?;
+) -> Result<FunctionProfile, CounterError> {
+    let mut readings = Readings::new(function, cfg, key, counts, early)?;
     readings.edges_from_blocks(cfg);
     let uncounted: Vec<Edge> = cfg.edges().filter(|e| readings.edges[e.index()].is_none()).collect();
     if !determines_blocks(cfg, &uncounted) {
-        return Err(RecoverError::Underdetermined);
+        return Err(CounterError::Underdetermined);
     }
     let mut joined = UnionFind::new(cfg.block_count());
     for edge in uncounted {
@@ -83,6 +83,6 @@ pub fn recover(
         }
     }
     let balanced =
-        edge::propagate(cfg, &mut readings).map_err(|flow::Underdetermined| RecoverError::Underdetermined)?;
+        edge::propagate(cfg, &mut readings).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
     Ok(edge::profile(cfg, &readings, balanced, false, early))
 }

@@ -1,0 +1,92 @@
+//! Methods that count blocks and edges by counters: each is a file that holds a `plan` and, beside it, the `recover` that
+//! undoes it.
+//!
+//! Every `recover` trusts nothing: keys, counts and early exits come from files. What can't be right is a
+//! [`CounterError`]; what can't have happened is [`crate::profile::Flaw::Inconsistent`].
+
+pub mod block;
+pub mod edge;
+pub mod entries;
+mod error;
+mod readings;
+pub mod vertex;
+pub mod vertex_edge;
+
+pub use error::CounterError;
+
+use crate::cfg::Cfg;
+use crate::facts::Function;
+use crate::plan::{CounterKey, CounterPlan, DerivedEntry};
+use crate::profile::{EarlyExits, FunctionProfile};
+use crate::weighting::Weighting;
+
+/// A method of the family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CounterMethod {
+    /// See [`edge`].
+    Edge,
+    /// See [`block`].
+    Block,
+    /// See [`vertex`].
+    Vertex,
+    /// See [`vertex_edge`].
+    VertexEdge,
+}
+
+impl CounterMethod {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Edge, Self::Block, Self::Vertex, Self::VertexEdge];
+}
+
+/// The counters of a link unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitCounterPlan {
+    /// The method.
+    pub method: CounterMethod,
+    /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have no counters.
+    pub functions: Vec<CounterPlan>,
+    /// The functions whose entries follow from their callers' counts ([`crate::supergraph`]), by rising number. Only the
+    /// edge method has any.
+    pub entries: Vec<DerivedEntry>,
+}
+
+/// Plans the counters of one function. An untouched function gets none.
+///
+/// `cfg` and `weighting` are the function's own.
+#[must_use]
+pub fn plan(method: CounterMethod, function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPlan {
+    if function.untouched.is_some() {
+        return CounterPlan::default();
+    }
+    match method {
+        CounterMethod::Edge => edge::plan(function, cfg, weighting),
+        CounterMethod::Block => block::plan(function, cfg),
+        CounterMethod::Vertex => vertex::plan(function, cfg, weighting),
+        CounterMethod::VertexEdge => vertex_edge::plan(function, cfg, weighting),
+    }
+}
+
+/// Recovers the profile of one function from the counts of its counters.
+///
+/// `early` are the early exits of the run, one per call site of the function or none at all.
+///
+/// # Errors
+/// See [`CounterError`].
+pub fn recover(
+    method: CounterMethod,
+    function: &Function,
+    cfg: &Cfg,
+    key: &CounterKey,
+    counts: &[u64],
+    early: &EarlyExits,
+) -> Result<FunctionProfile, CounterError> {
+    if function.untouched.is_some() {
+        return Err(CounterError::NothingMeasured);
+    }
+    match method {
+        CounterMethod::Edge => edge::recover(function, cfg, key, counts, early),
+        CounterMethod::Block => block::recover(function, cfg, key, counts, early),
+        CounterMethod::Vertex => vertex::recover(function, cfg, key, counts, early),
+        CounterMethod::VertexEdge => vertex_edge::recover(function, cfg, key, counts, early),
+    }
+}

@@ -1,0 +1,234 @@
+//! The list of all methods. Options, help, files, reports and tests are derived from it; what belongs to one method and is
+//! said of it anywhere is said here.
+
+use super::counters::CounterMethod;
+use super::path::PathMethod;
+
+/// A profiling method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// No probes: the reference of every overhead figure.
+    None,
+    /// Edge profile from edge counters, *Eprof(Ecnt)*: counters on the chords of a maximum spanning tree
+    /// (Ball & Larus 1994, §3.2).
+    Edge,
+    /// The redundant reference: a counter on every block and every edge.
+    Block,
+    /// Vertex profile from vertex counters, *Vprof(Vcnt)* (Knuth & Stevenson 1973).
+    Vertex,
+    /// Vertex profile from edge counters, *Vprof(Ecnt)* (Ball & Larus 1994, Fig. 11).
+    VertexEdge,
+    /// Path profile: acyclic paths between backedges (Ball & Larus 1996).
+    Path,
+    /// Path profile in which each path remembers how its loop was reached (Melski & Reps 1998, §7).
+    PathContext,
+}
+
+/// Methods that share the form of their plans and counts: all that comes after planning knows families only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Nothing is measured.
+    None,
+    /// Counters on blocks and edges: [`super::counters`].
+    Counters(CounterMethod),
+    /// Tables of paths: [`super::path`].
+    Paths(PathMethod),
+}
+
+/// What a method's profile has exact counts of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promises {
+    /// Blocks.
+    pub blocks: bool,
+    /// Edges.
+    pub edges: bool,
+    /// Paths.
+    pub paths: bool,
+    /// What is added up along paths.
+    pub metrics: bool,
+}
+
+/// What the list says of one method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The method.
+    pub method: Method,
+    /// Its name in options and in JSON.
+    pub name: &'static str,
+    /// What its profile is called in reports.
+    pub title: &'static str,
+    /// What it counts, in a few words: for help.
+    pub summary: &'static str,
+    /// The family.
+    pub family: Family,
+    /// The promises.
+    pub promises: Promises,
+}
+
+const NOTHING: Promises = Promises { blocks: false, edges: false, paths: false, metrics: false };
+const BLOCKS: Promises = Promises { blocks: true, ..NOTHING };
+const EDGES: Promises = Promises { edges: true, ..BLOCKS };
+const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
+
+/// All methods. Files know a method by its place here: new ones are added at the end.
+pub const METHODS: [Entry; 7] = [
+    Entry {
+        method: Method::None,
+        name: "none",
+        title: "not profiled",
+        summary: "no probes at all: the reference to measure overhead against",
+        family: Family::None,
+        promises: NOTHING,
+    },
+    Entry {
+        method: Method::Edge,
+        name: "edge",
+        title: "edge profile",
+        summary: "every edge and block, by counters on the chords of a spanning tree",
+        family: Family::Counters(CounterMethod::Edge),
+        promises: EDGES,
+    },
+    Entry {
+        method: Method::Block,
+        name: "block",
+        title: "block profile",
+        summary: "every edge and block, each by a counter of its own (robust and slow)",
+        family: Family::Counters(CounterMethod::Block),
+        promises: EDGES,
+    },
+    Entry {
+        method: Method::Vertex,
+        name: "vertex",
+        title: "vertex profile",
+        summary: "every block, by counters on blocks only",
+        family: Family::Counters(CounterMethod::Vertex),
+        promises: BLOCKS,
+    },
+    Entry {
+        method: Method::VertexEdge,
+        name: "vertex-edge",
+        title: "vertex profile from edge counters",
+        summary: "every block, by counters on edges",
+        family: Family::Counters(CounterMethod::VertexEdge),
+        promises: BLOCKS,
+    },
+    Entry {
+        method: Method::Path,
+        name: "path",
+        title: "path profile",
+        summary: "every acyclic path between the loops of a function, and from them every edge and block",
+        family: Family::Paths(PathMethod::Plain),
+        promises: PATHS,
+    },
+    Entry {
+        method: Method::PathContext,
+        name: "path-context",
+        title: "path profile with context",
+        summary: "the same, where a path inside a loop also says which way the function took to the loop",
+        family: Family::Paths(PathMethod::Context),
+        promises: PATHS,
+    },
+];
+
+impl Method {
+    /// What the list says of it.
+    #[must_use]
+    pub const fn entry(self) -> &'static Entry {
+        &METHODS[self as usize]
+    }
+
+    /// All methods, in the order of the list.
+    pub fn all() -> impl Iterator<Item = Self> {
+        METHODS.iter().map(|entry| entry.method)
+    }
+
+    /// The method of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        METHODS.iter().find(|entry| entry.name == name).map(|entry| entry.method)
+    }
+
+    /// Its name in options and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// What its profile is called in reports.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        self.entry().title
+    }
+
+    /// The family.
+    #[must_use]
+    pub const fn family(self) -> Family {
+        self.entry().family
+    }
+
+    /// What it has exact counts of.
+    #[must_use]
+    pub const fn promises(self) -> Promises {
+        self.entry().promises
+    }
+
+    /// Its number in files.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self as u64
+    }
+
+    /// The method of a number in files.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
+        usize::try_from(number).ok().and_then(|index| METHODS.get(index)).map(|entry| entry.method)
+    }
+
+    /// Is nothing measured?
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        matches!(self.family(), Family::None)
+    }
+}
+
+impl From<CounterMethod> for Method {
+    fn from(method: CounterMethod) -> Self {
+        match method {
+            CounterMethod::Edge => Self::Edge,
+            CounterMethod::Block => Self::Block,
+            CounterMethod::Vertex => Self::Vertex,
+            CounterMethod::VertexEdge => Self::VertexEdge,
+        }
+    }
+}
+
+impl From<PathMethod> for Method {
+    fn from(method: PathMethod) -> Self {
+        match method {
+            PathMethod::Plain => Self::Path,
+            PathMethod::Context => Self::PathContext,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_is_found_by_what_the_list_says_of_it() {
+        for entry in &METHODS {
+            let method = entry.method;
+            assert_eq!(method.entry(), entry);
+            assert_eq!(Method::from_name(entry.name), Some(method));
+            assert_eq!(Method::from_number(method.number()), Some(method));
+            match entry.family {
+                Family::None => assert_eq!(method, Method::None),
+                Family::Counters(of) => assert_eq!(Method::from(of), method),
+                Family::Paths(of) => assert_eq!(Method::from(of), method),
+            }
+        }
+        assert_eq!(Method::from_name("no such method"), None);
+        assert_eq!(Method::from_number(METHODS.len() as u64), None);
+    }
+}
