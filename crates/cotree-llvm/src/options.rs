@@ -3,8 +3,9 @@
 use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::Selection;
-use cotree_core::method::Method;
+use cotree_core::method::counters::CounterMethod;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
+use cotree_core::method::{Family, Method};
 use cotree_core::spanning::Extreme;
 use std::path::PathBuf;
 
@@ -68,7 +69,7 @@ impl Options {
     /// One of ours has a value that we don't know.
     pub fn parse<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
         let mut options = Self {
-            method: Method::Edge,
+            method: Method::default(),
             verify: false,
             level: Level::O2,
             cpu: "x86-64".into(),
@@ -100,16 +101,7 @@ impl Options {
                 "Oz" => options.level = Level::Oz,
                 "mcpu" => argument.clone_into(&mut options.cpu),
                 "cotree-profile" => {
-                    options.method = match argument {
-                        "edge" => Method::Edge,
-                        "block" => Method::Block,
-                        "vertex" => Method::Vertex,
-                        "vertex-edge" => Method::VertexEdge,
-                        "path" => Method::Path,
-                        "path-context" => Method::PathContext,
-                        "none" => Method::None,
-                        _ => return Err(bad("edge, block, vertex, vertex-edge, path, path-context or none")),
-                    }
+                    options.method = Method::from_name(argument).ok_or_else(|| bad(&Method::names(|_| true)))?;
                 }
                 "cotree-verify" => options.verify = true,
                 "cotree-threads" => {
@@ -205,31 +197,38 @@ impl Options {
                     .rfind(|v| v.starts_with("cotree-path-metric"))
                     .unwrap_or_default()
                     .into(),
-                reason: "a metric is added up along paths, so it needs --profile path or path-context".into(),
+                reason: format!(
+                    "a metric is added up along paths, so it needs --profile {}",
+                    Method::names(|entry| entry.promises.metrics)
+                ),
             });
         }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)
     }
 
+    /// Are counters of edges to be as few and as cheap as they can be?
+    fn saves_counters(&self) -> bool {
+        self.method.family() == Family::Counters(CounterMethod::Edge) && self.spanning_tree == Extreme::Maximum
+    }
+
     /// Do entries follow from callers? They do, where counters are to be few.
     #[must_use]
     pub fn derives_entries(&self) -> bool {
-        self.interprocedural_flow && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum
+        self.interprocedural_flow && self.saves_counters()
     }
 
     /// Are counters kept in registers? They are, where they are to be cheap and variables come to be in registers.
     #[must_use]
     pub fn promotes(&self) -> bool {
-        self.promote && self.method == Method::Edge && self.spanning_tree == Extreme::Maximum && self.level != Level::O0
+        self.promote && self.saves_counters() && self.level != Level::O0
     }
 
     /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few and most optimisations are
     /// over: they make more of branch weights than a place out of the way.
     #[must_use]
     pub fn hints_branches(&self) -> bool {
-        let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
-        self.branch_hints && edges && !self.early && self.level != Level::O0
+        self.branch_hints && self.saves_counters() && !self.early && self.level != Level::O0
     }
 
     /// Are variables that move by constant steps looked for? They count, and tell where registers pay.
@@ -241,8 +240,7 @@ impl Options {
     /// Are affine variables traded for counters? They are, where counters are to be few.
     #[must_use]
     pub fn trades_affine(&self) -> bool {
-        let edges = self.method == Method::Edge && self.spanning_tree == Extreme::Maximum;
-        self.affine && (edges || self.method.promises().paths)
+        self.affine && (self.saves_counters() || self.method.promises().paths)
     }
 }
 

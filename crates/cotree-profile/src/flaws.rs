@@ -5,7 +5,6 @@ use crate::counts::UnitCounts;
 use crate::recover::{UnitExits, UnitProfile};
 use cotree_core::facts::Doubt;
 use cotree_core::ids::Block;
-use cotree_core::method::Method;
 use cotree_core::plan::{DerivedEntry, FunctionPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::profile::{Flaw, FunctionProfile};
@@ -44,7 +43,7 @@ pub(crate) fn add_flaws(
         let counters = &counts.counters[base..base + plan.counters.measures.len()];
         let never_began = began.never[index as usize];
         // Where every block and edge has its own counter, live activations only blur the lines after calls.
-        let flow_matters = map.plan.method.method() != Method::Block || function.sites().len() > 0;
+        let flow_matters = map.plan.method.method().entry().derives || function.sites().len() > 0;
         let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
         let mut flaw = |holds: bool, flaw: Flaw| {
             if holds && !recovered.flaws.contains(&flaw) {

@@ -7,7 +7,6 @@ use crate::names::demangle;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Callee, Doubt, EdgeKind, InstructionCounts, Linkage, Position, Untouched};
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::method::Method;
 use cotree_core::profile::Flaw;
 use cotree_profile::counts::Runs;
 use serde::Serialize;
@@ -40,7 +39,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
         name: &unit.map.program.name,
         target: &unit.map.program.target,
         command: &profile.command,
-        method: method(profile.method),
+        method: profile.method.name(),
         exact: profile.exact(),
         runs: RunCounts { finished, aborted, cut_off, snapshots },
         weight: profile.weight,
@@ -247,18 +246,6 @@ fn function_of<'a>(function: &UnitFunction<'a>) -> JsonFunction<'a> {
         blocks: blocks.collect(),
         edges: edges.collect(),
         early_exits: early_exits.collect(),
-    }
-}
-
-fn method(method: Method) -> &'static str {
-    match method {
-        Method::None => "none",
-        Method::Edge => "edge",
-        Method::Block => "block",
-        Method::Vertex => "vertex",
-        Method::VertexEdge => "vertex-edge",
-        Method::Path => "path",
-        Method::PathContext => "path-context",
     }
 }
 

@@ -5,7 +5,6 @@ use crate::loops;
 use crate::names::{Names, matches};
 use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
-use cotree_core::method::Method;
 use cotree_core::method::path::PathMetric;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
@@ -78,7 +77,7 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
 pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let profile = unit.profile;
     writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
-    let mut facts = format!("build {}, {}", profile.unit, method_name(profile.method));
+    let mut facts = format!("build {}, {}", profile.unit, profile.method.title());
     match unit.map.plan.method.paths().map(|paths| paths.metric) {
         None | Some(PathMetric::Count) => {}
         Some(PathMetric::Events) => facts.push_str(" with the events reported along paths (cotree paths --by metric)"),
@@ -391,19 +390,5 @@ impl Report<'_> {
     fn list_heading(&self, title: &str, shown: usize, all: usize, out: &mut dyn Write) -> io::Result<()> {
         let cut = if shown < all { format!(" ({shown} of {})", grouped(all as u128)) } else { String::new() };
         writeln!(out, "{}{}", self.style.heading(title), self.style.faint(&cut))
-    }
-}
-
-/// A method, for people.
-#[must_use]
-pub fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::None => "not profiled",
-        Method::Edge => "edge profile",
-        Method::Block => "block profile",
-        Method::Vertex => "vertex profile",
-        Method::VertexEdge => "vertex profile from edge counters",
-        Method::Path => "path profile",
-        Method::PathContext => "path profile with context",
     }
 }

@@ -5,12 +5,11 @@ use super::counters::CounterMethod;
 use super::path::PathMethod;
 
 /// A profiling method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// No probes: the reference of every overhead figure.
-    None,
     /// Edge profile from edge counters, *Eprof(Ecnt)*: counters on the chords of a maximum spanning tree
     /// (Ball & Larus 1994, §3.2).
+    #[default]
     Edge,
     /// The redundant reference: a counter on every block and every edge.
     Block,
@@ -22,6 +21,8 @@ pub enum Method {
     Path,
     /// Path profile in which each path remembers how its loop was reached (Melski & Reps 1998, §7).
     PathContext,
+    /// No probes: the reference of every overhead figure.
+    None,
 }
 
 /// Methods that share the form of their plans and counts: all that comes after planning knows families only.
@@ -55,14 +56,18 @@ pub struct Entry {
     pub method: Method,
     /// Its name in options and in JSON.
     pub name: &'static str,
+    /// Its number in files, for ever.
+    pub number: u64,
     /// What its profile is called in reports.
     pub title: &'static str,
-    /// What it counts, in a few words: for help.
+    /// What it counts, as help and docs say it.
     pub summary: &'static str,
     /// The family.
     pub family: Family,
     /// The promises.
     pub promises: Promises,
+    /// Blocks and edges are derived by the law of flow, to which activations that nobody saw the end of are exceptions.
+    pub derives: bool,
 }
 
 const NOTHING: Promises = Promises { blocks: false, edges: false, paths: false, metrics: false };
@@ -70,63 +75,77 @@ const BLOCKS: Promises = Promises { blocks: true, ..NOTHING };
 const EDGES: Promises = Promises { edges: true, ..BLOCKS };
 const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
 
-/// All methods. Files know a method by its place here: new ones are added at the end.
+/// All methods, in the order in which people are told of them.
 pub const METHODS: [Entry; 7] = [
-    Entry {
-        method: Method::None,
-        name: "none",
-        title: "not profiled",
-        summary: "no probes at all: the reference to measure overhead against",
-        family: Family::None,
-        promises: NOTHING,
-    },
     Entry {
         method: Method::Edge,
         name: "edge",
+        number: 1,
         title: "edge profile",
-        summary: "every edge and block, by counters on the chords of a spanning tree",
+        summary: "every block and edge, from counters on the chords of a spanning tree",
         family: Family::Counters(CounterMethod::Edge),
         promises: EDGES,
+        derives: true,
     },
     Entry {
         method: Method::Block,
         name: "block",
+        number: 2,
         title: "block profile",
-        summary: "every edge and block, each by a counter of its own (robust and slow)",
+        summary: "the same from a counter on every block and edge: dear, needs no flow law",
         family: Family::Counters(CounterMethod::Block),
         promises: EDGES,
+        derives: false,
     },
     Entry {
         method: Method::Vertex,
         name: "vertex",
+        number: 3,
         title: "vertex profile",
-        summary: "every block, by counters on blocks only",
+        summary: "blocks only, from counters on few blocks",
         family: Family::Counters(CounterMethod::Vertex),
         promises: BLOCKS,
+        derives: true,
     },
     Entry {
         method: Method::VertexEdge,
         name: "vertex-edge",
+        number: 4,
         title: "vertex profile from edge counters",
-        summary: "every block, by counters on edges",
+        summary: "blocks only, from counters on few edges",
         family: Family::Counters(CounterMethod::VertexEdge),
         promises: BLOCKS,
+        derives: true,
     },
     Entry {
         method: Method::Path,
         name: "path",
+        number: 5,
         title: "path profile",
-        summary: "every acyclic path between the loops of a function, and from them every edge and block",
+        summary: "paths through functions between the turns of loops, and with them every block and edge",
         family: Family::Paths(PathMethod::Plain),
         promises: PATHS,
+        derives: true,
     },
     Entry {
         method: Method::PathContext,
         name: "path-context",
+        number: 6,
         title: "path profile with context",
-        summary: "the same, where a path inside a loop also says which way the function took to the loop",
+        summary: "the same, and each path in a loop remembers how the loop was reached",
         family: Family::Paths(PathMethod::Context),
         promises: PATHS,
+        derives: true,
+    },
+    Entry {
+        method: Method::None,
+        name: "none",
+        number: 0,
+        title: "not profiled",
+        summary: "nothing: the same build without counters, to compare with",
+        family: Family::None,
+        promises: NOTHING,
+        derives: false,
     },
 ];
 
@@ -175,13 +194,24 @@ impl Method {
     /// Its number in files.
     #[must_use]
     pub const fn number(self) -> u64 {
-        self as u64
+        self.entry().number
     }
 
     /// The method of a number in files.
     #[must_use]
     pub fn from_number(number: u64) -> Option<Self> {
-        usize::try_from(number).ok().and_then(|index| METHODS.get(index)).map(|entry| entry.method)
+        METHODS.iter().find(|entry| entry.number == number).map(|entry| entry.method)
+    }
+
+    /// The names of the methods for which this holds, as a sentence lists them: "a, b or c".
+    #[must_use]
+    pub fn names(which: impl Fn(&Entry) -> bool) -> String {
+        let names: Vec<&str> = METHODS.iter().filter(|entry| which(entry)).map(|entry| entry.name).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
     }
 
     /// Is nothing measured?
@@ -229,6 +259,7 @@ mod tests {
             }
         }
         assert_eq!(Method::from_name("no such method"), None);
+        assert_eq!(Method::names(|entry| entry.promises.paths), "path or path-context");
         assert_eq!(Method::from_number(METHODS.len() as u64), None);
     }
 }

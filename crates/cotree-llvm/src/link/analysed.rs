@@ -11,7 +11,6 @@ use crate::apply::Access;
 use crate::entries;
 use crate::stacks::{self, NativeObject};
 use cotree_core::facts::{Doubt, ProgramMap};
-use cotree_core::method::Method;
 use cotree_core::plan::CallPoint;
 use rayon::prelude::*;
 
@@ -39,7 +38,7 @@ impl<'a> PreparedUnit<'a> {
         if let Some(job) = link {
             callers::complete(&mut modules, &job.modules);
         }
-        let switching = options.method != Method::None && link.is_some_and(natives_switch_stacks);
+        let switching = !options.method.is_none() && link.is_some_and(natives_switch_stacks);
         let mut program = program_map(setting.name.clone(), options.method, &mut modules, switching);
         if link.is_none() {
             doubt_call_sites(&mut program);

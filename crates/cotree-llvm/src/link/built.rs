@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::extract::Extracted;
 use crate::module::Module;
 use cotree_core::ids::Site;
-use cotree_core::method::Method;
 use cotree_profile::binary::CodeFunction;
 use rayon::prelude::*;
 
@@ -77,7 +76,7 @@ impl PlannedModule {
         if job.options.hints_branches() {
             branch_weights::keep_out_of_the_way(&self.module, &self.extracted, &layers);
         }
-        let is_profiled = job.options.method != Method::None;
+        let is_profiled = !job.options.method.is_none();
         if let Some(weights) = planned.weights.as_ref().filter(|_| is_profiled) {
             branch_weights::tell(&self.module, &self.extracted, weights);
         }

@@ -9,7 +9,6 @@ use crate::options::Options;
 use crate::{apply, ffi};
 use cotree_core::affine::AffineVariable;
 use cotree_core::hints::Hints;
-use cotree_core::method::Method;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -23,7 +22,7 @@ impl Prepared {
     /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the functions in
     /// `defined`.
     pub(super) fn new(module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
-        if options.method != Method::None {
+        if !options.method.is_none() {
             apply::strip_attributes(&module, defined);
         }
         let mut extracted = extract::extract(&module, &options.selection);

@@ -23,7 +23,7 @@ pub(super) fn program_map(
             if switches_stacks && !function.doubts.contains(&Doubt::SwitchesStacks) {
                 function.doubts.push(Doubt::SwitchesStacks);
             }
-            if method == Method::None && function.untouched.is_none() {
+            if method.is_none() && function.untouched.is_none() {
                 function.untouched = Some(Untouched::NotAsked);
             }
         }

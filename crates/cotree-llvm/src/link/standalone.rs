@@ -54,7 +54,7 @@ pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Resu
         })
         .collect::<Result<_, Error>>()?;
     let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
-    let program = program_map(name, Method::Edge, &mut prepared, false);
+    let program = program_map(name, Method::default(), &mut prepared, false);
     let hints: Vec<_> = prepared.iter_mut().flat_map(|p| std::mem::take(&mut p.extracted.hints)).collect();
     if !planned {
         return Ok(BitcodeFacts { program, hints, variables: Vec::new(), entries: Vec::new() });
@@ -93,7 +93,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let setting = Setting { name: unit, options, shared: !executable, link: None };
     let PlannedUnit { modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
     let Prepared { module, extracted } = &modules[0];
-    if options.method != Method::None {
+    if !options.method.is_none() {
         if let Some(weights) = &planned.weights {
             branch_weights::tell(module, extracted, weights);
         }

@@ -9,7 +9,6 @@ use crate::emit::unit_object::{self, UnitParts};
 use crate::emit::{code_map, runtime_object};
 use crate::error::Error;
 use cotree_core::facts::{Doubt, Function};
-use cotree_core::method::Method;
 use cotree_profile::binary::{BinaryMap, CodeMap};
 
 impl BuiltUnit<'_> {
@@ -31,7 +30,7 @@ impl BuiltUnit<'_> {
             output.objects.push(job.write(&format!("{number}.o"), &built.object)?);
             objects.push(built.object);
         }
-        if job.options.method == Method::None {
+        if job.options.method.is_none() {
             return Ok(output);
         }
         let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();

@@ -27,7 +27,7 @@ use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::graph::{Role, left};
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{
-    Arc, Path, PathClass, PathKey, PathMetric, PathProfile, PathStart, PendingPath, UnitPathPlan,
+    Arc, Path, PathClass, PathKey, PathMethod, PathMetric, PathProfile, PathStart, PendingPath, UnitPathPlan,
 };
 
 /// A link unit whose paths were counted.
@@ -35,6 +35,8 @@ use cotree_core::method::path::{
 pub struct PathUnit<'a> {
     /// The unit.
     pub unit: &'a Unit<'a>,
+    /// Its method.
+    pub method: PathMethod,
     metric: PathMetric,
     functions: Vec<PathFunction<'a>>,
 }
@@ -56,14 +58,14 @@ impl<'a> PathUnit<'a> {
     /// The paths of a unit; `None` if none were counted.
     #[must_use]
     pub fn new(unit: &'a Unit<'a>) -> Option<Self> {
-        let UnitPathPlan { functions: plans, metric, .. } = unit.map.plan.method.paths()?;
+        let UnitPathPlan { method, functions: plans, metric, .. } = unit.map.plan.method.paths()?;
         let functions =
             unit.functions().zip(plans).zip(&unit.profile.paths).filter_map(|((function, plan), profile)| {
                 let profile = profile.as_ref()?;
                 let function = PathFunction { function, key: &plan.key, profile, metric: *metric };
                 function.function.profile.is_some().then_some(function)
             });
-        Some(Self { unit, metric: *metric, functions: functions.collect() })
+        Some(Self { unit, method: *method, metric: *metric, functions: functions.collect() })
     }
 
     /// What is added up along its paths.

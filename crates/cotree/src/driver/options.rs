@@ -3,9 +3,10 @@
 //! The same options are command line flags, environment variables (`COTREE_…`, which is also how `cotree cc` tells them
 //! to the linker that clang starts) and `-plugin-opt=cotree-…` values for the worker.
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, PossibleValue};
 use clap::{Args, ValueEnum};
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
+use cotree_core::method::{METHODS, Method};
 use std::path::{Path, PathBuf};
 
 /// Options of the instrumentation. They stand before the subcommand.
@@ -80,23 +81,28 @@ pub struct InstrumentOptions {
     pub path_metric: Option<PathMetric>,
 }
 
-/// `--profile`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Profile {
-    /// Edges, and with them everything else
-    Edge,
-    /// Blocks, each with a counter of its own
-    Block,
-    /// Blocks, from counters on few blocks
-    Vertex,
-    /// Blocks, from counters on few edges
-    VertexEdge,
-    /// Paths through functions between the turns of loops, and with them edges
-    Path,
-    /// The same, and each path in a loop remembers how the loop was reached
-    PathContext,
-    /// Nothing: the same build without counters, to compare with
-    None,
+/// `--profile`: one of [`METHODS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile(pub Method);
+
+impl ValueEnum for Profile {
+    fn value_variants<'a>() -> &'a [Self] {
+        const PROFILES: [Profile; METHODS.len()] = {
+            let mut profiles = [Profile(METHODS[0].method); METHODS.len()];
+            let mut index = 0;
+            while index < METHODS.len() {
+                profiles[index] = Profile(METHODS[index].method);
+                index += 1;
+            }
+            profiles
+        };
+        &PROFILES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let entry = self.0.entry();
+        Some(PossibleValue::new(entry.name).help(entry.summary))
+    }
 }
 
 /// `--at`
@@ -221,11 +227,10 @@ impl InstrumentOptions {
     /// Do the options go together?
     pub fn check(&self) -> miette::Result<()> {
         let summed = self.path_metric.is_some_and(|metric| metric != PathMetric::Count);
-        if summed && !matches!(self.profile, Some(Profile::Path | Profile::PathContext)) {
+        if summed && !self.profile.is_some_and(|profile| profile.0.promises().metrics) {
             let metric = self.path_metric.map(spelling).unwrap_or_default();
-            miette::bail!(
-                "--path-metric {metric} adds up {metric} along paths: it needs --profile path or path-context"
-            );
+            let methods = Method::names(|entry| entry.promises.metrics);
+            miette::bail!("--path-metric {metric} adds up {metric} along paths: it needs --profile {methods}");
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub fn link(request: &Path) -> Result<ExitCode> {
 fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
     let mut options = cotree_llvm::options::Options::parse(&request.options)?;
     let mut warnings = Vec::new();
-    if request.kind == protocol::OutputKind::Relocatable && options.method != Method::None {
+    if request.kind == protocol::OutputKind::Relocatable && !options.method.is_none() {
         // Two such objects in one program would be two units with the same names.
         options.method = Method::None;
         warnings.push(format!(

@@ -6,6 +6,7 @@ mod drivers;
 mod endings;
 #[path = "../lines/mod.rs"]
 mod lines;
+mod methods;
 mod path_metrics;
 mod paths;
 mod profiles;

@@ -3,7 +3,7 @@
 use super::View;
 use crate::terminal::counted;
 use crate::unit::flaw_reason;
-use cotree_core::method::Method;
+use cotree_core::method::path::PathMethod;
 use cotree_core::method::path::classes::EdgeClasses;
 use cotree_core::method::path::cuts;
 use cotree_core::profile::Flaw;
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let style = view.options.style;
-    let context = view.unit.unit.profile.method == Method::PathContext;
+    let context = view.unit.method == PathMethod::Context;
     let (mut cut, mut plain) = (Vec::new(), Vec::new());
     let mut by_flaw: BTreeMap<Flaw, Vec<String>> = BTreeMap::new();
     for of in view.wanted().filter(|of| of.ran()) {
