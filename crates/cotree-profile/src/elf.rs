@@ -5,6 +5,7 @@
 
 use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
+use crate::wire::{Tag, WireError};
 use cotree_core::facts::{Callee, Function};
 use cotree_core::ids::Site;
 use cotree_rt::layout;
@@ -64,6 +65,17 @@ pub enum BinaryError {
         path: PathBuf,
         /// The version found.
         version: u32,
+    },
+    /// The map holds something that only later versions of cotree know.
+    #[error(
+        "the cotree map in {path} has a section `{section}` that this cotree does not know: use a newer cotree, or build it again",
+        path = .path.display()
+    )]
+    NewerSection {
+        /// The file.
+        path: PathBuf,
+        /// The section.
+        section: Tag,
     },
     /// The map cannot be used.
     #[error("the cotree map in {path} cannot be used: {reason}; build it again", path = .path.display())]
@@ -141,7 +153,12 @@ impl BinaryFile {
         }
         let section = elf.section_by_name(MAP_SECTION).ok_or_else(|| BinaryError::NoMap { path: path.to_owned() })?;
         let (map, unit) = map::decode(section.data().map_err(damaged)?).map_err(|reason| match reason {
-            MapError::Version(version) => BinaryError::Version { path: path.to_owned(), version },
+            MapError::Wire(WireError::Version { found: version, .. }) => {
+                BinaryError::Version { path: path.to_owned(), version }
+            }
+            MapError::Wire(WireError::NewerSection(section)) => {
+                BinaryError::NewerSection { path: path.to_owned(), section }
+            }
             reason => BinaryError::Map { path: path.to_owned(), reason },
         })?;
         let records = match elf.section_by_name(FUNCS_SECTION) {

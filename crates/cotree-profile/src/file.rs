@@ -2,6 +2,7 @@
 
 use crate::binary::UnitId;
 use crate::counts::UnitCounts;
+use crate::wire::{Tag, WireError};
 use crate::{merged, raw};
 use cotree_core::method::path::PathMetric;
 use cotree_rt::layout;
@@ -62,12 +63,41 @@ pub enum ProfileError {
         /// What is wrong.
         what: &'static str,
     },
+    /// Its packed form is damaged.
+    #[error("the profile {path} is damaged ({reason}): copy it again, or run the program again", path = .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: WireError,
+    },
+    /// It holds something that only later versions of cotree know.
+    #[error("the profile {path} has a section `{section}` that this cotree does not know: use a newer cotree", path = .path.display())]
+    NewerSection {
+        /// The file.
+        path: PathBuf,
+        /// The section.
+        section: Tag,
+    },
     /// Two builds in one merge.
     #[error(transparent)]
     DifferentBinaries(Box<DifferentBinaries>),
     /// Two builds in one merge that do not even add up the same.
     #[error(transparent)]
     DifferentMetrics(Box<DifferentMetrics>),
+}
+
+impl ProfileError {
+    /// Says which file cannot be read for this reason.
+    pub(crate) fn of_wire(path: &Path, reason: WireError) -> Self {
+        let path = path.to_owned();
+        match reason {
+            WireError::Truncated { have, need } => Self::Truncated { path, have, need },
+            WireError::Version { found, newest, .. } => Self::Version { path, version: found, expected: newest },
+            WireError::NewerSection(section) => Self::NewerSection { path, section },
+            reason => Self::Unreadable { path, reason },
+        }
+    }
 }
 
 /// Profiles of two binaries, or of two builds of one, cannot be added.

@@ -5,6 +5,8 @@
 //! - [`recover`]: binary and counts in, exact counts of every block and edge out, with what cannot be vouched for.
 //! - [`snapshot`]: the counts of a process that still runs.
 //!
+//! - [`wire`]: the packed form of maps and merged profiles.
+//!
 //! All formats are described in `docs/formats.md`.
 
 #![forbid(unsafe_code)]
@@ -25,3 +27,4 @@ pub mod recover;
 pub mod snapshot;
 pub mod verify;
 pub mod weights;
+pub mod wire;

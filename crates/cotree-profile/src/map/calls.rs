@@ -4,8 +4,9 @@
 //! say how many there are.
 
 use super::MapError;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
 use super::text::{TextCursor, TextWriter};
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{BlockFacts, Call, CallLine, Callee, Calls, Function, LineSpan};
 use cotree_core::ids::Block;
 
@@ -164,7 +165,7 @@ pub(super) fn read_others(
         let mut next = |calls: &mut Calls, r: &mut Reader<'_>, mut call: Call, after: u32| {
             call.line = place.read(&call, after, &facts.lines, r)?;
             calls.push(call);
-            Ok(())
+            Ok::<(), MapError>(())
         };
         for _ in 0..others {
             let flags = r.get(Stream::CallFlags)?;

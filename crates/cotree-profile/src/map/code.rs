@@ -2,13 +2,14 @@
 
 use super::MapError;
 use super::paths::Registers;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::ids::Site;
 use std::collections::HashMap;
 
 pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
-    w.put(Stream::Unit, code.functions.len() as u64);
+    w.put(Stream::CodeCount, code.functions.len() as u64);
     let mut steps = Steps::default();
     for function in &code.functions {
         w.put(Stream::Code, u64::from(function.size));
@@ -30,7 +31,7 @@ pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
 }
 
 pub(super) fn read(r: &mut Reader<'_>, registers: &Registers<'_>) -> Result<CodeMap, MapError> {
-    let count = r.get_count(Stream::Unit, Stream::Code)?;
+    let count = r.get_count(Stream::CodeCount, Stream::Code)?;
     let mut functions = Vec::with_capacity(count);
     let mut steps = Steps::default();
     for _ in 0..count {

@@ -5,7 +5,8 @@
 //! the calls of its name are not what calls it, all its calls are listed.
 
 use super::MapError;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Callee, Linkage, ProgramMap};
 use cotree_core::ids::Block;
 use cotree_core::plan::{CallPoint, DerivedEntry};

@@ -1,7 +1,8 @@
 //! Edges that need no counter, since each runs so many times for each time that another one does.
 
 use super::MapError;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::ids::Edge;
 use cotree_core::plan::{CounterPlan, FixedEdge};
 

@@ -5,8 +5,9 @@
 use super::MapError;
 use super::calls;
 use super::lines::{Foresight, LineReader, LineWriter, Place, read_position, write_position};
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
 use super::text::{TextCursor, TextWriter};
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{
     BlockFacts, Doubt, EdgeFacts, EdgeKind, Function, InstructionCounts, Linkage, Module, ProgramMap, Untouched,
 };

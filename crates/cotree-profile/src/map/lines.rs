@@ -6,8 +6,9 @@
 //! inside of a copy.
 
 use super::MapError;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
 use super::text::{TextCursor, TextWriter};
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Inlined, LineSpan, Position};
 use std::collections::HashMap;
 

@@ -5,8 +5,9 @@
 //! runtime is expected to find the registers of all activations under way that recovery needs.
 
 use super::MapError;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
 use crate::binary::ReturnPoint;
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::method::path::{AtCalls, Cuts, PathKey, PathMethod, PathMetric, PathPlan, UnitPathPlan, Window};
@@ -50,7 +51,7 @@ mod kind {
 }
 
 pub(super) fn write(unit: &UnitPathPlan, w: &mut Writer) {
-    w.put(Stream::Unit, unit.array);
+    w.put(Stream::PathArray, unit.array);
     if unit.metric.is_summed() {
         w.put(Stream::Metric, unit.metric.number().into());
     }
@@ -123,7 +124,7 @@ pub(super) fn read(
     counters: Vec<CounterPlan>,
     r: &mut Reader<'_>,
 ) -> Result<UnitPathPlan, MapError> {
-    let array = r.get(Stream::Unit)?;
+    let array = r.get(Stream::PathArray)?;
     let metric = if r.left(Stream::Metric) == 0 { 0 } else { r.get(Stream::Metric)? };
     let metric = PathMetric::from_number(metric).ok_or(MapError::Invalid("no such metric of paths"))?;
     let plan = |CounterPlan { probes, key }| Ok(PathPlan { probes, key: read_key(key, r)? });

@@ -5,8 +5,9 @@
 //! often, so the bits are grouped by kind, over all functions. If the counters have another order, each is two small
 //! numbers. Any other plan is kept in full (postcard).
 
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
 use super::{MapError, paths};
+use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
 use cotree_core::method::counters::UnitCounterPlan;
@@ -16,8 +17,8 @@ use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::unit::UnitPlan;
 
 pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
-    w.put(Stream::Unit, plan.method.method().number());
-    w.put(Stream::Unit, u64::from(plan.check.is_some()));
+    w.put(Stream::Plan, plan.method.method().number());
+    w.put(Stream::Plan, u64::from(plan.check.is_some()));
     match &plan.method {
         MethodPlan::None => {
             let nothing: Vec<CounterPlan> = program.functions().map(|_| CounterPlan::default()).collect();
@@ -36,8 +37,8 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
 }
 
 pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan, MapError> {
-    let method = Method::from_number(r.get(Stream::Unit)?).ok_or(MapError::Invalid("no such method"))?;
-    let checked = match r.get(Stream::Unit)? {
+    let method = Method::from_number(r.get(Stream::Plan)?).ok_or(MapError::Invalid("no such method"))?;
+    let checked = match r.get(Stream::Plan)? {
         0 => false,
         1 => true,
         _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
@@ -64,7 +65,7 @@ mod form {
 }
 
 fn write_plans(plans: &[CounterPlan], program: &ProgramMap, w: &mut Writer) {
-    w.put(Stream::Unit, plans.len() as u64);
+    w.put(Stream::PlanCount, plans.len() as u64);
     let mut functions = program.functions();
     let mut bits: Vec<Vec<bool>> = vec![Vec::new(); CLASSES];
     for plan in plans {
@@ -78,7 +79,7 @@ fn write_plans(plans: &[CounterPlan], program: &ProgramMap, w: &mut Writer) {
 }
 
 fn read_plans(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<CounterPlan>, MapError> {
-    let count = r.get_count(Stream::Unit, Stream::PlanForm)?;
+    let count = r.get_count(Stream::PlanCount, Stream::PlanForm)?;
     if count != program.functions().count() {
         return Err(MapError::Invalid("there is not one plan per function"));
     }

@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
+use crate::wire::container::checksum;
+use crate::wire::sections::pack_stream;
+use crate::wire::{Tag, varint};
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site, Variable};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
@@ -13,6 +16,7 @@ use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 
+const HEADER: usize = KIND.header();
 const UNIT: UnitId = UnitId(*b"0123456789abcdef");
 
 fn position() -> impl Strategy<Value = Position> {
@@ -354,6 +358,49 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     )
 }
 
+/// Versions before 9 have no calls but call sites. A reader of version 1 knows nothing of paths, one of version 2 nothing of
+/// derived entries, one of version 3 nothing of windows, one of version 4 nothing of sums, one of version 5 nothing of loops of
+/// known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters
+/// for the wrong ones, or miss some.
+fn first_version(map: &BinaryMap) -> u32 {
+    let method = &map.plan.method;
+    let keys = || method.paths().into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
+    let windows = keys().any(|key| !key.windows.is_empty());
+    let fixed = method.functions().any(|plan| !plan.counters.fixed.is_empty());
+    let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
+    let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
+    match () {
+        () if map.program.all_calls => 9,
+        () if conditional => 8,
+        () if apart => 7,
+        () if fixed => 6,
+        () if method.paths().is_some_and(|unit| unit.metric.is_summed()) => 5,
+        () if windows => 4,
+        () if !method.entries().is_empty() => 3,
+        () if method.paths().is_some() => 2,
+        () => 1,
+    }
+}
+
+/// The map as cotrees of an earlier version wrote it.
+fn encode_before_sections(map: &BinaryMap, version: u32) -> Vec<u8> {
+    let streams = unpack(&encode(map, UNIT)).unwrap().streams;
+    let of = |stream: Stream| streams[Slot::from(stream).0].as_slice();
+    // The first plan count stands before the size of arrays, that of reference plans after it.
+    let mut reference_count = of(Stream::PlanCount);
+    varint::take(&mut reference_count).unwrap();
+    let plan_count = of(Stream::PlanCount).strip_suffix(reference_count).unwrap();
+    let unit = [Stream::Unit, Stream::Plan].map(of).concat();
+    let unit = [&unit, plan_count, of(Stream::PathArray), reference_count, of(Stream::CodeCount)].concat();
+    let (mut payload, mut unpacked) = (Vec::new(), 0);
+    for &stream in before_sections::streams_of(version) {
+        let bytes = if stream == Stream::Unit { &unit } else { of(stream) };
+        pack_stream(bytes, 3, &mut payload);
+        unpacked += bytes.len() as u64;
+    }
+    Kind { newest: version, ..KIND }.seal(&UNIT.0, unpacked, &payload)
+}
+
 /// Puts the right checksum back after an edit, so that the edit reaches the decoder.
 fn reseal(bytes: &mut [u8]) {
     if bytes.len() >= HEADER {
@@ -374,42 +421,32 @@ proptest! {
     }
 
     #[test]
-    fn maps_of_version_1_are_read(mut map in binary_map().prop_filter("version 1 had no paths", |m| m.plan.method.paths().is_none())) {
-        map.program.all_calls = false;
-        map.program.modules.iter_mut().flat_map(|module| &mut module.functions).for_each(list_sites_only);
-        if let MethodPlan::Counters(unit) = &mut map.plan.method {
-            unit.entries.clear();
-            unit.functions.iter_mut().for_each(|plan| plan.key.fixed.clear());
+    fn maps_of_versions_before_sections_are_read(map in binary_map()) {
+        for version in first_version(&map)..VERSION {
+            let bytes = encode_before_sections(&map, version);
+            prop_assert_eq!(u32::from(bytes[8]), version);
+            prop_assert_eq!(decode(&bytes), Ok((map.clone(), UNIT)));
         }
-        let (streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
-        let mut bytes = pack(&streams[..STREAMS_1], unit);
-        bytes[8] = 1;
-        reseal(&mut bytes);
-        prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
     }
 
-    /// Versions before 9 have no calls but call sites. Since nobody writes them any more, this is what they were: a
-    /// reader of version 2 knows nothing of derived entries, one of version 3 nothing of windows, one of version 4 nothing of
-    /// sums, one of version 5 nothing of loops of known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters for the wrong ones, or miss some.
+    /// A reader that does not know a section refuses the map, so a section is there only if it says something.
     #[test]
-    fn the_version_is_the_first_that_can_say_it(map in binary_map()) {
+    fn sections_are_there_where_they_say_something(map in binary_map()) {
+        let bytes = encode(&map, UNIT);
+        let header = KIND.read(&bytes, bytes.len() as u64).unwrap();
+        let sections = split(&bytes[KIND.header()..], header.unpacked).unwrap();
+        let has = |tag: &[u8; 4]| sections.iter().any(|section| section.tag.0 == *tag);
+        let functions = || map.program.functions().map(|(_, function)| function);
+        prop_assert!(has(b"unit") && has(b"plan") && has(b"cntr") && has(b"code"));
+        prop_assert_eq!(has(b"site"), functions().any(|f| f.sites().len() > 0));
+        let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
+        prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));
         let method = &map.plan.method;
-        let keys = || method.paths().into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
-        let windows = keys().any(|key| !key.windows.is_empty());
-        let fixed = method.functions().any(|plan| !plan.counters.fixed.is_empty());
-        let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
-        let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
-        let version = match () {
-            () if map.program.all_calls => 9,
-            () if conditional => 8,
-            () if apart => 7,
-            () if fixed => 6,
-            () if method.paths().is_some_and(|unit| unit.metric.is_summed()) => 5,
-            () if windows => 4,
-            () if !method.entries().is_empty() => 3,
-            () => 2,
-        };
-        prop_assert_eq!(encode(&map, UNIT)[8], version);
+        prop_assert_eq!(has(b"entr"), !method.entries().is_empty());
+        prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.counters.fixed.is_empty()));
+        prop_assert_eq!(has(b"path"), method.paths().is_some());
+        let returns = map.code.functions.iter().any(|code| !code.returns.is_empty());
+        prop_assert_eq!(has(b"regs"), method.paths().is_some() && returns);
     }
 
     #[test]
@@ -450,8 +487,8 @@ proptest! {
     }
 
     #[test]
-    fn hostile_streams_are_an_error_or_a_valid_map(map in binary_map(), edits in prop::collection::vec((0..STREAMS, any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let (mut streams, unit) = unpack(&encode(&map, UNIT)).unwrap();
+    fn hostile_streams_are_an_error_or_a_valid_map(map in binary_map(), edits in prop::collection::vec((0..SECTIONS.slots(), any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let Unpacked { mut streams, unit, .. } = unpack(&encode(&map, UNIT)).unwrap();
         for (stream, at, value) in edits {
             if !streams[stream].is_empty() {
                 let at = at.index(streams[stream].len());
@@ -503,8 +540,8 @@ fn every_byte_of_the_header_matters() {
 
 #[test]
 fn a_bomb_is_refused_before_it_unpacks() {
-    let mut streams = vec![Vec::new(); STREAMS];
-    streams[Stream::Text as usize] = vec![b'x'; 64 << 20];
+    let mut streams = vec![Vec::new(); SECTIONS.slots()];
+    streams[Slot::from(Stream::Text).0] = vec![b'x'; 64 << 20];
     let mut bytes = pack(&streams, UNIT);
     // The writer pads what compresses too well; a bomb would not.
     let (packed, keep) = (bytes.len() - HEADER, 8 << 10);
@@ -512,14 +549,24 @@ fn a_bomb_is_refused_before_it_unpacks() {
     bytes.truncate(HEADER + keep);
     bytes[40..48].copy_from_slice(&(keep as u64).to_le_bytes());
     reseal(&mut bytes);
-    assert_eq!(decode(&bytes), Err(MapError::TooLarge(64 << 20)));
+    assert_eq!(decode(&bytes), Err(MapError::Wire(WireError::TooLarge(64 << 20))));
 }
 
 #[test]
 fn a_later_version_is_named() {
     let mut bytes = encode(&empty_map(), UNIT);
-    bytes[8] = 10;
-    assert_eq!(decode(&bytes), Err(MapError::Version(10)));
+    bytes[8] = 11;
+    let version = WireError::Version { found: 11, oldest: OLDEST_VERSION, newest: VERSION };
+    assert_eq!(decode(&bytes), Err(MapError::Wire(version)));
+}
+
+#[test]
+fn a_section_of_a_later_cotree_is_named() {
+    let mut bytes = encode(&empty_map(), UNIT);
+    let plan = bytes.windows(4).position(|window| window == b"plan").expect("its section");
+    bytes[plan..plan + 4].copy_from_slice(b"trac");
+    reseal(&mut bytes);
+    assert_eq!(decode(&bytes), Err(MapError::Wire(WireError::NewerSection(Tag(*b"trac")))));
 }
 
 /// Each version of the format keeps one map that was written by it (`tests/suite/golden.rs`). This writes that of a new

@@ -4,7 +4,8 @@
 //! used for the first time where they are named, so most references are zeros.
 
 use super::MapError;
-use super::streams::{Reader, Stream, Writer};
+use super::sections::Stream;
+use crate::wire::streams::{Reader, Writer};
 use std::collections::HashMap;
 
 /// Interns strings while a map is written.

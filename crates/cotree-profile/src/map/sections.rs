@@ -1,0 +1,144 @@
+//! The sections of a map: which part of the map has which streams. Whoever writes and reads a part is the only one to use
+//! its streams.
+//!
+//! A profiling method that keeps something in the map adds a section here. A stream that becomes necessary is added at the
+//! end of its section.
+
+use crate::wire::sections::sections;
+
+sections! {
+    /// All of them, in file order.
+    SECTIONS;
+    b"unit" {
+        /// Flags, how many files and modules there are, and how many functions in each module.
+        Unit,
+        /// Lengths of the strings of the table.
+        TextLength,
+        /// The strings.
+        Text,
+        /// Names of the unit, its target, its files, modules and functions: references to strings.
+        TextRef,
+    }
+    b"func" {
+        /// Per function: flags, position, counts.
+        Function,
+        /// Per block: what its terminator is.
+        Shape,
+        /// Targets of edges.
+        Target,
+        /// Values of switch cases, and the parts of edges that have no usual shape.
+        Case,
+        /// Instructions of a block that are neither of the following.
+        Plain,
+        /// Loads.
+        Loads,
+        /// Stores.
+        Stores,
+        /// Calls besides the call sites: how many.
+        Calls,
+        /// Floating-point operations.
+        Float,
+    }
+    b"line" {
+        /// Spans per block.
+        SpanCount,
+        /// Per span: which of its parts follow.
+        SpanFlags,
+        /// Line deltas.
+        Line,
+        /// Columns.
+        Column,
+        /// Files, inlined copies and preceding call sites of spans, where they are not as predicted.
+        SpanContext,
+        /// Inlined copies: flags, and parents that are not as predicted.
+        Inlined,
+        /// Inlined copies that are not as predicted: symbols.
+        InlinedName,
+        /// Inlined copies that are not as predicted: where they are called.
+        InlinedCall,
+    }
+    b"site" {
+        /// Per call site: flags.
+        SiteFlags,
+        /// Per call site: steps to its block; probe numbers out of order.
+        SiteBlock,
+        /// Callees.
+        Callee,
+    }
+    b"call" {
+        /// Per call that is no call site: flags.
+        CallFlags,
+        /// Per call that is no call site: how many call sites of the block come before it.
+        CallPlace,
+        /// Callees of calls that are no call sites.
+        CallName,
+        /// Per call: whether the source has it, and in which span of its block, as a step from the likely one.
+        CallLine,
+        /// Per call that the source has: the step from its span's column to its own.
+        CallColumn,
+    }
+    b"code" {
+        /// How many machine functions there are.
+        CodeCount,
+        /// Per machine function: its size, and how many return points it has.
+        Code,
+        /// Return offsets.
+        Return,
+        /// Chains of call sites at return points.
+        Chain,
+    }
+    b"plan" {
+        /// The method, and whether there are reference plans.
+        Plan,
+    }
+    b"cntr" {
+        /// How many plans of counters there are.
+        PlanCount,
+        /// Per plan: its form.
+        PlanForm,
+        /// Per counter: where its probe stands.
+        ProbeKind,
+        /// Per counter of plans in no particular order: the block or edge, as a step from the one before.
+        ProbeId,
+        /// A bit per edge: is it measured?
+        ProbeBits,
+        /// Plans of no usual form.
+        OddPlan,
+    }
+    b"entr" {
+        /// Per function whose entries follow from its callers: which, and how many calls are not as its call sites tell.
+        Entry,
+        /// Those calls: their functions.
+        Caller,
+        /// Their blocks.
+        CallBlock,
+        /// How many call sites come before them.
+        CallAfter,
+    }
+    b"fixd" {
+        /// Edges that need no counter: in which functions, how many, which, and what they follow from.
+        Fixed,
+    }
+    b"path" {
+        /// The most paths of an array.
+        PathArray,
+        /// What is added up along paths, if anything is.
+        Metric,
+        /// Per function with path plans: flags and how many paths there are.
+        Path,
+        /// Where paths are cut.
+        Cut,
+        /// Arcs of path graphs that are numbered apart.
+        Apart,
+        /// Per block with call sites: what the path register says there.
+        AtCalls,
+        /// What is added to the register, or its value.
+        Prefix,
+        /// Paths that have words of their own in functions with too many for an array.
+        Window,
+    }
+    b"regs" {
+        /// Per return point: whose path registers can be found there.
+        Register,
+    }
+}

@@ -1,0 +1,70 @@
+//! What is known of a link unit besides its counts: which it is, what was run, and how the runs ended.
+
+use super::Stream;
+use crate::binary::UnitId;
+use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
+use crate::wire::WireError;
+use crate::wire::streams::{Reader, Writer};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// No path or argument is longer.
+const MAX_TEXT: u64 = 1 << 16;
+
+pub(super) fn write(counts: &UnitCounts, w: &mut Writer) {
+    w.put_bytes(Stream::Id, &counts.unit.0);
+    put_text(w, counts.binary.as_os_str().as_bytes());
+    w.put(Stream::TextLength, counts.command.len() as u64);
+    for argument in &counts.command {
+        put_text(w, argument.as_bytes());
+    }
+    let Runs { finished, aborted, cut_off, snapshots } = counts.runs;
+    for number in [finished, aborted, cut_off, snapshots, counts.weight, counts.flags, counts.threads_alive] {
+        w.put(Stream::Run, number);
+    }
+    for number in [counts.started_ns, counts.ended_ns, u64::from(counts.saturated)] {
+        w.put(Stream::Run, number);
+    }
+}
+
+/// A unit without counts yet.
+pub(super) fn read(r: &mut Reader<'_>) -> Result<UnitCounts, WireError> {
+    let id = r.get_bytes(Stream::Id, 16)?;
+    let binary = PathBuf::from(OsStr::from_bytes(text(r)?));
+    let arguments = r.get_count(Stream::TextLength, Stream::TextLength)?;
+    let command =
+        (0..arguments).map(|_| Ok(String::from_utf8_lossy(text(r)?).into_owned())).collect::<Result<_, WireError>>()?;
+    let mut number = || r.get(Stream::Run);
+    let runs = Runs { finished: number()?, aborted: number()?, cut_off: number()?, snapshots: number()? };
+    let (weight, flags, threads_alive) = (number()?, number()?, number()?);
+    let (started_ns, ended_ns, saturated) = (number()?, number()?, number()? != 0);
+    if flags & !KNOWN_FLAGS != 0 {
+        return Err(WireError::Invalid("it has flags that this cotree does not know"));
+    }
+    let unit = UnitId(id.try_into().expect("sixteen bytes"));
+    Ok(UnitCounts {
+        unit,
+        binary,
+        command,
+        runs,
+        weight,
+        flags,
+        threads_alive,
+        started_ns,
+        ended_ns,
+        saturated,
+        ..UnitCounts::default()
+    })
+}
+
+fn put_text(w: &mut Writer, text: &[u8]) {
+    w.put(Stream::TextLength, text.len() as u64);
+    w.put_bytes(Stream::Text, text);
+}
+
+fn text<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], WireError> {
+    let length = r.get(Stream::TextLength)?;
+    let length = usize::try_from(length).ok().filter(|_| length <= MAX_TEXT);
+    r.get_bytes(Stream::Text, length.ok_or(WireError::Invalid("a text is too long"))?)
+}
