@@ -1,8 +1,9 @@
-//! The builds that are measured: one per method of cotree, then its options, then other tools.
+//! The builds that are measured: one per method in cotree's list of them, then options, then other tools.
 
 use crate::real::Context;
 use crate::{command, tools};
 use anyhow::Result;
+use cotree_core::method::METHODS;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -53,9 +54,7 @@ pub struct Variant {
     pub method: bool,
 }
 
-/// cotree's methods: each is a build and a column, with nothing more to do here.
-const METHODS: [&str; 7] = ["none", "block", "vertex", "vertex-edge", "edge", "path", "path-context"];
-/// Those that Rust programs are built with, too. They take long to build.
+/// The methods that Rust programs are built with, too. They take long to build.
 const OF_RUST: [&str; 3] = ["none", "edge", "path"];
 /// Those that `--time` measures.
 const TIMED: [&str; 4] = ["none", "block", "edge", "path"];
@@ -86,7 +85,7 @@ fn variant(name: &str, tool: Tool, options: &[&'static str]) -> Variant {
     }
 }
 
-/// cotree's build by a method, without further options.
+/// cotree's build by a method, without further options: a new method is measured and has its column without any change here.
 fn method(method: &'static str) -> Variant {
     let plain = variant(&format!("cotree {method}"), Tool::Cotree, &["--profile", method]);
     Variant {
@@ -155,7 +154,7 @@ impl Variant {
 pub fn table() -> Vec<Variant> {
     use Tool::{Bolt, Gcc, Llvm, Passes};
     let generate = ["-fprofile-generate", "-mllvm", "-disable-vp"];
-    let mut table: Vec<Variant> = METHODS.into_iter().map(method).collect();
+    let mut table: Vec<Variant> = METHODS.iter().map(|entry| method(entry.name)).collect();
     table.extend([
         edge("edge, plain", "off", "off").rust(&[]).quick().timed(),
         edge("edge, affine alone", "on", "off"),
@@ -207,12 +206,15 @@ pub fn available(context: &Context) -> Result<(Vec<Variant>, Vec<String>)> {
     Ok((variants, missing))
 }
 
-/// An option that this cotree doesn't know. One that would switch off what it doesn't have is left out instead.
+/// An option or a method that this cotree doesn't know. An option that would switch off what it doesn't have is left out instead.
 fn unknown(variant: &mut Variant, help: &str) -> Option<&'static str> {
+    let has = |word: &str| help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|part| part == word);
     let mut kept = Vec::new();
     for pair in variant.options.chunks(2) {
-        let known = help.split_whitespace().any(|word| word == pair[0]);
-        if known {
+        if pair[0] == "--profile" && !has(pair[1]) {
+            return Some(pair[1]);
+        }
+        if has(pair[0]) {
             kept.extend(pair);
         } else if pair.get(1) != Some(&"off") {
             return Some(pair[0]);
@@ -231,4 +233,34 @@ pub fn profile_runtime(context: &Context) -> Result<PathBuf> {
 /// The BOLT of the compiler's version.
 pub fn bolt(context: &Context) -> Option<PathBuf> {
     tools::find(&context.clang.llvm("llvm-bolt"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_is_a_build() {
+        let table = table();
+        for entry in METHODS {
+            let build = table.iter().find(|variant| variant.name == format!("cotree {}", entry.name));
+            assert!(build.is_some_and(|variant| variant.method), "{}", entry.name);
+        }
+        for name in [NONE, EDGE, PLAIN, PATH].iter().chain(&JUDGES) {
+            assert!(table.iter().any(|variant| variant.name == *name), "{name}");
+        }
+        for variant in &table {
+            assert!(table.iter().any(|base| base.name == variant.tool.base()), "{} has no base", variant.name);
+        }
+    }
+
+    #[test]
+    fn what_an_older_cotree_lacks_is_left_out_or_named() {
+        let help = "--profile <PROFILE> - edge: Edges --affine <AFFINE>";
+        let mut known = edge("edge, affine alone", "on", "off");
+        assert_eq!(unknown(&mut known, help), None);
+        assert_eq!(known.options, ["--profile", "edge", "--affine", "on"]);
+        assert_eq!(unknown(&mut method("path"), help), Some("path"));
+        assert_eq!(unknown(&mut cotree("edge, --threads on", "edge", &["--threads", "on"]), help), Some("--threads"));
+    }
 }
