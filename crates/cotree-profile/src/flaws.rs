@@ -2,7 +2,8 @@
 
 use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
-use crate::recover::{UnitExits, UnitProfile};
+use crate::exits::UnitExits;
+use crate::recover::UnitProfile;
 use cotree_core::facts::Doubt;
 use cotree_core::ids::Block;
 use cotree_core::plan::{DerivedEntry, FunctionPlan};

@@ -2,8 +2,9 @@
 
 use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
-use crate::recover::{UnitExits, UnitProfile};
-use cotree_core::method::path::PathMethod;
+use crate::exits::UnitExits;
+use crate::recover::UnitProfile;
+use cotree_core::method::path::UnitPathPlan;
 use cotree_rt::layout::Flags;
 use std::fmt;
 
@@ -141,10 +142,8 @@ pub(crate) fn notes(
     note(flag(Flags::RESET), Note::Reset);
     note(flag(Flags::NOT_MAPPED) && counts.runs.cut_off > 0, Note::NotMapped);
     note(flag(Flags::PATHS_MISSING), Note::PathsMissing);
-    if let Some(paths) = map.plan.method.paths().filter(|unit| unit.method == PathMethod::Context) {
-        let without = paths.functions.iter().filter(|plan| plan.key.paths > 0 && !plan.key.context).count() as u64;
-        note(without > 0, Note::WithoutContext(without));
-    }
+    let without = map.plan.method.paths().map_or(0, UnitPathPlan::without_context);
+    note(without > 0, Note::WithoutContext(without));
     let runs = counts.runs.total();
     note(counts.weight != runs, Note::Weighted { weight: counts.weight, runs });
     notes

@@ -1,25 +1,19 @@
 //! Recovery of a whole link unit: binary and counts in, the profile of every function out.
 //!
-//! Each function is recovered by its method (`cotree-core`); here the counters are handed out, early exits are brought
-//! from machine addresses to call sites, and what happened to the run as a whole becomes flaws of the functions whose
-//! counts it may concern.
+//! Each function is recovered by its method (`method`, and what it asks of `cotree-core`); before that early exits are brought
+//! from machine addresses to call sites (`exits`), and after it what happened to the run as a whole becomes flaws of the
+//! functions whose counts it may concern (`flaws`).
 
-use crate::binary::{BinaryError, BinaryFile, BinaryMap, Resolved, UnitId};
+use crate::binary::{BinaryError, BinaryFile, BinaryMap, UnitId};
 use crate::counts::{Runs, UnitCounts};
+use crate::exits::UnitExits;
 use crate::file::ProfileFile;
 use crate::flaws::add_flaws;
+use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
 use crate::notes::notes;
-use crate::path_counts::PathKey;
-use crate::path_recovery::recover_paths;
 use cotree_core::facts::Function;
-use cotree_core::method::counters::entries::{self, Measured};
-use cotree_core::method::counters::{self, CounterError, CounterMethod, UnitCounterPlan};
-use cotree_core::method::path::{PathMetric, PathProfile, PathTable};
-use cotree_core::method::{Method, MethodPlan, RecoverError};
-use cotree_core::plan::CounterPlan;
-use cotree_core::profile::{EarlyExits, FunctionProfile};
-use cotree_rt::layout;
-use std::collections::HashMap;
+use cotree_core::method::RecoverError;
+use cotree_core::profile::FunctionProfile;
 use std::path::{Path, PathBuf};
 
 pub use crate::notes::Note;
@@ -94,14 +88,11 @@ pub struct UnitProfile {
     pub binary: PathBuf,
     /// The command line of the first run.
     pub command: Vec<String>,
-    /// The method.
-    pub method: Method,
+    /// What the method has found out besides.
+    pub method: MethodProfile,
     /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
     /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
     pub functions: Vec<Option<FunctionProfile>>,
-    /// Likewise the paths, if the method counts them, else empty. What follows from them for blocks and edges, flaws
-    /// included, is in `functions` alone: their own `counts` are empty.
-    pub paths: Vec<Option<PathProfile>>,
     /// Functions whose counts contradict their plan.
     pub failures: Vec<(u32, RecoverError)>,
     /// The runs.
@@ -196,59 +187,6 @@ pub fn recover_remaining(
 /// A binary and the profile of its runs.
 pub type Recovery = (BinaryFile, UnitProfile);
 
-/// Early exits of every function, with the functions in which an activation was left at an unknown place.
-pub(crate) struct UnitExits {
-    by_function: HashMap<u32, EarlyExits>,
-    pub(crate) unknown: HashMap<u32, u64>,
-    pub(crate) unknown_total: u64,
-    /// Activations left, or revived, in code that the map does not know: not ours, or ours where call sites are unmapped.
-    pub(crate) outside: u64,
-    /// Whether a function of the map was a signal handler that the link had not foreseen.
-    pub(crate) handlers: bool,
-}
-
-impl UnitExits {
-    pub(crate) fn new(binary: &BinaryFile, counts: &UnitCounts) -> (Self, bool) {
-        let mut exits = Self {
-            by_function: HashMap::new(),
-            unknown: HashMap::new(),
-            unknown_total: 0,
-            outside: 0,
-            handlers: false,
-        };
-        let mut saturated = false;
-        for (&address, &count) in counts.early.iter().filter(|(_, count)| **count != 0) {
-            if address & layout::HANDLER == layout::HANDLER {
-                exits.handlers |= binary.is_known_code(address & !layout::HANDLER);
-                continue;
-            }
-            match binary.resolve(address) {
-                Resolved::Sites(chain) => {
-                    for (function, site) in chain {
-                        let early = exits.by_function.entry(function).or_insert_with(|| EarlyExits {
-                            at_site: vec![0; binary.function(function).sites().len()],
-                        });
-                        let sum = &mut early.at_site[site.index()];
-                        *sum = sum.checked_add(count).unwrap_or_else(|| {
-                            saturated = true;
-                            if count < 0 { i64::MIN } else { i64::MAX }
-                        });
-                    }
-                }
-                Resolved::UnknownInFunction(functions) => {
-                    let number = count.unsigned_abs();
-                    exits.unknown_total = exits.unknown_total.saturating_add(number);
-                    for function in functions {
-                        *exits.unknown.entry(function).or_default() += number;
-                    }
-                }
-                Resolved::Outside => exits.outside = exits.outside.saturating_add(count.unsigned_abs()),
-            }
-        }
-        (exits, saturated)
-    }
-}
-
 /// Recovers the profile of a link unit.
 ///
 /// A function whose counts contradict its plan does not take the others with it: see [`UnitProfile::failures`].
@@ -260,28 +198,13 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
     let map = binary.map();
     let (exits, exits_saturated) = UnitExits::new(binary, counts);
     let layout = map.plan.layout();
-    let bases = &layout.main;
-    let mut paths = Vec::new();
-    let (functions, failures) = match &map.plan.method {
-        MethodPlan::None => (map.program.functions().map(|_| None).collect(), Vec::new()),
-        MethodPlan::Counters(unit) if unit.method == CounterMethod::Edge => {
-            recover_unit(binary, counts, unit, bases, &exits)
-        }
-        MethodPlan::Counters(unit) => recover_plans(binary, counts, unit.method, &unit.functions, bases, &exits),
-        MethodPlan::Paths(unit) => {
-            let (recovered, failures) = recover_paths(binary, counts, unit, &layout);
-            paths = recovered;
-            let derived = paths.iter_mut().map(|path| path.as_mut().map(|path| std::mem::take(&mut path.counts)));
-            (derived.collect(), failures)
-        }
-    };
+    let Recovered { functions, failures, method } = method::recover(binary, counts, &layout, &exits);
     let mut profile = UnitProfile {
         unit: counts.unit,
         binary: binary.path().to_owned(),
         command: counts.command.clone(),
-        method: map.plan.method.method(),
+        method,
         functions,
-        paths,
         failures,
         runs: counts.runs,
         weight: counts.weight,
@@ -307,87 +230,10 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
     if expected != found {
         return Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found });
     }
-    let metric = binary.map().plan.method.paths().map_or(PathMetric::Count, |unit| unit.metric);
-    if counts.metric != metric {
-        return Err(UnitError::MetricMismatch { binary: binary.path().to_owned() });
-    }
-    let hashed =
-        |key: &PathKey| matches!(layout.tables.paths().get(key.function as usize), Some(PathTable::Hashed { .. }));
-    match counts.paths.entries().iter().chain(counts.sums.entries()).find(|(key, _)| !hashed(key)) {
-        Some((key, _)) => Err(UnitError::ForeignPaths { binary: binary.path().to_owned(), function: key.function }),
-        None => Ok(()),
-    }
-}
-
-type Recovered = (Vec<Option<FunctionProfile>>, Vec<(u32, RecoverError)>);
-
-/// Recovers all functions from one of the plans that the unit carries.
-pub(crate) fn recover_plans<'a>(
-    binary: &BinaryFile,
-    counts: &UnitCounts,
-    method: CounterMethod,
-    plans: impl IntoIterator<Item = &'a CounterPlan>,
-    bases: &[u64],
-    exits: &UnitExits,
-) -> Recovered {
-    let none = EarlyExits::default();
-    let mut failures = Vec::new();
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(bases).zip(0u32..);
-    let profiles = functions
-        .map(|(((function, plan), &base), index)| {
-            if function.untouched.is_some() || function.blocks.is_empty() {
-                return None;
-            }
-            let base = usize::try_from(base).expect("within the counter array");
-            let counts = &counts.counters[base..base + plan.key.measures.len()];
-            let early = exits.by_function.get(&index).unwrap_or(&none);
-            let cfg = function.cfg().expect("validated with the map");
-            match counters::recover(method, function, &cfg, &plan.key, counts, early) {
-                Ok(profile) => Some(profile),
-                Err(CounterError::NothingMeasured) => None,
-                Err(error) => {
-                    failures.push((index, error.into()));
-                    None
-                }
-            }
-        })
-        .collect();
-    (profiles, failures)
-}
-
-/// Recovers all functions of an edge profile, where the entries of some follow from others.
-fn recover_unit(
-    binary: &BinaryFile,
-    counts: &UnitCounts,
-    unit: &UnitCounterPlan,
-    bases: &[u64],
-    exits: &UnitExits,
-) -> Recovered {
-    let none = EarlyExits::default();
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(bases).zip(0u32..);
-    let measured: Vec<Option<Measured<'_>>> = functions
-        .map(|(((function, plan), &base), index)| {
-            if function.untouched.is_some() || function.blocks.is_empty() {
-                return None;
-            }
-            let base = usize::try_from(base).expect("within the counter array");
-            let counts = &counts.counters[base..base + plan.key.measures.len()];
-            Some(Measured { function, key: &plan.key, counts, early: exits.by_function.get(&index).unwrap_or(&none) })
-        })
-        .collect();
-    let mut failures = Vec::new();
-    let profiles = entries::recover(&measured, &unit.entries)
-        .into_iter()
-        .zip(0u32..)
-        .map(|(recovered, index)| match recovered? {
-            Ok(profile) => Some(profile),
-            Err(error) => {
-                failures.push((index, error.into()));
-                None
-            }
-        })
-        .collect();
-    (profiles, failures)
+    method::check_counts(&binary.map().plan.method, &layout, counts).map_err(|foreign| match foreign {
+        ForeignCounts::Metric => UnitError::MetricMismatch { binary: binary.path().to_owned() },
+        ForeignCounts::Paths(function) => UnitError::ForeignPaths { binary: binary.path().to_owned(), function },
+    })
 }
 
 /// The functions of a map, in the order of profiles.

@@ -3,7 +3,9 @@
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
-use crate::recover::{UnitError, UnitExits, check_counts, recover, recover_plans};
+use crate::exits::UnitExits;
+use crate::method::counters::recover_alone;
+use crate::recover::{UnitError, check_counts, recover};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::counters::CounterMethod;
 
@@ -71,7 +73,7 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     let profile = recover(binary, counts)?;
     let (exits, _) = UnitExits::new(binary, counts);
     let bases = plan.layout().check;
-    let (references, failures) = recover_plans(binary, counts, CounterMethod::Block, check, &bases, &exits);
+    let (references, failures) = recover_alone(binary, counts, CounterMethod::Block, check, &bases, &exits);
     let mut result = Verification::default();
     for (index, _) in profile.failures.iter().chain(&failures) {
         let mismatch =

@@ -39,7 +39,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
         name: &unit.map.program.name,
         target: &unit.map.program.target,
         command: &profile.command,
-        method: profile.method.name(),
+        method: profile.method.method().name(),
         exact: profile.exact(),
         runs: RunCounts { finished, aborted, cut_off, snapshots },
         weight: profile.weight,

@@ -11,7 +11,7 @@
 //! | both, file by file | [`coverage`] | the same |
 //! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
 //! | trip counts of loops | [`loops`] | [`report`] |
-//! | executed paths, and what they tell | [`paths`] | [`paths::text`], [`paths::json`] |
+//! | what one method tells and no other: executed paths | [`method::path`] | [`method::path::text`], [`method::path::json`] |
 //! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
@@ -30,8 +30,8 @@ pub mod json;
 pub mod lcov;
 pub mod lines;
 pub mod loops;
+pub mod method;
 pub mod names;
-pub mod paths;
 pub mod report;
 pub mod selection;
 pub mod source;

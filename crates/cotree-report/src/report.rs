@@ -2,10 +2,10 @@
 
 use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
+use crate::method;
 use crate::names::{Names, matches};
 use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
-use cotree_core::method::path::PathMetric;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -77,12 +77,7 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
 pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let profile = unit.profile;
     writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
-    let mut facts = format!("build {}, {}", profile.unit, profile.method.title());
-    match unit.map.plan.method.paths().map(|paths| paths.metric) {
-        None | Some(PathMetric::Count) => {}
-        Some(PathMetric::Events) => facts.push_str(" with the events reported along paths (cotree paths --by metric)"),
-        Some(PathMetric::Cycles) => facts.push_str(" with the time spent along paths (cotree paths --by metric)"),
-    }
+    let mut facts = format!("build {}, {}", profile.unit, method::title(unit));
     let runs = profile.runs.total();
     if runs != 1 {
         facts.push_str(&format!(", {} runs", grouped(u128::from(runs))));
@@ -138,12 +133,6 @@ impl Report<'_> {
         let run = measured().filter(|f| f.ran()).count();
         let blocks: u64 = measured().map(|f| f.blocks).sum();
         let unreached: u64 = measured().map(|f| f.unreached).sum();
-        let (mut counters, mut edges) = (0u128, 0u128);
-        for function in self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol)) {
-            let plan = self.unit.map.plan.method.function(function.index as usize);
-            counters += plan.map_or(0, |plan| plan.counters.measures.len() as u128);
-            edges += function.facts.edges.len() as u128;
-        }
         let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
         let mut rows = vec![
             row("functions run", grouped(run as u128), format!("of {}", grouped(measured().count() as u128))),
@@ -162,14 +151,9 @@ impl Report<'_> {
                 ),
             ),
         ];
-        if self.unit.map.plan.method.paths().is_none() {
-            rows.push(row("counters", grouped(counters), format!("for {}", counted(edges, "edge"))));
-        } else {
-            let of_function = |index: usize| self.unit.profile.paths.get(index)?.as_ref();
-            let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
-            let run: usize = wanted.filter_map(|f| of_function(f.index as usize)).map(|paths| paths.paths.len()).sum();
-            rows.push(row("paths run", grouped(run as u128), "cotree paths shows them".into()));
-        }
+        let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
+        let (name, total, remark) = method::total(self.unit, wanted);
+        rows.push(row(name, grouped(total), remark));
         // The heading of this table says nothing: leave it out.
         let table = self.style.table(&[text(""), number(""), text("")], rows);
         let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);

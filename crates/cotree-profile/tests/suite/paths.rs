@@ -324,7 +324,7 @@ proptest! {
         prop_assert_eq!(&profile.failures, &vec![]);
         let found: Vec<_> = profile.functions.iter().flatten().map(normal).collect();
         prop_assert_eq!(found, truth(&units).iter().map(normal).collect::<Vec<_>>());
-        prop_assert_eq!(profile.paths.iter().flatten().count(), 2);
+        prop_assert_eq!(profile.method.paths().iter().flatten().count(), 2);
         let mut sums: BTreeMap<(u32, u64), u64> = BTreeMap::new();
         for number in 0..2 {
             for (key, sum) in raw_of(&binary, &mut units, number).sums {
@@ -334,7 +334,7 @@ proptest! {
         let of_function = |index: u32, paths: &PathProfile| {
             paths.sums.iter().map(move |&(path, sum)| ((index, path), sum)).collect::<Vec<_>>()
         };
-        let found = (0..).zip(profile.paths.iter().flatten()).flat_map(|(index, paths)| of_function(index, paths));
+        let found = (0..).zip(profile.method.paths().iter().flatten()).flat_map(|(index, paths)| of_function(index, paths));
         prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), sums);
         let verified = verify::verify(&binary, &counts).unwrap();
         prop_assert_eq!((verified.functions, verified.mismatches), (2, vec![]));
@@ -480,7 +480,7 @@ fn paths_of_functions_without_a_table_are_refused() {
     raw.segments[0].push([1, 99, 1, 0]);
     let profile = recover(&binary, &read(&raw.bytes())).unwrap();
     assert_eq!(profile.failures[0].1.to_string(), "path 99 was counted, but none of the function's 2 has that number");
-    assert!(profile.functions[0].is_none() && profile.paths[0].is_none() && profile.functions[1].is_some());
+    assert!(profile.functions[0].is_none() && profile.method.paths()[0].is_none() && profile.functions[1].is_some());
 }
 
 #[test]

@@ -13,8 +13,9 @@ use cotree_core::method::path::{
 use cotree_core::probe::Reg;
 use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
+use cotree_profile::method::MethodProfile;
+use cotree_report::method::path::{PathUnit, cover, json, predict, spectrum, text, totals};
 use cotree_report::names::Names;
-use cotree_report::paths::{PathUnit, cover, json, predict, spectrum, text, totals};
 use cotree_report::terminal::Style;
 use cotree_report::unit::Unit;
 
@@ -145,9 +146,8 @@ fn path_sample(context: bool, metric: PathMetric, scan_activations: &[(u64, Acti
     let method = if context { PathMethod::Context } else { PathMethod::Plain };
     let paths = UnitPathPlan { method, functions: plans, array: PATH_ARRAY, metric };
     sample.map.plan = UnitPlan::new(MethodPlan::Paths(paths));
-    sample.profile.method = method.into();
     sample.profile.functions = profiles.iter().map(|p| Some(p.counts.clone())).collect();
-    sample.profile.paths = profiles.into_iter().map(Some).collect();
+    sample.profile.method = MethodProfile::Paths { method, functions: profiles.into_iter().map(Some).collect() };
     sample
 }
 
@@ -306,7 +306,7 @@ fn json() {
     assert_eq!(value["schema"], json::SCHEMA);
     assert_eq!(
         value["units"][0]["functions"][0]["paths"].as_array().unwrap().len(),
-        after.profile.paths[4].as_ref().unwrap().paths.len()
+        after.profile.method.paths()[4].as_ref().unwrap().paths.len()
     );
     insta::assert_snapshot!(text);
     let pairs = [(b, a)];

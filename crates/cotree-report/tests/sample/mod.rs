@@ -3,13 +3,14 @@
 
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Edge};
+use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
-use cotree_core::method::{Method, MethodPlan};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::UnitPlan;
 use cotree_profile::binary::{BinaryMap, CodeMap, UnitId};
 use cotree_profile::counts::Runs;
+use cotree_profile::method::MethodProfile;
 use cotree_profile::recover::{Note, UnitProfile};
 use cotree_report::source::SourceText;
 use std::collections::HashMap;
@@ -169,9 +170,8 @@ pub fn sample() -> Sample {
         unit,
         binary: "/build/prog".into(),
         command: vec!["./prog".into(), "-x".into()],
-        method: Method::Edge,
+        method: MethodProfile::Counters(CounterMethod::Edge),
         functions: c_profiles.into_iter().chain([Some(throws.profile), None]).collect(),
-        paths: vec![],
         failures: vec![],
         runs: Runs { finished: 1, ..Runs::default() },
         weight: 1,

@@ -6,8 +6,8 @@ use super::{paths, told};
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_report::diff;
+use cotree_report::method::path::text;
 use cotree_report::names::Names;
-use cotree_report::paths::text;
 use miette::Result;
 use std::path::PathBuf;
 

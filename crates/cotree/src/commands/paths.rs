@@ -5,8 +5,8 @@ use super::output::{Looks, Output};
 use super::told;
 use clap::{Args, ValueEnum};
 use cotree_profile::file::ProfileFile;
+use cotree_report::method::path::{PathUnit, json, text};
 use cotree_report::names::{Names, matches};
-use cotree_report::paths::{PathUnit, json, text};
 use cotree_report::unit::Unit;
 use miette::{Result, bail, miette};
 use std::path::{Path, PathBuf};
@@ -152,7 +152,7 @@ fn with_paths<'a>(units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
         Some(unit) if paths.is_empty() => Err(miette!(
             "the profile of {} has no paths ({}): build with `cotree --profile path` in front of the compiler, and run the program again",
             unit.profile.binary.display(),
-            unit.profile.method.title()
+            unit.profile.method.method().title()
         )),
         _ => Ok(paths),
     }

@@ -130,6 +130,15 @@ pub struct UnitPathPlan {
     pub metric: PathMetric,
 }
 
+impl UnitPathPlan {
+    /// How many functions have paths without context, though the method is to give them one.
+    #[must_use]
+    pub fn without_context(&self) -> u64 {
+        let plain = |plan: &&PathPlan| plan.key.paths > 0 && !plan.key.context;
+        if self.method == PathMethod::Context { self.functions.iter().filter(plain).count() as u64 } else { 0 }
+    }
+}
+
 /// Paths of consecutive numbers that are counted in words of the slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Window {

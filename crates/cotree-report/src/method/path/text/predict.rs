@@ -2,8 +2,8 @@
 
 use super::View;
 use super::rows::{self, Row};
-use crate::paths::Paths;
-use crate::paths::predict::{Beginning, Score, predict};
+use crate::method::path::Paths;
+use crate::method::path::predict::{Beginning, Score, predict};
 use crate::terminal::{grouped, number, percent, text};
 use cotree_core::method::path::PathStart;
 use std::io::{self, Write};

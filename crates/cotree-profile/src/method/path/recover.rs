@@ -2,17 +2,18 @@
 
 use crate::binary::{BinaryFile, Resolved, ReturnPoint};
 use crate::counts::UnitCounts;
+use crate::method::ForeignCounts;
 use crate::path_counts::{PathCounts, PathKey, RegisterKey};
 use cotree_core::ids::Site;
 use cotree_core::method::RecoverError;
 use cotree_core::method::path::{
-    self, Abandoned, AtCalls, PathError, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
+    self, Abandoned, AtCalls, PathError, PathMetric, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
 };
 use cotree_core::unit::Layout;
 use std::collections::HashMap;
 
 /// Recovers the paths of all functions of a unit that counts them.
-pub(crate) fn recover_paths(
+pub(in crate::method) fn recover(
     binary: &BinaryFile,
     counts: &UnitCounts,
     unit: &UnitPathPlan,
@@ -43,6 +44,34 @@ pub(crate) fn recover_paths(
         })
         .collect();
     (profiles, failures)
+}
+
+/// Could a run of this plan have left these counts of paths?
+pub(in crate::method) fn check(
+    unit: &UnitPathPlan,
+    tables: &[PathTable],
+    counts: &UnitCounts,
+) -> Result<(), ForeignCounts> {
+    if counts.metric != unit.metric {
+        return Err(ForeignCounts::Metric);
+    }
+    let hashed = |key: &PathKey| matches!(tables.get(key.function as usize), Some(PathTable::Hashed { .. }));
+    match keys(counts).find(|key| !hashed(key)) {
+        Some(key) => Err(ForeignCounts::Paths(key.function)),
+        None => Ok(()),
+    }
+}
+
+/// Are there no counts of paths?
+pub(in crate::method) fn check_absent(counts: &UnitCounts) -> Result<(), ForeignCounts> {
+    if counts.metric != PathMetric::Count {
+        return Err(ForeignCounts::Metric);
+    }
+    keys(counts).next().map_or(Ok(()), |key| Err(ForeignCounts::Paths(key.function)))
+}
+
+fn keys(counts: &UnitCounts) -> impl Iterator<Item = &PathKey> {
+    counts.paths.entries().iter().chain(counts.sums.entries()).map(|(key, _)| key)
 }
 
 /// What one function's paths have added up to, by number.

@@ -21,6 +21,7 @@ pub mod spectrum;
 pub mod text;
 pub mod totals;
 
+use super::Total;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
@@ -54,13 +55,29 @@ pub struct PathFunction<'a> {
     pub metric: PathMetric,
 }
 
+/// What is added up along paths, as the title of a profile has it.
+pub(super) fn measured(metric: PathMetric) -> &'static str {
+    match metric {
+        PathMetric::Count => "",
+        PathMetric::Events => " with the events reported along paths (cotree paths --by metric)",
+        PathMetric::Cycles => " with the time spent along paths (cotree paths --by metric)",
+    }
+}
+
+/// How many paths of these functions ran.
+pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
+    let paths = |function: UnitFunction<'a>| unit.profile.method.paths().get(function.index as usize)?.as_ref();
+    let run: usize = functions.filter_map(paths).map(|paths| paths.paths.len()).sum();
+    ("paths run", run as u128, "cotree paths shows them".into())
+}
+
 impl<'a> PathUnit<'a> {
     /// The paths of a unit; `None` if none were counted.
     #[must_use]
     pub fn new(unit: &'a Unit<'a>) -> Option<Self> {
         let UnitPathPlan { method, functions: plans, metric, .. } = unit.map.plan.method.paths()?;
         let functions =
-            unit.functions().zip(plans).zip(&unit.profile.paths).filter_map(|((function, plan), profile)| {
+            unit.functions().zip(plans).zip(unit.profile.method.paths()).filter_map(|((function, plan), profile)| {
                 let profile = profile.as_ref()?;
                 let function = PathFunction { function, key: &plan.key, profile, metric: *metric };
                 function.function.profile.is_some().then_some(function)

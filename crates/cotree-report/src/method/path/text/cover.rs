@@ -2,9 +2,9 @@
 
 use super::rows::{self, Row};
 use super::{Options, View, metric};
-use crate::paths::PathUnit;
-use crate::paths::cover::{Common, compare};
-use crate::paths::totals::What;
+use crate::method::path::PathUnit;
+use crate::method::path::cover::{Common, compare};
+use crate::method::path::totals::What;
 use crate::report::write_head;
 use crate::terminal::{grouped, number, percent, text};
 use std::io::{self, Write};

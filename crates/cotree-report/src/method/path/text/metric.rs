@@ -1,8 +1,8 @@
 //! What is added up along paths, for people.
 
 use super::{Options, Totals};
-use crate::paths::PathUnit;
-use crate::paths::totals::{Hot, What};
+use crate::method::path::PathUnit;
+use crate::method::path::totals::{Hot, What};
 use crate::terminal::{grouped, percent};
 use cotree_core::method::path::PathMetric;
 use std::io::{self, Write};

@@ -1,10 +1,10 @@
 //! Two path profiles of one build, for other programs.
 
 use super::{JsonLine, JsonPath, UnitHead};
+use crate::method::path::cover::{self, Common};
+use crate::method::path::spectrum::{self, Only};
+use crate::method::path::{PathFunction, PathUnit, Paths};
 use crate::names::demangle;
-use crate::paths::cover::{self, Common};
-use crate::paths::spectrum::{self, Only};
-use crate::paths::{PathFunction, PathUnit, Paths};
 use serde::Serialize;
 use std::io::{self, Write};
 

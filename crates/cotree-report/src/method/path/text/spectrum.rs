@@ -2,10 +2,10 @@
 
 use super::rows::{self, Row};
 use super::{Options, View, class_name, metric};
-use crate::paths::route::{Stop, along};
-use crate::paths::spectrum::{Fork, Only, compare};
-use crate::paths::totals::What;
-use crate::paths::{PathUnit, Paths};
+use crate::method::path::route::{Stop, along};
+use crate::method::path::spectrum::{Fork, Only, compare};
+use crate::method::path::totals::What;
+use crate::method::path::{PathUnit, Paths};
 use crate::terminal::{counted, grouped, number, text};
 use cotree_core::facts::Position;
 use cotree_core::ids::Block;

@@ -1,0 +1,96 @@
+//! Recovery where blocks and edges are counted by counters.
+
+use crate::binary::BinaryFile;
+use crate::counts::UnitCounts;
+use crate::exits::UnitExits;
+use cotree_core::method::RecoverError;
+use cotree_core::method::counters::entries::{self, Measured};
+use cotree_core::method::counters::{CounterError, CounterMethod, UnitCounterPlan, recover as recover_function};
+use cotree_core::plan::CounterPlan;
+use cotree_core::profile::{EarlyExits, FunctionProfile};
+
+/// The profiles of all functions, and why some could not be recovered.
+type Functions = (Vec<Option<FunctionProfile>>, Vec<(u32, RecoverError)>);
+
+/// Recovers all functions of a unit; `bases` are their first counters.
+pub(super) fn recover(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    unit: &UnitCounterPlan,
+    bases: &[u64],
+    exits: &UnitExits,
+) -> Functions {
+    match unit.method {
+        CounterMethod::Edge => recover_from_callers(binary, counts, unit, bases, exits),
+        method => recover_alone(binary, counts, method, &unit.functions, bases, exits),
+    }
+}
+
+/// Recovers all functions, each by itself.
+pub(crate) fn recover_alone<'a>(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    method: CounterMethod,
+    plans: impl IntoIterator<Item = &'a CounterPlan>,
+    bases: &[u64],
+    exits: &UnitExits,
+) -> Functions {
+    let none = EarlyExits::default();
+    let mut failures = Vec::new();
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(bases).zip(0u32..);
+    let profiles = functions
+        .map(|(((function, plan), &base), index)| {
+            if function.untouched.is_some() || function.blocks.is_empty() {
+                return None;
+            }
+            let base = usize::try_from(base).expect("within the counter array");
+            let counts = &counts.counters[base..base + plan.key.measures.len()];
+            let early = exits.by_function.get(&index).unwrap_or(&none);
+            let cfg = function.cfg().expect("validated with the map");
+            match recover_function(method, function, &cfg, &plan.key, counts, early) {
+                Ok(profile) => Some(profile),
+                Err(CounterError::NothingMeasured) => None,
+                Err(error) => {
+                    failures.push((index, error.into()));
+                    None
+                }
+            }
+        })
+        .collect();
+    (profiles, failures)
+}
+
+/// Recovers all functions of an edge profile, where the entries of some follow from others.
+fn recover_from_callers(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    unit: &UnitCounterPlan,
+    bases: &[u64],
+    exits: &UnitExits,
+) -> Functions {
+    let none = EarlyExits::default();
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(bases).zip(0u32..);
+    let measured: Vec<Option<Measured<'_>>> = functions
+        .map(|(((function, plan), &base), index)| {
+            if function.untouched.is_some() || function.blocks.is_empty() {
+                return None;
+            }
+            let base = usize::try_from(base).expect("within the counter array");
+            let counts = &counts.counters[base..base + plan.key.measures.len()];
+            Some(Measured { function, key: &plan.key, counts, early: exits.by_function.get(&index).unwrap_or(&none) })
+        })
+        .collect();
+    let mut failures = Vec::new();
+    let profiles = entries::recover(&measured, &unit.entries)
+        .into_iter()
+        .zip(0u32..)
+        .map(|(recovered, index)| match recovered? {
+            Ok(profile) => Some(profile),
+            Err(error) => {
+                failures.push((index, error.into()));
+                None
+            }
+        })
+        .collect();
+    (profiles, failures)
+}

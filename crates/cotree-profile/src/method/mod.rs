@@ -1,0 +1,100 @@
+//! What is recovered by one method and not by another: one room per family of methods, and the only place here that knows them
+//! all.
+
+pub(crate) mod counters;
+mod path;
+
+use crate::binary::BinaryFile;
+use crate::counts::UnitCounts;
+use crate::exits::UnitExits;
+use cotree_core::method::counters::CounterMethod;
+use cotree_core::method::path::{PathMethod, PathProfile};
+use cotree_core::method::{Method, MethodPlan, RecoverError};
+use cotree_core::profile::FunctionProfile;
+use cotree_core::unit::Layout;
+
+/// What a method has found out besides how often blocks and edges ran.
+#[derive(Clone, Debug)]
+pub enum MethodProfile {
+    /// Nothing is measured.
+    None,
+    /// Counters say nothing but that.
+    Counters(CounterMethod),
+    /// The paths.
+    Paths {
+        /// The method.
+        method: PathMethod,
+        /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was measured
+        /// or recovery failed. What follows from them for blocks and edges, flaws included, is not repeated here: their own
+        /// `counts` are empty.
+        functions: Vec<Option<PathProfile>>,
+    },
+}
+
+impl MethodProfile {
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        match self {
+            Self::None => Method::None,
+            Self::Counters(method) => (*method).into(),
+            Self::Paths { method, .. } => (*method).into(),
+        }
+    }
+
+    /// The paths of each function; none if the method counts none.
+    #[must_use]
+    pub fn paths(&self) -> &[Option<PathProfile>] {
+        match self {
+            Self::Paths { functions, .. } => functions,
+            Self::None | Self::Counters(_) => &[],
+        }
+    }
+}
+
+/// What is recovered of a unit.
+pub(crate) struct Recovered {
+    /// One per function.
+    pub(crate) functions: Vec<Option<FunctionProfile>>,
+    pub(crate) failures: Vec<(u32, RecoverError)>,
+    pub(crate) method: MethodProfile,
+}
+
+/// Recovers all functions of a unit.
+pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Recovered {
+    let map = binary.map();
+    match &map.plan.method {
+        MethodPlan::None => {
+            let functions = map.program.functions().map(|_| None).collect();
+            Recovered { functions, failures: Vec::new(), method: MethodProfile::None }
+        }
+        MethodPlan::Counters(unit) => {
+            let (functions, failures) = counters::recover(binary, counts, unit, &layout.main, exits);
+            Recovered { functions, failures, method: MethodProfile::Counters(unit.method) }
+        }
+        MethodPlan::Paths(unit) => {
+            let (mut paths, failures) = path::recover::recover(binary, counts, unit, layout);
+            let derived = |path: &mut Option<PathProfile>| path.as_mut().map(|path| std::mem::take(&mut path.counts));
+            let functions = paths.iter_mut().map(derived).collect();
+            let method = MethodProfile::Paths { method: unit.method, functions: paths };
+            Recovered { functions, failures, method }
+        }
+    }
+}
+
+/// Why counts are not of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ForeignCounts {
+    /// Something else is added up along paths.
+    Metric,
+    /// The function with this number has no table for the paths that were counted.
+    Paths(u32),
+}
+
+/// Could a run of this plan have left these counts?
+pub(crate) fn check_counts(plan: &MethodPlan, layout: &Layout, counts: &UnitCounts) -> Result<(), ForeignCounts> {
+    match plan {
+        MethodPlan::None | MethodPlan::Counters(_) => path::recover::check_absent(counts),
+        MethodPlan::Paths(unit) => path::recover::check(unit, layout.tables.paths(), counts),
+    }
+}

@@ -1,0 +1,3 @@
+//! Path profiles.
+
+pub(super) mod recover;

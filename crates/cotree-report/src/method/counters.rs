@@ -1,0 +1,16 @@
+//! What is particular to profiles of counters.
+
+use super::Total;
+use crate::terminal::counted;
+use crate::unit::{Unit, UnitFunction};
+
+/// How many counters these functions have.
+pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
+    let (mut counters, mut edges) = (0u128, 0u128);
+    for function in functions {
+        let plan = unit.map.plan.method.function(function.index as usize);
+        counters += plan.map_or(0, |plan| plan.counters.measures.len() as u128);
+        edges += function.facts.edges.len() as u128;
+    }
+    ("counters", counters, format!("for {}", counted(edges, "edge")))
+}

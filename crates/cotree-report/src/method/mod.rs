@@ -1,0 +1,28 @@
+//! What views say of one method and not of another: one room per family of methods, and the only place here that knows them
+//! all.
+
+mod counters;
+pub mod path;
+
+use crate::unit::{Unit, UnitFunction};
+use cotree_core::method::MethodPlan;
+
+/// What a profile is called, with what it has measured besides.
+pub(crate) fn title(unit: &Unit<'_>) -> String {
+    let title = unit.profile.method.method().title();
+    match &unit.map.plan.method {
+        MethodPlan::None | MethodPlan::Counters(_) => title.to_owned(),
+        MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
+    }
+}
+
+/// A row of a table of totals: what, how much, and a remark.
+pub(crate) type Total = (&'static str, u128, String);
+
+/// What the method has counted in these functions.
+pub(crate) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
+    match &unit.map.plan.method {
+        MethodPlan::None | MethodPlan::Counters(_) => counters::total(unit, functions),
+        MethodPlan::Paths(_) => path::total(unit, functions),
+    }
+}
