@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 mod segments;
 
-use segments::Segment;
 pub(crate) use segments::Segments;
+use segments::{Kind, Segment};
 
 /// Byte offsets in the header page; the layout's own order and sizes.
 mod at {
@@ -44,7 +44,7 @@ mod at {
     pub(super) const COMMAND_LEN: usize = offset_of!(RawHeader, command_len);
     pub(super) const BINARY: usize = offset_of!(RawHeader, binary);
     pub(super) const COMMAND: usize = offset_of!(RawHeader, command);
-    pub(super) const PATH_HEAD: usize = offset_of!(RawHeader, path_head);
+    pub(super) const SEGMENT_HEAD: usize = offset_of!(RawHeader, segment_head);
     pub(super) const PATH_METRIC: usize = offset_of!(RawHeader, path_metric);
 }
 
@@ -84,7 +84,7 @@ impl Header {
             return Err(damaged("it has flags that this cotree does not know"));
         }
         let text_fits = header.u32(at::BINARY_LEN) as usize <= at::COMMAND - at::BINARY
-            && header.u32(at::COMMAND_LEN) as usize <= at::PATH_HEAD - at::COMMAND;
+            && header.u32(at::COMMAND_LEN) as usize <= at::SEGMENT_HEAD - at::COMMAND;
         if !text_fits {
             return Err(damaged("its texts are longer than their places"));
         }
@@ -201,9 +201,15 @@ impl Header {
         self.u32(at::VERSION)
     }
 
-    /// File offset of the newest path segment; 0: there is none.
-    fn path_head(&self) -> u64 {
-        if self.version() >= 2 { self.u64(at::PATH_HEAD) } else { 0 }
+    /// File offset of the newest segment; 0: there is none.
+    fn segment_head(&self) -> u64 {
+        if self.version() >= 2 { self.u64(at::SEGMENT_HEAD) } else { 0 }
+    }
+
+    /// Whether a slab is at this offset of the file.
+    fn is_slab(&self, offset: u64) -> bool {
+        let slabs = self.slabs_offset()..self.end();
+        slabs.contains(&offset) && (offset - slabs.start).is_multiple_of(self.slab_stride().max(1))
     }
 
     /// What is added up along paths; `None` if this version does not know.
@@ -293,13 +299,13 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
 
     let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
     let mut buckets = Buckets::new(header.version());
-    let mut tables = segments.iter().peekable();
+    let mut segments_left = segments.iter().peekable();
     // Without counters all slabs are empty, and as many as a damaged header likes.
     let slabs = if header.counter_count() == 0 { 0 } else { header.slab_count() };
     for slab in 0..slabs {
         let offset = header.slabs_offset() + slab * header.slab_stride();
-        while let Some(table) = tables.next_if(|table| table.offset < offset) {
-            body.buckets(table, &mut buckets).map_err(io)?.map_err(damaged)?;
+        while let Some(segment) = segments_left.next_if(|segment| segment.offset < offset) {
+            body.segment(segment, &mut buckets).map_err(io)?.map_err(damaged)?;
         }
         if segments.overlap(offset, offset + header.slab_stride()) {
             continue;
@@ -319,8 +325,8 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         })
         .map_err(io)?;
     }
-    for table in tables {
-        body.buckets(table, &mut buckets).map_err(io)?.map_err(damaged)?;
+    for segment in segments_left {
+        body.segment(segment, &mut buckets).map_err(io)?.map_err(damaged)?;
     }
     let cut;
     (counts.paths, counts.sums, counts.registers, cut) = buckets.finish();
@@ -357,11 +363,18 @@ impl<R: Read> Body<R> {
         Ok(())
     }
 
-    /// A table of paths; what is wrong with it comes inside.
-    fn buckets(&mut self, table: &Segment, into: &mut Buckets) -> io::Result<Result<(), &'static str>> {
-        self.skip_to(table.buckets())?;
+    /// A segment; what is wrong with it comes inside.
+    fn segment(&mut self, segment: &Segment, paths: &mut Buckets) -> io::Result<Result<(), &'static str>> {
+        self.skip_to(segment.entries())?;
+        match segment.kind {
+            Kind::Paths => self.buckets(segment.capacity, paths),
+        }
+    }
+
+    /// The buckets of a table of paths.
+    fn buckets(&mut self, count: u64, into: &mut Buckets) -> io::Result<Result<(), &'static str>> {
         let (mut bucket, mut filled, mut outcome) = ([0; 4], 0, Ok(()));
-        self.words(table.capacity * 4, |word| {
+        self.words(count * 4, |word| {
             bucket[filled] = word;
             filled = (filled + 1) % 4;
             if filled == 0 && outcome.is_ok() {

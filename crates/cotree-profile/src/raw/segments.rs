@@ -1,34 +1,100 @@
-//! The path segments of a raw profile: a linked list through the file, of which nothing is believed.
+//! The segments of a raw profile: a linked list through the file, of which nothing is believed.
 
 use super::{HEADER_SIZE, Header};
 use crate::file::ProfileError;
-use cotree_rt::layout::{PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader};
+use cotree_rt::layout::{PAGE, PathBucket, SEGMENT_MAGIC, SegmentHeader, SegmentKind};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::mem::{offset_of, size_of};
 use std::path::Path;
 
-const SEGMENT_HEADER: u64 = size_of::<PathSegmentHeader>() as u64;
-const BUCKET: u64 = size_of::<PathBucket>() as u64;
+const SEGMENT_HEADER: u64 = size_of::<SegmentHeader>() as u64;
 
-/// One hash table.
+/// Since this version segments have kinds.
+const KINDS_VERSION: u32 = 5;
+
+/// The header that segments had before: all of them were tables of paths. It was as long.
+mod before_kinds {
+    pub(super) const MAGIC: [u8; 8] = *b"COTPATHS";
+    pub(super) const CAPACITY: usize = 8;
+    pub(super) const NEXT: usize = 16;
+}
+
+/// What a segment holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A hash table of paths.
+    Paths,
+}
+
+impl Kind {
+    fn from_number(number: u32) -> Option<Self> {
+        match number {
+            SegmentKind::PATHS => Some(Self::Paths),
+            _ => None,
+        }
+    }
+
+    /// Bytes of an entry.
+    fn entry_size(self) -> u64 {
+        match self {
+            Self::Paths => size_of::<PathBucket>() as u64,
+        }
+    }
+
+    /// Whether a segment may have room for so many entries.
+    fn allows(self, capacity: u64) -> bool {
+        match self {
+            Self::Paths => capacity.is_power_of_two(),
+        }
+    }
+}
+
+/// One segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
+    pub(crate) kind: Kind,
     /// Where its header is in the file.
     pub(crate) offset: u64,
-    /// How many buckets it has.
+    /// How many entries it has room for.
     pub(crate) capacity: u64,
 }
 
 impl Segment {
-    /// Where its buckets begin.
-    pub(crate) fn buckets(&self) -> u64 {
+    /// Reads a header, with the offset of the segment that was added before it.
+    fn parse(bytes: &[u8; SEGMENT_HEADER as usize], offset: u64, header: &Header) -> Result<(Self, u64), &'static str> {
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let no_segment = "a segment does not begin as one";
+        if header.version() < KINDS_VERSION {
+            let (kind, capacity) = (Kind::Paths, word(before_kinds::CAPACITY));
+            if !bytes.starts_with(&before_kinds::MAGIC) || !kind.allows(capacity) {
+                return Err(no_segment);
+            }
+            return Ok((Self { kind, offset, capacity }, word(before_kinds::NEXT)));
+        }
+        if !bytes.starts_with(&SEGMENT_MAGIC) || word(offset_of!(SegmentHeader, offset)) != offset {
+            return Err(no_segment);
+        }
+        let kind = Kind::from_number(half(offset_of!(SegmentHeader, kind)))
+            .ok_or("it has a segment of a kind that this cotree does not know")?;
+        let capacity = word(offset_of!(SegmentHeader, capacity));
+        let entry_size = u64::from(half(offset_of!(SegmentHeader, entry_size)));
+        let owner = word(offset_of!(SegmentHeader, owner));
+        if entry_size != kind.entry_size() || !kind.allows(capacity) || !(owner == 0 || header.is_slab(owner)) {
+            return Err(no_segment);
+        }
+        Ok((Self { kind, offset, capacity }, word(offset_of!(SegmentHeader, next))))
+    }
+
+    /// Where its entries begin.
+    pub(crate) fn entries(&self) -> u64 {
         self.offset + SEGMENT_HEADER
     }
 
-    /// The end of its buckets.
+    /// The end of its entries, which are in the file.
     pub(crate) fn end(&self) -> u64 {
-        self.buckets() + self.capacity * BUCKET
+        self.entries() + self.capacity * self.kind.entry_size()
     }
 }
 
@@ -50,10 +116,10 @@ impl Segments {
         let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
         let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
         let mut found: BTreeMap<u64, Segment> = BTreeMap::new();
-        let mut offset = header.path_head();
+        let mut offset = header.segment_head();
         while offset != 0 {
             if !offset.is_multiple_of(PAGE) || offset < header.slabs_offset().saturating_add(header.slab_bytes()) {
-                return Err(damaged("a table of paths is where none can be"));
+                return Err(damaged("a segment is where none can be"));
             }
             let need = offset.saturating_add(SEGMENT_HEADER);
             if need > length {
@@ -62,26 +128,23 @@ impl Segments {
             let mut bytes = [0; SEGMENT_HEADER as usize];
             file.seek(SeekFrom::Start(offset)).map_err(io)?;
             file.read_exact(&mut bytes).map_err(io)?;
-            let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-            let capacity = word(offset_of!(PathSegmentHeader, capacity));
-            if !bytes.starts_with(&PATH_MAGIC) || !capacity.is_power_of_two() {
-                return Err(damaged("a table of paths does not begin as one"));
-            }
-            let end = capacity.checked_mul(BUCKET).and_then(|n| n.checked_add(need));
+            let (segment, next) = Segment::parse(&bytes, offset, header).map_err(damaged)?;
+            let entries = segment.capacity.checked_mul(segment.kind.entry_size());
+            let end = entries.and_then(|bytes| bytes.checked_add(need));
             match end {
                 Some(end) if end <= length => {}
                 Some(need) => return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need }),
                 None => return Err(damaged("its sizes make no sense")),
             }
             // Each is another one and takes a page at least, so the list ends.
-            if found.insert(offset, Segment { offset, capacity }).is_some() {
-                return Err(damaged("its list of path tables leads in a circle"));
+            if found.insert(offset, segment).is_some() {
+                return Err(damaged("its list of segments leads in a circle"));
             }
-            offset = word(offset_of!(PathSegmentHeader, next));
+            offset = next;
         }
         let segments: Vec<Segment> = found.into_values().collect();
         if segments.windows(2).any(|pair| pair[0].end() > pair[1].offset) {
-            return Err(damaged("two tables of paths overlap"));
+            return Err(damaged("two segments overlap"));
         }
         Ok(Self(segments))
     }

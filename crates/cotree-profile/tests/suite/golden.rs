@@ -49,6 +49,27 @@ fn a_raw_profile_of_each_version_is_read() {
     }
 }
 
+/// A profile of version 4 that a program wrote, not this test: its length, then those of its lines of 64 bytes that are not all zeros.
+#[test]
+fn a_raw_profile_of_a_run_is_read() {
+    let name = "raw-4-of-a-run";
+    let text = std::fs::read_to_string(golden(&format!("{name}.txt"))).expect("it is kept");
+    let (length, lines) = text.split_once('\n').expect("lines follow");
+    let mut bytes = vec![0; usize::from_str_radix(length, 16).expect("a length")];
+    for line in lines.lines() {
+        let (at, hex) = line.split_once(' ').expect("an offset and bytes");
+        let at = usize::from_str_radix(at, 16).expect("an offset");
+        for (place, digits) in hex.as_bytes().chunks(2).enumerate() {
+            let digits = std::str::from_utf8(digits).expect("digits");
+            bytes[at + place] = u8::from_str_radix(digits, 16).expect("a byte");
+        }
+    }
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), &bytes).expect("it can be written");
+    let profile = ProfileFile::open(file.path()).expect("it is read");
+    assert_says(name, &profile.units.iter().map(counts_text).collect::<String>());
+}
+
 #[test]
 fn a_merged_profile_of_each_version_is_read() {
     for version in merged::OLDEST_VERSION..=merged::VERSION {

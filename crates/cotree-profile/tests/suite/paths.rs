@@ -1,7 +1,7 @@
 //! Path profiles of whole units: random functions and walks, their raw profiles made by hand, merged, and recovered.
 
 use crate::random;
-use crate::unit::{PATH_HEAD, Raw, UNIT, seal};
+use crate::unit::{Raw, SEGMENT_HEAD, UNIT, seal};
 use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
@@ -376,9 +376,9 @@ proptest! {
         let binary = binary(choice, &functions);
         let raw = raw_of(&binary, &mut units, 0);
         let mut bytes = raw.bytes();
-        let newest = u64::from_le_bytes(bytes[PATH_HEAD..PATH_HEAD + 8].try_into().unwrap()) as usize;
+        let newest = u64::from_le_bytes(bytes[SEGMENT_HEAD..SEGMENT_HEAD + 8].try_into().unwrap()) as usize;
         for (place, at, value) in edits {
-            let at = [PATH_HEAD + at % 12, newest + at, newest - 4096 + at][place];
+            let at = [SEGMENT_HEAD + at % 12, newest + at, newest - 4096 + at][place];
             bytes[at] = value;
         }
         bytes[12] = if running { 1 } else { 2 };
@@ -413,27 +413,32 @@ fn lists_that_lead_nowhere_are_refused() {
     let (_, raw) = small();
     let bytes = raw.bytes();
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    let newest = word(PATH_HEAD) as usize;
-    let oldest = word(newest + 16) as usize;
-    assert_eq!((word(oldest + 16), newest - oldest), (0, 4096));
+    let newest = word(SEGMENT_HEAD) as usize;
+    let [kind, capacity, next, owner, offset] = [8, 16, 24, 40, 48];
+    let oldest = word(newest + next) as usize;
+    assert_eq!((word(oldest + next), newest - oldest), (0, 4096));
     let refusal = |at: usize, value: u64| {
         let mut bytes = bytes.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         seal(&mut bytes);
         refused(&bytes)
     };
-    assert!(refusal(oldest + 16, newest as u64).contains("in a circle"));
-    assert!(refusal(newest + 16, newest as u64).contains("in a circle"));
-    assert!(refusal(PATH_HEAD, newest as u64 + 8).contains("where none can be"));
-    assert!(refusal(PATH_HEAD, 4096).contains("where none can be"));
-    assert!(refusal(PATH_HEAD, 1 << 62).contains("cut off"));
+    assert!(refusal(oldest + next, newest as u64).contains("in a circle"));
+    assert!(refusal(newest + next, newest as u64).contains("in a circle"));
+    assert!(refusal(SEGMENT_HEAD, newest as u64 + 8).contains("where none can be"));
+    assert!(refusal(SEGMENT_HEAD, 4096).contains("where none can be"));
+    assert!(refusal(SEGMENT_HEAD, 1 << 62).contains("cut off"));
     assert!(refusal(newest, 0).contains("does not begin as one"));
-    assert!(refusal(newest + 8, 3).contains("does not begin as one"));
-    assert!(refusal(newest + 8, 1 << 20).contains("cut off"));
-    assert!(refusal(newest + 8, 1 << 63).contains("make no sense"));
-    assert!(refusal(oldest + 8, 128).contains("overlap"));
+    assert!(refusal(newest + offset, 4096).contains("does not begin as one"));
+    assert!(refusal(newest + owner, newest as u64 + 8).contains("does not begin as one"));
+    assert!(refusal(newest + kind, 32 << 32 | 99).contains("of a kind that this cotree does not know"));
+    assert!(refusal(newest + kind, 33 << 32 | 1).contains("does not begin as one"));
+    assert!(refusal(newest + capacity, 3).contains("does not begin as one"));
+    assert!(refusal(newest + capacity, 1 << 20).contains("cut off"));
+    assert!(refusal(newest + capacity, 1 << 63).contains("make no sense"));
+    assert!(refusal(oldest + capacity, 128).contains("overlap"));
     assert!(refusal(newest + 64, 1 << 40).contains("counts what there is not"));
-    assert!(refusal(PATH_HEAD + 8, 3).contains("measured in a way"));
+    assert!(refusal(SEGMENT_HEAD + 8, 3).contains("measured in a way"));
 }
 
 #[test]
@@ -449,13 +454,13 @@ fn a_slab_whose_place_a_segment_takes_is_none() {
     assert!(recover(&binary, &without).unwrap().exact());
 }
 
-/// Version 3 has paths' numbers as they are, version 2 another checksum, version 1 no segments.
+/// Version 4 has another header of segments, version 3 has paths' numbers as they are, version 2 another checksum, version 1 no segments.
 #[test]
 fn older_versions_are_read() {
     let (_, raw) = small();
     let now = read(&raw.bytes());
     assert!(!now.paths.entries().is_empty());
-    for version in [3, 2] {
+    for version in [4, 3, 2] {
         assert_eq!(read(&Raw { version, ..raw.clone() }.bytes()), now);
     }
     assert!(read(&Raw { version: 1, ..raw }.bytes()).paths.entries().is_empty());

@@ -76,7 +76,7 @@ fn what_is_no_profile_is_named() {
     assert!(refusal(b"COTREEMG").contains("cut off"));
     let mut later = Raw::new(vec![1]).bytes();
     later[8] = 9;
-    assert!(refusal(&later).contains("format version 9, this cotree reads version 4"));
+    assert!(refusal(&later).contains("format version 9, this cotree reads version 5"));
     let folder = tempfile::tempdir().unwrap();
     assert!(ProfileFile::open(folder.path()).unwrap_err().to_string().contains("directory"));
     assert!(ProfileFile::open(&folder.path().join("none")).unwrap_err().to_string().contains("none"));

@@ -6,14 +6,14 @@
 //! RawHeader            one page (4096 bytes)
 //! EarlyEntry × early_capacity     an open-addressing hash table (linear probing by `early_slot`), at early_offset
 //! slab 0, slab 1, …    counter_count × u64 each, padded to slab_stride (whole pages), from slabs_offset on
-//! PathSegmentHeader, PathBucket × capacity     hash tables of paths, each on whole pages, anywhere behind slab 0
+//! SegmentHeader, entries × capacity     segments, each on whole pages, anywhere behind slab 0
 //! ```
 //!
 //! Counters of paths, and what is behind them in a slab, may be holes of the file ([`slab_hole`]).
 //!
-//! A counter's value is the sum over the slabs. Path segments form a list that begins at `path_head`, newest first; they may
-//! take the places of slabs: a slab that a segment overlaps is none. The count of a key is the sum over all buckets of all
-//! segments that have it. While the program runs the file is called `NAME.PID.live` and its state
+//! A counter's value is the sum over the slabs. [Segments](SegmentHeader) form a list that begins at `segment_head`, newest
+//! first; they may take the places of slabs: a slab that a segment overlaps is none. Hash tables of paths are segments; the count
+//! of a key is the sum over all buckets of all of them that have it. While the program runs the file is called `NAME.PID.live` and its state
 //! is [`State::RUNNING`]; when the run ends it is completed, checksummed and renamed to `NAME`. A process that is killed
 //! leaves the `.live` file: its counters are right, the frames that were alive are unknown. (A finished file keeps its
 //! `.live` name if the program took away the right to rename it: the state counts, not the name.)
@@ -30,14 +30,16 @@ mod early;
 mod header;
 mod paths;
 mod registers;
+mod segment;
 mod slab;
 
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 pub use descriptor::{ABI, Access, UnitDescriptor};
 pub use early::{EarlyEntry, HANDLER, INTERRUPTED, LANDED, early_slot, mixed};
 pub use header::{Flags, MAGIC, OLDEST_VERSION, RawHeader, State, VERSION};
-pub use paths::{ABANDONED, ADDRESS_MASK, PATH_MAGIC, PathBucket, PathSegmentHeader, VALUE_SHIFT, path_slot};
+pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
+pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
 pub use slab::{MORE_WORDS, TO_ZEROS, slab_hole, slab_stride};
 
 /// Page size that offsets and strides are multiples of.

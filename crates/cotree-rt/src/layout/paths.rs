@@ -3,26 +3,6 @@
 #[cfg(doc)]
 use super::{LANDED, RawHeader};
 
-/// First bytes of a path segment.
-pub const PATH_MAGIC: [u8; 8] = *b"COTPATHS";
-
-/// Before the buckets of a path segment, on a page boundary.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathSegmentHeader {
-    /// [`PATH_MAGIC`].
-    pub magic: [u8; 8],
-    /// How many buckets follow: a power of two.
-    pub capacity: u64,
-    /// File offset of the next older segment; 0: this is the oldest.
-    pub next: u64,
-    /// Buckets in use, about.
-    pub used: u64,
-    /// Zeros.
-    pub reserved: [u64; 4],
-}
-const _: () = assert!(core::mem::size_of::<PathSegmentHeader>() == 64);
-
 /// A slot of the hash table of paths. A key, once there, never changes or moves; it may be there several times. A bucket
 /// with count 0 means nothing, whatever its key: a process that was killed may have left it half written.
 #[repr(C, align(16))]

@@ -1,8 +1,8 @@
 //! Builds the runtime and small programs with gcc, runs them, and reads their raw profiles back.
 
 use cotree_rt::layout::{
-    Access, BodyChecksum, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PATH_MAGIC, PathBucket, PathSegmentHeader,
-    RawHeader, State, checksum,
+    Access, BodyChecksum, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PathBucket, RawHeader, SEGMENT_MAGIC,
+    SegmentHeader, SegmentKind, State, checksum,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -235,11 +235,19 @@ impl Profile {
         let word = |at: u64| u64::from_le_bytes(bytes[at as usize..][..8].try_into().unwrap());
         let mut segments = Vec::new();
         let (mut paths, mut sums) = (BTreeMap::new(), BTreeMap::new());
-        let mut at = header.path_head;
+        let mut at = header.segment_head;
         while at != 0 {
-            assert_eq!(bytes[at as usize..][..8], PATH_MAGIC);
-            let buckets = at + size_of::<PathSegmentHeader>() as u64;
-            let (capacity, next) = (word(at + 8), word(at + 16));
+            // SAFETY: so many bytes of the file; all bit patterns are valid.
+            let segment: SegmentHeader = unsafe {
+                bytes[at as usize..][..size_of::<SegmentHeader>()].as_ptr().cast::<SegmentHeader>().read_unaligned()
+            };
+            let SegmentHeader { magic, kind, entry_size, capacity, next, used, owner, offset, reserved } = segment;
+            assert_eq!((magic, kind, reserved), (SEGMENT_MAGIC, SegmentKind::PATHS, 0));
+            assert_eq!((entry_size as usize, offset), (size_of::<PathBucket>(), at));
+            assert!(used <= capacity, "{used} of {capacity}");
+            let slab = owner.checked_sub(header.slabs_offset);
+            assert!(owner == 0 || slab.is_some_and(|slab| slab % header.slab_stride == 0), "owner {owner}");
+            let buckets = at + size_of::<SegmentHeader>() as u64;
             for bucket in (0..capacity).map(|i| buckets + i * size_of::<PathBucket>() as u64) {
                 let (function, key, count) = (word(bucket), word(bucket + 8), word(bucket + 16));
                 let path = if function >> 63 == 0 { key.wrapping_sub(1) } else { key };

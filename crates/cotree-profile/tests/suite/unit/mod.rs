@@ -183,7 +183,7 @@ pub struct Raw {
     pub threads_alive: u32,
     pub slabs: Vec<Vec<u64>>,
     pub early: Vec<(u64, i64)>,
-    /// The buckets of the path segments, behind the slabs, the newest segment last; with the paths' numbers.
+    /// The buckets of the tables of paths, behind the slabs, the newest segment last; with the paths' numbers.
     pub segments: Vec<Vec<[u64; 4]>>,
     /// What is added up along paths, by number, and what it comes to by function and path.
     pub metric: u32,
@@ -256,8 +256,15 @@ impl Raw {
             let next = head;
             head = bytes.len() as u64;
             let capacity = buckets.len().next_power_of_two();
-            bytes.extend_from_slice(&layout::PATH_MAGIC);
-            for word in [capacity as u64, next, 0, 0, 0, 0, 0] {
+            let (magic, words) = if self.version < 5 {
+                (*b"COTPATHS", [capacity as u64, next, 0, 0, 0, 0, 0])
+            } else {
+                // Buckets have 32 bytes; the owner is slab 0.
+                let kind = u64::from(layout::SegmentKind::PATHS) | 32 << 32;
+                (layout::SEGMENT_MAGIC, [kind, capacity as u64, next, buckets.len() as u64, slabs_offset, head, 0])
+            };
+            bytes.extend_from_slice(&magic);
+            for word in words {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
             for &[function, path, count, sum] in buckets {
@@ -269,8 +276,8 @@ impl Raw {
             }
             bytes.resize((head as usize + 64 + 32 * capacity).next_multiple_of(layout::PAGE as usize), 0);
         }
-        bytes[PATH_HEAD..PATH_HEAD + 8].copy_from_slice(&head.to_le_bytes());
-        bytes[PATH_HEAD + 8..PATH_HEAD + 12].copy_from_slice(&self.metric.to_le_bytes());
+        bytes[SEGMENT_HEAD..SEGMENT_HEAD + 8].copy_from_slice(&head.to_le_bytes());
+        bytes[SEGMENT_HEAD + 8..SEGMENT_HEAD + 12].copy_from_slice(&self.metric.to_le_bytes());
         seal(&mut bytes);
         bytes
     }
@@ -280,8 +287,8 @@ impl Raw {
     }
 }
 
-/// Where the header says where the newest path segment is.
-pub const PATH_HEAD: usize = 3208;
+/// Where the header says where the newest segment is.
+pub const SEGMENT_HEAD: usize = 3208;
 
 fn bytes_at(bytes: &[u8], at: u64) -> u64 {
     u64::from_le_bytes(bytes[at as usize..at as usize + 8].try_into().unwrap())

@@ -3,7 +3,7 @@
 //! counts of paths are missing.
 
 use crate::layout::Flags;
-use crate::runtime::file::profile;
+use crate::runtime::file::{names, profile};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::process::stop;
@@ -123,7 +123,7 @@ pub fn settle() {
     };
     let why = Errno(if gave_up { libc::ENOSPC } else { WHY.load(Relaxed) });
     let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
-    say::trouble(missing, profile::final_name(), why, remedy);
+    say::trouble(missing, names::final_name(), why, remedy);
 }
 
 /// The program goes on, and counts.

@@ -8,8 +8,8 @@ use crate::runtime::hooks::interpose::{hook, real};
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Landing};
-use crate::runtime::stack::walk::{self, Passed, Walk};
-use crate::runtime::stack::{detour, unwind};
+use crate::runtime::stack::walk::{Passed, Walk};
+use crate::runtime::stack::{detour, marks, unwind};
 use core::ffi::{c_int, c_void};
 
 hook!("longjmp", longjmp, "rdx");
@@ -43,7 +43,7 @@ jump!(longjmp_chk, real_longjmp_chk);
 /// # Safety
 /// The buffer must have been filled by `setjmp`, and the function must be of `longjmp`'s kind.
 unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c_void) {
-    walk::accounting(|| {
+    marks::accounting(|| {
         // SAFETY: the caller vouches.
         unsafe {
             let (sp, pc) = target(buffer);
@@ -171,7 +171,7 @@ fn account_for_any(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
     }
     walk.check_accounting();
     frames.count(caller, times);
-    units::count(pc, 0, -times, None);
+    units::frame(pc, 0, -times, None);
     true
 }
 
@@ -210,7 +210,7 @@ real!(weak real_setcontext = "setcontext");
 unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Caller) -> c_int {
     let real = real_setcontext();
     // SAFETY: a context that getcontext or makecontext filled; libc's function.
-    walk::accounting(|| unsafe {
+    marks::accounting(|| unsafe {
         let registers = &(*context).uc_mcontext.gregs;
         let (sp, pc) = (registers[libc::REG_RSP as usize] as u64, registers[libc::REG_RIP as usize] as u64);
         account(sp, pc, caller);

@@ -13,8 +13,8 @@ use crate::runtime::hooks::interpose::{behind, hook, real};
 use crate::runtime::hooks::linkage::{Caller, call};
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Landing};
-use crate::runtime::stack::unwind;
-use crate::runtime::stack::walk::{self, Passed, Walk};
+use crate::runtime::stack::walk::{Passed, Walk};
+use crate::runtime::stack::{marks, unwind};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -41,7 +41,7 @@ unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
             function => Some(call!(function => fn(context => *mut c_void) -> u64)),
         };
         find_unwinder();
-        walk::accounting(|| account(sp, pc, context as u64, caller));
+        marks::accounting(|| account(sp, pc, context as u64, caller));
         call!(real_set_ip() => fn(context => *mut c_void, value => u64) -> ());
     }
 }
@@ -121,7 +121,7 @@ fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
             if frame.pc == pc {
                 walk.check_accounting();
                 below.count(caller, 1);
-                units::count(pc, LANDED, 1, walk.registers());
+                units::frame(pc, LANDED, 1, walk.registers());
             }
             return;
         }

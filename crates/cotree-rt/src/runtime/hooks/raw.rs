@@ -10,7 +10,7 @@ use crate::runtime::hooks::interpose::{real, tail_entry};
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, fork, thread, units};
-use crate::runtime::stack::walk;
+use crate::runtime::stack::{marks, walk};
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -210,8 +210,10 @@ fn thread_ends(caller: &Caller) {
         return;
     }
     if let Some((_, record)) = thread::current().filter(|(_, record)| record.state.load(Relaxed) == thread::LIVE) {
-        walk::accounting(|| {
+        marks::accounting(|| {
             walk::count_all(caller, 1);
+            let _held = thread::lock();
+            units::thread_ends();
             // The kernel knows it for a moment yet, but nobody is to stop it.
             record.state.store(thread::FREE, Relaxed);
         });

@@ -1,11 +1,9 @@
 //! `__cotree_resuming`: the generated code calls it before each `resume`.
 
-use crate::layout::{ABANDONED, VALUE_SHIFT};
 use crate::runtime::hooks::linkage::{Caller, entry};
-use crate::runtime::record::registers::{self, Registers};
-use crate::runtime::record::{early, paths};
-use crate::runtime::stack::{unwind, walk};
-use crate::runtime::unit;
+use crate::runtime::record::registers::Registers;
+use crate::runtime::record::{self, Frames};
+use crate::runtime::stack::{marks, unwind};
 
 entry!("__cotree_resuming", resuming, "rdi");
 
@@ -23,13 +21,10 @@ pub fn is_announcing(pc: u64) -> bool {
 /// The activation is abandoned at the marker: the `_Unwind_Resume` that follows does not return, and is no known call.
 /// Counting it here and now needs no memory of it later, whoever walks the stack next and wherever the exception goes.
 unsafe extern "C" fn resuming(caller: &Caller) {
-    let Some(address) = unit::link_address(caller.pc) else { return };
-    walk::accounting(|| {
-        early::count(address, 1);
-        if registers::are_known() {
-            registers::for_each(caller.pc, &Registers::of(caller), |number, value| {
-                paths::count(ABANDONED | number << VALUE_SHIFT | address, value, 1);
-            });
+    marks::accounting(|| {
+        if let Some(frames) = Frames::get() {
+            let registers = record::wants_registers().then(|| Registers::of(caller));
+            frames.record(caller.pc, 0, 1, registers.as_ref());
         }
     });
 }

@@ -12,7 +12,7 @@ use crate::runtime::os::lock::Held;
 use crate::runtime::os::sys;
 use crate::runtime::process::thread::{self, ENDING, FREE, Thread};
 use crate::runtime::process::units;
-use crate::runtime::stack::walk;
+use crate::runtime::stack::{marks, walk};
 use crate::runtime::unit;
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
@@ -129,7 +129,7 @@ unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
     // SAFETY: the record that push_cleanup registered.
     let record = unsafe { &*record.cast::<Thread>() };
     if record.state.load(Relaxed) != ENDING {
-        walk::accounting(|| {
+        marks::accounting(|| {
             walk::count_all(caller, 1);
             thread::ends(record);
         });
@@ -140,7 +140,7 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
     {
         let _held = thread::lock();
         thread::adopt(record);
-        units::give_slabs(thread::index_of(record), unit::thread_pointer());
+        units::thread_starts(thread::index_of(record), unit::thread_pointer());
     }
     sys::set_signal_mask(record.signals.load(Relaxed));
     push_cleanup(buffer, record);
@@ -148,7 +148,6 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
 
 unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     pop_cleanup(buffer);
-    crate::runtime::slabs::verify_own();
     thread::ends(record);
 }
 

@@ -6,9 +6,9 @@ use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
 use crate::runtime::os::sys;
 use crate::runtime::process::{fork, stop, thread, units};
 use crate::runtime::record::early;
-#[cfg(feature = "shared-library")]
-use crate::runtime::record::paths;
 use crate::runtime::stack::walk;
+#[cfg(feature = "shared-library")]
+use crate::runtime::{process::registry, record};
 use crate::runtime::{slabs, unit};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -71,12 +71,12 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
 /// if it is profiled.
 #[cfg(feature = "shared-library")]
 unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
-    if !units::leave() {
+    if !registry::leave() {
         return;
     }
     if is_unloading(caller) {
         complete(State::FINISHED, 0);
-        paths::close();
+        record::close();
         slabs::let_go();
     } else {
         finish(caller, State::FINISHED);

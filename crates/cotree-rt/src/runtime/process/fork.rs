@@ -83,7 +83,7 @@ fn begin_in_child(caller: &Caller) {
     end::after_fork();
     let own = thread::after_fork();
     let interrupted = walk::Walk::new(caller).any(|frame| frame.interrupted);
-    units::child(own.unwrap_or(0), interrupted);
+    units::forked(own.unwrap_or(0), interrupted);
     walk::count_all(caller, -1);
 }
 

@@ -2,8 +2,10 @@
 
 pub mod end;
 pub mod fork;
+mod registry;
 pub mod snapshot;
 pub mod start;
 pub mod stop;
+mod this_unit;
 pub mod thread;
 pub mod units;

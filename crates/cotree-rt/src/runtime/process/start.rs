@@ -1,11 +1,10 @@
 //! Start-up: before any code of the program runs.
 
-use crate::runtime::file::profile;
+use crate::runtime::file::{begin, profile};
 use crate::runtime::os::say;
 use crate::runtime::process::{end, fork, thread};
-use crate::runtime::record::paths;
 use crate::runtime::stack::modules;
-use crate::runtime::{slabs, unit};
+use crate::runtime::{record, slabs, unit};
 #[cfg(not(feature = "shared-library"))]
 use core::ffi::c_int;
 use core::ffi::{CStr, c_char};
@@ -54,11 +53,11 @@ unsafe fn start(environment: Environment) {
     // SAFETY: the caller vouches.
     let pattern = unsafe { pattern(environment) };
     if pattern.is_empty() || pattern == b"/dev/null" {
-        paths::close();
+        record::close();
         return;
     }
     thread::start(environment as u64);
-    profile::start(pattern);
+    begin::start(pattern);
     if !profile::active() {
         return;
     }
@@ -81,7 +80,7 @@ fn join() {
 /// A library relies on the executable for what it can't see, and says so if there is none.
 #[cfg(feature = "shared-library")]
 fn join() {
-    if !super::units::join() {
+    if !super::registry::join() {
         fork::register();
         profile::flag_always(crate::layout::Flags::UNHOOKED);
     }

@@ -3,6 +3,8 @@
 //! A record belongs to a thread from `pthread_create` until the kernel no longer knows the thread: destructors of
 //! thread-local objects run after everything that we could hook.
 
+#[cfg(not(feature = "shared-library"))]
+use super::units;
 use crate::runtime::os::growing_array::GrowingArray;
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::os::lock::Held;
@@ -105,6 +107,7 @@ pub fn adopt(record: &Thread) {
 #[cfg(not(feature = "shared-library"))]
 pub fn ends(record: &Thread) {
     let _held = lock();
+    units::thread_ends();
     record.state.store(ENDING, Relaxed);
 }
 

@@ -1,7 +1,9 @@
 //! The table of early exits (Ball & Larus 1994, §3.2): activations that left without returning, by the call they were
 //! in. Lock-free, because signal handlers and threads that die at the same time feed it.
 
-use crate::layout::{EarlyEntry, Flags, early_slot};
+use super::{Activation, Child, Recorder};
+use crate::layout::{EarlyEntry, Flags, INTERRUPTED, PAGE, early_slot};
+use crate::runtime::file::copy::ProfileCopy;
 use crate::runtime::file::profile;
 use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::Relaxed};
 
@@ -16,17 +18,64 @@ const _: () = assert!(size_of::<Slot>() == size_of::<EarlyEntry>());
 static TABLE: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
 static CAPACITY: AtomicU64 = AtomicU64::new(0);
 
+/// The recorder.
+pub struct EarlyExits;
+
+impl Recorder for EarlyExits {
+    type Walk = &'static [Slot];
+
+    #[inline(always)]
+    fn walk() -> Option<Self::Walk> {
+        Some(table()).filter(|table| !table.is_empty())
+    }
+
+    #[inline(always)]
+    fn frame(table: Self::Walk, frame: &Activation) {
+        count_at(table, frame.address | frame.tag, frame.delta);
+        if frame.tag == INTERRUPTED {
+            profile::flag(Flags::INTERRUPTED_FRAME);
+        }
+    }
+
+    fn begin(front: *mut u8) {
+        // SAFETY: the header page is followed by zeroed slots of that number, which stay mapped.
+        unsafe { set_table(front.add(PAGE as usize).cast(), profile::early_capacity()) };
+    }
+
+    /// The table is the parent's file. If the child can't create one, nothing of the child's may go there.
+    fn forked(_child: &Child) {
+        Self::close();
+    }
+
+    fn close() {
+        // SAFETY: an empty table.
+        unsafe { set_table(core::ptr::null_mut(), 0) };
+    }
+
+    fn clear() {
+        for slot in table() {
+            slot.count.store(0, Relaxed);
+        }
+    }
+
+    fn frame_in_copy(copy: &mut ProfileCopy, frame: &Activation) {
+        if !count_in(copy.early_exits(), frame.address | frame.tag, frame.delta) {
+            copy.flag(Flags::EARLY_TABLE_FULL);
+        }
+    }
+}
+
 /// From now on the table is that memory.
 ///
 /// # Safety
 /// `capacity` (a power of two) zeroed or valid slots that stay mapped.
-pub unsafe fn set_table(table: *mut Slot, capacity: u64) {
+unsafe fn set_table(table: *mut Slot, capacity: u64) {
     CAPACITY.store(capacity, Relaxed);
     TABLE.store(table, Relaxed);
 }
 
 /// The table in use.
-pub fn table() -> &'static [Slot] {
+fn table() -> &'static [Slot] {
     let table = TABLE.load(Relaxed);
     if table.is_null() {
         return &[];
@@ -42,8 +91,8 @@ pub fn count(address: u64, delta: i64) {
 }
 
 /// The same, in the table in use.
-#[inline]
-pub fn count_at(table: &[Slot], address: u64, delta: i64) {
+#[inline(always)]
+fn count_at(table: &[Slot], address: u64, delta: i64) {
     if table.is_empty() {
         return;
     }
@@ -64,7 +113,7 @@ fn count_somewhere(table: &[Slot], address: u64, delta: i64) {
 }
 
 /// The same in some table; false if it is full.
-pub fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
+fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
     if table.is_empty() {
         return true;
     }
@@ -82,11 +131,4 @@ pub fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
         }
     }
     false
-}
-
-/// Forgets all counts.
-pub fn clear() {
-    for slot in table() {
-        slot.count.store(0, Relaxed);
-    }
 }

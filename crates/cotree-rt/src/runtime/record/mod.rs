@@ -1,6 +1,169 @@
-//! What is recorded besides counters.
+//! The recorders: what each method has to do when something happens to the process, besides counting in its slabs.
+//!
+//! Each recorder stands in a file of its own and implements [`Recorder`]; one line of the table in this file makes it take
+//! part. All calls are resolved when the runtime is compiled: a hook that a recorder does not implement is nothing, and the
+//! others are inlined where they are called. A table of function pointers would need relocations, before which a program that
+//! is being loaded could not be counted in, and a jump per frame of every walk.
+//!
+//! | when | hook |
+//! | --- | --- |
+//! | a file has been created for the profile | [`Recorder::make_room`], [`Recorder::begin`] |
+//! | a thread starts or ends | [`Recorder::thread_starts`], [`Recorder::thread_ends`] |
+//! | an activation ends without a return, at `exit`, by a jump or an exception | [`Recorder::frame`] |
+//! | the process forks | [`Recorder::forked`] in the child, then what happens at every beginning |
+//! | the process ends, or calls `exec` | [`Recorder::complete`], then [`Recorder::close`] |
+//! | `exec` fails | the flags go back to what they were, but for [`Recorder::LASTING_FLAGS`] |
+//! | `cotree_reset` | [`Recorder::clear`] |
+//! | `cotree_dump` | [`Recorder::room_in_copy`], [`Recorder::copy`], [`Recorder::frame_in_copy`] |
+//! | the process is killed, or copied from outside while it runs | none: what is in the file must make sense at any moment |
 
+pub mod counters;
+mod dispatch;
 pub mod early;
 pub mod events;
 pub mod paths;
 pub mod registers;
+
+use super::file::copy::ProfileCopy;
+use super::hooks::linkage::Caller;
+use super::unit::Image;
+use core::ffi::c_int;
+use dispatch::recorders;
+use registers::Registers;
+
+recorders! {
+    counters::Counters,
+    early::EarlyExits,
+    paths::Paths,
+}
+
+/// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.
+pub trait Recorder {
+    /// What the recorder looks up once per walk of a stack, rather than once per frame.
+    type Walk: Copy;
+
+    /// Flags that it sets in the profile which stay when the end of the profile is taken back, since what they speak of is lost for
+    /// good.
+    const LASTING_FLAGS: u64 = 0;
+
+    /// Called before the frames of a walk. `None`: nothing is recorded now, by any recorder.
+    fn walk() -> Option<Self::Walk>;
+
+    /// An activation ends without a return.
+    fn frame(_walk: Self::Walk, _frame: &Activation) {}
+
+    /// Whether [`Recorder::frame`] is to know what the activation has in registers.
+    fn wants_registers() -> bool {
+        false
+    }
+
+    /// Whether the code address is in code of the recorder's that generated code calls to record something. That has to look as if
+    /// it took one instruction of the function: a walk takes the caller for interrupted there.
+    fn is_recording_at(_pc: u64) -> bool {
+        false
+    }
+
+    /// The file has been created and is open: the recorder may make the room that nearly every program needs.
+    fn make_room(_file: c_int) {}
+
+    /// A profile begins, in this thread. `front` is its header page and the table of early exits.
+    fn begin(_front: *mut u8) {}
+
+    /// The thread with this index starts: it is this one, or one that runs no code of the unit yet.
+    fn thread_starts(_thread: usize, _thread_pointer: u64) {}
+
+    /// This thread's start routine is over. Destructors of thread-local objects may still run.
+    fn thread_ends() {}
+
+    /// In a forked child, before it begins a profile of its own: the memory that maps the parent's file must not be written to.
+    fn forked(_child: &Child) {}
+
+    /// The profile is about to be summed up. `alone`: no other thread can be recording at the same time.
+    fn complete(_alone: bool) {}
+
+    /// Nothing is recorded from now on.
+    fn close() {}
+
+    /// All counts become zero.
+    fn clear() {}
+
+    /// How many bytes the recorder needs in a copy of the profile, behind what is in the file. `caller` takes the copy.
+    fn room_in_copy(_caller: &Caller) -> usize {
+        0
+    }
+
+    /// Adds to a copy what is not in the file, where it can take the room that it asked for.
+    fn copy(_copy: &mut ProfileCopy, _room: usize) {}
+
+    /// An activation is on the stack while the copy is taken: there it counts as if it ended.
+    fn frame_in_copy(_copy: &mut ProfileCopy, _frame: &Activation) {}
+}
+
+/// A forked child.
+pub struct Child {
+    /// The index of the thread that forked: the only one in the child.
+    pub thread: usize,
+    /// It forked in a signal handler, which may have interrupted the recording of something.
+    pub interrupted: bool,
+}
+
+/// An activation of this unit that ends without a return.
+pub struct Activation<'a> {
+    /// The return address of the call that it is in, or the instruction at which it was interrupted.
+    pub pc: u64,
+    /// The same as it was linked.
+    pub address: u64,
+    /// [`crate::layout::INTERRUPTED`], [`crate::layout::LANDED`], or 0.
+    pub tag: u64,
+    /// 1; −1 where it comes to life without a call instead, or an ending is taken back.
+    pub delta: i64,
+    /// What it has in registers, if any recorder wants to know that and it can be found.
+    pub registers: Option<&'a Registers>,
+}
+
+impl<'a> Activation<'a> {
+    /// The activation at a code address, if that is in this unit.
+    #[inline(always)]
+    pub fn new(image: Image, pc: u64, tag: u64, delta: i64, registers: Option<&'a Registers>) -> Option<Self> {
+        image.link_address(pc).map(|address| Self { pc, address, tag, delta, registers })
+    }
+}
+
+/// The recorders during a walk whose frames are recorded in line.
+#[derive(Clone, Copy)]
+pub struct Frames {
+    image: Image,
+    walks: Walks,
+}
+
+impl Frames {
+    /// `None`: nothing is recorded now.
+    #[inline(always)]
+    pub fn get() -> Option<Self> {
+        Some(Self { image: Image::get(), walks: Walks::get()? })
+    }
+
+    /// The unit's image.
+    #[cfg(not(feature = "shared-library"))]
+    pub fn image(self) -> Image {
+        self.image
+    }
+
+    /// Records the activation at the code address, if it is one of this unit.
+    #[inline(always)]
+    pub fn record(self, pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
+        if let Some(frame) = Activation::new(self.image, pc, tag, delta, registers) {
+            self.walks.frame(&frame);
+        }
+    }
+}
+
+/// Records one activation, if it is one of this unit.
+#[inline]
+pub fn frame(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
+    if let Some(frame) = Activation::new(Image::get(), pc, tag, delta, registers)
+        && let Some(walks) = Walks::get()
+    {
+        walks.frame(&frame);
+    }
+}

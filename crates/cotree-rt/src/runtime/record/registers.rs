@@ -9,6 +9,7 @@ use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::stack::cache::Cache;
 use crate::runtime::stack::unwind;
+use crate::runtime::stack::walk::Walk;
 use crate::runtime::unit;
 
 /// What a frame's code has in registers while a call is under way.
@@ -85,6 +86,18 @@ pub fn for_each(pc: u64, registers: &Registers, mut act: impl FnMut(u64, u64)) {
             act(number as u64, value);
         }
     }
+}
+
+/// How many values are known of the frames of a stack.
+pub fn count_on_stack(caller: &Caller) -> u64 {
+    let mut count = 0;
+    let mut walk = Walk::new(caller);
+    while let Some(frame) = walk.next() {
+        if let (Some(_), Some(registers)) = (unit::link_address(frame.pc), walk.registers()) {
+            for_each(frame.pc, registers, |_, _| count += 1);
+        }
+    }
+    count
 }
 
 /// One more than the index of a call in the table: to find it takes a search of the unwind tables.

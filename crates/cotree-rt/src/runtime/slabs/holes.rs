@@ -2,7 +2,7 @@
 
 use super::{Chunk, READ_WRITE, chunks, count, counters};
 use crate::layout::PAGE;
-use crate::runtime::file::profile;
+use crate::runtime::file::{names, profile};
 use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::os::sys;
 use crate::runtime::unit;
@@ -36,7 +36,7 @@ pub(super) struct OpenFile(Option<c_int>);
 impl OpenFile {
     pub(super) fn new() -> Self {
         let wanted = profile::mapped() && !unit::hole().is_empty();
-        Self(if wanted { profile::reopen().ok() } else { None })
+        Self(if wanted { names::reopen().ok() } else { None })
     }
 
     /// The memory at a place in it.
@@ -110,7 +110,7 @@ pub fn forget_caches() {
         unsafe { sys::remove(slab.cast::<u8>().add(counts), hole.end - counts) };
     };
     forget(counters());
-    for chunk in chunks().filter(|chunk| !chunk.is_orphan() && !chunk.is_for_paths()) {
+    for chunk in chunks().filter(|chunk| !chunk.is_orphan() && !chunk.is_for_segments()) {
         let used = chunk.used.load(Relaxed) / unit::stride();
         chunk.each().take(used).for_each(forget);
     }

@@ -3,16 +3,17 @@
 //!
 //! Slabs come in chunks, each a range of the file mapped on its own, for mappings never move: functions on the stacks
 //! hold the addresses. When the file can't grow, a chunk is an orphan in plain memory, added to slab 0 at the end. The
-//! tables of paths ([`crate::runtime::record::paths`]) get their room in the same way, between the slabs.
+//! segments ([`crate::runtime::record::paths`]) get their room in the same way, between the slabs.
 
 mod growth;
 mod holes;
+pub mod segments;
 
-pub use growth::{make_first_room, take_room, take_room_in_file};
+pub use growth::{Place, make_first_room};
 pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 
 use crate::layout::{Flags, PAGE};
-use crate::runtime::file::profile;
+use crate::runtime::file::{names, profile};
 use crate::runtime::os::growing_array::GrowingArray;
 use crate::runtime::os::lock::{Held, Lock};
 use crate::runtime::os::pagemap::{self, Memory};
@@ -34,8 +35,8 @@ struct Chunk {
     allocated: AtomicUsize,
     /// Bytes from its start that have an owner.
     used: AtomicUsize,
-    /// For tables of paths.
-    paths: AtomicBool,
+    /// For segments.
+    for_segments: AtomicBool,
     orphan: AtomicBool,
     /// Where it is in the file, unless it is an orphan.
     offset: AtomicU64,
@@ -66,7 +67,7 @@ impl Chunk {
             return Ok(());
         }
         let wanted = bytes.max(allocated + allocated / 4).next_multiple_of(PAGE as usize).min(self.len());
-        let fd = profile::reopen()?;
+        let fd = names::reopen()?;
         let result = sys::allocate(fd, self.offset.load(Relaxed) + allocated as u64, (wanted - allocated) as u64);
         sys::close(fd);
         result.inspect(|()| self.allocated.store(wanted, Relaxed))
@@ -76,14 +77,14 @@ impl Chunk {
         self.orphan.load(Relaxed)
     }
 
-    fn is_for_paths(&self) -> bool {
-        self.paths.load(Relaxed)
+    fn is_for_segments(&self) -> bool {
+        self.for_segments.load(Relaxed)
     }
 
     /// Its slabs.
     fn each(&self) -> impl Iterator<Item = *mut u64> {
         let base = self.base.load(Relaxed);
-        let slabs = if self.is_for_paths() { 0 } else { self.slabs.load(Relaxed) };
+        let slabs = if self.is_for_segments() { 0 } else { self.slabs.load(Relaxed) };
         // SAFETY: within the chunk.
         (0..slabs).map(move |slab| unsafe { base.add(slab * unit::stride()) }.cast())
     }
@@ -109,14 +110,20 @@ fn chunks() -> impl DoubleEndedIterator<Item = &'static Chunk> {
 }
 
 /// Adds a chunk at the end. The lock is held, or there is one thread.
-fn push(base: *mut u8, slabs: usize, allocated: usize, paths: bool, orphan: bool) -> sys::Result<&'static Chunk> {
+fn push(
+    base: *mut u8,
+    slabs: usize,
+    allocated: usize,
+    for_segments: bool,
+    orphan: bool,
+) -> sys::Result<&'static Chunk> {
     let chunk = TABLE.make(CHUNK_COUNT.load(Relaxed)).ok_or(Errno(libc::ENOMEM))?;
     chunk.offset.store(end_of_file(), Relaxed);
     chunk.base.store(base, Relaxed);
     chunk.slabs.store(slabs, Relaxed);
     chunk.allocated.store(allocated, Relaxed);
     chunk.used.store(0, Relaxed);
-    chunk.paths.store(paths, Relaxed);
+    chunk.for_segments.store(for_segments, Relaxed);
     chunk.orphan.store(orphan, Relaxed);
     CHUNK_COUNT.fetch_add(1, Relaxed);
     Ok(chunk)
@@ -127,16 +134,28 @@ fn end_of_file() -> u64 {
     profile::slabs_offset() + count() * unit::stride() as u64
 }
 
+/// Where a slab is in the file; 0: it is not.
+fn offset_of(slab: *const u64) -> u64 {
+    if slab == counters() {
+        return profile::slabs_offset();
+    }
+    let place = |chunk: &Chunk| {
+        let distance = (slab as usize).wrapping_sub(chunk.base.load(Relaxed) as usize);
+        (!chunk.is_orphan() && distance < chunk.len()).then(|| chunk.offset.load(Relaxed) + distance as u64)
+    };
+    chunks().find_map(place).unwrap_or(0)
+}
+
 fn counters() -> *mut u64 {
     unit::descriptor().counters
 }
 
-/// Slabs in the file when it is created, besides those that tables of paths take.
+/// Slabs in the file when it is created, besides those that segments take.
 pub fn initial_count() -> u64 {
     if unit::threaded() { 2 } else { 1 }
 }
 
-/// Slabs in the file now, the places that tables of paths take among them.
+/// Slabs in the file now, the places that segments take among them.
 pub fn count() -> u64 {
     1 + chunks().filter(|c| !c.is_orphan()).map(|c| c.slabs.load(Relaxed) as u64).sum::<u64>()
 }
@@ -198,7 +217,7 @@ fn own() -> *mut u64 {
     let stride = unit::stride();
     let known = |chunk: &Chunk| {
         let distance = (slab as usize).wrapping_sub(chunk.base.load(Relaxed) as usize);
-        !chunk.is_for_paths() && distance < chunk.len() && distance.is_multiple_of(stride)
+        !chunk.is_for_segments() && distance < chunk.len() && distance.is_multiple_of(stride)
     };
     if slab == counters() || chunks().any(known) {
         return slab;
@@ -296,9 +315,9 @@ fn counter_count() -> usize {
 }
 
 /// In a forked child: lets go of the parent's file. Slab 0 and this thread's slab become empty memory where they are,
-/// the slabs of threads that are not here go away, and so do tables of paths. Unless a signal handler has forked: it may
+/// the slabs of threads that are not here go away, and so do segments. Unless a signal handler has forked: it may
 /// have interrupted an increment in one.
-pub fn detach(this_thread: Option<usize>, interrupted: bool) {
+pub fn detach(this_thread: usize, interrupted: bool) {
     LOCK.break_open();
     go_on_growing();
     let stride = unit::stride();
@@ -307,10 +326,10 @@ pub fn detach(this_thread: Option<usize>, interrupted: bool) {
     for chunk in chunks() {
         // SAFETY: slabs and tables of this unit; only this thread is here, and it uses only its own slab.
         unsafe {
-            if chunk.is_for_paths() && interrupted {
+            if chunk.is_for_segments() && interrupted {
                 let flags = flags | libc::MAP_NORESERVE;
                 let _ = sys::map(chunk.base.load(Relaxed), chunk.len(), READ_WRITE, flags, -1, 0);
-            } else if chunk.is_for_paths() {
+            } else if chunk.is_for_segments() {
                 sys::unmap(chunk.base.load(Relaxed), chunk.len());
             }
             for slab in chunk.each().filter(|slab| slab.cast() != own) {
@@ -320,7 +339,7 @@ pub fn detach(this_thread: Option<usize>, interrupted: bool) {
     }
     CHUNK_COUNT.store(0, Relaxed);
     for (index, slab) in OF_THREAD.iter() {
-        if Some(index) != this_thread {
+        if index != this_thread {
             slab.store(ptr::null_mut(), Relaxed);
         }
     }
@@ -388,7 +407,7 @@ fn share() -> *mut u64 {
 
 fn take_unused() -> sys::Result<*mut u64> {
     let stride = unit::stride();
-    if let Some((slab, _)) = chunks().filter(|c| !c.is_for_paths()).find_map(|c| c.take(stride)) {
+    if let Some((slab, _)) = chunks().filter(|c| !c.is_for_segments()).find_map(|c| c.take(stride)) {
         return Ok(slab.cast());
     }
     let (slab, _) = grow(stride, false)?.take(stride).ok_or(Errno(libc::ENOMEM))?;
@@ -434,7 +453,7 @@ pub fn fold_orphans() {
 
 /// Is there any slab that is not in the file?
 pub fn are_orphaned() -> bool {
-    chunks().any(|chunk| chunk.is_orphan() && !chunk.is_for_paths())
+    chunks().any(|chunk| chunk.is_orphan() && !chunk.is_for_segments())
 }
 
 /// Adds what is in slabs that are not in the file to a copy of slab 0.
@@ -451,28 +470,6 @@ pub fn add_orphans(to: *mut u64) {
 
 fn for_each_orphan(act: impl FnMut(*mut u64)) {
     chunks().filter(|chunk| chunk.is_orphan()).flat_map(Chunk::each).for_each(act);
-}
-
-/// The memory of tables of paths, chunk by chunk, as far as it has been given away.
-pub fn for_each_room(act: &mut dyn FnMut(&[u8])) {
-    each_room(|_| true, act);
-}
-
-/// Of it, what is in the file.
-pub fn for_each_room_in_file(act: &mut dyn FnMut(&[u8])) {
-    each_room(|chunk| !chunk.is_orphan(), act);
-}
-
-/// Of it, what is not in the file.
-pub fn for_each_orphan_room(act: &mut dyn FnMut(&[u8])) {
-    each_room(Chunk::is_orphan, act);
-}
-
-fn each_room(which: impl Fn(&Chunk) -> bool, act: &mut dyn FnMut(&[u8])) {
-    for chunk in chunks().filter(|chunk| chunk.is_for_paths() && which(chunk)) {
-        // SAFETY: the chunk's own memory.
-        act(unsafe { slice::from_raw_parts(chunk.base.load(Relaxed), chunk.used.load(Relaxed)) });
-    }
 }
 
 /// Whether threads counted that have no slab of their own.
@@ -506,7 +503,7 @@ pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
     pieces(counters(), file.at(profile::slabs_offset()), act);
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
         let (base, used) = (chunk.base.load(Relaxed), chunk.used.load(Relaxed));
-        if chunk.is_for_paths() {
+        if chunk.is_for_segments() {
             // SAFETY: the chunk's own memory.
             act(unsafe { slice::from_raw_parts(base, used) }, chunk.len() - used);
             continue;

@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod detour;
+pub mod marks;
 pub mod modules;
 #[cfg(not(feature = "shared-library"))]
 pub mod quick;

@@ -7,41 +7,16 @@
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::process::{thread, units};
-use crate::runtime::record::early::{self, Slot};
-use crate::runtime::record::registers::{self, Registers};
+use crate::runtime::record::registers::Registers;
+use crate::runtime::record::{self, Frames};
 use crate::runtime::stack::rules::{self, Rule};
-use crate::runtime::stack::{unwind, walk};
+use crate::runtime::stack::{marks, unwind, walk};
 use crate::runtime::unit::Image;
 
 /// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted here.
 #[inline(always)]
 pub fn with_registers() -> Option<bool> {
-    (!units::has_others()).then(registers::are_known)
-}
-
-/// Counts calls in a process of one unit.
-#[derive(Clone, Copy)]
-struct Counts {
-    image: Image,
-    table: &'static [Slot],
-}
-
-impl Counts {
-    #[inline(always)]
-    fn get() -> Option<Self> {
-        let counts = Self { image: Image::get(), table: early::table() };
-        (!counts.table.is_empty()).then_some(counts)
-    }
-
-    #[inline(always)]
-    fn add(self, pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
-        if let Some(address) = self.image.link_address(pc) {
-            early::count_at(self.table, address | tag, delta);
-            if let Some(registers) = registers {
-                units::count_registers(pc, address | tag, delta, registers);
-            }
-        }
-    }
+    (!units::has_others()).then(record::wants_registers)
 }
 
 /// Why a walk goes no further.
@@ -108,7 +83,7 @@ impl<const REGISTERS: bool> Place<REGISTERS> {
 #[cold]
 #[inline(never)]
 fn learn(pc: u64, found: Rule) -> Option<Rule> {
-    if found.is_known() || units::is_bottom(pc) {
+    if found.is_known() || marks::is_bottom(pc) {
         return None;
     }
     unwind::learn(pc).filter(|rule| rule.is_common())
@@ -116,7 +91,7 @@ fn learn(pc: u64, found: Rule) -> Option<Rule> {
 
 /// A landing that has been counted, but for the frame itself.
 pub struct Landing<const REGISTERS: bool> {
-    counts: Counts,
+    frames: Frames,
     place: Place<REGISTERS>,
     uncounted: u64,
 }
@@ -126,21 +101,21 @@ impl<const REGISTERS: bool> Landing<REGISTERS> {
     /// stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
     #[inline(always)]
     pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
-        let counts = Counts::get().filter(|_| is_readable(caller, sp))?;
+        let frames = Frames::get().filter(|_| is_readable(caller, sp))?;
         let mut place = Place::new(caller);
         while place.sp() <= uncounted {
-            place.step(sp, counts.image, |_| ()).ok()?;
+            place.step(sp, frames.image(), |_| ()).ok()?;
         }
         let mut usual = true;
         while place.sp() != sp {
-            let step = place.step(sp, counts.image, |place| counts.add(place.pc, 0, delta, place.registers()));
+            let step = place.step(sp, frames.image(), |place| frames.record(place.pc, 0, delta, place.registers()));
             if let Err(stop) = step {
                 usual = matches!(stop, Stop::Within(cfa) if is_readable(caller, cfa));
                 break;
             }
         }
-        usual &= !units::is_bottom(place.pc) && !walk::is_leaping(place.pc);
-        let landing = Self { counts, place, uncounted };
+        usual &= !marks::is_bottom(place.pc) && !marks::is_leaping(place.pc);
+        let landing = Self { frames, place, uncounted };
         if !usual {
             landing.take_back(delta, caller);
         }
@@ -165,13 +140,13 @@ impl<const REGISTERS: bool> Landing<REGISTERS> {
     /// Counts the frame, too.
     #[inline(always)]
     pub fn add(&self, tag: u64, delta: i64) {
-        self.counts.add(self.pc(), tag, delta, self.place.registers());
+        self.frames.record(self.pc(), tag, delta, self.place.registers());
     }
 
     /// Counts a call of which no registers are known.
     #[inline(always)]
     pub fn add_call(&self, pc: u64, delta: i64) {
-        self.counts.add(pc, 0, delta, None);
+        self.frames.record(pc, 0, delta, None);
     }
 }
 

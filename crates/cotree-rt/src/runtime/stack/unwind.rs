@@ -7,9 +7,8 @@
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::process::thread;
-use crate::runtime::stack::modules;
 use crate::runtime::stack::rules::{self, Rule};
-use crate::runtime::stack::walk;
+use crate::runtime::stack::{marks, modules};
 use crate::runtime::unit;
 use core::mem::MaybeUninit;
 use gimli::{
@@ -409,7 +408,7 @@ fn rule_of(entry: &FrameDescriptionEntry<Reader>, row: &Row, key: u64) -> Option
     } else if entry.is_signal_trampoline() {
         None
     } else {
-        Rule::of(row).map(|rule| if walk::is_leaping(key) { rule.uncommon() } else { rule })
+        Rule::of(row).map(|rule| if marks::is_leaping(key) { rule.uncommon() } else { rule })
     }
 }
 

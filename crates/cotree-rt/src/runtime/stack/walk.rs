@@ -4,10 +4,10 @@ use crate::layout::{Flags, INTERRUPTED};
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::process::units;
 use crate::runtime::record::registers::Registers;
-use crate::runtime::stack::detour;
 use crate::runtime::stack::unwind::{Cursor, Step};
-use core::ffi::c_void;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use crate::runtime::stack::{detour, marks};
+#[cfg(not(feature = "shared-library"))]
+use core::mem::MaybeUninit;
 
 /// More frames than any stack holds.
 const MOST_FRAMES: u64 = 1 << 28;
@@ -38,7 +38,7 @@ impl Frame {
     /// Counts the activation as abandoned (+1) or revived (−1), with what it has in registers.
     pub fn count(&self, registers: Option<&Registers>, delta: i64) {
         let (pc, tag) = self.key();
-        units::count(pc, tag, delta, registers);
+        units::frame(pc, tag, delta, registers);
         #[cfg(not(feature = "shared-library"))]
         crate::runtime::hooks::jump::ended(pc, self.sp, delta);
     }
@@ -116,7 +116,7 @@ impl Walk {
     #[inline(never)]
     fn interrupted_at(&mut self, pc: u64) {
         self.handler = true;
-        self.counting = units::is_counting(pc);
+        self.counting = units::is_recording_at(pc);
         self.look_for_accounting(pc);
     }
 
@@ -135,87 +135,13 @@ impl Walk {
     }
 
     fn look_for_accounting(&mut self, pc: u64) {
-        if is_leaping(pc) {
+        if marks::is_leaping(pc) {
             self.leaping = true;
-        } else if pc == &raw const cotree_rt_accounting_end as u64 {
+        } else if marks::is_accounting(pc) {
             self.accounting |= !core::mem::take(&mut self.leaping);
         } else {
-            self.accounting |= is_unwinder(pc);
+            self.accounting |= marks::is_unwinder(pc);
         }
-    }
-}
-
-/// Whether a jump that has been accounted for is under way in this frame: it can be taken back.
-#[cfg(not(feature = "shared-library"))]
-pub fn is_leaping(pc: u64) -> bool {
-    crate::runtime::hooks::jump::is_leaping(pc)
-}
-
-/// Whether the code is the unwinder's, which leaves frames some time after they have been accounted for.
-#[cfg(not(feature = "shared-library"))]
-fn is_unwinder(pc: u64) -> bool {
-    crate::runtime::hooks::landing::is_unwinder(pc)
-}
-
-/// Jumps are the executable's.
-#[cfg(feature = "shared-library")]
-pub fn is_leaping(_pc: u64) -> bool {
-    false
-}
-
-/// So are exceptions.
-#[cfg(feature = "shared-library")]
-fn is_unwinder(_pc: u64) -> bool {
-    false
-}
-
-unsafe extern "C" {
-    fn cotree_rt_accounting(act: unsafe extern "C" fn(*mut c_void), data: *mut c_void);
-    static cotree_rt_accounting_end: u8;
-}
-core::arch::global_asm!(
-    ".pushsection .text.cotree.accounting,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_accounting, cotree_rt_accounting_end",
-    ".globl cotree_rt_accounting, cotree_rt_accounting_end",
-    ".type cotree_rt_accounting,@function",
-    "cotree_rt_accounting:",
-    ".cfi_startproc",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "mov rax, rdi",
-    "mov rdi, rsi",
-    "call rax",
-    "cotree_rt_accounting_end:",
-    "add rsp, 8",
-    ".cfi_adjust_cfa_offset -8",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_accounting, .-cotree_rt_accounting",
-    ".popsection",
-);
-
-/// Accounts for frames of this thread in such a way that whoever interrupts that, and walks the same stack, sees it:
-/// [`Walk::is_accounting`].
-#[inline(always)]
-pub fn accounting<T>(act: impl FnOnce() -> T) -> T {
-    struct Slots<F, T>(ManuallyDrop<F>, MaybeUninit<T>);
-    unsafe extern "C" fn run<T, F: FnOnce() -> T>(data: *mut c_void) {
-        // SAFETY: the slots below, for the time of the call, which is the only one.
-        unsafe {
-            let slots = &mut *data.cast::<Slots<F, T>>();
-            slots.1.write(ManuallyDrop::take(&mut slots.0)());
-        }
-    }
-    fn runner<T, F: FnOnce() -> T>(_: &F) -> unsafe extern "C" fn(*mut c_void) {
-        run::<T, F>
-    }
-    let run = runner(&act);
-    let mut slots = Slots(ManuallyDrop::new(act), MaybeUninit::uninit());
-    // SAFETY: a function for that type of data, which writes the result.
-    unsafe {
-        cotree_rt_accounting(run, (&raw mut slots).cast());
-        slots.1.assume_init()
     }
 }
 
@@ -234,7 +160,7 @@ impl Walk {
         if self.ended {
             return None;
         }
-        if units::is_bottom(self.cursor.pc) {
+        if marks::is_bottom(self.cursor.pc) {
             self.ended = true;
             self.complete = true;
             return None;

@@ -1,0 +1,147 @@
+//! A copy of the profile in another file: what `cotree_dump` writes while the program goes on.
+
+use super::finish::seal;
+use super::profile;
+use crate::layout::{Flags, PAGE, RawHeader, State};
+use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::process::thread;
+use crate::runtime::record::early::Slot;
+use crate::runtime::record::{self, Activation, Rooms};
+use crate::runtime::slabs;
+use crate::runtime::slabs::segments::{self, Kind, Segment};
+use crate::runtime::stack::walk::Walk;
+use crate::runtime::unit::{self, Image};
+use core::ffi::c_int;
+
+/// The mapping of the copy. Recorders add to it what is not in the file of the profile, and the activations on the stack.
+pub struct ProfileCopy {
+    base: *mut u8,
+    len: usize,
+    /// Where the room of the next recorder begins.
+    room: usize,
+}
+
+impl ProfileCopy {
+    fn header(&mut self) -> &mut RawHeader {
+        // SAFETY: the mapping begins with a header page, and only this thread has it.
+        unsafe { &mut *self.base.cast() }
+    }
+
+    /// What readers have to know.
+    pub fn flag(&mut self, bits: u64) {
+        self.header().flags |= bits;
+    }
+
+    /// The table of early exits.
+    pub fn early_exits(&mut self) -> &[Slot] {
+        let slots = self.header().early_capacity as usize;
+        // SAFETY: copied with the header page, which it follows.
+        unsafe { core::slice::from_raw_parts(self.base.add(PAGE as usize).cast(), slots) }
+    }
+
+    /// Slab 0.
+    pub fn slab_zero(&mut self) -> *mut u64 {
+        // SAFETY: within the mapping.
+        unsafe { self.base.add(profile::slabs_offset() as usize).cast() }
+    }
+
+    /// Adds a segment in the room that the recorder has asked for, which is large enough.
+    pub fn add_segment(&mut self, kind: Kind, capacity: u64) -> Segment {
+        let (base, offset) = (self.base, self.room);
+        self.room += kind.size(capacity);
+        // SAFETY: behind all that was copied; the segment is used no longer than the mapping.
+        unsafe { segments::add_to_copy(base, offset as u64, kind, capacity, &mut self.header().segment_head) }
+    }
+
+    /// The newest segment of a kind.
+    pub fn newest_segment(&mut self, kind: Kind) -> Option<Segment> {
+        let head = self.header().segment_head;
+        // SAFETY: all segments of the file have been copied; they are used no longer than the mapping.
+        unsafe { segments::newest_in_copy(self.base, head, kind) }
+    }
+}
+
+impl Drop for ProfileCopy {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `write`, used no more.
+        unsafe { sys::unmap(self.base, self.len) };
+    }
+}
+
+/// Copies the profile into the file, with the frames of this thread accounted for in the copy.
+pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
+    let header = profile::header().ok_or(Errno(libc::EINVAL))?;
+    let front = profile::slabs_offset() as usize;
+    let stride = unit::stride();
+    let (slabs_end, segment_head) = {
+        let _held = slabs::lock();
+        (front + slabs::count() as usize * stride, profile::segment_head())
+    };
+    let rooms = Rooms::wanted(caller);
+    let slab_count = (slabs_end - front) / stride + rooms.total().div_ceil(stride);
+    let len = front + slab_count * stride;
+    sys::allocate(fd, 0, front as u64)?;
+    if len > slabs_end {
+        sys::allocate(fd, slabs_end as u64, (len - slabs_end) as u64)?;
+    }
+    if slabs::are_orphaned() {
+        sys::allocate(fd, front as u64, stride as u64)?;
+    }
+    sys::resize(fd, len as u64)?;
+    let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+    // SAFETY: a new range.
+    let base = unsafe { sys::map(core::ptr::null_mut(), len, prot, flags, fd, 0) }?;
+    let mut copy = ProfileCopy { base, len, room: slabs_end };
+    // SAFETY: header and table of early exits are one mapping of `front` bytes, and the copy is larger.
+    unsafe { core::ptr::copy_nonoverlapping(header.cast::<u8>(), base, front) };
+    copy.header().slab_count = slab_count as u64;
+    copy.header().segment_head = segment_head;
+    copy_slabs(&copy, fd, front, slabs_end)?;
+    rooms.fill(&mut copy);
+    account_for_stack(&mut copy, caller);
+    let others = thread::others().count() as u32;
+    if others > 0 {
+        copy.flag(Flags::THREADS_ALIVE);
+    }
+    if slabs::slab_zero_in_use() {
+        copy.flag(Flags::THREAD_UNREGISTERED);
+    }
+    seal(copy.header(), State::SNAPSHOT, others, |act| {
+        // SAFETY: the slabs of the copy.
+        act(unsafe { core::slice::from_raw_parts(base.add(front), len - front) }, 0);
+    });
+    Ok(())
+}
+
+/// Copies what is between these offsets. Parts of slabs that nobody touched stay holes.
+fn copy_slabs(copy: &ProfileCopy, fd: c_int, start: usize, end: usize) -> sys::Result<()> {
+    let (mut at, mut result) = (start, Ok(()));
+    slabs::for_each(&mut |slabs, zeros| {
+        let length = slabs.len().min(end - at);
+        if length > 0 && result.is_ok() {
+            result = sys::allocate(fd, at as u64, length as u64);
+        }
+        if result.is_err() {
+            return;
+        }
+        // SAFETY: `at` stays within the copy.
+        unsafe { core::ptr::copy_nonoverlapping(slabs.as_ptr(), copy.base.add(at), length) };
+        at = end.min(at + length + zeros);
+    });
+    result
+}
+
+/// The activations on this thread's stack count in the copy as if they ended here.
+fn account_for_stack(copy: &mut ProfileCopy, caller: &Caller) {
+    let mut walk = Walk::new(caller);
+    while let Some(frame) = walk.next() {
+        let (pc, tag) = frame.key();
+        if let Some(frame) = Activation::new(Image::get(), pc, tag, 1, walk.registers()) {
+            record::frame_in_copy(copy, &frame);
+        }
+    }
+    if !walk.is_complete() {
+        copy.flag(Flags::WALK_INCOMPLETE);
+    }
+}

@@ -1,0 +1,132 @@
+//! The names of the profile's file: the one that it has while the program runs, and the one that it gets in the end.
+
+use super::naming::{Facts, Path, Place};
+use super::profile;
+use crate::runtime::os::sys::{self, Errno};
+use core::cell::UnsafeCell;
+use core::ffi::c_int;
+
+/// Names and identity of the file; written only by start and fork, when no other thread uses them.
+struct Names {
+    place: Place,
+    name: Path,
+    live: Path,
+    identity: Option<(u64, u64)>,
+}
+
+struct Shared<T>(UnsafeCell<T>);
+// SAFETY: see Names.
+unsafe impl<T> Sync for Shared<T> {}
+
+static NAMES: Shared<Names> =
+    Shared(UnsafeCell::new(Names { place: Place::new(), name: Path::new(), live: Path::new(), identity: None }));
+
+#[allow(clippy::mut_from_ref)]
+fn names() -> &'static mut Names {
+    // SAFETY: start and fork run alone; everyone else only reads.
+    unsafe { &mut *NAMES.0.get() }
+}
+
+/// Chooses where profiles go.
+pub fn set_pattern(pattern: &[u8]) {
+    names().place.set(pattern);
+}
+
+/// Finds a free name and creates the file.
+pub fn create(child: bool) -> sys::Result<c_int> {
+    let names = names();
+    let fd = create_free(names, child)?;
+    names.identity = sys::identity(fd);
+    Ok(fd)
+}
+
+fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
+    let mut facts = Facts { process: profile::process(), attempt: 1, child };
+    loop {
+        names.place.expand(&facts, &mut names.name, &mut names.live);
+        let own_name = names.place.tells_processes_apart(&facts);
+        let name = names.name.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
+        // The profile takes its name in the end by renaming: what is no file must not be replaced by one.
+        match sys::file_type(name) {
+            None | Some(libc::S_IFREG) => {}
+            Some(libc::S_IFDIR) => return Err(Errno(libc::EISDIR)),
+            Some(_) => return Err(Errno(libc::EEXIST)),
+        }
+        if !(own_name && facts.attempt < 1000 && sys::exists(name)) {
+            let mut opened = open_exclusive(&names.live);
+            if opened == Err(Errno(libc::ENOENT)) {
+                names.live.make_parents();
+                opened = open_exclusive(&names.live);
+            }
+            match opened {
+                Err(Errno(libc::EEXIST)) if facts.attempt < 1000 => {}
+                _ => return opened,
+            }
+        }
+        facts.attempt += 1;
+    }
+}
+
+#[inline(never)]
+fn open_exclusive(live: &Path) -> sys::Result<c_int> {
+    let path = live.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
+    sys::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o666)
+}
+
+/// Opens the file again to let it grow, if one of its names still leads there.
+pub fn reopen() -> sys::Result<c_int> {
+    let mut failed = Errno(libc::ENOENT);
+    // It has its final name while an `exec` is under way that may yet fail.
+    for name in [&names().live, &names().name].into_iter().filter_map(Path::c_str) {
+        match sys::open(name, libc::O_RDWR, 0) {
+            Ok(fd) if sys::identity(fd) == names().identity => return Ok(fd),
+            Ok(fd) => sys::close(fd),
+            Err(Errno(libc::ENOENT)) => {}
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// Removes the file, if it has not got its final name.
+#[inline(never)]
+pub fn unlink() {
+    let _ = names().live.c_str().map(sys::unlink);
+}
+
+/// Creates the file once more under the name that it had, for a profile that was kept in memory.
+pub fn create_again() -> sys::Result<c_int> {
+    unlink();
+    open_exclusive(&names().live)
+}
+
+/// Gives the file its final name.
+pub fn finish() -> sys::Result<()> {
+    let names = names();
+    match (names.live.c_str(), names.name.c_str()) {
+        (Some(live), Some(name)) => sys::rename(live, name),
+        _ => Err(Errno(libc::ENAMETOOLONG)),
+    }
+}
+
+/// Takes [`finish`] back; the file goes if what was in memory is still there.
+pub fn take_back(in_memory: bool) {
+    let names = names();
+    if let (Some(live), Some(name)) = (names.live.c_str(), names.name.c_str()) {
+        if in_memory {
+            sys::unlink(name);
+        } else {
+            let _ = sys::rename(name, live);
+        }
+    }
+}
+
+/// The final name.
+pub fn final_name() -> &'static [u8] {
+    names().name.bytes()
+}
+
+/// The name while the program runs.
+pub fn live_name() -> &'static [u8] {
+    names().live.bytes()
+}

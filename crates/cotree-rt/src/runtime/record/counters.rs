@@ -1,0 +1,51 @@
+//! Counters: whatever the method, it counts in slabs, of which every thread has one ([`crate::runtime::slabs`]).
+
+use super::{Child, Recorder};
+use crate::layout::Flags;
+use crate::runtime::file::copy::ProfileCopy;
+use crate::runtime::file::profile;
+use crate::runtime::{slabs, unit};
+
+/// The recorder.
+pub struct Counters;
+
+impl Recorder for Counters {
+    type Walk = ();
+
+    #[inline(always)]
+    fn walk() -> Option<()> {
+        Some(())
+    }
+
+    fn thread_starts(thread: usize, thread_pointer: u64) {
+        if unit::threaded() {
+            slabs::give(thread, thread_pointer);
+        } else {
+            profile::flag(Flags::THREADS_UNEXPECTED);
+        }
+    }
+
+    fn thread_ends() {
+        slabs::verify_own();
+    }
+
+    fn forked(child: &Child) {
+        slabs::detach(child.thread, child.interrupted);
+    }
+
+    fn complete(alone: bool) {
+        if alone {
+            slabs::fold_orphans();
+        } else if slabs::are_orphaned() {
+            profile::flag(Flags::SLAB_SHARED);
+        }
+    }
+
+    fn clear() {
+        slabs::clear();
+    }
+
+    fn copy(copy: &mut ProfileCopy, _room: usize) {
+        slabs::add_orphans(copy.slab_zero());
+    }
+}

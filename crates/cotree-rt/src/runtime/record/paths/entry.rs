@@ -1,0 +1,120 @@
+//! `__cotree_path` and `__cotree_path_metric`: generated code calls them to count a path whose bucket its slab does not lead
+//! to.
+
+use super::table::{self, Bucket};
+use crate::runtime::unit;
+use core::arch::{asm, global_asm};
+
+/// A stub that preserves all but r11 and vector registers (LLVM's `preserve_mostcc`). Walks know it by its range.
+macro_rules! stub {
+    ($name:literal, $end:literal, $count:path) => {
+        global_asm!(
+            concat!(".pushsection .text.cotree.", $name, ",\"ax\",@progbits"),
+            ".p2align 4",
+            concat!(".hidden ", $name),
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ",@function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "endbr64",
+            "push rax",
+            ".cfi_adjust_cfa_offset 8",
+            "push rcx",
+            ".cfi_adjust_cfa_offset 8",
+            "push rdx",
+            ".cfi_adjust_cfa_offset 8",
+            "push rsi",
+            ".cfi_adjust_cfa_offset 8",
+            "push rdi",
+            ".cfi_adjust_cfa_offset 8",
+            "push r8",
+            ".cfi_adjust_cfa_offset 8",
+            "push r9",
+            ".cfi_adjust_cfa_offset 8",
+            "push r10",
+            ".cfi_adjust_cfa_offset 8",
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "call {count}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r10",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r9",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r8",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdi",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rsi",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rcx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rax",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            concat!(".hidden ", $end),
+            concat!(".globl ", $end),
+            concat!($end, ":"),
+            concat!(".size ", $name, ", ", $end, " - ", $name),
+            ".popsection",
+            count = sym $count,
+        );
+    };
+}
+stub!("__cotree_path", "cotree_rt_path_end", count_path);
+stub!("__cotree_path_metric", "cotree_rt_path_metric_end", count_path_with);
+
+unsafe extern "C" {
+    fn __cotree_path();
+    fn __cotree_path_metric();
+    static cotree_rt_path_end: u8;
+    static cotree_rt_path_metric_end: u8;
+}
+
+/// Whether the code address is in a stub: then the frame's caller was interrupted while it counted a path.
+pub fn contains(pc: u64) -> bool {
+    let within = |start: unsafe extern "C" fn(), end: *const u8| (start as usize as u64..end as u64).contains(&pc);
+    within(__cotree_path, &raw const cotree_rt_path_end)
+        || within(__cotree_path_metric, &raw const cotree_rt_path_metric_end)
+}
+
+/// In the place of a function: there is nothing to count.
+const NOWHERE: u64 = u64::MAX;
+
+/// `function` is its number in the unit, `path` 1 + the path's number, `cache` that of the slab's word that is to lead to the
+/// bucket.
+unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
+    count_one(function, path, cache);
+}
+
+/// The same, and adds to the path's sum.
+unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amount: u64) {
+    if let Some(bucket) = count_one(function, path, cache) {
+        // SAFETY: a bucket's sum; one instruction, as below.
+        unsafe { asm!("add qword ptr [{}], {}", in(reg) bucket.metric.as_ptr(), in(reg) amount, options(nostack)) };
+    }
+}
+
+#[inline(always)]
+fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
+    if function == NOWHERE {
+        return None;
+    }
+    let epoch = table::epoch();
+    let bucket = table::known(function + 1, path).or_else(|| table::bucket(function + 1, path))?;
+    // One instruction: a signal handler may count the same.
+    // SAFETY: a bucket's count.
+    unsafe { asm!("inc qword ptr [{}]", in(reg) bucket.count.as_ptr(), options(nostack)) };
+    if table::epoch() == epoch {
+        let slab = unit::own_slab();
+        // SAFETY: a word of the slab.
+        unsafe {
+            slab.add(cache as usize).write_volatile((bucket as *const Bucket as u64).wrapping_sub(unit::zeros(slab)))
+        };
+    }
+    Some(bucket)
+}
