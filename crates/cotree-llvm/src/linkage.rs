@@ -5,12 +5,12 @@
 //! copies carry counters of their own) or plain declarations.
 
 use crate::ffi::*;
+use crate::ir::{Alias, At, Global, Value};
 use crate::module::Module;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMTypeKind, LLVMVisibility};
+use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
-use std::ptr;
 
 /// The linker's verdict on one symbol of a module, as this crate needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,267 +34,152 @@ pub struct SymbolVerdict {
     pub referenced_elsewhere: bool,
 }
 
-/// What kind of value a name stands for.
-#[derive(Clone, Copy)]
-enum Global {
-    Function(LLVMValueRef),
-    Variable(LLVMValueRef),
-    Alias(LLVMValueRef),
-}
-
-impl Global {
-    /// What the module has of that name.
-    fn named(module: &Module, name: &CStr) -> Option<Self> {
-        // SAFETY: lookups by a NUL-terminated name in a valid module.
-        let [function, variable, alias] = unsafe {
-            [
-                LLVMGetNamedFunction(module.raw, name.as_ptr()),
-                LLVMGetNamedGlobal(module.raw, name.as_ptr()),
-                LLVMGetNamedGlobalAlias(module.raw, name.as_ptr(), name.count_bytes()),
-            ]
-        };
-        if !function.is_null() {
-            Some(Self::Function(function))
-        } else if !variable.is_null() {
-            Some(Self::Variable(variable))
-        } else if !alias.is_null() {
-            Some(Self::Alias(alias))
-        } else {
-            None // an ifunc, or a symbol of module assembly: they stay as they are
-        }
-    }
-
-    fn value(self) -> LLVMValueRef {
-        match self {
-            Self::Function(value) | Self::Variable(value) | Self::Alias(value) => value,
-        }
-    }
-}
-
 /// Applies the verdicts to the module's linkage, visibility and comdats.
 pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
     let pinned = pinned(module);
     let (mut lost, mut seen) = (Vec::new(), HashSet::new());
     for symbol in symbols {
         let Ok(name) = CString::new(symbol.ir_name.as_str()) else { continue };
-        let Some(global) = Global::named(module, &name) else { continue };
-        let value = global.value();
-        // SAFETY: `value` is a global of the module.
-        let (defined, linkage) = unsafe { (LLVMIsDeclaration(value) == 0, LLVMGetLinkage(value)) };
-        if !defined {
-            continue;
-        }
+        let Some(global) = module.global(&name).filter(|global| !global.is_declaration()) else { continue };
         match symbol.verdict {
-            Verdict::Keep => keep(value, linkage),
-            // SAFETY: `value` is a global of the module.
-            Verdict::OnlyBitcode if pinned.contains(&symbol.ir_name) || unsafe { in_a_set(value) } => {
-                keep(value, linkage)
-            }
-            Verdict::OnlyBitcode => narrow(value, linkage, symbol.referenced_elsewhere),
-            Verdict::Lost if seen.insert(value) => lost.push((global, linkage, name)),
+            Verdict::Keep => keep(global),
+            Verdict::OnlyBitcode if pinned.contains(&symbol.ir_name) || in_a_set(global) => keep(global),
+            Verdict::OnlyBitcode => narrow(global, symbol.referenced_elsewhere),
+            Verdict::Lost if seen.insert(global) => lost.push((global, name)),
             Verdict::Lost => {} // by assembly of the module, too
         }
     }
     // Aliases first: what they leave behind has fewer names.
-    let (aliases, others): (Vec<_>, Vec<_>) = lost.into_iter().partition(|(g, ..)| matches!(g, Global::Alias(_)));
+    let (aliases, others): (Vec<_>, Vec<_>) = lost.into_iter().partition(|(global, _)| global.is_alias());
     let mut names = if aliases.is_empty() && others.is_empty() { HashMap::new() } else { aliases_of(module) };
-    for (global, linkage, name) in aliases.into_iter().chain(others) {
-        drop_definition(module, global, linkage, &name, &mut names);
+    for (global, name) in aliases.into_iter().chain(others) {
+        drop_definition(module, global, &name, &mut names);
     }
 }
 
 /// The prevailing copy of an inline function must be emitted even if this module does not use it.
-fn keep(value: LLVMValueRef, linkage: LLVMLinkage) {
-    // SAFETY: `value` is a global definition.
-    unsafe {
-        match linkage {
-            LLVMLinkage::LLVMLinkOnceODRLinkage => LLVMSetLinkage(value, LLVMLinkage::LLVMWeakODRLinkage),
-            LLVMLinkage::LLVMLinkOnceAnyLinkage => LLVMSetLinkage(value, LLVMLinkage::LLVMWeakAnyLinkage),
-            _ => {}
-        }
+fn keep(global: Global<'_>) {
+    match global.linkage() {
+        LLVMLinkage::LLVMLinkOnceODRLinkage => global.set_linkage(LLVMLinkage::LLVMWeakODRLinkage),
+        LLVMLinkage::LLVMLinkOnceAnyLinkage => global.set_linkage(LLVMLinkage::LLVMWeakAnyLinkage),
+        _ => {}
     }
 }
 
-fn narrow(value: LLVMValueRef, linkage: LLVMLinkage, referenced_elsewhere: bool) {
-    // SAFETY: `value` is a global definition; a common symbol cannot be internal, so it stays common and hidden.
-    unsafe {
-        let common = matches!(linkage, LLVMLinkage::LLVMCommonLinkage);
-        if referenced_elsewhere || common {
-            keep(value, linkage);
-            LLVMSetVisibility(value, LLVMVisibility::LLVMHiddenVisibility);
+fn narrow(global: Global<'_>, referenced_elsewhere: bool) {
+    // A common symbol cannot be internal, so it stays common and hidden.
+    let common = matches!(global.linkage(), LLVMLinkage::LLVMCommonLinkage);
+    if referenced_elsewhere || common {
+        keep(global);
+        global.set_visibility(LLVMVisibility::LLVMHiddenVisibility);
+    } else {
+        // Local symbols have default visibility and do not decide over a comdat.
+        global.set_visibility(LLVMVisibility::LLVMDefaultVisibility);
+        global.set_linkage(LLVMLinkage::LLVMInternalLinkage);
+        global.leave_comdat();
+    }
+}
+
+/// Takes a definition away that lost. Linkages and comdats are set in an order that never leaves a combination that is not valid.
+fn drop_definition<'m>(module: &'m Module, global: Global<'m>, name: &CStr, names: &mut Aliases<'m>) {
+    let same_everywhere =
+        matches!(global.linkage(), LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
+    let aliases = names.remove(&global.into()).unwrap_or_default();
+    if let Some(alias) = global.as_alias() {
+        let target = alias.target();
+        declare_in_place_of(module, global, &aliases, target, name);
+        let left = names.entry(target).or_default();
+        left.retain(|&other| other != alias);
+        left.extend(aliases);
+        // The interface in C deletes no aliases. Nobody uses what is left of it, and its target may become a declaration.
+        alias.set_visibility(LLVMVisibility::LLVMDefaultVisibility);
+        alias.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
+        let address_space = alias.ty().address_space().unwrap_or_default();
+        alias.set_target(module.private_variable(module.int8().zero(), address_space));
+    } else if !aliases.is_empty() {
+        // By its other names it is this very definition still.
+        global.leave_comdat();
+        declare_in_place_of(module, global, &aliases, global.into(), name);
+        global.set_name(&format!("{}.1", name.to_string_lossy()));
+        global.set_visibility(LLVMVisibility::LLVMDefaultVisibility);
+        global.set_linkage(LLVMLinkage::LLVMInternalLinkage);
+    } else if let Some(function) = global.as_function() {
+        function.leave_comdat();
+        function.set_linkage(LLVMLinkage::LLVMAvailableExternallyLinkage);
+        if !same_everywhere {
+            // Another body will run: nobody may look into this one.
+            function.add_attribute(At::Function, module.attribute("noinline"));
+            function.add_attribute(At::Function, module.attribute("optnone"));
+            for attribute in ["alwaysinline", "optsize", "minsize"] {
+                function.remove_attribute(At::Function, attribute);
+            }
+        }
+    } else if let Some(variable) = global.as_variable() {
+        variable.leave_comdat();
+        if same_everywhere && variable.is_read_only() {
+            variable.set_linkage(LLVMLinkage::LLVMAvailableExternallyLinkage);
         } else {
-            // Local symbols have default visibility and do not decide over a comdat.
-            LLVMSetVisibility(value, LLVMVisibility::LLVMDefaultVisibility);
-            LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
-            if LLVMIsAGlobalAlias(value).is_null() {
-                LLVMSetComdat(value, ptr::null_mut());
-            }
+            variable.undefine();
+            variable.set_linkage(LLVMLinkage::LLVMExternalLinkage);
         }
     }
 }
 
-fn drop_definition(module: &Module, global: Global, linkage: LLVMLinkage, name: &CStr, names: &mut Aliases) {
-    let same_everywhere = matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
-    // SAFETY: all values belong to the module; linkages and comdats are set in an order that never leaves an invalid
-    // combination for a later pass.
-    unsafe {
-        let aliases = names.remove(&global.value()).unwrap_or_default();
-        match global {
-            Global::Function(value) | Global::Variable(value) if !aliases.is_empty() => {
-                // By its other names it is this very definition still.
-                LLVMSetComdat(value, ptr::null_mut());
-                declare_in_place_of(module, value, &aliases, value, name);
-                let own = [name.to_bytes(), b".1"].concat();
-                LLVMSetValueName2(value, own.as_ptr().cast(), own.len());
-                LLVMSetVisibility(value, LLVMVisibility::LLVMDefaultVisibility);
-                LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
-            }
-            Global::Function(function) => {
-                LLVMSetComdat(function, ptr::null_mut());
-                LLVMSetLinkage(function, LLVMLinkage::LLVMAvailableExternallyLinkage);
-                if !same_everywhere {
-                    // Another body will run: nobody may look into this one.
-                    add_function_attribute(module, function, "noinline");
-                    add_function_attribute(module, function, "optnone");
-                    remove_function_attributes(module, function, &["alwaysinline", "optsize", "minsize"]);
-                }
-            }
-            Global::Variable(variable) => {
-                LLVMSetComdat(variable, ptr::null_mut());
-                if same_everywhere && LLVMIsGlobalConstant(variable) != 0 {
-                    LLVMSetLinkage(variable, LLVMLinkage::LLVMAvailableExternallyLinkage);
-                } else {
-                    LLVMSetInitializer(variable, ptr::null_mut());
-                    LLVMSetLinkage(variable, LLVMLinkage::LLVMExternalLinkage);
-                }
-            }
-            Global::Alias(alias) => {
-                let target = LLVMAliasGetAliasee(alias);
-                declare_in_place_of(module, alias, &aliases, target, name);
-                let left = names.entry(target).or_default();
-                left.retain(|&other| other != alias);
-                left.extend(aliases);
-                // The interface in C deletes no aliases. What is left of it is of nobody's use, and its target may become a declaration.
-                let nothing = LLVMAddGlobal(module.raw, LLVMInt8TypeInContext(module.context), c"".as_ptr());
-                LLVMSetInitializer(nothing, LLVMConstNull(LLVMInt8TypeInContext(module.context)));
-                LLVMSetLinkage(nothing, LLVMLinkage::LLVMPrivateLinkage);
-                LLVMSetVisibility(alias, LLVMVisibility::LLVMDefaultVisibility);
-                LLVMSetLinkage(alias, LLVMLinkage::LLVMPrivateLinkage);
-                LLVMAliasSetAliasee(alias, nothing);
-            }
-        }
-    }
-}
-
-/// Gives the name of a definition to a declaration, and its uses, but for those by other names of it: `aliases` stand for `target` then.
-///
-/// # Safety
-/// All values must be of the module, and `aliases` those of `value`.
-unsafe fn declare_in_place_of(
-    module: &Module,
-    value: LLVMValueRef,
-    aliases: &[LLVMValueRef],
-    target: LLVMValueRef,
+/// Gives the name of a definition to a declaration, and its uses, but for those by its aliases: these stand for `target` then.
+fn declare_in_place_of<'m>(
+    module: &'m Module,
+    global: Global<'m>,
+    aliases: &[Alias<'m>],
+    target: Value<'m>,
     name: &CStr,
 ) {
-    // SAFETY: the caller's promise. LLVM lets an alias stand for a declaration until it is looked at.
-    unsafe {
-        let ty = LLVMGlobalGetValueType(value);
-        let visibility = LLVMGetVisibility(value);
-        LLVMSetValueName2(value, c"".as_ptr(), 0);
-        let object = aliased(target);
-        let declaration = if matches!(LLVMGetTypeKind(ty), LLVMTypeKind::LLVMFunctionTypeKind) {
-            let declaration = LLVMAddFunction(module.raw, name.as_ptr(), ty);
-            if !LLVMIsAFunction(object).is_null() {
-                // Some have names of their own in objects.
-                LLVMSetFunctionCallConv(declaration, LLVMGetFunctionCallConv(object));
-            }
-            declaration
-        } else {
-            let declaration = LLVMAddGlobal(module.raw, ty, name.as_ptr());
-            if !LLVMIsAGlobalVariable(object).is_null() && LLVMIsThreadLocal(object) != 0 {
-                LLVMSetThreadLocalMode(declaration, LLVMThreadLocalMode::LLVMGeneralDynamicTLSModel);
-            }
-            declaration
-        };
-        LLVMSetVisibility(declaration, visibility);
-        LLVMReplaceAllUsesWith(value, declaration);
-        for &alias in aliases {
-            LLVMAliasSetAliasee(alias, target);
-        }
+    let visibility = global.visibility();
+    global.set_name("");
+    let object = target.behind_aliases();
+    let declaration = module.declare_like(name, global);
+    if let (Some(declared), Some(defined)) = (declaration.as_function(), object.as_function()) {
+        // Some have names of their own in objects.
+        declared.set_convention(defined.convention());
     }
-}
-
-/// What is behind all aliases of a value.
-///
-/// # Safety
-/// `value` must be valid.
-unsafe fn aliased(mut value: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: what an alias stands for is valid, and no alias stands for itself.
-    unsafe {
-        while !LLVMIsAGlobalAlias(value).is_null() {
-            value = LLVMAliasGetAliasee(value);
-        }
+    if let (Some(declared), Some(defined)) = (declaration.as_variable(), object.as_variable())
+        && defined.is_thread_local()
+    {
+        declared.set_thread_local(LLVMThreadLocalMode::LLVMGeneralDynamicTLSModel);
     }
-    value
+    declaration.set_visibility(visibility);
+    global.replace_uses(declaration);
+    // LLVM lets an alias stand for a declaration until it is looked at.
+    for alias in aliases {
+        alias.set_target(target);
+    }
 }
 
 /// The aliases that stand for each value.
-type Aliases = HashMap<LLVMValueRef, Vec<LLVMValueRef>>;
+type Aliases<'m> = HashMap<Value<'m>, Vec<Alias<'m>>>;
 
 /// All aliases of the module, by what they stand for.
-fn aliases_of(module: &Module) -> Aliases {
+fn aliases_of(module: &Module) -> Aliases<'_> {
     let mut aliases = Aliases::new();
-    // SAFETY: each alias is of the module, until LLVM returns null.
-    unsafe {
-        let mut alias = LLVMGetFirstGlobalAlias(module.raw);
-        while !alias.is_null() {
-            aliases.entry(LLVMAliasGetAliasee(alias)).or_default().push(alias);
-            alias = LLVMGetNextGlobalAlias(alias);
-        }
+    for alias in module.aliases() {
+        aliases.entry(alias.target()).or_default().push(alias);
     }
     aliases
 }
 
 /// Is it in a section whose name is a C identifier? The linker defines `__start_NAME` and `__stop_NAME` for those, and
 /// programs walk what lies between: everything in it is used, though nobody names it.
-///
-/// # Safety
-/// `value` must be a global.
-unsafe fn in_a_set(value: LLVMValueRef) -> bool {
-    // SAFETY: aliases have no section of their own; for others LLVM returns null or a string.
-    unsafe {
-        if !LLVMIsAGlobalAlias(value).is_null() {
-            return false;
-        }
-        let section = LLVMGetSection(value);
-        if section.is_null() {
-            return false;
-        }
-        let name = CStr::from_ptr(section).to_bytes();
-        !name.is_empty() && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') && !name[0].is_ascii_digit()
-    }
+fn in_a_set(global: Global<'_>) -> bool {
+    global.section().is_some_and(|name| {
+        let name = name.as_bytes();
+        name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') && !name[0].is_ascii_digit()
+    })
 }
 
 /// Names in `llvm.used` and `llvm.compiler.used`: somebody (assembly, the author) counts on them as they are.
 fn pinned(module: &Module) -> HashSet<String> {
-    let mut names = HashSet::new();
-    for list in [c"llvm.used", c"llvm.compiler.used"] {
-        // SAFETY: both lists are arrays of pointers to globals; anything else is skipped.
-        unsafe {
-            let variable = LLVMGetNamedGlobal(module.raw, list.as_ptr());
-            if variable.is_null() {
-                continue;
-            }
-            let array = LLVMGetInitializer(variable);
-            if array.is_null() {
-                continue;
-            }
-            let count = u32::try_from(LLVMGetNumOperands(array)).unwrap_or(0);
-            names.extend((0..count).map(|i| value_name(LLVMGetOperand(array, i))));
-        }
-    }
-    names
+    let lists = [c"llvm.used", c"llvm.compiler.used"];
+    let arrays = lists.iter().filter_map(|list| module.variable(list)?.initial_value());
+    arrays.flat_map(Value::operands).map(Value::name).collect()
 }
 
 /// The name of a value; empty if it has none.
@@ -315,24 +200,6 @@ pub(crate) unsafe fn value_name(value: LLVMValueRef) -> String {
 
 /// Index of a function's own attributes (not its return value's or parameters').
 pub(crate) const FUNCTION_INDEX: u32 = u32::MAX;
-
-/// # Safety
-/// `function` must be a function of the module.
-pub(crate) unsafe fn add_function_attribute(module: &Module, function: LLVMValueRef, name: &str) {
-    // SAFETY: an enum attribute without a value is valid on any function.
-    unsafe {
-        LLVMAddAttributeAtIndex(function, FUNCTION_INDEX, enum_attribute(module, name));
-    }
-}
-
-/// # Safety
-/// `function` must be a function of the module.
-pub(crate) unsafe fn remove_function_attributes(_module: &Module, function: LLVMValueRef, names: &[&str]) {
-    for name in names {
-        // SAFETY: removing an attribute that is not there does nothing.
-        unsafe { LLVMRemoveEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind(name)) };
-    }
-}
 
 /// The number of an enum attribute.
 pub(crate) fn attribute_kind(name: &str) -> u32 {

@@ -76,6 +76,7 @@ table! {
     fn LLVMGetGlobalIFuncResolver(i_func: LLVMValueRef) -> LLVMValueRef;
     fn LLVMAddFunction(m: LLVMModuleRef, name: *const c_char, function_ty: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMAddGlobal(m: LLVMModuleRef, ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMAddGlobalInAddressSpace(m: LLVMModuleRef, ty: LLVMTypeRef, name: *const c_char, address_space: c_uint) -> LLVMValueRef;
     fn LLVMDeleteGlobal(global_var: LLVMValueRef);
     fn LLVMSetInitializer(global_var: LLVMValueRef, constant_val: LLVMValueRef);
     fn LLVMGetInitializer(global_var: LLVMValueRef) -> LLVMValueRef;

@@ -70,6 +70,23 @@ impl<'m> Function<'m> {
         unsafe { LLVMSetFunctionCallConv(self.raw(), convention) };
     }
 
+    /// Whether something stands before its first instruction.
+    #[must_use]
+    pub fn has_prefix(self) -> bool {
+        // SAFETY: a function.
+        unsafe { LLVMHasPrefixData(self.raw()) != 0 }
+    }
+
+    /// Puts something before its first instruction.
+    ///
+    /// # Panics
+    /// If that is no constant of the same module.
+    pub fn set_prefix(self, prefix: Value<'m>) {
+        assert!(prefix.is_constant() && prefix.ty().context() == self.ty().context(), "a constant of the same module");
+        // SAFETY: a function, and a constant of its context.
+        unsafe { LLVMSetPrefixData(self.raw(), prefix.raw()) };
+    }
+
     /// The address of one of its blocks.
     ///
     /// # Panics

@@ -14,6 +14,7 @@
 //!
 //! A file per kind of object, as in bpf-linker.
 
+mod alias;
 mod attribute;
 mod block;
 mod builder;
@@ -26,6 +27,7 @@ mod metadata;
 mod types;
 mod value;
 
+pub use alias::Alias;
 pub use attribute::{At, Attribute};
 pub use block::Block;
 pub use builder::Builder;
@@ -67,7 +69,7 @@ macro_rules! into_value {
         }
     )*};
 }
-into_value!(Instruction, Phi, Call, Global, Function, Variable);
+into_value!(Instruction, Phi, Call, Global, Function, Variable, Alias);
 
 /// A string of LLVM's as ours.
 ///

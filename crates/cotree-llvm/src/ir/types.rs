@@ -164,6 +164,20 @@ impl Module {
         unsafe { Type::from_raw(LLVMVoidTypeInContext(self.context)) }
     }
 
+    /// The constant structure of these constants.
+    ///
+    /// # Panics
+    /// If one is no constant of this module.
+    #[must_use]
+    pub fn structure<'m>(&'m self, fields: &[Value<'m>]) -> Value<'m> {
+        assert!(fields.iter().all(|field| field.is_constant() && self.owns(*field)), "constants of this module");
+        let mut raw: Vec<LLVMValueRef> = fields.iter().map(|field| field.raw()).collect();
+        // SAFETY: as many constants of this context as LLVM is told of.
+        let structure = unsafe { LLVMConstStructInContext(self.context, raw.as_mut_ptr(), count(raw.len()), 0) };
+        // SAFETY: constants live as long as their context.
+        unsafe { Value::from_raw(structure) }.expect("constants exist")
+    }
+
     /// The type of truth values.
     #[must_use]
     pub fn int1(&self) -> Type<'_> {
