@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     /// Measure nothing, only write bench/RESULTS.md from bench/results.json and bench/NOTES.md
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["only", "build", "tool", "peers", "time", "quick"])]
     page: bool,
     /// Compare totals with bench/results.json of this revision
     #[arg(long, value_name = "REVISION", default_value = "HEAD")]
@@ -103,13 +103,15 @@ impl Args {
 pub fn run(args: &Args) -> Result<bool> {
     let start = Instant::now();
     ensure!(tools::find("valgrind").is_some(), "valgrind is not installed: `cargo xtask test` installs it");
-    let context = Context::new(workspace::cotree(args.cotree.clone())?, false)?;
+    // A page is made without a cotree.
+    let cotree = if args.page { workspace::built_cotree() } else { workspace::cotree(args.cotree.clone())? };
+    let context = Context::new(cotree, false)?;
     let all = subject::all(&context.sources, args.quick)?;
     let programs: Vec<&Workloads> = all.iter().filter(|program| args.wants_program(program)).collect();
     ensure!(!programs.is_empty(), "no program has such a name");
     let mut store = Store::open(&context, args.quick)?;
     let before = if args.quick { Some(Store::open(&context, true)?) } else { store.at(&args.before)? };
-    let (variants, missing) = variants::available(&context)?;
+    let (variants, missing) = if args.page { (variants::table(), Vec::new()) } else { variants::available(&context)? };
     let wanted = |variant: &Variant| args.wants_build(variant, &variants);
     let mut failures = Vec::new();
     if !args.page {
@@ -131,15 +133,20 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let mut differences = String::new();
     Comparison::new(&programs, &variants, before.as_ref(), &store).write(args.peers, &mut differences)?;
-    println!("\nOverhead by instructions, before ({}) and now:\n\n{differences}", args.before);
+    let then = if args.quick { "the last --quick" } else { &args.before };
+    println!("\nOverhead by instructions, before ({then}) and now:\n\n{differences}");
     for failure in &failures {
         println!("FAIL  {failure}");
     }
     if args.page || (args.wants_all() && failures.is_empty()) {
         println!("written: {}", page.save()?.display());
     }
+    let different = page.different();
+    for program in &different {
+        println!("FAIL  prints something else than most builds: {program}");
+    }
     println!("{:.0} s", start.elapsed().as_secs_f64());
-    Ok(failures.is_empty())
+    Ok(failures.is_empty() && different.is_empty())
 }
 
 /// The step that needs a quiet machine. Says what failed.

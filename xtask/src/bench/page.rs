@@ -37,6 +37,13 @@ impl Page<'_> {
         Ok(file)
     }
 
+    /// Programs, and those of their builds that print or return something else than most.
+    pub fn different(&self) -> Vec<String> {
+        let programs = Results::new(self.programs, self.variants, self.store).programs;
+        let different = programs.iter().filter(|program| !program.different().is_empty());
+        different.map(|program| format!("{} ({})", program.name, program.different().join(", "))).collect()
+    }
+
     /// All tables, without the notes.
     pub fn text(&self) -> Result<String> {
         let (sets, programs): (Vec<&Workloads>, Vec<&Workloads>) =
@@ -44,10 +51,7 @@ impl Page<'_> {
         let results = Results::new(&programs, self.variants, self.store);
         let sets = Results::new(&sets, self.variants, self.store);
         let mut text = self.heading()?;
-        let different: Vec<String> = (results.programs.iter().chain(&sets.programs))
-            .filter(|program| !program.different().is_empty())
-            .map(|program| format!("{} ({})", program.name, program.different().join(", ")))
-            .collect();
+        let different = self.different();
         if different.is_empty() {
             text += "All builds of a program printed the same and ended with the same status.\n\n";
         } else {

@@ -6,7 +6,7 @@ use super::variants::{self, Tool, Variant};
 use crate::table::Table;
 use std::fmt::Write;
 
-/// Has the variant its place in this table?
+/// Whether a build has a column in a table.
 type Belongs = fn(&Variant) -> bool;
 
 impl Results {
