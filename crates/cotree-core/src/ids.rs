@@ -41,6 +41,11 @@ macro_rules! id {
 }
 
 id!(
+    /// A function of a link unit, in the order of [`crate::facts::ProgramMap::functions`].
+    FunctionId,
+    "f"
+);
+id!(
     /// A basic block (vertex) of one function's control-flow graph. `Block(0)` is the entry.
     Block,
     "b"

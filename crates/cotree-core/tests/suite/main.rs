@@ -16,6 +16,7 @@ mod path_refusal;
 mod paths;
 mod placement;
 mod prediction;
+mod program_runs;
 mod programs;
 mod promotion;
 mod random;

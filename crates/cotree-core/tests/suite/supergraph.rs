@@ -1,11 +1,11 @@
 //! Entries that follow from callers, against brute-force truth: random programs run, and every count must be recovered.
 
-use crate::programs::{Program, programs};
+use crate::programs::{Life, Program, programs};
 use crate::random;
 use cotree_core::affine::Trades;
 use cotree_core::facts::Function;
-use cotree_core::ids::Block;
-use cotree_core::interpret::{observe, run};
+use cotree_core::ids::{Block, FunctionId};
+use cotree_core::interpret::FunctionTruth;
 use cotree_core::method::counters::entries::{Measured, Recovered, recover};
 use cotree_core::method::counters::{CounterError, edge};
 use cotree_core::plan::{CallPoint, CounterKey, CounterPlan, DerivedEntry, Measure};
@@ -49,20 +49,18 @@ struct Outcome {
 }
 
 fn outcome(program: &Program, seed: u64) -> Option<Outcome> {
-    let walks = program.run(seed)?;
+    let script = program.script(seed, Life { threads: 1 + seed as usize % 2, signals: false, jumps_anywhere: true })?;
     let (plans, entries) = plan(program, |n| (seed.rotate_left((n % 64) as u32) % 17) as f64);
-    let mut early = Vec::new();
-    let mut truth = Vec::new();
-    let mut counts = Vec::new();
-    let mut saved = 0;
-    for (f, (function, graph)) in program.functions.iter().zip(&program.graphs).enumerate() {
-        let (profile, exits) = observe(function, graph, &walks[f]).unwrap();
-        truth.push(profile);
-        early.push(exits);
-        counts.push(run(function, graph, &plans[f], &walks[f]).unwrap());
-        saved +=
-            edge::plan(function, graph, &Weighting::uniform(graph)).key.measures.len() - plans[f].key.measures.len();
-    }
+    let run = program.process().with_plans(&plans).run(&script).unwrap();
+    let truth: Vec<_> = run.truth.functions.iter().map(FunctionTruth::profile).collect();
+    let early: Vec<_> = run.truth.functions.iter().map(FunctionTruth::early).collect();
+    let counts: Vec<_> = (0..plans.len()).map(|f| run.counts(FunctionId::new(f)).counters).collect();
+    let saved = |f: usize| {
+        let graph = &program.graphs[f];
+        let alone = edge::plan(&program.functions[f], graph, &Weighting::uniform(graph));
+        alone.key.measures.len() - plans[f].key.measures.len()
+    };
+    let saved = (0..plans.len()).map(saved).sum();
     let measured: Vec<_> = (0..program.functions.len())
         .map(|f| {
             Some(Measured { function: &program.functions[f], key: &plans[f].key, counts: &counts[f], early: &early[f] })

@@ -1,11 +1,11 @@
 //! Random programs, and runs of them: functions that call each other at call sites and between them, that end by `exit`,
-//! jump and throw over each other, and have their counters reset in the middle.
+//! jump and throw over each other, handle signals, fork, and have several threads.
 
 use crate::random;
 use cotree_core::cfg::Cfg;
-use cotree_core::facts::{EdgeFacts, EdgeKind, Function};
-use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::interpret::{From, Until, Walk};
+use cotree_core::facts::{Call as Facts, Callee, EdgeFacts, EdgeKind, Function};
+use cotree_core::ids::{Block, FunctionId};
+use cotree_core::interpret::{Action, Conduct, Process, Thread, script};
 use cotree_core::plan::CallPoint;
 use proptest::prelude::*;
 
@@ -25,11 +25,32 @@ pub struct Program {
     pub calls: Vec<Call>,
     /// Functions that are called from outside, too.
     pub roots: Vec<bool>,
+    /// Per function and call, the callees.
+    callees: Vec<Vec<Vec<FunctionId>>>,
+}
+
+/// How a program runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Life {
+    pub threads: usize,
+    /// Functions called from outside handle signals, too.
+    pub signals: bool,
+    /// A `longjmp` goes to any call site, not just to where one returned that may return twice.
+    pub jumps_anywhere: bool,
 }
 
 /// Programs of up to five functions.
 pub fn programs() -> impl Strategy<Value = (Program, u64)> {
-    let functions = prop::collection::vec(random::functions(6).prop_map(with_ways_out), 1..=5);
+    programs_of(random::functions(6))
+}
+
+/// The same, of functions as LLVM could have made them.
+pub fn programs_of_llvm() -> impl Strategy<Value = (Program, u64)> {
+    programs_of(random::functions_of_llvm())
+}
+
+fn programs_of(functions: impl Strategy<Value = Function>) -> impl Strategy<Value = (Program, u64)> {
+    let functions = prop::collection::vec(functions.prop_map(with_ways_out), 1..=5);
     let calls = prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>(), any::<bool>()), 1..14);
     (functions, calls, any::<u8>(), any::<u64>()).prop_map(|(functions, wanted, roots, seed)| {
         let mut calls: Vec<Call> = Vec::new();
@@ -57,7 +78,8 @@ pub fn programs() -> impl Strategy<Value = (Program, u64)> {
         calls.sort_by_key(|c| (c.point, c.at_site, c.callee));
         let roots = (0..functions.len()).map(|f| f == 0 || roots >> f & 3 == 3).collect();
         let graphs = functions.iter().map(|f| f.cfg().unwrap()).collect();
-        (Program { functions, graphs, calls, roots }, seed)
+        let (functions, callees) = (0..).zip(functions).map(|(number, f)| with_calls(number, f, &calls)).unzip();
+        (Program { functions, graphs, calls, roots, callees }, seed)
     })
 }
 
@@ -72,175 +94,58 @@ fn with_ways_out(mut function: Function) -> Function {
     function
 }
 
+/// The function with all its calls, and whom each calls.
+fn with_calls(number: u32, mut function: Function, calls: &[Call]) -> (Function, Vec<Vec<FunctionId>>) {
+    let (mut all, mut callees): (Vec<Facts>, Vec<Vec<FunctionId>>) = Default::default();
+    for block in (0..function.blocks.len()).map(Block::new) {
+        let sites: Vec<Facts> = function.sites_of(block).map(|(_, site)| site.clone()).collect();
+        for after in 0..=sites.len() {
+            let point = CallPoint { function: number, block, after_sites: after as u32 };
+            let here = |at_site| calls.iter().filter(move |c| c.point == point && c.at_site == at_site);
+            for call in here(false) {
+                all.push(Facts { block, callee: Callee::Indirect, ..Facts::default() });
+                callees.push(vec![FunctionId::new(call.callee)]);
+            }
+            if let Some(site) = sites.get(after) {
+                all.push(site.clone());
+                callees.push(here(true).map(|call| FunctionId::new(call.callee)).collect());
+            }
+        }
+    }
+    function.calls = all.into_iter().collect();
+    (function, callees)
+}
+
 impl Program {
     /// Everything that calls a function, in order.
     pub fn callers(&self, callee: usize) -> Vec<CallPoint> {
         self.calls.iter().filter(|c| c.callee == callee).map(|c| c.point).collect()
     }
 
-    /// The walks of each function in a run; `None` if the run does not come to an end.
-    pub fn run(&self, seed: u64) -> Option<Vec<Vec<Walk>>> {
-        let mut run = Run {
-            program: self,
-            state: seed | 1,
-            steps: 0,
-            calm: seed.is_multiple_of(3),
-            finished: vec![Vec::new(); self.functions.len()],
-            frames: Vec::new(),
-            quiet: 0,
+    /// A process without probes.
+    pub fn process(&self) -> Process<'_> {
+        Process::new(self.functions.iter().zip(&self.graphs))
+    }
+
+    /// What happens in a run; `None` if it does not come to an end.
+    pub fn script(&self, seed: u64, life: Life) -> Option<Vec<(Thread, Action)>> {
+        let mut state = seed | 1;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            (state >> 33) as usize % below
         };
-        let roots: Vec<usize> = (0..self.functions.len()).filter(|&f| self.roots[f]).collect();
-        for _ in 0..=run.draw(4) {
-            let root = roots[run.draw(roots.len())];
-            if run.activation(root)? == Outcome::Exit {
-                break;
-            }
-        }
-        Some(run.finished)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Returned,
-    /// All frames die.
-    Exit,
-    /// Frames die down to the one of this depth, which goes on at a site.
-    Jump(usize, Site),
-    /// The same, and it goes on behind the call that it is in.
-    Throw(usize),
-}
-
-struct Frame {
-    function: usize,
-    from: From,
-    edges: Vec<Edge>,
-    at: Option<Site>,
-}
-
-struct Run<'a> {
-    program: &'a Program,
-    state: u64,
-    steps: usize,
-    /// Nothing but calls and returns.
-    calm: bool,
-    finished: Vec<Vec<Walk>>,
-    frames: Vec<Frame>,
-    /// Calls under way that are certain to return.
-    quiet: usize,
-}
-
-impl Run<'_> {
-    fn draw(&mut self, below: usize) -> usize {
-        self.state = self.state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-        (self.state >> 33) as usize % below
-    }
-
-    fn end(&mut self, until: Until) {
-        let frame = self.frames.last_mut().expect("an activation is under way");
-        let walk = Walk { from: frame.from, edges: std::mem::take(&mut frame.edges), until };
-        self.finished[frame.function].push(walk);
-    }
-
-    /// What happens while somebody else's function runs, called by the innermost frame.
-    fn event(&mut self) -> Outcome {
-        if self.quiet > 0 {
-            return Outcome::Returned;
-        }
-        if self.frames.len() > 12 || self.steps > 300 {
-            return Outcome::Exit;
-        }
-        if self.calm {
-            return Outcome::Returned;
-        }
-        match self.draw(60) {
-            0 => Outcome::Exit,
-            1..=3 => {
-                self.finished.iter_mut().for_each(Vec::clear);
-                for frame in &mut self.frames {
-                    frame.from = From::Site(frame.at.expect("all are calling"));
-                    frame.edges.clear();
-                }
-                Outcome::Returned
-            }
-            4..=9 => {
-                let depth = self.draw(self.frames.len());
-                let sites = self.program.functions[self.frames[depth].function].sites().len();
-                Outcome::Jump(depth, Site::new(self.draw(sites)))
-            }
-            10..=14 => {
-                let depth = self.draw(self.frames.len());
-                let frame = &self.frames[depth];
-                let site = frame.at.expect("all are calling");
-                let catches = self.program.functions[frame.function].calls[site].terminator;
-                if catches { Outcome::Throw(depth) } else { Outcome::Returned }
-            }
-            _ => Outcome::Returned,
-        }
-    }
-
-    fn activation(&mut self, number: usize) -> Option<Outcome> {
-        let program = self.program;
-        let (function, graph) = (&program.functions[number], &program.graphs[number]);
-        let depth = self.frames.len();
-        self.frames.push(Frame { function: number, from: From::Entry, edges: Vec::new(), at: None });
-        let (mut block, mut first) = (graph.entry(), 0);
-        'blocks: loop {
-            self.steps += 1;
-            if self.steps > 3000 || self.frames.len() > 40 {
-                return None;
-            }
-            let sites: Vec<Site> = function.sites_of(block).map(|(site, _)| site).collect();
-            let start = std::mem::take(&mut first);
-            for index in start..=sites.len() {
-                let point = CallPoint { function: number as u32, block, after_sites: index as u32 };
-                for call in program.calls.iter().filter(|c| c.point == point && !c.at_site) {
-                    self.quiet += 1;
-                    assert!(self.activation(call.callee)? == Outcome::Returned);
-                    self.quiet -= 1;
-                }
-                let Some(&site) = sites.get(index) else { break };
-                self.frames[depth].at = Some(site);
-                let call = program.calls.iter().find(|c| c.point == point && c.at_site);
-                let outcome = match call {
-                    Some(call) => self.activation(call.callee)?,
-                    None => self.event(),
-                };
-                match outcome {
-                    Outcome::Returned => {}
-                    Outcome::Throw(target) if target == depth => {}
-                    Outcome::Jump(target, to) if target == depth => {
-                        self.end(Until::Site(site));
-                        self.frames[depth].from = From::Site(to);
-                        self.frames[depth].at = None;
-                        block = function.calls[to].block;
-                        first = function.sites_of(block).position(|(s, _)| s == to).expect("it is in its block") + 1;
-                        continue 'blocks;
-                    }
-                    _ => {
-                        self.end(Until::Site(site));
-                        self.frames.pop();
-                        return Some(outcome);
-                    }
-                }
-                self.frames[depth].at = None;
-            }
-            let ways = graph.succs(block);
-            if ways.is_empty() {
-                return None;
-            }
-            let out = ways.iter().find(|&&e| graph.dst(e) == graph.exit());
-            let edge = match out {
-                Some(&edge) if self.steps > 200 || self.quiet > 1 => edge,
-                _ => ways[self.draw(ways.len())],
-            };
-            self.frames[depth].edges.push(edge);
-            block = graph.dst(edge);
-            if block == graph.exit() {
-                self.end(Until::Exit);
-                self.frames.pop();
-                return Some(Outcome::Returned);
-            }
-        }
+        let roots: Vec<_> = (0..self.functions.len()).filter(|&f| self.roots[f]).map(FunctionId::new).collect();
+        let conduct = Conduct {
+            callees: self.callees.clone(),
+            handlers: if life.signals { roots.clone() } else { Vec::new() },
+            roots,
+            threads: life.threads,
+            length: 150,
+            depth: 14,
+            // Every third program only calls and returns.
+            oddities: if seed.is_multiple_of(3) { 0 } else { 25 },
+            jumps_anywhere: life.jumps_anywhere,
+        };
+        script(&mut self.process(), &conduct, &mut draw)
     }
 }

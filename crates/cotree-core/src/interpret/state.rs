@@ -1,0 +1,104 @@
+//! What probes compute in and write to: an activation's registers, and what a thread has counted.
+
+use crate::ids::{Edge, Table};
+use crate::probe::{Probe, Reg};
+use std::collections::BTreeMap;
+
+/// The registers of one activation; a register that was never set holds 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registers {
+    values: BTreeMap<Reg, i64>,
+    /// The thread's events when the path began.
+    pub(super) began: i64,
+}
+
+impl Registers {
+    /// The value of a register.
+    #[must_use]
+    pub fn get(&self, reg: Reg) -> i64 {
+        self.values.get(&reg).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, reg: Reg, value: i64) {
+        self.values.insert(reg, value);
+    }
+}
+
+/// What the probes of one function have counted in one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The counters of the plan.
+    pub counters: Vec<u64>,
+    /// The path tables: how often each path number was counted.
+    pub paths: BTreeMap<(Table, i64), u64>,
+    /// The path tables: the events between beginning and end of each path.
+    pub sums: BTreeMap<(Table, i64), i64>,
+}
+
+impl Counts {
+    pub(super) fn bump(&mut self, counter: usize, by: u64) {
+        self.counters[counter] = self.counters[counter].wrapping_add(by);
+    }
+
+    /// Adds what another thread has counted.
+    ///
+    /// # Panics
+    /// If it is another plan's.
+    pub fn add(&mut self, other: &Self) {
+        assert_eq!(self.counters.len(), other.counters.len(), "counts of different plans");
+        for (index, &count) in other.counters.iter().enumerate() {
+            self.bump(index, count);
+        }
+        for (&path, &count) in &other.paths {
+            *self.paths.entry(path).or_default() += count;
+        }
+        for (&path, &sum) in &other.sums {
+            let slot = self.sums.entry(path).or_default();
+            *slot = slot.wrapping_add(sum);
+        }
+    }
+}
+
+/// Everything that the probes of one thread write to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadState {
+    /// Per function, what was counted.
+    pub functions: Vec<Counts>,
+    /// The witnesses written, in order: value (cut to its bits) and number of bits.
+    pub trace: Vec<(u32, u8)>,
+    /// The thread's event counter.
+    pub events: i64,
+}
+
+impl ThreadState {
+    /// Runs a probe of a function. `next` is the edge that the block is about to leave by; variables are not registers, so
+    /// closings are left to whoever has them.
+    pub(super) fn apply(&mut self, function: usize, probe: Probe, next: Option<Edge>, registers: &mut Registers) {
+        let counts = &mut self.functions[function];
+        match probe {
+            Probe::Count(counter) => counts.bump(counter.index(), 1),
+            Probe::CountIfTaken(counter, edge) if next == Some(edge) => counts.bump(counter.index(), 1),
+            Probe::CountIfTaken(..) | Probe::Close(..) | Probe::CloseIf(..) => {}
+            Probe::Set(reg, constant) => registers.set(reg, constant),
+            Probe::Add(reg, constant) => registers.set(reg, registers.get(reg).wrapping_add(constant)),
+            Probe::Linear { to, from, times, plus } => {
+                registers.set(to, registers.get(from).wrapping_mul(times).wrapping_add(plus));
+            }
+            Probe::CountPath(table, reg, constant) => {
+                let path = (table, registers.get(reg).wrapping_add(constant));
+                *counts.paths.entry(path).or_insert(0) += 1;
+                let sum = counts.sums.entry(path).or_insert(0);
+                *sum = sum.wrapping_add(self.events.wrapping_sub(registers.began));
+                registers.began = self.events;
+            }
+            Probe::AddTo(counter, reg, constant) => {
+                counts.bump(counter.index(), registers.get(reg).wrapping_add(constant).cast_unsigned());
+            }
+            Probe::Witness { value, bits } => {
+                let mask = u32::MAX.checked_shl(u32::from(bits)).map_or(u32::MAX, |high| !high);
+                self.trace.push((value & mask, bits));
+            }
+            Probe::Events(count) => self.events = self.events.wrapping_add(count),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Affine variables of an activation: what they are now, and what they were when their loops were entered.
+
+use crate::affine::{AffineVariable, Quotient, mask};
+use crate::cfg::Cfg;
+use crate::dfs::Dfs;
+use crate::ids::{Block, Edge};
+use crate::loops::LoopForest;
+use crate::probe::{Closing, Probe};
+use std::collections::BTreeMap;
+
+/// The variables of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Variables<'a> {
+    facts: &'a [AffineVariable],
+    loops: LoopForest,
+}
+
+/// What they are in one activation.
+#[derive(Clone, Debug)]
+pub(super) struct Values {
+    /// Per variable, its value now and when its loop was entered.
+    values: Vec<(u64, u64)>,
+    /// When each variable's loop was entered, and when each block was last left, by which edge.
+    entered: Vec<u64>,
+    left: BTreeMap<Block, (u64, Edge)>,
+    time: u64,
+}
+
+impl<'a> Variables<'a> {
+    pub(super) fn new(cfg: &Cfg, facts: &'a [AffineVariable]) -> Self {
+        Self { facts, loops: LoopForest::new(cfg, &Dfs::new(cfg)) }
+    }
+
+    pub(super) fn begin(&self) -> Values {
+        let count = self.facts.len();
+        Values { values: vec![(0, 0); count], entered: vec![0; count], left: BTreeMap::new(), time: 0 }
+    }
+
+    /// The program moves its variables. They enter their loops with the `initial` values.
+    pub(super) fn take(&self, now: &mut Values, cfg: &Cfg, edge: Edge, mut initial: impl FnMut() -> u64) {
+        let (src, dst) = (cfg.src(edge), cfg.dst(edge));
+        now.time += 1;
+        now.left.insert(src, (now.time, edge));
+        for ((facts, (value, entry)), entered) in self.facts.iter().zip(&mut now.values).zip(&mut now.entered) {
+            let Some(l) = self.loops.headed_by(facts.header) else { continue };
+            if dst == facts.header && !self.loops.contains(l, src) {
+                *value = initial() & mask(facts.bits);
+                *entry = *value;
+                *entered = now.time;
+            } else if let Ok(found) = facts.steps.binary_search_by_key(&edge, |s| s.0) {
+                *value = value.wrapping_add(facts.steps[found].1.cast_unsigned()) & mask(facts.bits);
+            }
+        }
+    }
+
+    /// What a probe adds to its counter, if it is a closing that adds something.
+    pub(super) fn closes(&self, now: &Values, cfg: &Cfg, probe: Probe) -> Option<(usize, u64)> {
+        let (counter, closing) = probe.closing()?;
+        match probe {
+            Probe::CloseIf(_, _, way) if !now.went(closing, way, cfg.src(way)) => None,
+            _ => Some((counter.index(), self.counted(now, closing))),
+        }
+    }
+
+    fn counted(&self, now: &Values, closing: Closing) -> u64 {
+        let (value, entry) = now.values[closing.variable.index()];
+        let facts = &self.facts[closing.variable.index()];
+        let bits = facts.bits;
+        let value = value.wrapping_add(facts.ahead_at(closing.from).cast_unsigned());
+        let moved = value.wrapping_sub(entry).wrapping_sub(closing.offset.cast_unsigned());
+        Quotient::new(closing.step, bits).of(moved, bits).wrapping_add(closing.plus.cast_unsigned())
+    }
+}
+
+impl Values {
+    /// Has its branch gone this way since the loop was entered? If it has gone neither way, anything may be true of its condition.
+    fn went(&self, closing: Closing, edge: Edge, src: Block) -> bool {
+        match self.left.get(&src) {
+            Some(&(time, way)) if time > self.entered[closing.variable.index()] => way == edge,
+            _ => self.time.is_multiple_of(3),
+        }
+    }
+}
