@@ -1,7 +1,7 @@
 //! The code map: return offsets and the call sites under way at them.
 
 use super::MapError;
-use super::paths::Registers;
+use super::plan::Registers;
 use super::sections::Stream;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use crate::wire::streams::{Reader, Writer};

@@ -5,7 +5,7 @@
 //! is left out, and every stream is compressed by itself ([`crate::wire`]). The exact layout is in `docs/formats.md`.
 //!
 //! The streams form [`sections`], each of which is written and read in one file, writer beside reader: `text.rs`,
-//! `functions.rs`, `lines.rs`, `calls.rs`, `plans.rs`, `paths.rs`, `entries.rs`, `fixed.rs`, `code.rs`.
+//! `functions.rs`, `edges.rs`, `lines.rs`, `calls.rs`, `code.rs`, and those of methods in `plan/`.
 //!
 //! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
 //! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
@@ -14,12 +14,10 @@
 mod before_sections;
 mod calls;
 mod code;
-mod entries;
-mod fixed;
+mod edges;
 mod functions;
 mod lines;
-mod paths;
-mod plans;
+mod plan;
 mod sections;
 mod text;
 mod validate;
@@ -29,7 +27,6 @@ use crate::wire::WireError;
 use crate::wire::container::{Header, Kind};
 use crate::wire::sections::split;
 use crate::wire::streams::{Reader, Slot, Writer};
-use cotree_core::method::MethodPlan;
 use sections::{SECTIONS, Stream};
 
 pub use validate::validate;
@@ -91,12 +88,8 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     let mut text = text::TextWriter::default();
     writer.put(Stream::Unit, u64::from(map.threaded) | u64::from(map.program.all_calls) << 1);
     functions::write(&map.program, &mut writer, &mut text);
-    plans::write(&map.plan, &map.program, &mut writer);
-    code::write(&map.code, &paths::Registers::new(&map.plan, &map.program), &mut writer);
-    if let MethodPlan::Counters(unit) = &map.plan.method {
-        entries::write(&unit.entries, &map.program, &mut writer);
-        fixed::write(&unit.functions, &mut writer);
-    }
+    plan::write(&map.plan, &map.program, &mut writer);
+    code::write(&map.code, &plan::Registers::new(&map.plan, &map.program), &mut writer);
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
@@ -118,12 +111,8 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let (threaded, all_calls) = (flags & 1 != 0, flags & 2 != 0);
     let mut text = text.start();
     let program = functions::read(&mut reader, &mut text, all_calls)?;
-    let mut plan = plans::read(&mut reader, &program)?;
-    let code = code::read(&mut reader, &paths::Registers::new(&plan, &program))?;
-    if let MethodPlan::Counters(unit) = &mut plan.method {
-        unit.entries = entries::read(&mut reader, &program)?;
-        fixed::read(&mut reader, &mut unit.functions)?;
-    }
+    let plan = plan::read(&mut reader, &program)?;
+    let code = code::read(&mut reader, &plan::Registers::new(&plan, &program))?;
     text.finish()?;
     reader.finish()?;
     let map = BinaryMap { program, plan, code, threaded };

@@ -244,7 +244,7 @@ fn paths_for(function: &Function, method: PathMethod, options: PathOptions) -> P
     let cfg = function.cfg().expect("a control-flow graph");
     let weighting = Weighting::heuristic(&cfg);
     let plan = path::plan_as(method, function, &cfg, &weighting, options).expect("its own graph");
-    let probes = paths::counters(&plan).probes;
+    let probes = plan::path::counters(&plan).probes;
     PathPlan { probes, key: PathKey { behind: plan.key.paths % 3 == 1, ..plan.key } }
 }
 
@@ -343,7 +343,7 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                                 let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
                                 let registers = match plan.method.paths().is_some() {
                                     true if length % 7 == 0 => vec![pick(b); length as usize % 3],
-                                    true => paths::Registers::new(&plan, &program).expected(&chain),
+                                    true => plan::Registers::new(&plan, &program).expected(&chain),
                                     false => vec![],
                                 };
                                 ReturnPoint { offset, chain, registers }

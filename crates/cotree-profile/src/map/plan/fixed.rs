@@ -1,7 +1,7 @@
 //! Edges that need no counter, since each runs so many times for each time that another one does.
 
-use super::MapError;
-use super::sections::Stream;
+use crate::map::MapError;
+use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::ids::Edge;
 use cotree_core::plan::{CounterPlan, FixedEdge};

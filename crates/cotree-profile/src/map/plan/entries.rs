@@ -4,8 +4,8 @@
 //! internal. Only calls besides these are listed (in maps that list call sites only, those that are certain to return). Where
 //! the calls of its name are not what calls it, all its calls are listed.
 
-use super::MapError;
-use super::sections::Stream;
+use crate::map::MapError;
+use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Callee, Linkage, ProgramMap};
 use cotree_core::ids::Block;

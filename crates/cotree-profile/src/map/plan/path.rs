@@ -1,22 +1,18 @@
 //! Path plans: where paths are cut, how many there are, and what the path register says at calls.
 //!
 //! The numbering follows from the cuts, and recovery asks for nothing else; so the probes that keep the register and count
-//! paths are left out, only those of self-loops are there, written as those of any other method. At return points the
-//! runtime is expected to find the registers of all activations under way that recovery needs.
+//! paths are left out, only those of self-loops are there, written as those of any other method.
 
-use super::MapError;
-use super::sections::Stream;
-use crate::binary::ReturnPoint;
+use crate::map::MapError;
+use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::facts::{Function, ProgramMap};
-use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::{AtCalls, Cuts, PathKey, PathMethod, PathMetric, PathPlan, UnitPathPlan, Window};
 use cotree_core::plan::{CounterKey, CounterPlan};
 use cotree_core::probe::Probe;
-use cotree_core::unit::UnitPlan;
 
 /// The part of a path plan that counts self-loops.
-pub(super) fn counters(plan: &PathPlan) -> CounterPlan {
+pub(in crate::map) fn counters(plan: &PathPlan) -> CounterPlan {
     let counts =
         |probe: &Probe| matches!(probe, Probe::Count(_) | Probe::CountIfTaken(..)) || probe.closing().is_some();
     CounterPlan {
@@ -199,56 +195,4 @@ fn read_windows(r: &mut Reader<'_>) -> Result<Vec<Window>, MapError> {
         last = first;
     }
     Ok(windows)
-}
-
-/// Foresees whose registers are found at return points.
-pub(super) struct Registers<'a> {
-    /// Empty unless paths are counted.
-    functions: Vec<(&'a Function, &'a PathKey)>,
-    counts_paths: bool,
-}
-
-impl<'a> Registers<'a> {
-    pub(super) fn new(plan: &'a UnitPlan, program: &'a ProgramMap) -> Self {
-        let paths = plan.method.paths();
-        let keys = paths.into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
-        let functions = program.functions().map(|(_, f)| f).zip(keys).collect();
-        Self { functions, counts_paths: paths.is_some() }
-    }
-
-    /// Those of all links at which recovery needs them.
-    pub(super) fn expected(&self, chain: &[(u32, Site)]) -> Vec<(u32, Site)> {
-        let needed = |&(function, site): &(u32, Site)| {
-            let Some((function, key)) = self.functions.get(function as usize) else { return false };
-            let block = function.calls.site(site).map(|s| s.block);
-            matches!(block.and_then(|b| key.at_calls(b)), Some(AtCalls::Query(_)))
-        };
-        chain.iter().rev().copied().filter(needed).collect()
-    }
-
-    pub(super) fn write(&self, point: &ReturnPoint, w: &mut Writer) {
-        if !self.counts_paths {
-            return;
-        }
-        if point.registers == self.expected(&point.chain) {
-            w.put(Stream::Register, 0);
-            return;
-        }
-        w.put(Stream::Register, 1 + point.registers.len() as u64);
-        for &(function, site) in &point.registers {
-            w.put(Stream::Register, function.into());
-            w.put(Stream::Register, site.0.into());
-        }
-    }
-
-    pub(super) fn read(&self, chain: &[(u32, Site)], r: &mut Reader<'_>) -> Result<Vec<(u32, Site)>, MapError> {
-        if !self.counts_paths {
-            return Ok(Vec::new());
-        }
-        let Some(count) = r.get(Stream::Register)?.checked_sub(1) else { return Ok(self.expected(chain)) };
-        if count > r.left(Stream::Register) as u64 {
-            return Err(MapError::Invalid("a count is larger than its stream"));
-        }
-        (0..count).map(|_| Ok((r.get_u32(Stream::Register)?, Site(r.get_u32(Stream::Register)?)))).collect()
-    }
 }

@@ -1,58 +1,17 @@
-//! Plans: what each counter measures and where its probe stands.
+//! Plans of counters: what each counter measures and where its probe stands.
 //!
 //! Nearly every plan has one probe per counter, at a place that follows from what it measures, and measures edges in
 //! their order: a bit per edge and a small number per counter say it all. Edges of one kind are measured about equally
 //! often, so the bits are grouped by kind, over all functions. If the counters have another order, each is two small
 //! numbers. Any other plan is kept in full (postcard).
 
-use super::sections::Stream;
-use super::{MapError, paths};
+use crate::map::MapError;
+use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{EdgeKind, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter, Edge};
-use cotree_core::method::counters::UnitCounterPlan;
-use cotree_core::method::{Family, Method, MethodPlan};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
-use cotree_core::unit::UnitPlan;
-
-pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
-    w.put(Stream::Plan, plan.method.method().number());
-    w.put(Stream::Plan, u64::from(plan.check.is_some()));
-    match &plan.method {
-        MethodPlan::None => {
-            let nothing: Vec<CounterPlan> = program.functions().map(|_| CounterPlan::default()).collect();
-            write_plans(&nothing, program, w);
-        }
-        MethodPlan::Counters(unit) => write_plans(&unit.functions, program, w),
-        MethodPlan::Paths(unit) => {
-            let counters: Vec<CounterPlan> = unit.functions.iter().map(paths::counters).collect();
-            write_plans(&counters, program, w);
-            paths::write(unit, w);
-        }
-    }
-    if let Some(check) = &plan.check {
-        write_plans(check, program, w);
-    }
-}
-
-pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan, MapError> {
-    let method = Method::from_number(r.get(Stream::Plan)?).ok_or(MapError::Invalid("no such method"))?;
-    let checked = match r.get(Stream::Plan)? {
-        0 => false,
-        1 => true,
-        _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
-    };
-    let functions = read_plans(r, program)?;
-    let method = match method.family() {
-        Family::None if functions.iter().all(|plan| *plan == CounterPlan::default()) => MethodPlan::None,
-        Family::None => return Err(MapError::Invalid("the plans are not of its method")),
-        Family::Counters(method) => MethodPlan::Counters(UnitCounterPlan { method, functions, entries: Vec::new() }),
-        Family::Paths(method) => MethodPlan::Paths(paths::read(method, functions, r)?),
-    };
-    let check = if checked { Some(read_plans(r, program)?) } else { None };
-    Ok(UnitPlan { method, check })
-}
 
 /// How a plan is written.
 mod form {
@@ -64,7 +23,7 @@ mod form {
     pub(super) const ODD: u64 = 2;
 }
 
-fn write_plans(plans: &[CounterPlan], program: &ProgramMap, w: &mut Writer) {
+pub(super) fn write(plans: &[CounterPlan], program: &ProgramMap, w: &mut Writer) {
     w.put(Stream::PlanCount, plans.len() as u64);
     let mut functions = program.functions();
     let mut bits: Vec<Vec<bool>> = vec![Vec::new(); CLASSES];
@@ -78,7 +37,7 @@ fn write_plans(plans: &[CounterPlan], program: &ProgramMap, w: &mut Writer) {
     }
 }
 
-fn read_plans(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<CounterPlan>, MapError> {
+pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<CounterPlan>, MapError> {
     let count = r.get_count(Stream::PlanCount, Stream::PlanForm)?;
     if count != program.functions().count() {
         return Err(MapError::Invalid("there is not one plan per function"));

@@ -1,0 +1,67 @@
+//! The plan of a unit: what recovery must know of its probes.
+//!
+//! First the method, then sections per method: each has a file here that writes and reads it. Counters are common to all
+//! methods.
+
+mod counters;
+mod entries;
+mod fixed;
+pub(super) mod path;
+mod registers;
+
+use super::MapError;
+use super::sections::Stream;
+use crate::wire::streams::{Reader, Writer};
+use cotree_core::facts::ProgramMap;
+use cotree_core::method::counters::UnitCounterPlan;
+use cotree_core::method::{Family, Method, MethodPlan};
+use cotree_core::plan::CounterPlan;
+use cotree_core::unit::UnitPlan;
+
+pub(super) use registers::Registers;
+
+pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
+    w.put(Stream::Plan, plan.method.method().number());
+    w.put(Stream::Plan, u64::from(plan.check.is_some()));
+    match &plan.method {
+        MethodPlan::None => {
+            let nothing: Vec<CounterPlan> = program.functions().map(|_| CounterPlan::default()).collect();
+            counters::write(&nothing, program, w);
+        }
+        MethodPlan::Counters(unit) => {
+            counters::write(&unit.functions, program, w);
+            entries::write(&unit.entries, program, w);
+            fixed::write(&unit.functions, w);
+        }
+        MethodPlan::Paths(unit) => {
+            let counters: Vec<CounterPlan> = unit.functions.iter().map(path::counters).collect();
+            counters::write(&counters, program, w);
+            path::write(unit, w);
+        }
+    }
+    if let Some(check) = &plan.check {
+        counters::write(check, program, w);
+    }
+}
+
+pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan, MapError> {
+    let method = Method::from_number(r.get(Stream::Plan)?).ok_or(MapError::Invalid("no such method"))?;
+    let checked = match r.get(Stream::Plan)? {
+        0 => false,
+        1 => true,
+        _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
+    };
+    let mut functions = counters::read(r, program)?;
+    let method = match method.family() {
+        Family::None if functions.iter().all(|plan| *plan == CounterPlan::default()) => MethodPlan::None,
+        Family::None => return Err(MapError::Invalid("the plans are not of its method")),
+        Family::Counters(method) => {
+            let entries = entries::read(r, program)?;
+            fixed::read(r, &mut functions)?;
+            MethodPlan::Counters(UnitCounterPlan { method, functions, entries })
+        }
+        Family::Paths(method) => MethodPlan::Paths(path::read(method, functions, r)?),
+    };
+    let check = if checked { Some(counters::read(r, program)?) } else { None };
+    Ok(UnitPlan { method, check })
+}
