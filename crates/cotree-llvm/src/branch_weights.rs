@@ -5,9 +5,9 @@
 //!
 //! Without counts of an earlier run it is told of some branches all the same: [`cotree_core::seldom`].
 
-use crate::apply::Layer;
 use crate::extract::{Extracted, FunctionIr};
 use crate::ffi::*;
+use crate::lower::Layer;
 use crate::module::Module;
 use cotree_core::facts::{EdgeFacts, Function};
 use cotree_core::ids::Edge;
@@ -130,6 +130,7 @@ pub(crate) unsafe fn set(module: &Module, branch: LLVMValueRef, weights: &[u32])
 mod tests {
     use super::*;
     use crate::extract::{Selection, extract};
+    use crate::lower::MethodPart;
     use cotree_core::facts::EdgeKind;
     use cotree_core::placement::{Placement, add_counter};
     use cotree_core::plan::{CounterPlan, Measure};
@@ -178,7 +179,7 @@ mod tests {
                 Placement { place: Place::Edge(edge), if_taken: false, measure: Measure::Edge(edge) },
             );
         }
-        let layers = [vec![Layer { plan: (&plan).into(), base: 0, paths: None }]];
+        let layers = [vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]];
         keep_out_of_the_way(&module, &extracted, &layers);
         let told: Vec<Vec<u64>> = critical
             .iter()

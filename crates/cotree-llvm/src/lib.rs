@@ -3,9 +3,8 @@
 //! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles ([`ir`]). A link
 //! unit goes through [`link_unit`]: every module is parsed in a context of its own ([`module`]), told what the linker said
 //! of its symbols ([`linkage`]), turned into facts ([`extract`]), planned together with all others (in `cotree-core`),
-//! given its probes ([`apply`]), optimised and emitted ([`emit`]).
+//! given its probes ([`lower`]), optimised and emitted ([`emit`]).
 
-pub mod apply;
 mod branch_weights;
 pub mod emit;
 mod entries;
@@ -15,11 +14,11 @@ mod ffi;
 pub mod ir;
 pub mod link;
 pub mod linkage;
+pub mod lower;
 mod module;
 pub mod options;
 mod stacks;
 mod unit_plan;
-mod walk;
 
 pub use error::Error;
 pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit, standalone};

@@ -206,9 +206,3 @@ pub(crate) fn attribute_kind(name: &str) -> u32 {
     // SAFETY: LLVM reads `len` bytes.
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
-
-/// An enum attribute without a value.
-pub(crate) fn enum_attribute(module: &Module, name: &str) -> LLVMAttributeRef {
-    // SAFETY: the kind is valid for this LLVM, or 0, which no caller asks for.
-    unsafe { LLVMCreateEnumAttribute(module.context, attribute_kind(name), 0) }
-}

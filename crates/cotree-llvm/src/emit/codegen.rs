@@ -1,12 +1,11 @@
 //! The post-link pipeline, and objects.
 
 use super::constructors;
-use crate::apply;
 use crate::error::Error;
 use crate::ffi::*;
 use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
+use crate::lower;
 use crate::module::{Module, buffer_bytes, owned_message};
-use crate::walk;
 use cotree_profile::binary::FUNCS_SECTION;
 use cotree_rt::layout::FUNCTION_MAGIC;
 use llvm_sys::LLVMLinkage;
@@ -100,6 +99,7 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
     constructors::lay_out(module);
     // SAFETY: the module is valid between passes.
     let Recorded { functions, carrying } = unsafe { record_functions(module, target, module_number) };
+    module.sweep();
     let bytes = if target.carry_on_stack {
         carry_on_stack(module, &carrying);
         machine.emit(module)?
@@ -117,17 +117,14 @@ struct Recorded {
     carrying: Vec<String>,
 }
 
-fn carry_on_stack<'a>(module: &Module, functions: impl IntoIterator<Item = &'a String>) {
+fn carry_on_stack<'a>(module: &mut Module, functions: impl IntoIterator<Item = &'a String>) {
     for name in functions {
         let Ok(name) = CString::new(name.as_str()) else { continue };
-        // SAFETY: the module is valid, and a function of it that has a name is found by that.
-        unsafe {
-            let function = LLVMGetNamedFunction(module.raw, name.as_ptr());
-            if !function.is_null() {
-                apply::carry_on_stack(module, function);
-            }
+        if let Some(function) = module.function(&name) {
+            lower::carry_on_stack(module, function);
         }
     }
+    module.sweep();
 }
 
 struct Machine(LLVMTargetMachineRef);
@@ -274,7 +271,8 @@ unsafe fn record_functions(module: &Module, target: &Target, module_number: u32)
         let mut fields = [pointer, int32, int32];
         let record = LLVMStructTypeInContext(module.context, fields.as_mut_ptr(), 3, 0);
         let associated = LLVMGetMDKindIDInContext(module.context, c"associated".as_ptr(), 10);
-        for function in walk::functions(module) {
+        for code in module.functions() {
+            let function = code.raw();
             let emitted = LLVMIsDeclaration(function) == 0
                 && !matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMAvailableExternallyLinkage);
             if emitted {
@@ -283,7 +281,7 @@ unsafe fn record_functions(module: &Module, target: &Target, module_number: u32)
             if emitted && target.mapped {
                 let name = value_name(function);
                 let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
-                if apply::drop_empty_bundles(module, function) {
+                if lower::drop_empty_bundles(module, code) {
                     number_in_front(module, function, number);
                     carrying.push(name.clone());
                 }

@@ -3,7 +3,7 @@
 //! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its first
 //! three locations are constants: flags of no interest and the number of values. The values are triples: function,
 //! site, register; or with [`IS_ADDRESS`] in the function's number four: function, site, first word, address; or with
-//! [`HAS_NONE`] two: function, site ([`crate::apply`]).
+//! [`HAS_NONE`] two: function, site ([`crate::lower`]).
 //!
 //! Layout: a header (version, three zeros, then the numbers of functions, constants and records, 4 bytes each); per
 //! function its address (relocated), frame size and number of records, 8 bytes each; 8 bytes per constant; the records in
@@ -11,8 +11,8 @@
 //! (kind, 0, size in 2 bytes, DWARF register in 2, 0 in 2, a signed number in 4), padding to 8 bytes, 2 bytes of 0, the
 //! number of live registers (2), 4 bytes each, padding to 8 bytes.
 
-use crate::apply::{HAS_NONE, IS_ADDRESS, NOT_SAID};
 use crate::error::Error;
+use crate::lower::{HAS_NONE, IS_ADDRESS, NOT_SAID};
 use cotree_core::ids::Site;
 use cotree_rt::layout::RegisterValue;
 use object::read::elf::ElfFile64;

@@ -1,8 +1,8 @@
 //! The object that every profiled link unit gets besides its code: counters, descriptor, map.
 
 use super::stack_maps::RegisterTable;
-use crate::apply::{Access, COUNTERS, SLAB};
 use crate::error::Error;
+use crate::lower::{Access, COUNTERS, SLAB};
 use cotree_core::method::path::PathMetric;
 use cotree_core::unit::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};

@@ -73,7 +73,7 @@ pub fn ensure_loaded() -> Result<(), Error> {
     Ok(())
 }
 
-/// From now on, what calls carry ([`crate::apply`]) may stay in a register that the callee preserves: otherwise it is stored
+/// From now on, what calls carry ([`crate::lower`]) may stay in a register that the callee preserves: otherwise it is stored
 /// to the stack before each call. Only for code generators that optimise: others leave it in any register. LLVM has
 /// the choice once per process.
 pub fn keep_carried_in_registers() {

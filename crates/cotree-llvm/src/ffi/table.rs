@@ -107,7 +107,6 @@ table! {
     fn LLVMGlobalSetMetadata(global: LLVMValueRef, kind: c_uint, md: LLVMMetadataRef);
     fn LLVMGetFirstBasicBlock(function: LLVMValueRef) -> LLVMBasicBlockRef;
     fn LLVMGetNextBasicBlock(bb: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
-    fn LLVMGetEntryBasicBlock(function: LLVMValueRef) -> LLVMBasicBlockRef;
     fn LLVMGetBasicBlockTerminator(bb: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMGetFirstInstruction(bb: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMGetNextInstruction(inst: LLVMValueRef) -> LLVMValueRef;
@@ -116,7 +115,6 @@ table! {
     fn LLVMGetInstructionParent(inst: LLVMValueRef) -> LLVMBasicBlockRef;
     fn LLVMInsertBasicBlockInContext(c: LLVMContextRef, bb: LLVMBasicBlockRef, name: *const c_char) -> LLVMBasicBlockRef;
     fn LLVMBasicBlockAsValue(bb: LLVMBasicBlockRef) -> LLVMValueRef;
-    fn LLVMInstructionEraseFromParent(inst: LLVMValueRef);
     fn LLVMGetNumSuccessors(term: LLVMValueRef) -> c_uint;
     fn LLVMGetSuccessor(term: LLVMValueRef, i: c_uint) -> LLVMBasicBlockRef;
     fn LLVMSetSuccessor(term: LLVMValueRef, i: c_uint, block: LLVMBasicBlockRef);
@@ -164,7 +162,6 @@ table! {
     fn LLVMBuildSelect(arg1: LLVMBuilderRef, if_: LLVMValueRef, then: LLVMValueRef, else_: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildZExt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildTrunc(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
-    fn LLVMBuildCall2(arg1: LLVMBuilderRef, arg2: LLVMTypeRef, function: LLVMValueRef, args: *mut LLVMValueRef, num_args: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildInBoundsGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildIntToPtr(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
@@ -246,7 +243,6 @@ table! {
     fn LLVMDisposeErrorMessage(err_msg: *mut c_char);
     fn LLVMGetSwitchCaseValue(switch_instr: LLVMValueRef, i: c_uint) -> LLVMValueRef;
     fn LLVMIsAInstruction(val: LLVMValueRef) -> LLVMValueRef;
-    fn LLVMIsAInvokeInst(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMRemoveStringAttributeAtIndex(function: LLVMValueRef, idx: LLVMAttributeIndex, k: *const c_char, k_len: c_uint);
     fn LLVMParseIRInContext2(context: LLVMContextRef, buffer: LLVMMemoryBufferRef, out_module: *mut LLVMModuleRef, out_message: *mut *mut c_char) -> LLVMBool;
     fn LLVMIsNull(val: LLVMValueRef) -> LLVMBool;

@@ -3,6 +3,7 @@
 use super::{Function, Metadata, kind, text};
 use crate::ffi::*;
 use crate::module::Module;
+use llvm_sys::LLVMModuleFlagBehavior;
 use llvm_sys::debuginfo::{LLVMDIFlagZero, LLVMDWARFEmissionKind, LLVMDWARFSourceLanguage, LLVMMetadataKind};
 use llvm_sys::prelude::*;
 use std::ffi::c_char;
@@ -282,4 +283,20 @@ impl<'m> DebugInfoBuilder<'m> {
 kind! {
     /// The type of a function in debug information.
     FunctionType is a Metadata
+}
+
+impl Module {
+    /// Says which version of debug information the module has, unless it says so.
+    pub fn declare_debug_info_version(&self) {
+        let flag = "Debug Info Version";
+        let key = (flag.as_ptr().cast(), flag.len());
+        // SAFETY: a valid module; LLVM reads as many bytes as it is told of. The value is a constant of its context.
+        unsafe {
+            if LLVMGetModuleFlag(self.raw, key.0, key.1).is_null() {
+                let version = self.int32().constant(LLVMDebugMetadataVersion().into()).as_metadata();
+                let behavior = LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorWarning;
+                LLVMAddModuleFlag(self.raw, behavior, key.0, key.1, version.raw());
+            }
+        }
+    }
 }

@@ -120,7 +120,6 @@ impl Module {
     ///
     /// # Panics
     /// If the type is none of functions, or there is a NUL in the name.
-    #[must_use]
     pub fn function_or_declare<'m>(
         &'m self,
         name: &str,

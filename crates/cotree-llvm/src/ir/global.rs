@@ -231,17 +231,26 @@ impl Module {
         unsafe { Value::from_raw(LLVMGetNamedGlobal(self.raw, name.as_ptr())) }.map(|value| Variable(Global(value)))
     }
 
-    /// A new variable that is defined elsewhere. LLVM adds a number if something has that name.
+    /// The variable of this name, declared with this type when first asked for; `declare` says more of the new declaration.
     ///
     /// # Panics
     /// If the type has no size, or there is a NUL in the name.
-    #[must_use]
-    pub fn declare_variable<'m>(&'m self, name: &str, ty: Type<'m>) -> Variable<'m> {
+    pub fn variable_or_declare<'m>(
+        &'m self,
+        name: &str,
+        ty: Type<'m>,
+        declare: impl FnOnce(Variable<'m>),
+    ) -> Variable<'m> {
         assert!(ty.is_sized() && ty.context() == self.context, "a variable of this module is in memory");
         let name = CString::new(name).expect("no NUL in our own names");
+        if let Some(known) = self.variable(&name) {
+            return known;
+        }
         // SAFETY: a sized type of this context.
         let variable = unsafe { Value::from_raw(LLVMAddGlobal(self.raw, ty.raw(), name.as_ptr())) };
-        Variable(Global(variable.expect("LLVM makes the variable")))
+        let variable = Variable(Global(variable.expect("LLVM makes the variable")));
+        declare(variable);
+        variable
     }
 
     /// Adds a line to the module's own assembly.

@@ -1,6 +1,6 @@
 //! Metadata: nodes and strings, on instructions and by name.
 
-use super::{Value, kind, text};
+use super::{Instruction, Value, kind, text};
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::LLVMOpaqueMetadata;
@@ -143,5 +143,17 @@ impl Module {
         let name = CString::new(name).expect("no NUL in our own names");
         // SAFETY: a valid module, and a node as a value.
         unsafe { LLVMAddNamedMetadataOperand(self.raw, name.as_ptr(), self.metadata_value(*node).raw()) };
+    }
+
+    /// Gives a branch weights, one per way.
+    ///
+    /// # Panics
+    /// If there are more or fewer ways.
+    pub fn set_branch_weights<'m>(&'m self, branch: Instruction<'m>, weights: &[u32]) {
+        assert!(branch.successor_count() as usize == weights.len(), "a weight per way");
+        let weight = |&weight: &u32| self.int32().constant(weight.into()).as_metadata();
+        let tag = self.metadata_string("branch_weights");
+        let operands: Vec<Metadata<'m>> = std::iter::once(tag).chain(weights.iter().map(weight)).collect();
+        branch.set_metadata(self.metadata_kind("prof"), self.node(&operands));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::job::Setting;
 use super::prepared::Prepared;
-use crate::apply::Access;
+use crate::lower::Access;
 use crate::options::Threads;
 
 /// Names whose presence means that threads may run our code.

@@ -3,13 +3,13 @@
 use super::job::{LinkJob, OutputKind};
 use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::Prepared;
-use crate::apply::{self, Layer};
 use crate::branch_weights;
 use crate::emit::code_map::{self, Sites};
 use crate::emit::stack_maps::Point;
 use crate::emit::{self, Target};
 use crate::error::Error;
 use crate::extract::Extracted;
+use crate::lower::{self, Layer};
 use crate::module::Module;
 use cotree_core::ids::Site;
 use cotree_profile::binary::CodeFunction;
@@ -81,9 +81,9 @@ impl PlannedModule {
             branch_weights::tell(&self.module, &self.extracted, weights);
         }
         job.keep(&format!("{}.before.ll", self.number), &self.module)?;
-        let unit = planned.to_apply();
+        let unit = planned.to_lower();
         if is_profiled {
-            self.apply(&layers, &unit)?;
+            self.lower(&layers, &unit)?;
             job.keep(&format!("{}.after.ll", self.number), &self.module)?;
         }
         let announcing = self.announcing(&layers, &unit);
@@ -107,8 +107,8 @@ impl PlannedModule {
     }
 
     /// Puts the probes in.
-    fn apply(&mut self, layers: &[Vec<Layer<'_>>], unit: &apply::Unit<'_>) -> Result<(), Error> {
-        apply::apply(&self.module, &self.extracted, layers, unit, self.first)?;
+    fn lower(&mut self, layers: &[Vec<Layer<'_>>], unit: &lower::Unit<'_>) -> Result<(), Error> {
+        lower::lower(&mut self.module, &self.extracted, layers, unit, self.first)?;
         self.module.verify().map_err(|reason| Error::Internal {
             module: self.module.name.clone(),
             reason: format!("the instrumented module is not valid: {reason}"),
@@ -116,11 +116,11 @@ impl PlannedModule {
     }
 
     /// See [`BuiltModule::announcing`].
-    fn announcing(&self, layers: &[Vec<Layer<'_>>], unit: &apply::Unit<'_>) -> Vec<u64> {
+    fn announcing(&self, layers: &[Vec<Layer<'_>>], unit: &lower::Unit<'_>) -> Vec<u64> {
         let functions = (self.first..).zip(&self.extracted.facts.functions).zip(layers);
         functions
             .filter(|((number, facts), _)| unit.announces(*number, facts))
-            .filter_map(|(_, layers)| apply::entry_counter(layers))
+            .filter_map(|(_, layers)| lower::entry_counter(layers))
             .collect()
     }
 

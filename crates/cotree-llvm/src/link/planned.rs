@@ -4,8 +4,8 @@ use super::analysed::AnalysedUnit;
 use super::job::Setting;
 use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
-use crate::apply::{self, Access, Layer, Paths};
 use crate::error::Error;
+use crate::lower::{self, Access, Layer, MethodPart, Paths};
 use crate::unit_plan::plan_unit;
 use cotree_core::facts::ProgramMap;
 use cotree_core::method::path::windows::Room;
@@ -66,9 +66,9 @@ impl<'a> AnalysedUnit<'a> {
 }
 
 impl PlannedProgram<'_> {
-    /// What applying the plan has to know of the unit.
-    pub(super) fn to_apply(&self) -> apply::Unit<'_> {
-        apply::Unit {
+    /// What lowering the plan has to know of the unit.
+    pub(super) fn to_lower(&self) -> lower::Unit<'_> {
+        lower::Unit {
             access: self.access,
             spare: self.layout.counter_count + self.layout.cache_count,
             interruptible: &self.handlers.may_run,
@@ -90,10 +90,15 @@ impl PlannedProgram<'_> {
                     function: u32::try_from(f).unwrap_or(u32::MAX),
                     metric: unit.metric,
                 });
-                let plans = plan.method.function(f).map(|own| Layer { plan: own, base: layout.main[f], paths });
+                let method = paths.map_or(MethodPart::Counters, MethodPart::Path);
+                let plans = plan.method.function(f).map(|own| Layer { plan: own, base: layout.main[f], method });
                 let mut layers: Vec<Layer<'_>> = plans.into_iter().collect();
                 if let Some(plans) = &plan.check {
-                    layers.push(Layer { plan: (&plans[f]).into(), base: layout.check[f], paths: None });
+                    layers.push(Layer {
+                        plan: (&plans[f]).into(),
+                        base: layout.check[f],
+                        method: MethodPart::Counters,
+                    });
                 }
                 layers
             })

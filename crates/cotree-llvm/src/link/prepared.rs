@@ -6,7 +6,7 @@ use crate::extract::{self, Extracted};
 use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::Options;
-use crate::{apply, ffi};
+use crate::{ffi, lower};
 use cotree_core::affine::AffineVariable;
 use cotree_core::hints::Hints;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ impl Prepared {
     /// `defined`.
     pub(super) fn new(module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
         if !options.method.is_none() {
-            apply::strip_attributes(&module, defined);
+            lower::strip_attributes(&module, defined);
         }
         let mut extracted = extract::extract(&module, &options.selection);
         if options.finds_affine() {

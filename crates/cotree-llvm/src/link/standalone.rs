@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::extract::{self, Selection};
 use crate::module::Module;
 use crate::options::Options;
-use crate::{apply, branch_weights, entries};
+use crate::{branch_weights, entries, lower};
 use cotree_core::affine::AffineVariable;
 use cotree_core::cfg::CfgError;
 use cotree_core::facts::{Function, ProgramMap};
@@ -91,14 +91,14 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let modules = vec![Prepared::new(Module::parse(name, bitcode)?, options, &HashSet::new())];
     let unit = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let setting = Setting { name: unit, options, shared: !executable, link: None };
-    let PlannedUnit { modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
-    let Prepared { module, extracted } = &modules[0];
+    let PlannedUnit { mut modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
+    let Prepared { module, extracted } = &mut modules[0];
     if !options.method.is_none() {
         if let Some(weights) = &planned.weights {
             branch_weights::tell(module, extracted, weights);
         }
         let layers = planned.layers(0..extracted.facts.functions.len());
-        apply::apply(module, extracted, &layers, &planned.to_apply(), 0)?;
+        lower::lower(module, extracted, &layers, &planned.to_lower(), 0)?;
         module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
     }
     let bitcode = module.to_bitcode();

@@ -3,11 +3,11 @@
 use super::built::BuiltUnit;
 use super::job::LinkOutput;
 use super::planned::PlannedProgram;
-use crate::apply::Access;
 use crate::emit::stack_maps::RegisterTable;
 use crate::emit::unit_object::{self, UnitParts};
 use crate::emit::{code_map, runtime_object};
 use crate::error::Error;
+use crate::lower::Access;
 use cotree_core::facts::{Doubt, Function};
 use cotree_profile::binary::{BinaryMap, CodeMap};
 

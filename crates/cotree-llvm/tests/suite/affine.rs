@@ -13,8 +13,8 @@ use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weighting::Weighting;
 use cotree_llvm::Module;
-use cotree_llvm::apply::{Access, Layer, Unit, apply};
 use cotree_llvm::extract::{Extracted, Selection, extract, find_affine};
+use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};
 
 const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"
 target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128\"\n";
@@ -76,9 +76,9 @@ impl Seen {
     }
 
     /// The function with its probes, as text.
-    fn instrumented(&self) -> String {
+    fn instrumented(&mut self) -> String {
         let plan = self.plan();
-        let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, paths: None }]];
+        let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]];
         let unit = Unit {
             access: Access::Direct,
             spare: plan.key.measures.len() as u64,
@@ -87,7 +87,7 @@ impl Seen {
             resolving: &[false],
             registers_at_calls: false,
         };
-        apply(&self.module, &self.extracted, &layers, &unit, 0).expect("every probe has code");
+        lower(&mut self.module, &self.extracted, &layers, &unit, 0).expect("every probe has code");
         let text = self.module.to_text();
         Module::parse_text("again", &text).expect("the instrumented module is valid");
         text
@@ -122,7 +122,7 @@ LD:
 
 #[test]
 fn count_zeros_has_no_counter_in_its_loop() {
-    let seen = Seen::new(COUNT_ZEROS);
+    let mut seen = Seen::new(COUNT_ZEROS);
     assert_eq!(seen.verdicts(), ["i1: counts e1 in steps of 1", "sum1: counts e3 in steps of 1"]);
     assert_eq!(seen.counts_inside(), 0);
     let text = seen.instrumented();
@@ -166,7 +166,7 @@ out:
 
 #[test]
 fn first_occurrence_has_no_counter_in_its_loop() {
-    let seen = Seen::new(FIRST_OCCURRENCE);
+    let mut seen = Seen::new(FIRST_OCCURRENCE);
     assert_eq!(seen.verdicts(), ["p: counts e2 in steps of 8"]);
     assert_eq!(seen.counts_inside(), 0);
     let text = seen.instrumented();
@@ -218,7 +218,7 @@ out:
 
 #[test]
 fn what_the_program_would_notice_needs_no_freeze() {
-    let seen = Seen::new(MOVE_TO_FRONT);
+    let mut seen = Seen::new(MOVE_TO_FRONT);
     assert_eq!(seen.counts_inside(), 0);
     let text = seen.instrumented();
     // The second loop begins with what a branch has depended on.
@@ -373,7 +373,7 @@ out:
     assert_eq!(seen.verdicts(), [format!("i: {}", Refusal::NoEdge)]);
     let one_way = body.replace("label %again [", "label %more [").replace("[ %first, %again ], ", "");
     let one_way = one_way.replace("again:\n  %first = add i64 %i, 12\n  br label %loop\n", "");
-    let seen = Seen::new(&one_way);
+    let mut seen = Seen::new(&one_way);
     assert_eq!(seen.counts_inside(), 0, "{:?}", seen.plan());
     let closings = seen.plan().probes.iter().filter(|p| matches!(p.probe, Probe::Close(..))).count();
     assert_eq!(closings, 3);

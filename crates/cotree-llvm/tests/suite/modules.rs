@@ -6,9 +6,9 @@ use cotree_core::ids::{CallId, Site};
 use cotree_core::method::counters::{self, CounterMethod, edge};
 use cotree_core::plan::FunctionPlan;
 use cotree_core::weighting::Weighting;
-use cotree_llvm::apply::{Access, Layer, Unit, apply};
 use cotree_llvm::emit::{Level, Target, compile};
 use cotree_llvm::extract::{Selection, extract};
+use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};
 use cotree_llvm::{Error, Module};
 
 const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"\ndeclare i32 @g(i32)\ndeclare i32 @personality(...)\n";
@@ -42,7 +42,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         .iter()
         .map(|plans| {
             let mut layer = |plan| {
-                let layer = Layer { plan: FunctionPlan::from(plan), base, paths: None };
+                let layer = Layer { plan: FunctionPlan::from(plan), base, method: MethodPart::Counters };
                 base += layer.plan.counters.measures.len() as u64;
                 layer
             };
@@ -57,7 +57,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         resolving: &vec![true; plans.len()],
         registers_at_calls: false,
     };
-    apply(&module, &extracted, &layers, &unit, 0).expect("every probe has code");
+    lower(&mut module, &extracted, &layers, &unit, 0).expect("every probe has code");
     let text = module.to_text();
     // The verifier runs when the text is read again.
     Module::parse_text("again", &text).expect("the instrumented module is valid");
@@ -79,7 +79,7 @@ fn instrument_everywhere(body: &str) {
 #[test]
 fn entries_tell_whose_thread_it_is() {
     let branch = "define i32 @f(i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  ret i32 1\nb:\n  ret i32 2\n}";
-    let module = Module::parse_text("test", &format!("{HEAD}{branch}")).expect("valid IR");
+    let mut module = Module::parse_text("test", &format!("{HEAD}{branch}")).expect("valid IR");
     let extracted = extract(&module, &Selection::default());
     let function = &extracted.facts.functions[0];
     let cfg = function.cfg().expect("a graph");
@@ -93,8 +93,14 @@ fn entries_tell_whose_thread_it_is() {
         resolving: &[false],
         registers_at_calls: false,
     };
-    apply(&module, &extracted, &[vec![Layer { plan: (&plan).into(), base: 0, paths: None }]], &unit, 0)
-        .expect("it has code");
+    lower(
+        &mut module,
+        &extracted,
+        &[vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]],
+        &unit,
+        0,
+    )
+    .expect("it has code");
     let text = module.to_text();
     assert_eq!(text.matches("load ptr, ptr @__cotree_slab").count(), 1, "{text}");
     assert_eq!(text.matches("store atomic i64").count(), 2, "{text}");

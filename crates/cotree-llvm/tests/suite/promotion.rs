@@ -5,8 +5,8 @@ use cotree_core::plan::CounterPlan;
 use cotree_core::promotion::promote;
 use cotree_core::weighting::Weighting;
 use cotree_llvm::Module;
-use cotree_llvm::apply::{Access, Layer, Unit, apply};
 use cotree_llvm::extract::{Selection, extract};
+use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};
 
 const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"
 target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128\"\n";
@@ -36,7 +36,7 @@ done:
 
 /// The function with its probes, as text, and its plan.
 fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, CounterPlan) {
-    let module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+    let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
     let extracted = extract(&module, &Selection::default());
     let function = &extracted.facts.functions[0];
     let cfg = function.cfg().expect("a graph");
@@ -47,7 +47,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
     if promoted {
         promote(function, &cfg, &weighting, &[], &mut plan);
     }
-    let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, paths: None }]];
+    let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]];
     let unit = Unit {
         access: Access::Direct,
         spare: plan.key.measures.len() as u64,
@@ -56,7 +56,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
         resolving: &[false],
         registers_at_calls: false,
     };
-    apply(&module, &extracted, &layers, &unit, 0).expect("every probe has code");
+    lower(&mut module, &extracted, &layers, &unit, 0).expect("every probe has code");
     let text = module.to_text();
     Module::parse_text("again", &text).expect("the instrumented module is valid");
     (text, plan)

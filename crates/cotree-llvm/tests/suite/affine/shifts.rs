@@ -23,7 +23,7 @@ out:
 #[test]
 fn shifts_count_by_the_highest_bit() {
     let counts = ["v: counts e2 in steps of -3"];
-    let seen = Seen::new(BITS);
+    let mut seen = Seen::new(BITS);
     assert_eq!(seen.verdicts(), counts);
     assert_eq!(seen.counts_inside(), 0);
     let text = seen.instrumented();
@@ -45,7 +45,7 @@ fn shifts_count_by_the_highest_bit() {
         ("%v1 = lshr i32 %v, 3\n  %end = icmp ule i32 %v1, 1", false),
         ("%v0 = lshr i32 %v, 1\n  %v1 = lshr i32 %v0, 2\n  %end = icmp eq i32 %v1, 0", true),
     ] {
-        let seen = Seen::new(&BITS.replace("%v1 = lshr i32 %v, 3\n  %end = icmp eq i32 %v1, 0", test));
+        let mut seen = Seen::new(&BITS.replace("%v1 = lshr i32 %v, 3\n  %end = icmp eq i32 %v1, 0", test));
         assert_eq!(seen.verdicts(), counts, "{test}");
         assert_eq!(seen.instrumented().contains("urem"), ended, "{test}");
     }

@@ -28,7 +28,7 @@ done:
         let is = |probe: &Probe| matches!(probe, Probe::CloseIf(..));
         seen.plan().probes.iter().filter(|placed| is(&placed.probe)).count()
     };
-    let seen = Seen::new(body);
+    let mut seen = Seen::new(body);
     assert_eq!((seen.counts_inside(), conditional(&seen)), (0, 1), "{:?}", seen.plan());
     let text = seen.instrumented();
     // Which way is counted decides where the nothing stands.
@@ -77,7 +77,7 @@ after:
 done:
   ret i32 0
 }";
-    let seen = Seen::new(nested);
+    let mut seen = Seen::new(nested);
     assert_eq!(conditional(&seen), 1, "{:?}", seen.plan());
     let steady: Vec<usize> = seen.extracted.affine[0].iter().map(|variable| variable.steady.len()).collect();
     assert_eq!(steady.iter().sum::<usize>(), 1, "{steady:?}");

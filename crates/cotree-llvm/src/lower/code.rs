@@ -1,0 +1,121 @@
+//! One function that gets its probes: what all methods' lowerings share.
+
+use super::counters::Counters;
+use super::{Unit, affine};
+use crate::error::Error;
+use crate::extract::FunctionIr;
+use crate::ir::{Block as IrBlock, Call, Instruction, Phi, Value};
+use crate::module::Module;
+use cotree_core::facts::Function;
+use cotree_core::ids::{Block, Edge};
+use llvm_sys::LLVMOpcode;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+
+/// A function between its facts and its code.
+pub(super) struct Code<'a, 'm> {
+    pub(super) module: &'m Module,
+    pub(super) facts: &'a Function,
+    pub(super) ir: &'a FunctionIr<'m>,
+    pub(super) unit: &'a Unit<'a>,
+    /// Where its code began: what is built before it comes behind the load of the slab pointer.
+    entry: Instruction<'m>,
+    /// How its counters are reached; its builder is the one that all probes are built with.
+    pub(super) counters: Counters<'m>,
+    /// The calls of its call sites.
+    pub(super) calls: &'a [Call<'m>],
+    /// The counter of entries that tells whose thread it is, and how that one is reached.
+    pub(super) announcing: OnceCell<(u64, Counters<'m>)>,
+    /// What affine variables were when their loops were entered.
+    pub(super) initial: OnceCell<affine::Initial<'m>>,
+    /// Phis that have been built anew, by the ones that were there before.
+    pub(super) rebuilt: RefCell<HashMap<Value<'m>, Phi<'m>>>,
+    numbers: OnceCell<HashMap<IrBlock<'m>, Block>>,
+}
+
+impl<'a, 'm> Code<'a, 'm> {
+    /// The function with this number in the unit.
+    pub(super) fn new(
+        module: &'m Module,
+        facts: &'a Function,
+        ir: &'a FunctionIr<'m>,
+        (unit, number): (&'a Unit<'a>, usize),
+        calls: &'a [Call<'m>],
+    ) -> Self {
+        let entry = first_position(ir, Block(0));
+        Self {
+            module,
+            facts,
+            ir,
+            unit,
+            entry,
+            counters: Counters::new(module, unit, number, ir.function, entry),
+            calls,
+            announcing: OnceCell::new(),
+            initial: OnceCell::new(),
+            rebuilt: RefCell::default(),
+            numbers: OnceCell::new(),
+        }
+    }
+
+    /// `counter += 1` where the builder stands.
+    pub(super) fn count(&self, counter: u64) {
+        let announcing = self.announcing.get().filter(|(announcing, _)| *announcing == counter);
+        announcing.map_or(&self.counters, |(_, by_word)| by_word).increment(counter);
+    }
+
+    /// What has become of a value. A phi is built anew once at most, so this is the end of it.
+    pub(super) fn present(&self, value: Value<'m>) -> Value<'m> {
+        self.rebuilt.borrow().get(&value).map_or(value, |&phi| phi.into())
+    }
+
+    /// The block of the code that the facts have under this number.
+    pub(super) fn block(&self, block: Block) -> IrBlock<'m> {
+        self.ir.blocks[block.index()]
+    }
+
+    /// The number of a reachable block.
+    pub(super) fn number_of(&self, block: IrBlock<'m>) -> Option<Block> {
+        let number = |(i, &block): (usize, &IrBlock<'m>)| (block, Block::new(i));
+        self.numbers.get_or_init(|| self.ir.blocks.iter().enumerate().map(number).collect()).get(&block).copied()
+    }
+
+    /// Where the instruction that takes an edge is.
+    pub(super) fn terminator(&self, edge: Edge) -> Instruction<'m> {
+        self.block(self.facts.edges[edge.index()].src).terminator()
+    }
+
+    /// The error of a probe that there is no code for.
+    pub(super) fn unsupported(&self, what: &str) -> Error {
+        Error::Internal {
+            module: self.module.name.clone(),
+            reason: format!("no code for probe {what} in {}", self.facts.symbol),
+        }
+    }
+
+    /// Where `Start` probes go.
+    pub(super) fn first_position(&self, block: Block) -> Instruction<'m> {
+        if block == Block(0) { self.entry } else { first_position(self.ir, block) }
+    }
+
+    /// Where `End` probes go: before the terminator, or before the `musttail` call that must stay next to it.
+    pub(super) fn last_position(&self, block: Block) -> Instruction<'m> {
+        let terminator = self.block(block).terminator();
+        let mut before = terminator.previous();
+        // The verifier allows only a bitcast between a musttail call and its `ret`.
+        if before.is_some_and(|before| before.opcode() == LLVMOpcode::LLVMBitCast) {
+            before = before.and_then(Instruction::previous);
+        }
+        // A resume's marker call stays next to it as well: an exception goes on from there.
+        before.filter(|before| before.as_call().is_some_and(Call::is_musttail)).unwrap_or(terminator)
+    }
+}
+
+/// Where a block's code begins: after phis, the landing pad and, in the entry, static allocations.
+pub(super) fn first_position<'m>(ir: &FunctionIr<'m>, block: Block) -> Instruction<'m> {
+    let stays_in_front = |instruction: &Instruction<'m>| {
+        matches!(instruction.opcode(), LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMLandingPad | LLVMOpcode::LLVMAlloca)
+    };
+    let mut rest = ir.blocks[block.index()].instructions().skip_while(stays_in_front);
+    rest.next().expect("a block ends in a terminator")
+}

@@ -1,0 +1,59 @@
+//! How each family of methods lowers the probes that only it has.
+//!
+//! Probes that count mean the same in every method, and [`super`] lowers them. What remains are registers, tables and
+//! traces: they belong to the method that keeps them. A new family is a file or a folder here, and an arm in [`begin`].
+
+mod counters;
+pub(super) mod path;
+
+use super::Layer;
+use super::code::Code;
+use super::edges::LandingPad;
+use crate::ir::Instruction;
+use cotree_core::probe::Probe;
+
+/// What a method has for one function beside the probes.
+#[derive(Clone, Copy)]
+pub enum MethodPart<'a> {
+    /// Counters: nothing.
+    Counters,
+    /// Paths and where they are counted.
+    Path(path::Paths<'a>),
+}
+
+/// One function's lowering by one method. It begins with [`begin`]; what is here is called in this order.
+pub(super) trait MethodLowering<'m> {
+    /// Emits a probe where the function's builder stands; false if the method has no code for it.
+    fn probe(&self, code: &Code<'_, 'm>, base: u64, probe: Probe) -> bool;
+
+    /// Emits what the unwind edges into one landing pad ask for, behind the pad: which of them was taken is known by phis
+    /// only. `None` stands for an edge without probes of the method; `Err` names a probe that can't be on such an edge.
+    ///
+    /// # Errors
+    /// The method has no code for the probe there.
+    fn on_unwind_edges(
+        &self,
+        code: &Code<'_, 'm>,
+        pad: &LandingPad<'m>,
+        probes: &[Option<Vec<Probe>>],
+    ) -> Result<(), Probe>;
+
+    /// Has the function's calls note what the runtime must know if they don't come back. All other code is there by then.
+    fn at_calls(&self, _code: &Code<'_, 'm>) {}
+}
+
+/// Prepares a function for the layer's probes: makes registers, and sets them where its code begins. `first` is the entry
+/// block's first instruction, `entry` where its code begins.
+pub(super) fn begin<'a, 'm: 'a>(
+    code: &Code<'_, 'm>,
+    layer: &Layer<'a>,
+    [first, entry]: [Instruction<'m>; 2],
+) -> Box<dyn MethodLowering<'m> + 'a> {
+    match layer.method {
+        MethodPart::Counters => {
+            let probes = layer.plan.probes.iter().map(|placed| placed.probe);
+            Box::new(counters::PromotedCounters::new(code, probes, [first, entry]))
+        }
+        MethodPart::Path(paths) => Box::new(path::PathRegisters::new(code, paths, [first, entry])),
+    }
+}

@@ -1,0 +1,114 @@
+//! What calls note of the registers: what the runtime must find when an activation ends early.
+//!
+//! A call carries the registers in an operand bundle, `"deopt"(i32 function, i32 site, i64 register)`; with
+//! [`IS_ADDRESS`] in the function's number, `"deopt"(i32 function, i32 site, i64 first word, i64 address)`. It costs nothing but
+//! that the value has to live through the call: the code generator writes down where (`.llvm_stackmaps`). The inliner
+//! puts the caller's values before those of the callee's calls, if these have a bundle at all: so every call gets one,
+//! where there is no register to note `"deopt"(i32 function, i32 site)` with [`HAS_NONE`] in the function's number. Bundles
+//! without any register in the end are taken away again ([`drop_empty`]): a call with a bundle is no tail call. Where one is left,
+//! it tells the whole chain of calls, which LLVM's own note is silent of if nothing but the call is in its block.
+
+use crate::ir::{Builder, Bundle, Call, Function, Value};
+use crate::module::Module;
+use llvm_sys::LLVMOpcode;
+
+const DEOPT: &str = "deopt";
+
+/// Set in the function's number if the array's first word precedes the register: that holds an address.
+pub(crate) const IS_ADDRESS: u32 = 1 << 30;
+/// Set in the function's number if no register follows.
+pub(crate) const HAS_NONE: u32 = 1 << 29;
+/// The function's number where function and site are not said.
+pub(crate) const NOT_SAID: u32 = HAS_NONE - 1;
+
+/// What a bundle begins with.
+pub(super) fn link(module: &Module, function: u32, site: usize) -> [Value<'_>; 2] {
+    let int32 = module.int32();
+    [int32.constant(u64::from(function)), int32.constant(site as u64)]
+}
+
+/// Whether calls of the function may carry a bundle: there is no code for one that calls through a thunk.
+pub(super) fn can_carry(function: Function<'_>) -> bool {
+    let features = function.text_attribute("target-features").unwrap_or_default();
+    !features.split(',').any(|f| f.starts_with("+retpoline") || f.starts_with("+lvi-cfi"))
+}
+
+/// Whether it is a call in which an activation may end, other than those with a meaning of their own.
+fn is_plain(call: Call<'_>) -> bool {
+    let called = call.called();
+    let intrinsic = called.as_function().is_some_and(Function::is_intrinsic);
+    call.opcode() != LLVMOpcode::LLVMCallBr
+        && !call.is_musttail()
+        && !intrinsic
+        && !called.is_assembly()
+        && call.bundle_count() == 0
+}
+
+/// Gives all calls of a function without probes a bundle that says nothing: it may be inlined.
+pub(super) fn add_unknown<'m>(module: &'m Module, function: Function<'m>) {
+    let calls: Vec<Call<'m>> = function.instructions().filter_map(|instruction| instruction.as_call()).collect();
+    for call in calls {
+        carry(module, call, &link(module, NOT_SAID | HAS_NONE, 0));
+    }
+}
+
+/// Gives the call a bundle with these values, unless it can't carry one. The call is replaced.
+pub(super) fn carry<'m>(module: &'m Module, call: Call<'m>, values: &[Value<'m>]) {
+    if is_plain(call) {
+        module.rebundle(call, &[Bundle::new(DEOPT, values)]);
+    }
+}
+
+/// Takes bundles away that have nothing to say; gives whether any is left in the function.
+pub(crate) fn drop_empty<'m>(module: &'m Module, function: Function<'m>) -> bool {
+    let mut left = false;
+    for call in function.instructions().filter_map(|instruction| instruction.as_call()) {
+        match notes(call).map(|notes| has_register(&notes)) {
+            None => {}
+            Some(false) => {
+                module.rebundle(call, &[]);
+            }
+            Some(true) => left = true,
+        }
+    }
+    left
+}
+
+/// Has all that calls of the function carry stored before each of them, so that the bundles hold but addresses of the function's
+/// frame: no register is taken by them.
+pub(crate) fn carry_on_stack<'m>(module: &'m Module, function: Function<'m>) {
+    let mut slots = Vec::new();
+    let calls: Vec<Call<'m>> = function.instructions().filter_map(|instruction| instruction.as_call()).collect();
+    for call in calls {
+        let Some(mut values) = notes(call).filter(|notes| has_register(notes)) else { continue };
+        let registers = values.iter_mut().filter(|value| !value.is_constant_int());
+        for (number, value) in registers.enumerate() {
+            if slots.len() == number {
+                slots.extend(slot(module, function));
+            }
+            // Nobody that the code generator knows reads it.
+            Builder::before(module, *call).store(*value, slots[number]).set_volatile(true);
+            *value = slots[number];
+        }
+        module.rebundle(call, &[Bundle::new(DEOPT, &values)]);
+    }
+}
+
+/// A word of the function's frame.
+fn slot<'m>(module: &'m Module, function: Function<'m>) -> Option<Value<'m>> {
+    Some(Builder::before(module, function.entry()?.first()?).variable(module.int64()))
+}
+
+/// What the only bundle of a call notes, if that is ours.
+fn notes(call: Call<'_>) -> Option<Vec<Value<'_>>> {
+    if call.opcode() == LLVMOpcode::LLVMCallBr || call.bundle_count() != 1 {
+        return None;
+    }
+    call.bundle(0).filter(|bundle| bundle.tag() == DEOPT).map(|bundle| bundle.values())
+}
+
+/// Whether any register is noted. Up to the first one each link of the chain is two constants.
+fn has_register(notes: &[Value<'_>]) -> bool {
+    let mut functions = notes.iter().step_by(2);
+    functions.any(|function| function.constant().is_none_or(|function| function & u64::from(HAS_NONE) == 0))
+}
