@@ -7,7 +7,7 @@ use crate::runtime::file::{names, profile};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::process::stop;
-use crate::runtime::{slabs, unit};
+use crate::runtime::{record, slabs, unit};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
 
@@ -113,14 +113,7 @@ pub fn settle() {
     if gave_up {
         slabs::take_back_pages();
     }
-    let flags = profile::flags();
-    let missing = if flags & Flags::PATHS_MISSING != 0 {
-        "counts of paths are missing in"
-    } else if flags & Flags::SLAB_SHARED != 0 {
-        "counts of threads may be missing in"
-    } else {
-        return;
-    };
+    let Some(missing) = record::loss(profile::flags()) else { return };
     let why = Errno(if gave_up { libc::ENOSPC } else { WHY.load(Relaxed) });
     let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
     say::trouble(missing, names::final_name(), why, remedy);

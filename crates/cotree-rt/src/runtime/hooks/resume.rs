@@ -22,9 +22,11 @@ pub fn is_announcing(pc: u64) -> bool {
 /// Counting it here and now needs no memory of it later, whoever walks the stack next and wherever the exception goes.
 unsafe extern "C" fn resuming(caller: &Caller) {
     marks::accounting(|| {
-        if let Some(frames) = Frames::get() {
-            let registers = record::wants_registers().then(|| Registers::of(caller));
-            frames.record(caller.pc, 0, 1, registers.as_ref());
+        let Some(frames) = Frames::get() else { return };
+        if record::wants_registers() {
+            frames.record(caller.pc, 0, 1, Some(&Registers::of(caller)));
+        } else {
+            frames.record(caller.pc, 0, 1, None);
         }
     });
 }

@@ -41,6 +41,10 @@ impl Recorder for Counters {
         }
     }
 
+    fn loss(flags: u64) -> Option<&'static str> {
+        (flags & Flags::SLAB_SHARED != 0).then_some("counts of threads may be missing in")
+    }
+
     fn clear() {
         slabs::clear();
     }

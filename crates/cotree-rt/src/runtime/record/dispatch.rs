@@ -65,6 +65,11 @@ macro_rules! recorders {
             $($module::$recorder::complete(alone);)*
         }
 
+        /// See [`Recorder::loss`]; the first recorder that misses something says so.
+        pub fn loss(flags: u64) -> Option<&'static str> {
+            None$(.or_else(|| $module::$recorder::loss(flags)))*
+        }
+
         /// See [`Recorder::close`].
         pub fn close() {
             $($module::$recorder::close();)*

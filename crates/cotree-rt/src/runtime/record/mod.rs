@@ -32,9 +32,9 @@ use dispatch::recorders;
 use registers::Registers;
 
 recorders! {
-    counters::Counters,
     early::EarlyExits,
     paths::Paths,
+    counters::Counters,
 }
 
 /// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.
@@ -80,6 +80,11 @@ pub trait Recorder {
 
     /// The profile is about to be summed up. `alone`: no other thread can be recording at the same time.
     fn complete(_alone: bool) {}
+
+    /// What the user is told of a complete profile with these flags, before its name: something of the recorder's is missing.
+    fn loss(_flags: u64) -> Option<&'static str> {
+        None
+    }
 
     /// Nothing is recorded from now on.
     fn close() {}

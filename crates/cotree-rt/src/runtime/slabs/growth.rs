@@ -1,14 +1,57 @@
-//! More slabs, and room for segments.
+//! More slabs, and room for segments: the file grows, under the lock that all of this takes.
 
+use super::chunks::{Chunk, NewChunk, chunks, count, end_of_file, push};
 use super::holes::use_as_touched;
-use super::{Chunk, READ_WRITE, allocate, chunks, count, end_of_file, push};
+use super::{READ_WRITE, allocate};
 use crate::layout::PAGE;
 use crate::runtime::file::{names, no_room, profile};
+use crate::runtime::os::lock::{Held, Lock};
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::unit;
 use core::ffi::c_int;
 use core::ptr;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+static LOCK: Lock = Lock::new();
+
+/// The thread that has completed the profile, though others may go on; 0: none has.
+static COMPLETED: AtomicI32 = AtomicI32::new(0);
+
+/// The lock of slabs and tables.
+pub fn lock() -> Held<'static> {
+    LOCK.take()
+}
+
+/// The same for whoever may want more room in the file: while another thread has it completed, that waits until it is told whether the
+/// program goes on.
+pub fn lock_to_grow() -> Held<'static> {
+    loop {
+        let held = LOCK.take();
+        let by = COMPLETED.load(Relaxed);
+        if by == 0 || by == sys::thread_id() {
+            return held;
+        }
+        drop(held);
+        sys::pause_a_little();
+    }
+}
+
+/// The file is about to be completed while other threads run: they make it no larger, or it would look damaged.
+pub fn stop_growing() {
+    let _held = LOCK.take_soon();
+    COMPLETED.store(sys::thread_id(), Relaxed);
+}
+
+/// In a forked child: whoever held the lock is not there.
+pub(super) fn after_fork() {
+    LOCK.break_open();
+    go_on_growing();
+}
+
+/// Whoever has waited goes on.
+pub fn go_on_growing() {
+    COMPLETED.store(0, Relaxed);
+}
 
 /// Where room may be, or be looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +84,7 @@ pub(super) fn take_room(bytes: usize, place: Place) -> sys::Result<(*mut u8, u64
 
 /// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
 pub(super) fn grow(bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
-    let total: usize = chunks().filter(|c| c.is_for_segments() == for_segments).map(|c| c.slabs.load(Relaxed)).sum();
+    let total: usize = chunks().filter(|c| c.is_for_segments() == for_segments).map(|c| c.places()).sum();
     let slabs = (total / 4).max(bytes.div_ceil(unit::stride()));
     let len = slabs * unit::stride();
     let allocated = if for_segments { bytes.next_multiple_of(PAGE as usize) } else { len };
@@ -50,8 +93,9 @@ pub(super) fn grow(bytes: usize, for_segments: bool) -> sys::Result<&'static Chu
         no_room::refused(*error);
     }
     let chunk = in_file.or_else(|_| {
+        let base = sys::map_anonymous(len)?;
         let orphan = profile::mapped() || !profile::active();
-        push(sys::map_anonymous(len)?, slabs, len, for_segments, orphan)
+        push(NewChunk { base, slabs, allocated: len, for_segments, orphan })
     })?;
     profile::set_slab_count(count());
     Ok(chunk)
@@ -75,7 +119,7 @@ fn grow_file(slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'st
 fn add_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
     let end = end_of_file();
     let base = map_behind(fd, slabs, bytes, for_segments);
-    let chunk = base.and_then(|base| push(base, slabs, bytes, for_segments, false));
+    let chunk = base.and_then(|base| push(NewChunk { base, slabs, allocated: bytes, for_segments, orphan: false }));
     if chunk.is_err() {
         sys::shorten(fd, end);
     }

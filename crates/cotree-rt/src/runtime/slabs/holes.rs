@@ -1,6 +1,7 @@
 //! Holes of slabs: path arrays, windows and caches take room in the file page by page, as they are written to.
 
-use super::{Chunk, READ_WRITE, chunks, count, counters};
+use super::chunks::{Chunk, chunks, count};
+use super::{READ_WRITE, counters};
 use crate::layout::PAGE;
 use crate::runtime::file::{names, profile};
 use crate::runtime::os::pagemap::{self, Memory};
@@ -111,7 +112,7 @@ pub fn forget_caches() {
     };
     forget(counters());
     for chunk in chunks().filter(|chunk| !chunk.is_orphan() && !chunk.is_for_segments()) {
-        let used = chunk.used.load(Relaxed) / unit::stride();
+        let used = chunk.used() / unit::stride();
         chunk.each().take(used).for_each(forget);
     }
 }
@@ -146,7 +147,7 @@ pub fn take_back_pages() {
     map(counters(), profile::slabs_offset());
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
         for (index, slab) in chunk.each().enumerate() {
-            map(slab, chunk.offset.load(Relaxed) + (index * unit::stride()) as u64);
+            map(slab, chunk.offset() + (index * unit::stride()) as u64);
         }
     }
     // SAFETY: mapped above, used no more.

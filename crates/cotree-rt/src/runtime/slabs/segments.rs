@@ -3,16 +3,13 @@
 //! To add one takes the lock of the slabs, with signals blocked. What is in it is filled without a lock, also by signal handlers:
 //! where its entries are appended, by counting up [`Segment::used`] behind them.
 
-use super::chunks;
+use super::chunks::{chunks, offset_of};
 use super::growth::{self, Place};
 use crate::layout::{SEGMENT_MAGIC, SegmentHeader, segment_size};
 use crate::runtime::file::profile;
 use crate::runtime::os::sys;
 use core::mem::offset_of;
-use core::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed},
-};
+use core::sync::atomic::{AtomicU64, Ordering::Acquire};
 
 /// What is in a segment.
 #[derive(Clone, Copy)]
@@ -106,7 +103,7 @@ impl Segment {
 /// Adds a segment for the threads of a slab: to the list of the profile, unless the file can't grow. The caller holds the lock.
 pub fn add(kind: Kind, capacity: u64, slab: *const u64) -> sys::Result<Segment> {
     let room = growth::take_room(kind.size(capacity), Place::Anywhere)?;
-    Ok(link(room, kind, capacity, super::offset_of(slab)))
+    Ok(link(room, kind, capacity, offset_of(slab)))
 }
 
 /// Adds a segment for no thread in particular, in the file or nowhere. The caller holds the lock.
@@ -157,7 +154,7 @@ pub unsafe fn newest_in_copy(copy: *mut u8, head: u64, kind: Kind) -> Option<Seg
 /// Calls for every segment of a kind in such a place.
 pub fn for_each(kind: Kind, place: Place, act: &mut dyn FnMut(Segment)) {
     for chunk in chunks().filter(|chunk| chunk.is_for_segments() && place.holds(chunk)) {
-        let (base, used) = (chunk.base.load(Relaxed), chunk.used.load(Relaxed));
+        let (base, used) = (chunk.base(), chunk.used());
         let mut at = 0;
         // They lie one after the other.
         while at + size_of::<SegmentHeader>() <= used {

@@ -68,6 +68,10 @@ impl Recorder for Paths {
         }
     }
 
+    fn loss(flags: u64) -> Option<&'static str> {
+        (flags & Flags::PATHS_MISSING != 0).then_some("counts of paths are missing in")
+    }
+
     fn close() {
         table::close();
     }

@@ -1,0 +1,122 @@
+//! What has been counted in the slabs: it is moved, added up, cleared, or shown to whoever writes it. Of slabs with holes only what
+//! anybody touched is looked at, so that the rest takes no memory.
+
+use super::chunks::{Chunk, chunks};
+use super::holes::{OpenFile, for_each_part, pieces, words_in};
+use super::{counter_count, counters};
+use crate::runtime::file::profile;
+use crate::runtime::os::pagemap::Memory;
+use crate::runtime::unit;
+use crate::zeros;
+use core::ops::Range;
+use core::slice;
+
+/// Adds what is in these words of one slab to another and clears it. Untouched pages of both stay so.
+pub(super) fn move_counts(from: *mut u64, to: *mut u64, words: Range<usize>) {
+    each_counted(from, words, |index| {
+        // SAFETY: both are slabs.
+        unsafe {
+            let value = from.add(index).read_volatile();
+            to.add(index).write_volatile(to.add(index).read_volatile().wrapping_add(value));
+            from.add(index).write_volatile(0);
+        }
+    });
+}
+
+/// Calls for every slab with the parts in which anything may have been counted.
+fn for_each_slab(mut act: impl FnMut(*mut u64, Range<usize>)) {
+    let file = OpenFile::new();
+    for_each_part(counters(), file.at(profile::slabs_offset()), |part| act(counters(), part));
+    for chunk in chunks() {
+        for (index, slab) in chunk.each().enumerate() {
+            let offset = chunk.offset() + (index * unit::stride()) as u64;
+            let memory = if chunk.is_orphan() { Memory::Private } else { file.at(offset) };
+            for_each_part(slab, memory, |part| act(slab, part));
+        }
+    }
+}
+
+/// Calls for every counter of these words of a slab that is not zero.
+fn each_counted(slab: *const u64, words: Range<usize>, mut act: impl FnMut(usize)) {
+    let mut act_on = |index: usize| {
+        // SAFETY: within the slab.
+        if unsafe { slab.add(index).read_volatile() } != 0 {
+            act(index);
+        }
+    };
+    let mut rest = words.start..words.end.min(counter_count());
+    while let Some(block) = first_counted_block(slab, &rest) {
+        rest.start = block.end;
+        block.for_each(&mut act_on);
+    }
+    if words.contains(&unit::spare()) {
+        act_on(unit::spare());
+    }
+}
+
+/// The first block of these counters of a slab in which anything was counted.
+pub(super) fn first_counted_block(slab: *const u64, words: &Range<usize>) -> Option<Range<usize>> {
+    // SAFETY: within the slab.
+    let bytes = unsafe { slice::from_raw_parts(slab.add(words.start).cast(), words.len() * size_of::<u64>()) };
+    let word = |byte: usize| words.start + byte / size_of::<u64>();
+    zeros::first_block(bytes).map(|block| word(block.start)..word(block.end))
+}
+
+/// Moves what is in slabs that are not in the file to slab 0, which is.
+pub fn fold_orphans() {
+    for_each_orphan(|slab| {
+        for_each_part(slab, Memory::Private, |part| move_counts(slab, counters(), words_in(&part)));
+    });
+}
+
+/// Is there any slab that is not in the file?
+pub fn are_orphaned() -> bool {
+    chunks().any(|chunk| chunk.is_orphan() && !chunk.is_for_segments())
+}
+
+/// Adds what is in slabs that are not in the file to a copy of slab 0.
+pub fn add_orphans(to: *mut u64) {
+    for_each_orphan(|slab| {
+        for_each_part(slab, Memory::Private, |part| {
+            for index in words_in(&part).start..words_in(&part).end.min(counter_count()) {
+                // SAFETY: both are slabs.
+                unsafe { *to.add(index) = (*to.add(index)).wrapping_add(slab.add(index).read_volatile()) };
+            }
+        });
+    });
+}
+
+fn for_each_orphan(act: impl FnMut(*mut u64)) {
+    chunks().filter(|chunk| chunk.is_orphan()).flat_map(Chunk::each).for_each(act);
+}
+
+/// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that nobody had yet:
+/// they are zero, and not looked at they take no memory.
+pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
+    let file = OpenFile::new();
+    pieces(counters(), file.at(profile::slabs_offset()), act);
+    for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
+        let (base, used) = (chunk.base(), chunk.used());
+        if chunk.is_for_segments() {
+            // SAFETY: the chunk's own memory.
+            act(unsafe { slice::from_raw_parts(base, used) }, chunk.len() - used);
+            continue;
+        }
+        for (index, slab) in chunk.each().enumerate() {
+            let at = index * unit::stride();
+            if at < used {
+                pieces(slab, file.at(chunk.offset() + at as u64), act);
+            } else {
+                act(&[], unit::stride());
+            }
+        }
+    }
+}
+
+/// All counters zero.
+pub fn clear() {
+    for_each_slab(|slab, part| {
+        // SAFETY: within the slab.
+        each_counted(slab, words_in(&part), |index| unsafe { slab.add(index).write_volatile(0) });
+    });
+}
