@@ -17,6 +17,7 @@ mod paths;
 mod placement;
 mod prediction;
 mod program_runs;
+mod program_scripts;
 mod programs;
 mod promotion;
 mod random;
