@@ -49,8 +49,9 @@ const SPARSE_VERSION: u32 = 3;
 /// Bytes that [`BodyChecksum`] takes at once.
 const LINE: usize = zeros::LINE;
 
-/// The checksum of what follows the header page of a raw profile, in pieces: that of the lines that are not all zeros, each
-/// with its number before it. Most words of path arrays stay zero, and looking whether they did takes a tenth of the time.
+/// The checksum of what follows the header page of a raw profile, in pieces: that of the lines that are not all zeros,
+/// each with its number before it. Most words of path arrays stay zero, and looking whether they did takes a tenth of
+/// the time.
 pub struct BodyChecksum {
     sum: Checksum,
     sparse: bool,

@@ -16,9 +16,9 @@ impl Access {
     pub const DIRECT: u32 = 0;
     /// Through the thread's slab pointer, the TLS word `__cotree_slab`.
     pub const WORD: u32 = 1;
-    /// At `__cotree_counters` plus the base of the segment register GS. Functions that others may call count their entries
-    /// in the slab that the TLS word leads to, or write to its spare counter: in slab 0 that tells of threads that were not
-    /// given a slab.
+    /// At `__cotree_counters` plus the base of the segment register GS. Functions that others may call count their
+    /// entries in the slab that the TLS word leads to, or write to its spare counter: in slab 0 that tells of threads
+    /// that were not given a slab.
     pub const SEGMENT: u32 = 2;
 }
 
@@ -58,8 +58,8 @@ pub struct UnitDescriptor {
     pub path_words: u64,
     /// As [`RawHeader::path_metric`].
     pub path_metric: u32,
-    /// 1: whatever function has its address taken may interrupt any other and not cost a count. 0: the link saw nobody who
-    /// would install handlers.
+    /// 1: whatever function has its address taken may interrupt any other and not cost a count. 0: the link saw nobody
+    /// who would install handlers.
     pub handlers_foreseen: u32,
     /// How many there are of `announcing`.
     pub announcing_count: u64,

@@ -29,9 +29,9 @@ pub struct Flags;
 impl Flags {
     /// Built for one thread, but threads were started: increments may have been lost.
     pub const THREADS_UNEXPECTED: u64 = 1 << 0;
-    /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for. Ordinarily they
-    /// are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer, or be gone
-    /// already by the system call itself.
+    /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for. Ordinarily
+    /// they are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer,
+    /// or be gone already by the system call itself.
     pub const THREADS_ALIVE: u64 = 1 << 1;
     /// A walk of a dying stack did not reach its bottom.
     pub const WALK_INCOMPLETE: u64 = 1 << 2;
@@ -39,8 +39,8 @@ impl Flags {
     pub const EARLY_TABLE_FULL: u64 = 1 << 3;
     /// `longjmp` to a frame that was not on the walked stack.
     pub const FOREIGN_JUMP: u64 = 1 << 4;
-    /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler). It concerns the
-    /// functions that have an [`INTERRUPTED`] entry, and none if that lies in code that is not profiled.
+    /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler). It concerns
+    /// the functions that have an [`INTERRUPTED`] entry, and none if that lies in code that is not profiled.
     pub const INTERRUPTED_FRAME: u64 = 1 << 5;
     /// A thread ended by cancellation that could not be followed.
     pub const THREAD_CANCELLED: u64 = 1 << 6;
@@ -60,9 +60,9 @@ impl Flags {
     /// No room for a table of paths: counts of paths in hash tables are missing, and path registers of abandoned
     /// activations.
     pub const PATHS_MISSING: u64 = 1 << 13;
-    /// Code of the unit's image was a signal handler at the end, though nothing in the program installs handlers (a shared
-    /// library did, or a system call). If one of the [`HANDLER`] entries is a function that counts, increments that it
-    /// interrupted may have been lost.
+    /// Code of the unit's image was a signal handler at the end, though nothing in the program installs handlers (a
+    /// shared library did, or a system call). If one of the [`HANDLER`] entries is a function that counts, increments
+    /// that it interrupted may have been lost.
     pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
 }
 
@@ -111,8 +111,8 @@ pub struct RawHeader {
     pub binary: [u8; 2048],
     /// The command line, arguments separated by NUL, cut if longer.
     pub command: [u8; 1024],
-    /// File offset of the newest segment; 0: there is none. (Since version 2; before version 5 all segments were tables of
-    /// paths and had another header.)
+    /// File offset of the newest segment; 0: there is none. (Since version 2; before version 5 all segments were tables
+    /// of paths and had another header.)
     pub segment_head: u64,
     /// What is added up along paths, in [`PathBucket::metric`] and in words behind the counts of arrays and windows: 0
     /// nothing, 1 what the program reports with `cotree_events`, 2 time stamps of the processor.

@@ -11,19 +11,20 @@
 //!
 //! Counters of paths, and what is behind them in a slab, may be holes of the file ([`slab_hole`]).
 //!
-//! A counter's value is the sum over the slabs. [Segments](SegmentHeader) form a list that begins at `segment_head`, newest
-//! first; they may take the places of slabs: a slab that a segment overlaps is none. Hash tables of paths are segments; the count
-//! of a key is the sum over all buckets of all of them that have it. While the program runs the file is called `NAME.PID.live` and its state
-//! is [`State::RUNNING`]; when the run ends it is completed, checksummed and renamed to `NAME`. A process that is killed
-//! leaves the `.live` file: its counters are right, the frames that were alive are unknown. (A finished file keeps its
-//! `.live` name if the program took away the right to rename it: the state counts, not the name.)
+//! A counter's value is the sum over the slabs. [Segments](SegmentHeader) form a list that begins at `segment_head`,
+//! newest first; they may take the places of slabs: a slab that a segment overlaps is none. Hash tables of paths are
+//! segments; the count of a key is the sum over all buckets of all of them that have it. While the program runs the
+//! file is called `NAME.PID.live` and its state is [`State::RUNNING`]; when the run ends it is completed, checksummed
+//! and renamed to `NAME`. A process that is killed leaves the `.live` file: its counters are right, the frames that
+//! were alive are unknown. (A finished file keeps its `.live` name if the program took away the right to rename it: the
+//! state counts, not the name.)
 //!
 //! `NAME` is the pattern in the environment variable `COTREE_FILE`, or `%n.%p.cotree`, where `%n` is the unit's name
-//! (without the hash that cargo links it with, where the program runs by a name without it),
-//! `%p` the process, `%m` the unit id in hexadecimal, `%h` the host and `%%` a percent sign. A name that is taken by an
-//! earlier process of the same number gets `%p` = `PID-2` and so on. Where a pattern can't tell apart the files of one
-//! run, what is missing is put before the final `.cotree`, or at the end: `.NAME` of a shared library if there is neither
-//! `%n` nor `%m`, `.PID` of a forked child if there is no `%p`.
+//! (without the hash that cargo links it with, where the program runs by a name without it), `%p` the process, `%m` the
+//! unit id in hexadecimal, `%h` the host and `%%` a percent sign. A name that is taken by an earlier process of the
+//! same number gets `%p` = `PID-2` and so on. Where a pattern can't tell apart the files of one run, what is missing is
+//! put before the final `.cotree`, or at the end: `.NAME` of a shared library if there is neither `%n` nor `%m`, `.PID`
+//! of a forked child if there is no `%p`.
 
 mod descriptor;
 mod early;

@@ -25,8 +25,8 @@ pub struct RegisterReturn {
     pub value: u32,
 }
 
-/// Where a value is while a call is under way, as one word: the kind in bits 0–7, a register (by its DWARF number) in bits
-/// 8–15, a signed number in bits 32–63.
+/// Where a value is while a call is under way, as one word: the kind in bits 0–7, a register (by its DWARF number) in
+/// bits 8–15, a signed number in bits 32–63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterValue {
     /// It is always this.
@@ -37,8 +37,8 @@ pub enum RegisterValue {
     Register(u8),
     /// In memory, so far from the register's value (the stack pointer's is that after the return).
     Memory(u8, i32),
-    /// The number of a word of slab 0, less this table's element after that one; that one says, as such a word, where the
-    /// address of that word is.
+    /// The number of a word of slab 0, less this table's element after that one; that one says, as such a word, where
+    /// the address of that word is.
     Address(u32),
 }
 

@@ -1,9 +1,10 @@
-//! Segments: what a raw profile holds besides counters and early exits. A program asks for them while it runs, as many as it
-//! needs.
+//! Segments: what a raw profile holds besides counters and early exits. A program asks for them while it runs, as many
+//! as it needs.
 //!
-//! A segment is of a *kind*, which says what its entries are. It lies on whole pages behind slab 0, anywhere among the slabs, and
-//! is linked to the segment that was added before it, whatever that one's kind. It never moves, and the fields that readers find
-//! it by are written before it is linked. So it can be read at any moment: while the program runs, and after it was killed.
+//! A segment is of a *kind*, which says what its entries are. It lies on whole pages behind slab 0, anywhere among the
+//! slabs, and is linked to the segment that was added before it, whatever that one's kind. It never moves, and the
+//! fields that readers find it by are written before it is linked. So it can be read at any moment: while the program
+//! runs, and after it was killed.
 
 use super::PAGE;
 #[cfg(doc)]
@@ -33,10 +34,11 @@ pub struct SegmentHeader {
     pub capacity: u64,
     /// File offset of the segment that was added before this one; 0: none was.
     pub next: u64,
-    /// Entries in use. In a hash table this is about right; where entries are appended one after the other, it is how many of them
-    /// are complete.
+    /// Entries in use. In a hash table this is about right; where entries are appended one after the other, it is how
+    /// many of them are complete.
     pub used: u64,
-    /// File offset of the slab of the threads that fill the segment, one after the other; 0: of no thread in particular.
+    /// File offset of the slab of the threads that fill the segment, one after the other; 0: of no thread in
+    /// particular.
     pub owner: u64,
     /// File offset of the segment itself; 0: it is in memory.
     pub offset: u64,

@@ -17,7 +17,8 @@ pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {
 }
 
 /// The bytes of a slab of an executable that take room on the disk only as they are written to: whole pages of path
-/// arrays, windows and caches, unless these are few. Of the rest each byte has its room from the start, so that counting needs none.
+/// arrays, windows and caches, unless these are few. Of the rest each byte has its room from the start, so that
+/// counting needs none.
 #[must_use]
 pub const fn slab_hole(path_words: u64, counter_count: u64, cache_count: u64) -> core::ops::Range<u64> {
     let start = (path_words * 8).next_multiple_of(PAGE);

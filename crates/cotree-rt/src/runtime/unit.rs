@@ -193,7 +193,8 @@ fn word_of(thread_pointer: u64) -> *mut *mut u64 {
 /// Leads this thread's increments to the slab: the segment base is the slab's distance from slab 0, which is therefore
 /// where they go without any base.
 pub fn set_segment(slab: *mut u64) -> sys::Result<()> {
-    // SAFETY: a program that uses the register itself is linked for the TLS word, and says so if the linker can't see it.
+    // SAFETY: a program that uses the register itself is linked for the TLS word, and says so if the linker can't see
+    // it.
     unsafe { sys::set_gs_base((slab as u64).wrapping_sub(descriptor().counters as u64)) }
 }
 

@@ -14,7 +14,8 @@ use crate::runtime::stack::walk::Walk;
 use crate::runtime::unit::{self, Image};
 use core::ffi::c_int;
 
-/// The mapping of the copy. Recorders add to it what is not in the file of the profile, and the activations on the stack.
+/// The mapping of the copy. Recorders add to it what is not in the file of the profile, and the activations on the
+/// stack.
 pub struct ProfileCopy {
     base: *mut u8,
     len: usize,

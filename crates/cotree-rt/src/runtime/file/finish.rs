@@ -51,8 +51,8 @@ pub fn unpublish() {
     names::take_back(!profile::mapped());
 }
 
-/// Completes a header that is mapped with the table of early exits behind it, given a walk over the slabs in file order, with how
-/// many zeros are behind each.
+/// Completes a header that is mapped with the table of early exits behind it, given a walk over the slabs in file
+/// order, with how many zeros are behind each.
 pub fn seal(
     header: *mut RawHeader,
     state: u32,

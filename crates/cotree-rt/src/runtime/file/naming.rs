@@ -189,8 +189,8 @@ fn push_unit_name(name: &mut Path) {
     }
 }
 
-/// Cargo links `deps/NAME-HASH` and then gives the file the name NAME too. What runs by that name is called so; tests, which
-/// have no other name, keep their hash, since it tells those of one name apart.
+/// Cargo links `deps/NAME-HASH` and then gives the file the name NAME too. What runs by that name is called so; tests,
+/// which have no other name, keep their hash, since it tells those of one name apart.
 fn without_hash(linked: &[u8]) -> &[u8] {
     const HASH: usize = 16;
     let Some(end) = linked.len().checked_sub(HASH + 1) else { return linked };

@@ -1,6 +1,6 @@
-//! A full disk: path arrays take room in the file page by page as they are written to, and where there is none for a page
-//! the kernel says so by SIGBUS. The program must not die of it: the page becomes plain memory, and the profile says that
-//! counts of paths are missing.
+//! A full disk: path arrays take room in the file page by page as they are written to, and where there is none for a
+//! page the kernel says so by SIGBUS. The program must not die of it: the page becomes plain memory, and the profile
+//! says that counts of paths are missing.
 
 use crate::layout::Flags;
 use crate::runtime::file::{names, profile};
@@ -106,7 +106,8 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     }
 }
 
-/// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until [`go_on`].
+/// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until
+/// [`go_on`].
 pub fn settle() {
     ONLY_READ.store(true, Relaxed);
     let gave_up = HAPPENED.swap(false, Relaxed);

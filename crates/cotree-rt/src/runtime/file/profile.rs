@@ -1,5 +1,5 @@
-//! The profile that is being made: whether there is one, whose it is, and the fields of its header that change while the program
-//! runs.
+//! The profile that is being made: whether there is one, whose it is, and the fields of its header that change while
+//! the program runs.
 
 use crate::layout::{PAGE, RawHeader};
 use crate::runtime::unit;

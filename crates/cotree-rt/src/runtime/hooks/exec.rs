@@ -26,8 +26,8 @@ real!(real_fexecve = "fexecve");
 
 /// Runs the call between completing the profile and taking that back.
 ///
-/// A libc may come by here again, from inside `execvp`. The mark is the process, for a `vfork` child leaves it behind in
-/// its parent's memory.
+/// A libc may come by here again, from inside `execvp`. The mark is the process, for a `vfork` child leaves it behind
+/// in its parent's memory.
 pub fn with_profile_ended<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
     static INSIDE: AtomicI32 = AtomicI32::new(0);
     let process = sys::process_id();

@@ -3,8 +3,8 @@
 //! Our entry for a function `f` is called `__wrap_f`: the linker's `--wrap` leads the link unit's own references there,
 //! and the definition behind is `__real_f`. In a dynamic executable it is called `f` too, which the loader then finds
 //! first for everyone else; weakly, for the program may have an `f` of its own (an allocator's `pthread_create`, the
-//! unwinder of `-static-libgcc`), which is then the one behind. Where the program has a `__wrap_f` of its own, ours is weak, too
-//! (`cotree_llvm::emit::runtime_object`).
+//! unwinder of `-static-libgcc`), which is then the one behind. Where the program has a `__wrap_f` of its own, ours is
+//! weak, too (`cotree_llvm::emit::runtime_object`).
 
 /// The labels of an entry.
 #[cfg(not(feature = "static-executable"))]

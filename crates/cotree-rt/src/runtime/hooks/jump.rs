@@ -7,7 +7,7 @@ use crate::layout::Flags;
 use crate::runtime::hooks::interpose::{hook, real};
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::process::units;
-use crate::runtime::stack::quick::{self, Landing};
+use crate::runtime::stack::quick::{self, Target};
 use crate::runtime::stack::walk::{Passed, Walk};
 use crate::runtime::stack::{detour, marks, unwind};
 use core::ffi::{c_int, c_void};
@@ -92,9 +92,9 @@ pub fn is_leaping(pc: u64) -> bool {
     pc == &raw const cotree_rt_leaping as u64
 }
 
-/// A frame ends (`times` 1, or −1: it comes back) that stood at this code address with this stack pointer. If it was in the
-/// middle of a jump (`siglongjmp` and `setcontext` restore the signal mask first, and the handler of a signal that was waiting did not
-/// return), that jump does not take place: what was accounted for is taken back.
+/// A frame ends (`times` 1, or −1: it comes back) that stood at this code address with this stack pointer. If it was in
+/// the middle of a jump (`siglongjmp` and `setcontext` restore the signal mask first, and the handler of a signal that
+/// was waiting did not return), that jump does not take place: what was accounted for is taken back.
 pub fn ended(pc: u64, sp: u64, times: i64) {
     if is_leaping(pc) {
         // SAFETY: the frame of `cotree_rt_leap` is still there, and so is that of its caller, which has the jump.
@@ -104,8 +104,8 @@ pub fn ended(pc: u64, sp: u64, times: i64) {
 }
 
 /// Stack pointer and return address of the `setjmp` call. Both libcs keep them in the seventh and eighth words; glibc
-/// mangles them with the thread's pointer guard; musl does not, and then both look like addresses, which of mangled ones
-/// not one pair in ten billion does.
+/// mangles them with the thread's pointer guard; musl does not, and then both look like addresses, which of mangled
+/// ones not one pair in ten billion does.
 ///
 /// # Safety
 /// The buffer must have been filled by `setjmp`.
@@ -147,14 +147,14 @@ fn account_with_registers(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool
 /// The same, if all frames are of the usual kind.
 #[inline(always)]
 fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
-    let Some(landing) = Landing::<REGISTERS>::count(sp, 0, times, caller) else { return false };
-    let found = landing.sp() == sp || holds(landing.pc(), pc);
+    let Some(target) = Target::<REGISTERS>::count(sp, 0, times, caller) else { return false };
+    let found = target.sp() == sp || holds(target.pc(), pc);
     if found {
-        landing.add(0, times);
+        target.add(0, times);
         // No path register: a path begins with the block of a `setjmp` call.
-        landing.add_call(pc, -times);
+        target.add_call(pc, -times);
     } else {
-        landing.take_back(times, caller);
+        target.take_back(times, caller);
     }
     found
 }
@@ -188,8 +188,8 @@ fn pass_to(sp: u64, pc: u64, walk: &mut Walk, passed: &mut Passed) -> bool {
             return true;
         }
         if frame.sp < sp && sp < frame.cfa && frame.cfa != u64::MAX {
-            // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that it
-            // gave back: then the function of the next one holds the setjmp call.
+            // The target's frame, unless it was larger at setjmp than it is now and this is a callee in the part that
+            // it gave back: then the function of the next one holds the setjmp call.
             if !holds(frame.pc, pc)
                 && let Some(next) = walk.next().filter(|next| holds(next.pc, pc))
             {

@@ -12,7 +12,7 @@ use crate::runtime::hooks::interpose::got;
 use crate::runtime::hooks::interpose::{behind, hook, real};
 use crate::runtime::hooks::linkage::{Caller, call};
 use crate::runtime::process::units;
-use crate::runtime::stack::quick::{self, Landing};
+use crate::runtime::stack::quick::{self, Target};
 use crate::runtime::stack::walk::{Passed, Walk};
 use crate::runtime::stack::{marks, unwind};
 use core::ffi::c_void;
@@ -62,18 +62,18 @@ fn find_unwinder() {
     }
 }
 
-/// Whether the code address is in one of them. Between an announcement and the landing they are on the stack, and whoever walks it
-/// then meets frames that have been counted.
+/// Whether the code address is in one of them. Between an announcement and the landing they are on the stack, and
+/// whoever walks it then meets frames that have been counted.
 pub fn is_unwinder(pc: u64) -> bool {
     UNWINDER[0].load(Relaxed) != 0
         && unwind::function_range(pc - 1).is_some_and(|(start, _)| UNWINDER.iter().any(|f| f.load(Relaxed) == start))
 }
 
-/// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may be
-/// linked without the function that tells the stack pointer: then it is the innermost frame in that call.
+/// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may
+/// be linked without the function that tells the stack pointer: then it is the innermost frame in that call.
 ///
-/// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder, in
-/// whose frame the context lies, come first.
+/// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder,
+/// in whose frame the context lies, come first.
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
     let accounted = match (sp, quick::with_registers()) {
         (Some(sp), Some(false)) => account_quickly::<false>(sp, pc, context, caller),
@@ -93,14 +93,14 @@ fn account_with_registers(sp: u64, pc: u64, context: u64, caller: &Caller) -> bo
 /// The same, if all frames are of the usual kind.
 #[inline(always)]
 fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
-    let Some(landing) = Landing::<REGISTERS>::count(sp, context, 1, caller) else { return false };
-    if landing.sp() == sp && landing.pc() == pc {
-        landing.add(LANDED, 1);
+    let Some(target) = Target::<REGISTERS>::count(sp, context, 1, caller) else { return false };
+    if target.sp() == sp && target.pc() == pc {
+        target.add(LANDED, 1);
         return true;
     }
-    landing.take_back(1, caller);
+    target.take_back(1, caller);
     // Announced before, if it is the frame.
-    landing.sp() == sp
+    target.sp() == sp
 }
 
 /// The same, whatever frames there are.

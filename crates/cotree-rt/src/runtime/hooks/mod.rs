@@ -1,5 +1,5 @@
-//! The functions that the runtime stands in front of, by kind. A shared library hooks nothing: it relies on the executable's
-//! runtime, and has only the entry points that its own generated code calls.
+//! The functions that the runtime stands in front of, by kind. A shared library hooks nothing: it relies on the
+//! executable's runtime, and has only the entry points that its own generated code calls.
 
 #[cfg(not(feature = "shared-library"))]
 pub mod exec;

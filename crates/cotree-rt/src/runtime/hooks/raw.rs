@@ -1,7 +1,7 @@
 //! System calls that the program makes itself, by `syscall` and `clone`: those that begin or end processes and threads.
 //!
-//! Only the link unit's own references come here. What shared libraries do is theirs; and where an allocator makes system
-//! calls while the program starts, nothing may have to be looked for. System calls by assembly go unseen.
+//! Only the link unit's own references come here. What shared libraries do is theirs; and where an allocator makes
+//! system calls while the program starts, nothing may have to be looked for. System calls by assembly go unseen.
 
 use crate::layout::Flags;
 use crate::runtime::file::profile;
@@ -166,7 +166,8 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
             child(first as u64, second != 0).then(|| unsafe { forked(caller, libc::SYS_clone, call.arguments) })
         }
         libc::SYS_clone3 => {
-            // Flags are the first word, the stack is the sixth of at least eight. Others ask whether the kernel knows the call.
+            // Flags are the first word, the stack is the sixth of at least eight. Others ask whether the kernel knows
+            // the call.
             let words = first as *const u64;
             if second < 64 || !sys::readable(first as u64) || !sys::readable(first as u64 + 40) {
                 return None;

@@ -11,7 +11,8 @@ unsafe extern "C" {
     fn __cotree_resuming();
 }
 
-/// Whether the code address is in there: then the frame's caller was interrupted between its last known call and its end.
+/// Whether the code address is in there: then the frame's caller was interrupted between its last known call and its
+/// end.
 pub fn is_announcing(pc: u64) -> bool {
     let start = __cotree_resuming as unsafe extern "C" fn() as usize as u64;
     // The entry has no more than so many bytes.

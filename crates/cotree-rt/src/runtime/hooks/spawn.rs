@@ -1,9 +1,10 @@
-//! Where threads begin and end: `main`, `pthread_create`, `thrd_create`, and the end that `pthread_exit` and cancellation
-//! give them.
+//! Where threads begin and end: `main`, `pthread_create`, `thrd_create`, and the end that `pthread_exit` and
+//! cancellation give them.
 //!
-//! Under every start routine lies a trampoline of ours. It is the bottom at which walks stop, gives the thread its slabs,
-//! and keeps a cleanup handler registered: libc runs that when forced unwinding reaches the trampoline, with the dead
-//! stack still in place, so that the frames without landing pads are counted then, whatever the reason of the exit.
+//! Under every start routine lies a trampoline of ours. It is the bottom at which walks stop, gives the thread its
+//! slabs, and keeps a cleanup handler registered: libc runs that when forced unwinding reaches the trampoline, with the
+//! dead stack still in place, so that the frames without landing pads are counted then, whatever the reason of the
+//! exit.
 
 use crate::runtime::file::profile;
 use crate::runtime::hooks::interpose::{behind, hook, labels, real, tail_hook};

@@ -1,5 +1,5 @@
-//! The memory functions that the compiler calls: ours, so that the program's own (instrumented, perhaps) stay out of it.
-//! The build makes them local to the runtime's object.
+//! The memory functions that the compiler calls: ours, so that the program's own (instrumented, perhaps) stay out of
+//! it. The build makes them local to the runtime's object.
 
 use core::arch::asm;
 

@@ -32,11 +32,11 @@ pub enum Memory {
     OfSomeFile,
 }
 
-/// Calls with the ranges of bytes, by their place, in which everything lies that is no longer as it was mapped: with everything
-/// where the kernel doesn't say.
+/// Calls with the ranges of bytes, by their place, in which everything lies that is no longer as it was mapped: with
+/// everything where the kernel doesn't say.
 ///
-/// A page of a file that has been written to is in memory, until the kernel needs it for something else; but then the file has
-/// data there, whatever its file system tells of what is not written back.
+/// A page of a file that has been written to is in memory, until the kernel needs it for something else; but then the
+/// file has data there, whatever its file system tells of what is not written back.
 pub fn for_each_touched(base: *const u8, len: usize, memory: Memory, mut act: impl FnMut(Range<usize>)) {
     let askable = len > FEW && !matches!(memory, Memory::OfSomeFile);
     let map = if askable { open() } else { None };

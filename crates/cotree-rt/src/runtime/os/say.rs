@@ -26,8 +26,8 @@ fn is_standard_error() -> bool {
     !STARTED.load(Relaxed) || sys::identity(STANDARD_ERROR) == Some(at_start)
 }
 
-/// `cotree: WHAT PATH: CAUSE; REMEDY` on standard error, the first time in this process only, and unless the program has closed it or put
-/// something else there: that may be a file of data.
+/// `cotree: WHAT PATH: CAUSE; REMEDY` on standard error, the first time in this process only, and unless the program
+/// has closed it or put something else there: that may be a file of data.
 pub fn trouble(what: &str, path: &[u8], error: Errno, remedy: &str) {
     if SAID.swap(true, Relaxed) || !is_standard_error() {
         return;

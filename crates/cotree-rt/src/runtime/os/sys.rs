@@ -223,8 +223,8 @@ pub unsafe fn remove(at: *mut u8, len: usize) -> bool {
     unsafe { call(libc::SYS_madvise, [at as usize, len, libc::MADV_REMOVE as usize, 0, 0, 0]) }.is_ok()
 }
 
-/// Tells the kernel that pages of this mapping are used far from each other: without that it fetches those around each, even if they are
-/// holes of the file, and maps them, too.
+/// Tells the kernel that pages of this mapping are used far from each other: without that it fetches those around each,
+/// even if they are holes of the file, and maps them, too.
 pub fn expect_random_use(at: *mut u8, len: usize) {
     // SAFETY: this changes no memory. It is a hint: nothing is lost where the kernel won't have it.
     let _ = unsafe { call(libc::SYS_madvise, [at as usize, len, libc::MADV_RANDOM as usize, 0, 0, 0]) };

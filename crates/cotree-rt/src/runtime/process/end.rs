@@ -24,8 +24,8 @@ weak!(plain_at_quick_exit = "at_quick_exit");
 
 entry!("cotree_rt_at_exit", at_exit, "rsi");
 
-/// A static executable's destructors are called by a handler that libc registers before anyone else: the last of all is the
-/// first of the destructors.
+/// A static executable's destructors are called by a handler that libc registers before anyone else: the last of all is
+/// the first of the destructors.
 #[cfg(feature = "static-executable")]
 #[used]
 #[unsafe(link_section = ".fini_array.00000")]
@@ -133,8 +133,8 @@ pub fn finish(caller: &Caller, state: u32) {
     stop::release();
 }
 
-/// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader knows
-/// whether it is code that counts.
+/// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader
+/// knows whether it is code that counts.
 fn note_unforeseen_handlers() {
     // Those that libc keeps for itself are ours when others are stopped.
     const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
@@ -214,8 +214,8 @@ mod hooks {
     real!(real_abort = "abort");
     real!(real_assert_fail = "__assert_fail");
 
-    /// As libc's: a handler runs first, and may leave by a jump or an exit, which are followed like any other. Only when
-    /// nothing can stop the signal any more is the profile completed.
+    /// As libc's: a handler runs first, and may leave by a jump or an exit, which are followed like any other. Only
+    /// when nothing can stop the signal any more is the profile completed.
     unsafe extern "C" fn abort(caller: &Caller) -> ! {
         if sys::disposition(libc::SIGABRT) > libc::SIG_IGN {
             let mask = sys::set_signal_mask(u64::MAX);

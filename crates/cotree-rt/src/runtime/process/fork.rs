@@ -1,10 +1,11 @@
 //! `fork` and `vfork`.
 //!
-//! A forked child starts from zero in a file of its own, before any code of the program runs: our handler was registered
-//! first, so it runs first. Its inherited frames come to life without a call: −1 each.
+//! A forked child starts from zero in a file of its own, before any code of the program runs: our handler was
+//! registered first, so it runs first. Its inherited frames come to life without a call: −1 each.
 //!
-//! A `vfork` child runs in its parent's memory and on its parent's stack, so its flow belongs to the parent: when it ends
-//! (by `_exit` or `exec`), the parent returns from the `vfork` call a second time. That is a `longjmp` in all but name.
+//! A `vfork` child runs in its parent's memory and on its parent's stack, so its flow belongs to the parent: when it
+//! ends (by `_exit` or `exec`), the parent returns from the `vfork` call a second time. That is a `longjmp` in all but
+//! name.
 
 use crate::layout::Flags;
 use crate::runtime::file::profile;
@@ -38,8 +39,8 @@ pub fn register() {
     }
 }
 
-/// Signals wait until the child has a profile of its own: what their handlers count is not the parent's. This is the last to run
-/// before the fork, and the other two are the first after it.
+/// Signals wait until the child has a profile of its own: what their handlers count is not the parent's. This is the
+/// last to run before the fork, and the other two are the first after it.
 unsafe extern "C" fn before_fork() {
     if let Some((_, record)) = thread::current() {
         record.fork_signals.store(sys::set_signal_mask(u64::MAX), Relaxed);
@@ -87,16 +88,16 @@ fn begin_in_child(caller: &Caller) {
     walk::count_all(caller, -1);
 }
 
-/// In a child that runs in its parent's memory (or maps its parent's file): accounts for its end (+1), or takes that back
-/// (−1). False in a process with a profile of its own.
+/// In a child that runs in its parent's memory (or maps its parent's file): accounts for its end (+1), or takes that
+/// back (−1). False in a process with a profile of its own.
 pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
     if !profile::active() || profile::process() == sys::process_id() {
         return false;
     }
     if !leave_vfork(caller, times) {
         if shares_memory() {
-            // Made by a raw `clone`, or by libc's `posix_spawn` where that comes through our hooks: it has a stack of its
-            // own, which dies here.
+            // Made by a raw `clone`, or by libc's `posix_spawn` where that comes through our hooks: it has a stack of
+            // its own, which dies here.
             let mut walk = walk::Walk::new(caller);
             while let Some(frame) = walk.next() {
                 frame.count(walk.registers(), times);

@@ -1,5 +1,5 @@
-//! Where profiled shared libraries register: the one symbol that the executable's runtime exports for them, `cotree_process_v3`. Its
-//! number changes with what the two say to each other; a library of another version is alone.
+//! Where profiled shared libraries register: the one symbol that the executable's runtime exports for them,
+//! `cotree_process_v3`. Its number changes with what the two say to each other; a library of another version is alone.
 
 #[cfg(feature = "shared-library")]
 use super::this_unit::THIS;

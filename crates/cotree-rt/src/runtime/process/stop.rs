@@ -4,12 +4,13 @@
 //! they have on their stacks dies with the process. A signal makes each of them walk its own stack. It is one that libc
 //! keeps for itself, which no program can block, and libc has no more use for it now.
 //!
-//! A thread that is stopped waits in the handler until all are, and only then accounts for itself: until then it can be let go
-//! again, so that it gets out of profiled code, into a call, or gives back what another one needs to come to a stop.
+//! A thread that is stopped waits in the handler until all are, and only then accounts for itself: until then it can be
+//! let go again, so that it gets out of profiled code, into a call, or gives back what another one needs to come to a
+//! stop.
 //!
 //! Between our handler and the death of the process libc still flushes its streams, and must not wait there for a
-//! thread that we hold: once the profile is complete and the counters lead nowhere, threads go on. Those that slept in a
-//! call that would now fail with EINTR sleep on, so that none reports an error that it would never have seen.
+//! thread that we hold: once the profile is complete and the counters lead nowhere, threads go on. Those that slept in
+//! a call that would now fail with EINTR sleep on, so that none reports an error that it would never have seen.
 
 use crate::runtime::os::sys;
 use crate::runtime::process::thread::{self, Thread};
@@ -29,19 +30,19 @@ const ASKED: u32 = 1;
 const HELD: u32 = 2;
 /// The same in the middle of a call that would fail if it went on.
 const ASLEEP: u32 = 3;
-/// Held, and told to do so.
-const TOLD: u32 = 4;
+/// Held, and asked to account for itself now.
+const DUE: u32 = 4;
 const COUNTED: u32 = 5;
 
 /// Rounds of asking, of some 100 µs each.
 const MOST_ROUNDS: u32 = 4000;
-/// How often a thread that is in the middle of profiled code may go on, so as to be stopped in a call: at first, and after so many
-/// rounds, for on a busy machine each time takes long.
+/// How often a thread that is in the middle of profiled code may go on, so as to be stopped in a call: at first, and
+/// after so many rounds, for on a busy machine each time takes long.
 const CHANCES: u32 = 30;
 const LAST_CHANCES: u32 = 3;
 const PATIENT_ROUNDS: u32 = 100;
-/// After so many in which none was stopped, those that are held go on for a moment: one of them may have a lock of libc's that
-/// another one, with all signals blocked, waits for.
+/// After so many in which none was stopped, those that are held go on for a moment: one of them may have a lock of
+/// libc's that another one, with all signals blocked, waits for.
 const ROUNDS_STUCK: u32 = 200;
 
 unsafe extern "C" {
@@ -109,18 +110,18 @@ pub fn others() -> u32 {
         ask();
     }
     for record in others() {
-        change(record, HELD, TOLD);
-        change(record, ASLEEP, TOLD);
+        change(record, HELD, DUE);
+        change(record, ASLEEP, DUE);
     }
     let mut patience = MOST_ROUNDS;
-    while patience > 0 && others().any(|record| record.stop.load(Acquire) == TOLD) {
+    while patience > 0 && others().any(|record| record.stop.load(Acquire) == DUE) {
         patience -= 1;
         sys::pause_a_little();
     }
     others().filter(|record| thread::is_there(record)).count() as u32
 }
 
-/// Tells a thread that is in the first state.
+/// Changes the state of a thread that is in the first one, and wakes it.
 fn change(record: &Thread, from: u32, to: u32) {
     if record.stop.compare_exchange(from, to, AcqRel, Relaxed).is_ok() {
         sys::wake(&record.stop);
@@ -167,7 +168,7 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     record.stop.store(if sleeping { ASLEEP } else { HELD }, Release);
     loop {
         match record.stop.load(Acquire) {
-            TOLD => {
+            DUE => {
                 walk::count_frames(Walk::interrupted(registers), 1);
                 record.stop.store(COUNTED, Release);
             }
@@ -178,8 +179,9 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     }
 }
 
-/// Whether the thread can account for itself where it is. While it accounts for frames of its own it can't, and not well in the middle
-/// of code of ours, where nothing tells how far it has come: there it is held if it has been let go often enough.
+/// Whether the thread can account for itself where it is. While it accounts for frames of its own it can't, and not
+/// well in the middle of code of ours, where nothing tells how far it has come: there it is held if it has been let go
+/// often enough.
 fn can_be_held(registers: &[i64; 23], record: &Thread) -> bool {
     const SYSCALL: [u8; 2] = [0x0F, 0x05];
     let at = registers[libc::REG_RIP as usize];

@@ -41,7 +41,8 @@ pub struct Thread {
     pub vfork_pc: AtomicU64,
     /// Whether that child's end has been accounted for.
     pub vfork_accounted: AtomicU32,
-    /// Whether the thread has been stopped at the end of the process, and how often it was let go; see the module `stop`.
+    /// Whether the thread has been stopped at the end of the process, and how often it was let go; see the module
+    /// `stop`.
     pub stop: AtomicU32,
     pub let_go: AtomicU32,
     /// Whether the thread is about to fork, and its signal mask before that.
@@ -56,7 +57,7 @@ static THREADS: GrowingArray<Thread> = unsafe { GrowingArray::new() };
 static LOCK: Lock = Lock::new();
 /// One past the highest index ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Threads that ended without a word, as by the system call itself, and whose stacks others have.
+/// Threads that ended without accounting for themselves, as by the system call itself, and whose stacks others have.
 static VANISHED: AtomicU32 = AtomicU32::new(0);
 /// An address within the first thread's stack, above all frames.
 static ABOVE_FRAMES: AtomicU64 = AtomicU64::new(0);
@@ -72,7 +73,7 @@ pub fn all() -> impl Iterator<Item = (usize, &'static Thread)> {
     THREADS.iter().take(USED.load(Relaxed))
 }
 
-/// Registers the first thread, of whose stack it is told an address that is above all frames.
+/// Registers the first thread. The address is in its stack, above all frames.
 pub fn start(above_frames: u64) {
     ABOVE_FRAMES.store(above_frames, Relaxed);
     if let Some(first) = THREADS.make(0) {
@@ -102,8 +103,8 @@ pub fn adopt(record: &Thread) {
     record.state.store(LIVE, Relaxed);
 }
 
-/// The thread runs no more of the program than destructors. Its stack may go at any time from now on; that of a live one stays
-/// while the lock is held.
+/// The thread runs no more of the program than destructors. Its stack may go at any time from now on; that of a live
+/// one stays while the lock is held.
 #[cfg(not(feature = "shared-library"))]
 pub fn ends(record: &Thread) {
     let _held = lock();
@@ -111,8 +112,8 @@ pub fn ends(record: &Thread) {
     record.state.store(ENDING, Relaxed);
 }
 
-/// The threads that code of a unit that is being loaded may run on, with their thread pointers: this one and all that have
-/// not ended. The caller holds the lock.
+/// The threads that code of a unit that is being loaded may run on, with their thread pointers: this one and all that
+/// have not ended. The caller holds the lock.
 #[cfg(not(feature = "shared-library"))]
 pub fn with_stacks() -> impl Iterator<Item = (usize, u64)> {
     let own = unit::thread_pointer();

@@ -1,7 +1,7 @@
 //! All the profiled link units of the process.
 //!
-//! The executable's runtime has the hooks and the list of threads; it passes on to every unit what they see. Each unit keeps
-//! only the addresses that lie in its own image.
+//! The executable's runtime has the hooks and the list of threads; it passes on to every unit what they see. Each unit
+//! keeps only the addresses that lie in its own image.
 
 use super::registry;
 use super::this_unit::{THIS, Unit};
@@ -43,7 +43,8 @@ pub fn has_others() -> bool {
     !registry::first().is_null()
 }
 
-/// Whether the code address is where generated code of some unit has something recorded, or says that it resumes an exception.
+/// Whether the code address is where generated code of some unit has something recorded, or says that it resumes an
+/// exception.
 pub fn is_recording_at(pc: u64) -> bool {
     units().any(|unit| (unit.is_recording_at)(pc))
 }

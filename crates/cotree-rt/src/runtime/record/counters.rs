@@ -19,7 +19,7 @@ impl Recorder for Counters {
 
     fn thread_starts(thread: usize, thread_pointer: u64) {
         if unit::threaded() {
-            slabs::give(thread, thread_pointer);
+            slabs::assign(thread, thread_pointer);
         } else {
             profile::flag(Flags::THREADS_UNEXPECTED);
         }

@@ -1,9 +1,9 @@
 //! The recorders: what each method has to do when something happens to the process, besides counting in its slabs.
 //!
-//! Each recorder stands in a file of its own and implements [`Recorder`]; one line of the table in this file makes it take
-//! part. All calls are resolved when the runtime is compiled: a hook that a recorder does not implement is nothing, and the
-//! others are inlined where they are called. A table of function pointers would need relocations, before which a program that
-//! is being loaded could not be counted in, and a jump per frame of every walk.
+//! Each recorder stands in a file of its own and implements [`Recorder`]; one line of the table in this file makes it
+//! take part. All calls are resolved when the runtime is compiled: a hook that a recorder does not implement is
+//! nothing, and the others are inlined where they are called. A table of function pointers would need relocations,
+//! before which a program that is being loaded could not be counted in, and a jump per frame of every walk.
 //!
 //! | when | hook |
 //! | --- | --- |
@@ -42,8 +42,8 @@ pub trait Recorder {
     /// What the recorder looks up once per walk of a stack, rather than once per frame.
     type Walk: Copy;
 
-    /// Flags that it sets in the profile which stay when the end of the profile is taken back, since what they speak of is lost for
-    /// good.
+    /// Flags that it sets in the profile which stay when the end of the profile is taken back, since what they speak of
+    /// is lost for good.
     const LASTING_FLAGS: u64 = 0;
 
     /// Called before the frames of a walk. `None`: nothing is recorded now, by any recorder.
@@ -57,8 +57,8 @@ pub trait Recorder {
         false
     }
 
-    /// Whether the code address is in code of the recorder's that generated code calls to record something. That has to look as if
-    /// it took one instruction of the function: a walk takes the caller for interrupted there.
+    /// Whether the code address is in code of the recorder's that generated code calls to record something. That has to
+    /// look as if it took one instruction of the function: a walk takes the caller for interrupted there.
     fn is_recording_at(_pc: u64) -> bool {
         false
     }
@@ -75,13 +75,15 @@ pub trait Recorder {
     /// This thread's start routine is over. Destructors of thread-local objects may still run.
     fn thread_ends() {}
 
-    /// In a forked child, before it begins a profile of its own: the memory that maps the parent's file must not be written to.
+    /// In a forked child, before it begins a profile of its own: the memory that maps the parent's file must not be
+    /// written to.
     fn forked(_child: &Child) {}
 
     /// The profile is about to be summed up. `alone`: no other thread can be recording at the same time.
     fn complete(_alone: bool) {}
 
-    /// What the user is told of a complete profile with these flags, before its name: something of the recorder's is missing.
+    /// What the user is told of a complete profile with these flags, before its name: something of the recorder's is
+    /// missing.
     fn loss(_flags: u64) -> Option<&'static str> {
         None
     }

@@ -1,8 +1,9 @@
 //! Path registers of activations that end early: where they are, by return address.
 //!
-//! The code generator notes for each call where the values that live through it are: in memory, in registers that callees
-//! preserve, or nowhere, for they are constants. The machine function's number stands before its first instruction, which
-//! the unwind tables tell; so a function that the linker drops takes with it all that leads to its part of the table.
+//! The code generator notes for each call where the values that live through it are: in memory, in registers that
+//! callees preserve, or nowhere, for they are constants. The machine function's number stands before its first
+//! instruction, which the unwind tables tell; so a function that the linker drops takes with it all that leads to its
+//! part of the table.
 
 use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 use crate::runtime::hooks::linkage::Caller;

@@ -1,5 +1,5 @@
-//! What has been counted in the slabs: it is moved, added up, cleared, or shown to whoever writes it. Of slabs with holes only what
-//! anybody touched is looked at, so that the rest takes no memory.
+//! What has been counted in the slabs: it is moved, added up, cleared, or shown to whoever writes it. Of slabs with
+//! holes only what anybody touched is looked at, so that the rest takes no memory.
 
 use super::chunks::{Chunk, chunks};
 use super::holes::{OpenFile, for_each_part, pieces, words_in};
@@ -90,8 +90,8 @@ fn for_each_orphan(act: impl FnMut(*mut u64)) {
     chunks().filter(|chunk| chunk.is_orphan()).flat_map(Chunk::each).for_each(act);
 }
 
-/// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that nobody had yet:
-/// they are zero, and not looked at they take no memory.
+/// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that
+/// nobody had yet: they are zero, and not looked at they take no memory.
 pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
     let file = OpenFile::new();
     pieces(counters(), file.at(profile::slabs_offset()), act);

@@ -17,12 +17,12 @@ static LOCK: Lock = Lock::new();
 /// The thread that has completed the profile, though others may go on; 0: none has.
 static COMPLETED: AtomicI32 = AtomicI32::new(0);
 
-/// The lock of slabs and tables.
+/// The lock of slabs and segments.
 pub fn lock() -> Held<'static> {
     LOCK.take()
 }
 
-/// The same for whoever may want more room in the file: while another thread has it completed, that waits until it is told whether the
+/// The same for whoever may want more room in the file. While another thread has completed the file, this waits until the
 /// program goes on.
 pub fn lock_to_grow() -> Held<'static> {
     loop {
@@ -114,8 +114,8 @@ fn grow_file(slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'st
     result
 }
 
-/// A chunk at the end of the file, which stays as long as it was where there is no room: anything behind the last slab would be
-/// taken for damage.
+/// A chunk at the end of the file, which stays as long as it was where there is no room: anything behind the last slab
+/// would be taken for damage.
 fn add_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
     let end = end_of_file();
     let base = map_behind(fd, slabs, bytes, for_segments);

@@ -98,8 +98,8 @@ pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
     Ok(())
 }
 
-/// Empties the caches of all slabs in the file, as far as they fill pages: they count nothing, and what is not there need not be
-/// written or summed up. Where the file system can't, they stay.
+/// Empties the caches of all slabs in the file, as far as they fill pages: they count nothing, and what is not there
+/// need not be written or summed up. Where the file system can't, they stay.
 pub fn forget_caches() {
     let (hole, counts) =
         (unit::hole(), (unit::descriptor().counter_count as usize * size_of::<u64>()).next_multiple_of(PAGE as usize));
@@ -117,8 +117,8 @@ pub fn forget_caches() {
     }
 }
 
-/// There is no room on the disk for what is being counted at this address: if it is in a hole, the page becomes plain memory, and
-/// its counts are lost.
+/// There is no room on the disk for what is being counted at this address: if it is in a hole, the page becomes plain
+/// memory, and its counts are lost.
 pub fn give_up_page(address: usize) -> bool {
     let hole = unit::hole();
     let is_in = |slab: *mut u64| hole.contains(&address.wrapping_sub(slab as usize));
@@ -132,8 +132,8 @@ pub fn give_up_page(address: usize) -> bool {
     unsafe { sys::map(page, PAGE as usize, READ_WRITE, flags, -1, 0) }.is_ok()
 }
 
-/// Pages given up become again what is in the file: from its first pages, which are always mapped, for it may have no name any more
-/// that this process could open.
+/// Pages given up become again what is in the file: from its first pages, which are always mapped, for it may have no
+/// name any more that this process could open.
 pub fn take_back_pages() {
     let (hole, Some(front)) = (unit::hole(), profile::header()) else { return };
     let len = profile::slabs_offset() as usize + count() as usize * unit::stride();

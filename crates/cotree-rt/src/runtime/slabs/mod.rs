@@ -1,8 +1,8 @@
 //! The counter arrays: slab 0 is `__cotree_counters` itself; every thread of a threaded unit has one of its own, the
 //! first thread too, so that what stands in slab 0 was counted by threads that the runtime did not see start.
 //!
-//! Slabs come in [`chunks`] of the file, and so do the [`segments`] that lie between them. What is in slabs that are not in the file
-//! is added to slab 0 at the end.
+//! Slabs come in [`chunks`] of the file, and so do the [`segments`] that lie between them. What is in slabs that are
+//! not in the file is added to slab 0 at the end.
 
 mod chunks;
 mod counts;
@@ -19,7 +19,7 @@ pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 #[cfg(feature = "shared-library")]
 pub use mapping::let_go;
 pub use mapping::{detach, keep_in_memory, lead_nowhere, map_initial};
-pub use threads::{claim, give, slab_zero_in_use, verify_own};
+pub use threads::{assign, claim, slab_zero_in_use, verify_own};
 
 use super::unit;
 use core::ffi::c_int;

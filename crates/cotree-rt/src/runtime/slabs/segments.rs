@@ -1,7 +1,8 @@
-//! Segments of the profile ([`crate::layout::SegmentHeader`]): room of some kind that a thread asks for while the program runs.
+//! Segments of the profile ([`crate::layout::SegmentHeader`]): room of some kind that a thread asks for while the
+//! program runs.
 //!
-//! To add one takes the lock of the slabs, with signals blocked. What is in it is filled without a lock, also by signal handlers:
-//! where its entries are appended, by counting up [`Segment::used`] behind them.
+//! To add one takes the lock of the slabs, with signals blocked. What is in it is filled without a lock, also by signal
+//! handlers: where its entries are appended, by counting up [`Segment::used`] behind them.
 
 use super::chunks::{chunks, offset_of};
 use super::growth::{self, Place};
@@ -100,7 +101,8 @@ impl Segment {
     }
 }
 
-/// Adds a segment for the threads of a slab: to the list of the profile, unless the file can't grow. The caller holds the lock.
+/// Adds a segment for the threads of a slab: to the list of the profile, unless the file can't grow. The caller holds
+/// the lock.
 pub fn add(kind: Kind, capacity: u64, slab: *const u64) -> sys::Result<Segment> {
     let room = growth::take_room(kind.size(capacity), Place::Anywhere)?;
     Ok(link(room, kind, capacity, offset_of(slab)))
@@ -125,7 +127,8 @@ fn link((base, offset): (*mut u8, u64), kind: Kind, capacity: u64, owner: u64) -
 /// Makes a segment in the room at an offset of a copy of the profile, and puts it in front of the copy's list.
 ///
 /// # Safety
-/// The copy must have zeroed room for it there, on a page boundary, and must stay mapped as long as the segment is used.
+/// The copy must have zeroed room for it there, on a page boundary, and must stay mapped as long as the segment is
+/// used.
 pub unsafe fn add_to_copy(copy: *mut u8, offset: u64, kind: Kind, capacity: u64, head: &mut u64) -> Segment {
     // SAFETY: the caller's promise.
     let segment = unsafe { Segment::create(copy.add(offset as usize), kind, capacity, 0, offset, *head) };

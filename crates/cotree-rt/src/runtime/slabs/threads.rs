@@ -37,8 +37,8 @@ pub(super) fn own() -> *mut u64 {
     unit::slab_word()
 }
 
-/// Flags a thread whose increments do not go where they should: the runtime did not see it start, or it uses the segment register
-/// itself.
+/// Flags a thread whose increments do not go where they should: the runtime did not see it start, or it uses the
+/// segment register itself.
 pub fn verify_own() {
     if unit::by_segment() && !NO_SEGMENT.load(Relaxed) && unit::segment() != unit::slab_word() {
         profile::flag(Flags::THREAD_UNREGISTERED);
@@ -72,7 +72,7 @@ pub fn claim(thread: usize) {
 }
 
 /// Gives the thread with the index its slab: this thread, or one that runs no code of this unit yet.
-pub fn give(thread: usize, thread_pointer: u64) {
+pub fn assign(thread: usize, thread_pointer: u64) {
     let slab = of_thread(thread);
     // SAFETY: the thread is there, and either this one or without frames of this unit.
     unsafe { unit::set_slab(thread_pointer, slab) };

@@ -1,8 +1,9 @@
 //! Caches of words by code address.
 //!
-//! Readers and writers on all threads and in signal handlers share them without a lock: an entry stores the word and the
-//! exclusive-or of address and word, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs). The word is
-//! mixed for that: two words that differ in few bits would else stand for each other at addresses that differ in the same.
+//! Readers and writers on all threads and in signal handlers share them without a lock: an entry stores the word and
+//! the exclusive-or of address and word, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs).
+//! The word is mixed for that: two words that differ in few bits would else stand for each other at addresses that
+//! differ in the same.
 
 use crate::layout::mixed;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -29,8 +30,8 @@ impl Entry {
     }
 }
 
-/// Two addresses of the same hash have room: a program that leaves the same few frames all the time would otherwise be slow or fast as
-/// its code happens to lie.
+/// Two addresses of the same hash have room: a program that leaves the same few frames all the time would otherwise be
+/// slow or fast as its code happens to lie.
 #[repr(align(32))]
 struct Set([Entry; 2]);
 

@@ -1,8 +1,9 @@
-//! Quick walks: over the calls of code whose unwind rules are known and common, up to a frame whose stack pointer is known.
+//! Quick walks: over the calls of code whose unwind rules are known and common, up to a frame whose stack pointer is
+//! known.
 //!
-//! Programs that throw or jump all the time go by here. Frames are counted as they are passed. Whatever is out of the ordinary
-//! ends the walk, and what it has counted is taken back: [`crate::runtime::stack::walk::Walk`] knows all kinds of frames, and passes these in the
-//! same way.
+//! Programs that throw or jump all the time go by here. Frames are counted as they are passed. Whatever is out of the
+//! ordinary ends the walk, and what it has counted is taken back: [`crate::runtime::stack::walk::Walk`] knows all kinds
+//! of frames, and passes these in the same way.
 
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
@@ -13,7 +14,8 @@ use crate::runtime::stack::rules::{self, Rule};
 use crate::runtime::stack::{marks, unwind, walk};
 use crate::runtime::unit::Image;
 
-/// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted here.
+/// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted
+/// here.
 #[inline(always)]
 pub fn with_registers() -> Option<bool> {
     (!units::has_others()).then(record::wants_registers)
@@ -89,16 +91,16 @@ fn learn(pc: u64, found: Rule) -> Option<Rule> {
     unwind::learn(pc).filter(|rule| rule.is_common())
 }
 
-/// A landing that has been counted, but for the frame itself.
-pub struct Landing<const REGISTERS: bool> {
+/// The frame to which a jump or an exception leads. Those below it have been counted, it has not.
+pub struct Target<const REGISTERS: bool> {
     frames: Frames,
     place: Place<REGISTERS>,
     uncounted: u64,
 }
 
-impl<const REGISTERS: bool> Landing<REGISTERS> {
-    /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for those with
-    /// stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
+impl<const REGISTERS: bool> Target<REGISTERS> {
+    /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for
+    /// those with stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
     #[inline(always)]
     pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
         let frames = Frames::get().filter(|_| is_readable(caller, sp))?;
@@ -115,11 +117,11 @@ impl<const REGISTERS: bool> Landing<REGISTERS> {
             }
         }
         usual &= !marks::is_bottom(place.pc) && !marks::is_leaping(place.pc);
-        let landing = Self { frames, place, uncounted };
+        let target = Self { frames, place, uncounted };
         if !usual {
-            landing.take_back(delta, caller);
+            target.take_back(delta, caller);
         }
-        usual.then_some(landing)
+        usual.then_some(target)
     }
 
     /// The return address of the frame.
@@ -150,8 +152,8 @@ impl<const REGISTERS: bool> Landing<REGISTERS> {
     }
 }
 
-/// Whether the stack is readable from where the caller's registers were saved up to that stack pointer, and all that common
-/// rules refer to is in there.
+/// Whether the stack is readable from where the caller's registers were saved up to that stack pointer, and all that
+/// common rules refer to is in there.
 #[inline(always)]
 fn is_readable(caller: &Caller, sp: u64) -> bool {
     // No page lies between.

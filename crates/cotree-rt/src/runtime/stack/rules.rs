@@ -1,5 +1,5 @@
-//! The cache of unwind rules: code address to a rule packed into one word. A frame's address is its return address, or the one
-//! behind the first byte of the interrupted instruction.
+//! The cache of unwind rules: code address to a rule packed into one word. A frame's address is its return address, or
+//! the one behind the first byte of the interrupted instruction.
 
 use crate::runtime::stack::cache::Cache;
 use crate::runtime::unit;
@@ -10,8 +10,8 @@ pub const RBP_FIELD: usize = 1;
 /// How to get from a frame to its caller: the CFA is rsp or rbp plus an offset, the return address lies just below it,
 /// preserved registers are where they were or a little below it. Zero is no rule.
 ///
-/// Bits: 0 always set, 1 end of the stack, 2 from rbp, 3 not common, 4–5 free, then six fields of 6 bits for the places of rbx, rbp,
-/// r12 … r15 below the CFA in words (0: not saved), then 22 bits for the CFA's offset in words.
+/// Bits: 0 always set, 1 end of the stack, 2 from rbp, 3 not common, 4–5 free, then six fields of 6 bits for the places
+/// of rbx, rbp, r12 … r15 below the CFA in words (0: not saved), then 22 bits for the CFA's offset in words.
 #[derive(Clone, Copy)]
 pub struct Rule(u64);
 
@@ -38,8 +38,8 @@ impl Rule {
         self.0 & 2 != 0
     }
 
-    /// There is a caller, its stack pointer is higher (but for what rbp says), nothing lies far below the CFA, and the frame is
-    /// none that walks are to look at.
+    /// There is a caller, its stack pointer is higher (but for what rbp says), nothing lies far below the CFA, and the
+    /// frame is none that walks are to look at.
     pub fn is_common(self) -> bool {
         self.0 & 0b1011 == 1
     }

@@ -1,8 +1,8 @@
 //! One step up the stack by `.eh_frame`, in two speeds: a cache of the common rules (this is what makes programs that
 //! throw or jump all the time tolerable), and gimli for everything else.
 //!
-//! By most rules the caller's stack pointer is all that it takes to go on. What frames have saved of other registers is put
-//! back when somebody asks for it, from the *trail* of the steps since.
+//! By most rules the caller's stack pointer is all that it takes to go on. What frames have saved of other registers is
+//! put back when somebody asks for it, from the *trail* of the steps since.
 
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
@@ -54,8 +54,8 @@ pub enum Step {
     Lost,
 }
 
-/// The last steps, whose saved registers have not been put back yet: rules and CFAs. All that a rule refers to below its CFA
-/// is readable.
+/// The last steps, whose saved registers have not been put back yet: rules and CFAs. All that a rule refers to below
+/// its CFA is readable.
 struct Trail {
     steps: [MaybeUninit<(Rule, u64)>; LONGEST_TRAIL],
     len: usize,

@@ -59,8 +59,8 @@ pub struct Walk {
     counting: bool,
     /// A jump was passed that has been accounted for and is under way.
     leaping: bool,
-    /// Some of the frames may have been counted by this thread already: it was interrupted while it did that, or between that
-    /// and leaving them.
+    /// Some of the frames may have been counted by this thread already: it was interrupted while it did that, or
+    /// between that and leaving them.
     accounting: bool,
 }
 

@@ -1,5 +1,5 @@
-//! `__cotree_path` and `__cotree_path_metric`: generated code calls them to count a path whose bucket its slab does not lead
-//! to.
+//! `__cotree_path` and `__cotree_path_metric`: generated code calls them to count a path whose bucket its slab does not
+//! lead to.
 
 use super::table::{self, Bucket};
 use crate::runtime::unit;
@@ -85,8 +85,8 @@ pub fn contains(pc: u64) -> bool {
 /// In the place of a function: there is nothing to count.
 const NOWHERE: u64 = u64::MAX;
 
-/// `function` is its number in the unit, `path` 1 + the path's number, `cache` that of the slab's word that is to lead to the
-/// bucket.
+/// `function` is its number in the unit, `path` 1 + the path's number, `cache` that of the slab's word that is to lead
+/// to the bucket.
 unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
     count_one(function, path, cache);
 }

@@ -1,8 +1,8 @@
-//! Paths: functions with more paths than an array should have count them in hash tables, and what activations that end early
-//! have in their path registers is counted there too.
+//! Paths: functions with more paths than an array should have count them in hash tables, and what activations that end
+//! early have in their path registers is counted there too.
 //!
-//! Generated code keeps the way to buckets that it counted lately in words of the slab and calls `__cotree_path` for any
-//! other ([`entry`]). The [`table`]s are in the profile file, between the slabs.
+//! Generated code keeps the way to buckets that it counted lately in words of the slab and calls `__cotree_path` for
+//! any other ([`entry`]). The [`table`]s are in the profile file, between the slabs.
 
 mod entry;
 mod table;
@@ -98,8 +98,8 @@ impl Recorder for Paths {
     }
 }
 
-/// Calls with the path registers of an activation, each with its key in the table. One that was interrupted in the middle of
-/// something has none that could be found.
+/// Calls with the path registers of an activation, each with its key in the table. One that was interrupted in the
+/// middle of something has none that could be found.
 #[inline(always)]
 fn for_each_register(frame: &Activation, mut act: impl FnMut(u64, u64)) {
     if frame.tag == INTERRUPTED {
