@@ -6,7 +6,7 @@
 //! Without counts of an earlier run it is told of some branches all the same: [`cotree_core::seldom`].
 
 use crate::extract::{Extracted, FunctionIr};
-use crate::ffi::*;
+use crate::ir;
 use crate::lower::Layer;
 use crate::module::Module;
 use cotree_core::facts::{EdgeFacts, Function};
@@ -15,20 +15,18 @@ use cotree_core::seldom;
 use cotree_core::weighting::Weighting;
 use cotree_profile::weights::Weights;
 use llvm_sys::LLVMOpcode;
-use llvm_sys::prelude::*;
 use std::collections::HashMap;
 
 /// The weights of a branch come to about this much.
 const WHOLE: f64 = (1 << 30) as f64;
 
 /// Gives all branches the weights that their functions' counts say. Functions and branches that did not run keep what they have.
-pub(crate) fn tell(module: &Module, extracted: &Extracted, weights: &Weights) {
+pub(crate) fn set_from_counts(module: &Module, extracted: &Extracted, weights: &Weights) {
     for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
         let known = weights.of(&module.name, function).filter(|_| function.untouched.is_none());
         let weighting = known.and_then(|profile| Weighting::from_profile(&function.cfg().ok()?, profile));
         if let Some(weighting) = weighting {
-            // SAFETY: the handles are of this very module, unchanged since extraction.
-            unsafe { tell_function(module, function, handles.open(module), &weighting) };
+            set_in_function(module, function, handles.open(module), &weighting);
         }
     }
 }
@@ -37,10 +35,9 @@ pub(crate) fn tell(module: &Module, extracted: &Extracted, weights: &Weights) {
 /// way for the usual one if it is taken more than four times in five.
 const SELDOM: [u32; 2] = [17, 83];
 
-/// Tells of the counters' blocks that are thought to run seldom; `layers` are the functions' plans.
-pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers: &[Vec<Layer<'_>>]) {
-    // SAFETY: the name is as long as that.
-    let unpredictable = unsafe { LLVMGetMDKindIDInContext(module.context, c"unpredictable".as_ptr(), 13) };
+/// Gives the branches to counters that are thought to run seldom such weights; `layers` are the functions' plans.
+pub(crate) fn set_for_seldom_counters(module: &Module, extracted: &Extracted, layers: &[Vec<Layer<'_>>]) {
+    let unpredictable = module.metadata_kind("unpredictable");
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(&extracted.hints).zip(layers);
     for (((function, handles), hints), layers) in functions {
         let Some(own) = layers.first().filter(|_| function.untouched.is_none()) else { continue };
@@ -49,81 +46,48 @@ pub(crate) fn keep_out_of_the_way(module: &Module, extracted: &Extracted, layers
             let facts = &function.edges[edge.index()];
             let mut weights = [SELDOM[1]; 2];
             weights[facts.successor as usize] = SELDOM[0];
-            // SAFETY: the handles are of this very module, unchanged since extraction: the branch has two ways.
-            unsafe {
-                let branch = LLVMGetBasicBlockTerminator(handles.open(module).blocks[facts.src.index()].raw());
-                // What `__builtin_unpredictable` says is the author's word.
-                if LLVMGetMetadata(branch, unpredictable).is_null() {
-                    set(module, branch, &weights);
-                }
+            let branch = handles.open(module).blocks[facts.src.index()].terminator();
+            // What `__builtin_unpredictable` says is the author's word.
+            if branch.metadata(unpredictable).is_none() {
+                module.set_branch_weights(branch, &weights);
             }
         }
     }
 }
 
-/// # Safety
-/// The handles must match the module's IR.
-unsafe fn tell_function(module: &Module, function: &Function, handles: &FunctionIr<'_>, weighting: &Weighting) {
-    let mut rest = &function.edges[..];
-    while let Some(first) = rest.first() {
-        let block = first.src;
-        let (own, behind) = rest.split_at(rest.partition_point(|edge| edge.src <= block));
-        let number = function.edges.len() - rest.len();
-        rest = behind;
-        // SAFETY: as the caller promises; successors are asked for by numbers that the terminator has.
-        unsafe {
-            let terminator = LLVMGetBasicBlockTerminator(handles.blocks[block.index()].raw());
-            let count = |&(edge, _): &(usize, &EdgeFacts)| weighting.edge(Edge::new(edge));
-            let own = (number..).zip(own);
-            let weights: Vec<f64> = match LLVMGetInstructionOpcode(terminator) {
-                LLVMOpcode::LLVMBr => {
-                    let mut weights = vec![0.0; LLVMGetNumSuccessors(terminator) as usize];
-                    own.for_each(|edge| weights[edge.1.successor as usize] = count(&edge));
-                    weights
-                }
-                LLVMOpcode::LLVMSwitch => {
-                    // Cases that go to one block are one edge, and share its count.
-                    let targets: Vec<_> =
-                        (0..LLVMGetNumSuccessors(terminator)).map(|s| LLVMGetSuccessor(terminator, s)).collect();
-                    let mut shares: HashMap<LLVMBasicBlockRef, (f64, f64)> = HashMap::new();
-                    for edge in own {
-                        shares.insert(targets[edge.1.successor as usize], (count(&edge), 0.0));
-                    }
-                    for target in &targets {
-                        shares.entry(*target).or_default().1 += 1.0;
-                    }
-                    targets.iter().map(|target| shares[target].0 / shares[target].1).collect()
-                }
-                _ => continue,
-            };
-            if weights.len() < 2 {
-                continue;
+fn set_in_function<'m>(module: &'m Module, function: &Function, handles: &FunctionIr<'m>, weighting: &Weighting) {
+    for own in function.edges.chunk_by(|one, next| one.src == next.src) {
+        let terminator = handles.blocks[own[0].src.index()].terminator();
+        let first = function.edges.partition_point(|edge| edge.src < own[0].src);
+        let own = (first..).zip(own).map(|(edge, facts)| (facts, weighting.edge(Edge::new(edge))));
+        let weights: Vec<f64> = match terminator.opcode() {
+            LLVMOpcode::LLVMBr => {
+                let mut weights = vec![0.0; terminator.successor_count() as usize];
+                own.for_each(|(edge, count)| weights[edge.successor as usize] = count);
+                weights
             }
-            let sum: f64 = weights.iter().sum();
-            if sum > 0.0 {
-                let scaled: Vec<u32> = weights.iter().map(|weight| (weight / sum * WHOLE) as u32 + 1).collect();
-                set(module, terminator, &scaled);
-            }
+            LLVMOpcode::LLVMSwitch => case_weights(terminator, own),
+            _ => continue,
+        };
+        let sum: f64 = weights.iter().sum();
+        if weights.len() >= 2 && sum > 0.0 {
+            let scaled: Vec<u32> = weights.iter().map(|weight| (weight / sum * WHOLE) as u32 + 1).collect();
+            module.set_branch_weights(terminator, &scaled);
         }
     }
 }
 
-/// Sets the weights of a branch, one per successor.
-///
-/// # Safety
-/// `branch` must be a branch or a switch of the module with as many successors.
-pub(crate) unsafe fn set(module: &Module, branch: LLVMValueRef, weights: &[u32]) {
-    let (tag, kind) = ("branch_weights", "prof");
-    // SAFETY: as the caller promises; metadata of the module's context.
-    unsafe {
-        let int32 = LLVMInt32TypeInContext(module.context);
-        let weight = |&weight: &u32| LLVMValueAsMetadata(LLVMConstInt(int32, weight.into(), 0));
-        let tag = LLVMMDStringInContext2(module.context, tag.as_ptr().cast(), tag.len());
-        let mut operands: Vec<LLVMMetadataRef> = std::iter::once(tag).chain(weights.iter().map(weight)).collect();
-        let node = LLVMMDNodeInContext2(module.context, operands.as_mut_ptr(), operands.len());
-        let kind = LLVMGetMDKindIDInContext(module.context, kind.as_ptr().cast(), 4);
-        LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(module.context, node));
+/// The weights of a switch's cases, the default first. Cases that go to one block are one edge, and share its count.
+fn case_weights<'a>(switch: ir::Instruction<'_>, edges: impl Iterator<Item = (&'a EdgeFacts, f64)>) -> Vec<f64> {
+    let targets: Vec<ir::Block<'_>> = switch.successors().collect();
+    let mut shares: HashMap<ir::Block<'_>, (f64, f64)> = HashMap::new();
+    for (edge, count) in edges {
+        shares.insert(targets[edge.successor as usize], (count, 0.0));
     }
+    for target in &targets {
+        shares.entry(*target).or_default().1 += 1.0;
+    }
+    targets.iter().map(|target| shares[target].0 / shares[target].1).collect()
 }
 
 #[cfg(test)]
@@ -137,18 +101,10 @@ mod tests {
     use cotree_core::probe::Place;
 
     /// The weights of the branch at the end of a block; none if it has none.
-    fn weights_of(module: &Module, block: LLVMBasicBlockRef) -> Vec<u64> {
-        // SAFETY: a block of the module; LLVM writes as many operands as it announces.
-        unsafe {
-            let prof = LLVMGetMDKindIDInContext(module.context, c"prof".as_ptr(), 4);
-            let node = LLVMGetMetadata(LLVMGetBasicBlockTerminator(block), prof);
-            if node.is_null() {
-                return Vec::new();
-            }
-            let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-            operands[1..].iter().map(|&weight| LLVMConstIntGetZExtValue(weight)).collect()
-        }
+    fn weights_of(module: &Module, block: ir::Block<'_>) -> Vec<u64> {
+        let node = block.terminator().metadata(module.metadata_kind("prof"));
+        let operands = node.and_then(ir::Value::node_operands).unwrap_or_default();
+        operands.into_iter().skip(1).filter_map(|weight| weight?.constant()).collect()
     }
 
     /// `while (n--) if (x[n] >= 0) sum += x[n];`, where no number is thought to be negative, and the same without a loop.
@@ -180,10 +136,10 @@ mod tests {
             );
         }
         let layers = [vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]];
-        keep_out_of_the_way(&module, &extracted, &layers);
+        set_for_seldom_counters(&module, &extracted, &layers);
         let told: Vec<Vec<u64>> = critical
             .iter()
-            .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()].raw()))
+            .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()]))
             .collect();
         assert_eq!(told, [vec![], vec![17, 83], vec![]]);
         Module::parse_text("again", &module.to_text()).expect("valid metadata");
@@ -208,9 +164,8 @@ mod tests {
             _ => 50.0,
         });
         let weighting = Weighting::new(&cfg, counts.chain([100.0]).collect());
-        // SAFETY: the handles are the module's.
-        unsafe { tell_function(&module, function, handles, &weighting) };
-        let told = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()].raw()));
+        set_in_function(&module, function, handles, &weighting);
+        let told = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()]));
         let share = |percent: u64| (1 << 30) * percent / 100 + 1;
         // The default first, then the cases.
         assert_eq!(told[0], [share(30), share(30), share(10), share(30)]);

@@ -2,7 +2,7 @@
 //!
 //! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles ([`ir`]). A link
 //! unit goes through [`link_unit`]: every module is parsed in a context of its own ([`module`]), told what the linker said
-//! of its symbols ([`linkage`]), turned into facts ([`extract`]), planned together with all others (in `cotree-core`),
+//! of its symbols ([`link`]), turned into facts ([`extract`]), planned together with all others (in `cotree-core`),
 //! given its probes ([`lower`]), optimised and emitted ([`emit`]).
 
 mod branch_weights;
@@ -13,7 +13,6 @@ pub mod extract;
 mod ffi;
 pub mod ir;
 pub mod link;
-pub mod linkage;
 pub mod lower;
 mod module;
 pub mod options;

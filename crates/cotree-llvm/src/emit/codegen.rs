@@ -3,13 +3,12 @@
 use super::constructors;
 use crate::error::Error;
 use crate::ffi::*;
-use crate::linkage::{FUNCTION_INDEX, attribute_kind, value_name};
+use crate::ir::{At, Function};
 use crate::lower;
 use crate::module::{Module, buffer_bytes, owned_message};
 use cotree_profile::binary::FUNCS_SECTION;
 use cotree_rt::layout::FUNCTION_MAGIC;
 use llvm_sys::LLVMLinkage;
-use llvm_sys::prelude::*;
 use llvm_sys::target_machine::{
     LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMRelocMode, LLVMTargetMachineRef,
 };
@@ -97,8 +96,7 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
     };
     machine.run(module, &pipeline)?;
     constructors::lay_out(module);
-    // SAFETY: the module is valid between passes.
-    let Recorded { functions, carrying } = unsafe { record_functions(module, target, module_number) };
+    let Recorded { functions, carrying } = record_functions(module, target, module_number);
     module.sweep();
     let bytes = if target.carry_on_stack {
         carry_on_stack(module, &carrying);
@@ -258,113 +256,55 @@ impl Machine {
 
 /// Gives every function a section of its own (as `-ffunction-sections` does: the linker can drop it alone, and its call
 /// addresses are told apart) and, if it is in the map, a record in `.cotree.funcs` that lives and dies with it.
-///
-/// # Safety
-/// The module must be valid.
-unsafe fn record_functions(module: &Module, target: &Target, module_number: u32) -> Recorded {
+fn record_functions(module: &Module, target: &Target, module_number: u32) -> Recorded {
     let (mut names, mut carrying) = (Vec::new(), Vec::new());
     let section = CString::new(FUNCS_SECTION).expect("no NUL in our own names");
-    // SAFETY: all values and types are of the module's context; nothing is removed while the list is walked.
-    unsafe {
-        let int32 = LLVMInt32TypeInContext(module.context);
-        let pointer = LLVMPointerTypeInContext(module.context, 0);
-        let mut fields = [pointer, int32, int32];
-        let record = LLVMStructTypeInContext(module.context, fields.as_mut_ptr(), 3, 0);
-        let associated = LLVMGetMDKindIDInContext(module.context, c"associated".as_ptr(), 10);
-        for code in module.functions() {
-            let function = code.raw();
-            let emitted = LLVMIsDeclaration(function) == 0
-                && !matches!(LLVMGetLinkage(function), LLVMLinkage::LLVMAvailableExternallyLinkage);
-            if emitted {
-                own_section(function, &value_name(function));
-            }
-            if emitted && target.mapped {
-                let name = value_name(function);
-                let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
-                if lower::drop_empty_bundles(module, code) {
-                    number_in_front(module, function, number);
-                    carrying.push(name.clone());
-                }
-                // By a local name: a symbol that others may preempt would lead to its PLT entry in a shared library.
-                let here = LLVMAddAlias2(module.raw, LLVMGlobalGetValueType(function), 0, function, c"".as_ptr());
-                LLVMSetLinkage(here, LLVMLinkage::LLVMPrivateLinkage);
-                let mut values =
-                    [here, LLVMConstInt(int32, number, 0), LLVMConstInt(int32, u64::from(module_number), 0)];
-                let global = LLVMAddGlobal(module.raw, record, c"".as_ptr());
-                LLVMSetInitializer(global, LLVMConstStructInContext(module.context, values.as_mut_ptr(), 3, 0));
-                LLVMSetGlobalConstant(global, 1);
-                LLVMSetLinkage(global, LLVMLinkage::LLVMPrivateLinkage);
-                LLVMSetSection(global, section.as_ptr());
-                LLVMSetAlignment(global, 8);
-                let comdat = LLVMGetComdat(function);
-                if !comdat.is_null() {
-                    LLVMSetComdat(global, comdat);
-                }
-                let mut owner = [LLVMValueAsMetadata(function)];
-                LLVMGlobalSetMetadata(global, associated, LLVMMDNodeInContext2(module.context, owner.as_mut_ptr(), 1));
-                names.push(name);
-            }
+    let associated = module.metadata_kind("associated");
+    let is_emitted = |function: &Function<'_>| {
+        !function.is_declaration() && function.linkage() != LLVMLinkage::LLVMAvailableExternallyLinkage
+    };
+    for function in module.functions().filter(is_emitted) {
+        let name = function.name();
+        own_section(function, &name);
+        if !target.mapped {
+            continue;
         }
+        let number = u64::try_from(names.len()).unwrap_or(u64::MAX);
+        if lower::drop_empty_bundles(module, function) {
+            number_in_front(module, function, number);
+            carrying.push(name.clone());
+        }
+        // By a local name: a symbol that others may preempt would lead to its PLT entry in a shared library.
+        let here = module.private_alias(*function);
+        let numbers = [number, module_number.into()].map(|number| module.int32().constant(number));
+        let record = module.private_variable(module.structure(&[here.into(), numbers[0], numbers[1]]), 0);
+        record.make_read_only();
+        record.set_section(&section);
+        record.set_alignment(8);
+        record.join_comdat_of(*function);
+        record.set_metadata(associated, module.node(&[function.as_metadata()]));
+        names.push(name);
     }
     Recorded { functions: names, carrying }
 }
 
 /// Puts the function's number before its first instruction, where the runtime finds it by the unwind tables. A function
 /// whose author has put something there goes without: its path registers are not known.
-///
-/// # Safety
-/// `function` must be a definition of the module.
-unsafe fn number_in_front(module: &Module, function: LLVMValueRef, number: u64) {
-    // SAFETY: as the caller promises; constants of the module's context.
-    unsafe {
-        if LLVMHasPrefixData(function) != 0 {
-            return;
-        }
-        let int32 = LLVMInt32TypeInContext(module.context);
-        let magic = LLVMConstInt(LLVMInt64TypeInContext(module.context), FUNCTION_MAGIC, 0);
-        let mut fields = [magic, LLVMConstInt(int32, number, 0), LLVMConstInt(int32, 0, 0)];
-        let prefix = LLVMConstStructInContext(module.context, fields.as_mut_ptr(), 3, 0);
-        LLVMSetPrefixData(function, prefix);
+fn number_in_front<'m>(module: &'m Module, function: Function<'m>, number: u64) {
+    if !function.has_prefix() {
+        let magic = module.int64().constant(FUNCTION_MAGIC);
+        let numbers = [number, 0].map(|number| module.int32().constant(number));
+        function.set_prefix(module.structure(&[magic, numbers[0], numbers[1]]));
     }
 }
 
-/// # Safety
-/// `function` must be a definition.
-unsafe fn own_section(function: LLVMValueRef, name: &str) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let known = LLVMGetSection(function);
-        if !known.is_null() && !CStr::from_ptr(known).is_empty() {
-            return;
-        }
-        let cold = !LLVMGetEnumAttributeAtIndex(function, FUNCTION_INDEX, attribute_kind("cold")).is_null();
-        let prefix = if cold { ".text.unlikely" } else { ".text" };
-        if let Ok(section) = CString::new(format!("{prefix}.{name}")) {
-            LLVMSetSection(function, section.as_ptr());
-        }
+/// Gives the function the section that `-ffunction-sections` would, unless its author has named one.
+fn own_section(function: Function<'_>, name: &str) {
+    if function.section().is_some() {
+        return;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Where LLVM can't compile it with values in registers at calls, it is compiled with these on the stack.
-    #[test]
-    fn running_out_of_registers_is_no_failure() {
-        let text = include_str!("../../tests/out_of_registers.ll");
-        let parse = || Module::parse_text("out_of_registers", text).expect("valid IR");
-        let target = Target::new(Level::O2);
-        let mut module = parse();
-        keep_carried_in_registers();
-        let machine = Machine::new(&module, &target).expect("a code generator");
-        let failed = machine.emit(&mut parse()).err().map(|e| e.to_string());
-        assert!(failed.as_ref().is_none_or(|e| e.contains("ran out of registers")), "{failed:?}");
-        assert_eq!(machine.emit_carrying(&mut parse(), vec!["callee".into()]).is_err(), failed.is_some());
-
-        let object = machine.emit_carrying(&mut module, vec!["caller".into(), "callee".into()]);
-        assert!(object.is_ok_and(|bytes| bytes.starts_with(b"\x7fELF")));
-        let stores = module.to_text().matches("store volatile i64").count();
-        assert_eq!(stores > 0, failed.is_some(), "{stores}");
+    let prefix = if function.has_attribute(At::Function, "cold") { ".text.unlikely" } else { ".text" };
+    if let Ok(section) = CString::new(format!("{prefix}.{name}")) {
+        function.set_section(&section);
     }
 }

@@ -183,7 +183,6 @@ table! {
     fn LLVMPointerTypeInContext(c: LLVMContextRef, address_space: c_uint) -> LLVMTypeRef;
     fn LLVMVoidTypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMArrayType2(element_type: LLVMTypeRef, element_count: u64) -> LLVMTypeRef;
-    fn LLVMStructTypeInContext(c: LLVMContextRef, element_types: *mut LLVMTypeRef, element_count: c_uint, packed: LLVMBool) -> LLVMTypeRef;
     fn LLVMFunctionType(return_type: LLVMTypeRef, param_types: *mut LLVMTypeRef, param_count: c_uint, is_var_arg: LLVMBool) -> LLVMTypeRef;
     fn LLVMGetMDKindIDInContext(c: LLVMContextRef, name: *const c_char, s_len: c_uint) -> c_uint;
     fn LLVMMDNodeInContext2(c: LLVMContextRef, m_ds: *mut LLVMMetadataRef, count: usize) -> LLVMMetadataRef;

@@ -74,11 +74,11 @@ impl PlannedModule {
     fn build(mut self, job: &LinkJob<'_>, planned: &PlannedProgram<'_>, target: &Target) -> Result<BuiltModule, Error> {
         let layers = planned.layers(self.first..self.first + self.extracted.facts.functions.len());
         if job.options.hints_branches() {
-            branch_weights::keep_out_of_the_way(&self.module, &self.extracted, &layers);
+            branch_weights::set_for_seldom_counters(&self.module, &self.extracted, &layers);
         }
         let is_profiled = !job.options.method.is_none();
         if let Some(weights) = planned.weights.as_ref().filter(|_| is_profiled) {
-            branch_weights::tell(&self.module, &self.extracted, weights);
+            branch_weights::set_from_counts(&self.module, &self.extracted, weights);
         }
         job.keep(&format!("{}.before.ll", self.number), &self.module)?;
         let unit = planned.to_lower();

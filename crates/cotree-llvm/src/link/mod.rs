@@ -9,6 +9,7 @@ mod analysed;
 mod built;
 pub(crate) mod callers;
 pub(crate) mod job;
+mod linkage;
 mod planned;
 pub(crate) mod prepared;
 mod program;

@@ -1,9 +1,9 @@
 //! First stage: each module is parsed, gets the linker's verdicts on its symbols, and is turned into facts.
 
 use super::job::{JobModule, LinkJob, Resolution, Setting};
+use super::linkage::{self, SymbolVerdict, Verdict};
 use crate::error::Error;
 use crate::extract::{self, Extracted};
-use crate::linkage::{self, SymbolVerdict, Verdict};
 use crate::module::Module;
 use crate::options::Options;
 use crate::{ffi, lower};

@@ -95,7 +95,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let Prepared { module, extracted } = &mut modules[0];
     if !options.method.is_none() {
         if let Some(weights) = &planned.weights {
-            branch_weights::tell(module, extracted, weights);
+            branch_weights::set_from_counts(module, extracted, weights);
         }
         let layers = planned.layers(0..extracted.facts.functions.len());
         lower::lower(module, extracted, &layers, &planned.to_lower(), 0)?;

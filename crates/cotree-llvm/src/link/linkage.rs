@@ -4,17 +4,15 @@
 //! it, and *hidden* otherwise. Definitions that lost become `available_externally` (they may still be inlined, and their
 //! copies carry counters of their own) or plain declarations.
 
-use crate::ffi::*;
 use crate::ir::{Alias, At, Global, Value};
 use crate::module::Module;
-use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 
 /// The linker's verdict on one symbol of a module, as this crate needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// Nothing to do: undefined, or defined here and visible to native code or the outside.
     Keep,
     /// Defined here, and only bitcode modules of this link refer to it.
@@ -25,17 +23,17 @@ pub enum Verdict {
 
 /// One symbol of a module.
 #[derive(Clone, Debug)]
-pub struct SymbolVerdict {
+pub(super) struct SymbolVerdict {
     /// The IR name.
-    pub ir_name: String,
+    pub(super) ir_name: String,
     /// The verdict.
-    pub verdict: Verdict,
+    pub(super) verdict: Verdict,
     /// Another module of the link refers to it.
-    pub referenced_elsewhere: bool,
+    pub(super) referenced_elsewhere: bool,
 }
 
 /// Applies the verdicts to the module's linkage, visibility and comdats.
-pub fn apply(module: &Module, symbols: &[SymbolVerdict]) {
+pub(super) fn apply(module: &Module, symbols: &[SymbolVerdict]) {
     let pinned = pinned(module);
     let (mut lost, mut seen) = (Vec::new(), HashSet::new());
     for symbol in symbols {
@@ -180,29 +178,4 @@ fn pinned(module: &Module) -> HashSet<String> {
     let lists = [c"llvm.used", c"llvm.compiler.used"];
     let arrays = lists.iter().filter_map(|list| module.variable(list)?.initial_value());
     arrays.flat_map(Value::operands).map(Value::name).collect()
-}
-
-/// The name of a value; empty if it has none.
-///
-/// # Safety
-/// `value` must be valid.
-pub(crate) unsafe fn value_name(value: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: LLVM returns a pointer into its own storage with the length.
-    unsafe {
-        let start = LLVMGetValueName2(value, &raw mut len);
-        if start.is_null() || len == 0 {
-            return String::new();
-        }
-        String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len)).into_owned()
-    }
-}
-
-/// Index of a function's own attributes (not its return value's or parameters').
-pub(crate) const FUNCTION_INDEX: u32 = u32::MAX;
-
-/// The number of an enum attribute.
-pub(crate) fn attribute_kind(name: &str) -> u32 {
-    // SAFETY: LLVM reads `len` bytes.
-    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
