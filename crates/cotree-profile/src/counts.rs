@@ -1,8 +1,8 @@
 //! The counts of one link unit, from one run or from many.
 
 use crate::binary::UnitId;
-use crate::path_counts::{Amount, PathCounts, RegisterCounts};
-use cotree_core::method::path::PathMetric;
+use crate::method::MethodCounts;
+use crate::sums::Amount;
 use cotree_rt::layout::{Flags, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -77,14 +77,8 @@ pub struct UnitCounts {
     /// Activations abandoned less those revived, by the address of the early-exit table (tags included). An address with 0
     /// has seen as many of both.
     pub early: BTreeMap<u64, i64>,
-    /// Paths counted in hash tables.
-    pub paths: PathCounts,
-    /// What is added up along paths.
-    pub metric: PathMetric,
-    /// Its sums in hash tables.
-    pub sums: PathCounts,
-    /// Activations of `early` of which the path registers are known.
-    pub registers: RegisterCounts,
+    /// What the method has counted besides.
+    pub method: MethodCounts,
 }
 
 /// Bits of [`Flags`] that this version knows.
@@ -127,9 +121,7 @@ impl UnitCounts {
             *sum = total;
             cut |= over;
         }
-        cut |= self.paths.add(&other.paths, weight);
-        cut |= self.sums.add(&other.sums, weight);
-        cut |= self.registers.add(&other.registers, weight);
+        cut |= self.method.add(&other.method, weight);
         self.saturated |= cut;
         self.runs.add(&other.runs);
         self.weight = self.weight.saturating_add(other.weight.saturating_mul(weight));
@@ -153,7 +145,6 @@ impl UnitCounts {
             binary: self.binary.clone(),
             command: self.command.clone(),
             counters: vec![0; self.counters.len()],
-            metric: self.metric,
             ..Self::default()
         };
         sum.add(&self, weight).expect("as many counters as itself");

@@ -6,7 +6,8 @@
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
-use crate::path_counts::Buckets;
+use crate::method::MethodCounts;
+use crate::method::path::Buckets;
 use cotree_core::method::path::PathMetric;
 use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
@@ -273,7 +274,6 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         threads_alive: u64::from(header.u32(at::THREADS_ALIVE)),
         started_ns: header.u64(at::STARTED),
         ended_ns: header.u64(at::ENDED),
-        metric: header.metric().expect("checked with the header"),
         ..UnitCounts::default()
     };
     let segments = Segments::find(&mut file, &header, length, path)?;
@@ -328,8 +328,8 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     for segment in segments_left {
         body.segment(segment, &mut buckets).map_err(io)?.map_err(damaged)?;
     }
-    let cut;
-    (counts.paths, counts.sums, counts.registers, cut) = buckets.finish();
+    let (paths, cut) = buckets.finish(header.metric().expect("checked with the header"));
+    counts.method = MethodCounts::of_paths(paths);
     counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;
     let vouched = header.state() != State::RUNNING && header.flags() & Flags::THREADS_ALIVE == 0;

@@ -33,12 +33,12 @@ impl Merge {
             let same_path = self.units.values().find(|(known, _)| known.binary == new.binary);
             let other = if self.several_units { None } else { self.units.values().next() };
             if let Some((known, other_path)) = same_path.or(other) {
-                if known.metric != new.metric {
+                if known.method.metric() != new.method.metric() {
                     return Err(ProfileError::DifferentMetrics(Box::new(DifferentMetrics {
                         path: profile.path,
-                        metric: new.metric,
+                        metric: new.method.metric(),
                         other_path: other_path.clone(),
-                        other_metric: known.metric,
+                        other_metric: known.method.metric(),
                     })));
                 }
                 return Err(ProfileError::DifferentBinaries(Box::new(DifferentBinaries {

@@ -1,19 +1,19 @@
 //! Merged profiles: the sums of many runs, of one link unit or of several.
 //!
 //! A packed file ([`crate::wire`]). Each link unit is a sequence of sections that begins with that of [`unit`], by rising
-//! unit id. Each kind of counts has a section, written and read in one file: [`counters`], [`early`], [`paths`]. The exact
+//! unit id. Each kind of counts has a section, written and read in one file: [`counters`], [`early`], and what a method counts in its room below `method/`. The exact
 //! layout is in `docs/formats.md`. The same inputs in any order give the same sums.
 
 mod before_sections;
 mod counters;
 mod early;
 mod merge;
-mod paths;
 mod unit;
 
 use crate::atomic::{self, WriteError};
 use crate::counts::UnitCounts;
 use crate::file::ProfileError;
+use crate::method;
 use crate::wire::WireError;
 use crate::wire::container::{Header, Kind};
 use crate::wire::sections::{self, sections};
@@ -104,7 +104,7 @@ fn encode(units: &[UnitCounts]) -> Vec<u8> {
         unit::write(counts, &mut w);
         counters::write(counts, &mut w);
         early::write(counts, &mut w);
-        paths::write(counts, &mut w);
+        method::write_counts(&counts.method, &mut w);
         unpacked += SECTIONS.pack(&w.finish(), LEVEL, &mut payload);
     }
     KIND.seal(&[], unpacked, &payload)
@@ -151,7 +151,7 @@ impl Units {
         let mut counts = unit::read(r)?;
         counters::read(&mut counts, r)?;
         early::read(&mut counts, r)?;
-        paths::read(&mut counts, r)?;
+        counts.method = method::read_counts(r)?;
         if self.0.last().is_some_and(|last| last.unit >= counts.unit) {
             return Err(WireError::Invalid("its units are not in order"));
         }

@@ -206,7 +206,7 @@ macro_rules! sections {
 
         /// The streams, section by section.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Stream { $($($(#[$doc])* $name,)*)* }
+        pub(crate) enum Stream { $($($(#[$doc])* $name,)*)* }
 
         impl From<Stream> for $crate::wire::streams::Slot {
             fn from(stream: Stream) -> Self {

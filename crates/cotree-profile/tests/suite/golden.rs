@@ -13,6 +13,7 @@ use cotree_core::plan::FunctionPlan;
 use cotree_profile::binary::{BinaryMap, UnitId};
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::ProfileFile;
+use cotree_profile::method::path::PathCounts;
 use cotree_profile::{map, merged};
 use cotree_rt::layout::{ABANDONED, Flags, LANDED, VALUE_SHIFT};
 use std::fmt::Write;
@@ -208,14 +209,16 @@ fn counts_text(counts: &UnitCounts) -> String {
     for (address, count) in &counts.early {
         line(out, 1, format_args!("early {address:#x}: {count}"));
     }
-    for (key, count) in counts.paths.entries() {
+    let none = PathCounts::default();
+    let paths = counts.method.paths().unwrap_or(&none);
+    for (key, count) in paths.counts.entries() {
         line(out, 1, format_args!("path {} of function {}: {count}", key.path, key.function));
     }
-    line(out, 1, format_args!("metric {}", counts.metric.name()));
-    for (key, sum) in counts.sums.entries() {
+    line(out, 1, format_args!("metric {}", paths.metric.name()));
+    for (key, sum) in paths.sums.entries() {
         line(out, 1, format_args!("sum of path {} of function {}: {sum}", key.path, key.function));
     }
-    for (key, count) in counts.registers.entries() {
+    for (key, count) in paths.registers.entries() {
         line(out, 1, format_args!("register {} at {:#x}.{}: {count}", key.register, key.address, key.value));
     }
     text

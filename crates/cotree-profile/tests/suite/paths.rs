@@ -18,8 +18,11 @@ use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, Retur
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::{self, Merge};
+use cotree_profile::method::MethodCounts;
+use cotree_profile::method::path::PathCounts;
 use cotree_profile::recover::{Note, UnitError, recover};
-use cotree_profile::{map, path_counts, verify, weights};
+use cotree_profile::sums::Sums;
+use cotree_profile::{map, verify, weights};
 use cotree_rt::layout::{ABANDONED, Flags, VALUE_SHIFT};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,6 +126,12 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let program = ProgramMap { modules: vec![Module { name: "m.o".into(), functions }], ..ProgramMap::default() };
     let map = BinaryMap { program, plan, code, threaded: true };
     from_parts(map)
+}
+
+/// What was counted, as if no walk had found a path register.
+fn without_registers(counts: &UnitCounts) -> MethodCounts {
+    let paths = counts.method.paths().cloned().unwrap_or_default();
+    MethodCounts::of_paths(PathCounts { registers: Sums::default(), ..paths })
 }
 
 fn paths_of(binary: &BinaryFile) -> &UnitPathPlan {
@@ -351,7 +360,7 @@ proptest! {
         let functions: Vec<Function> = units.iter().map(|u| u.0.clone()).collect();
         let with = binary(choice, &functions);
         let mut counts = sum(&with, &mut units);
-        counts.registers = path_counts::Sums::default();
+        counts.method = without_registers(&counts);
         let mut map = with.map().clone();
         if unknown {
             map.code.functions.iter_mut().flat_map(|f| &mut f.returns).for_each(|point| point.registers.clear());
@@ -459,11 +468,12 @@ fn a_slab_whose_place_a_segment_takes_is_none() {
 fn older_versions_are_read() {
     let (_, raw) = small();
     let now = read(&raw.bytes());
-    assert!(!now.paths.entries().is_empty());
+    assert!(now.method.paths().is_some_and(|paths| !paths.counts.entries().is_empty()));
     for version in [4, 3, 2] {
         assert_eq!(read(&Raw { version, ..raw.clone() }.bytes()), now);
     }
-    assert!(read(&Raw { version: 1, ..raw }.bytes()).paths.entries().is_empty());
+    let oldest = read(&Raw { version: 1, ..raw }.bytes());
+    assert!(oldest.method.paths().is_none_or(|paths| paths.counts.entries().is_empty()));
 }
 
 /// No path has the key 0.
@@ -497,7 +507,10 @@ fn a_metric_that_the_binary_does_not_have_is_refused() {
     // A bucket that was never counted says nothing, whatever its sum.
     let (binary, mut raw) = small();
     raw.segments[0].push([1, 1, 0, 99]);
-    assert!(read(&raw.bytes()).sums.entries().is_empty() && recover(&binary, &read(&raw.bytes())).unwrap().exact());
+    assert!(
+        read(&raw.bytes()).method.paths().is_none_or(|paths| paths.sums.entries().is_empty())
+            && recover(&binary, &read(&raw.bytes())).unwrap().exact()
+    );
 }
 
 #[test]
@@ -526,7 +539,7 @@ fn unknown_activations_that_cancel_out_are_not_forgotten() {
     assert_eq!(counts.early.values().collect::<Vec<_>>(), [&0]);
     let profile = recover(&with, &counts).unwrap();
     assert_eq!(normal(profile.functions[0].as_ref().unwrap()), normal(&truth(&units)[0]));
-    let unknown = UnitCounts { registers: path_counts::Sums::default(), ..counts };
+    let unknown = UnitCounts { method: without_registers(&counts), ..counts };
     let mut map = with.map().clone();
     map.code.functions.iter_mut().flat_map(|f| &mut f.returns).for_each(|point| point.registers.clear());
     let profile = recover(&from_parts(map), &unknown).unwrap();

@@ -1,3 +1,10 @@
 //! Path profiles.
 
-pub(super) mod recover;
+mod counts;
+mod merged;
+mod recover;
+
+pub(crate) use counts::Buckets;
+pub use counts::{PathCounts, PathId, RegisterKey};
+pub(super) use merged::{read as read_counts, write as write_counts};
+pub(super) use recover::{check as check_counts, recover};

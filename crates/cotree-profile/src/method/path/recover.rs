@@ -1,9 +1,10 @@
 //! Recovery of path profiles: counts of tables, registers at return addresses, and what of these belongs to which function.
 
+use super::counts::{PathCounts, PathId, RegisterKey};
 use crate::binary::{BinaryFile, Resolved, ReturnPoint};
 use crate::counts::UnitCounts;
 use crate::method::ForeignCounts;
-use crate::path_counts::{PathCounts, PathKey, RegisterKey};
+use crate::sums::Sums;
 use cotree_core::ids::Site;
 use cotree_core::method::RecoverError;
 use cotree_core::method::path::{
@@ -19,7 +20,9 @@ pub(in crate::method) fn recover(
     unit: &UnitPathPlan,
     layout: &Layout,
 ) -> (Vec<Option<PathProfile>>, Vec<(u32, RecoverError)>) {
-    let abandoned = abandoned(binary, counts, &unit.functions);
+    let none = PathCounts::default();
+    let counted = counts.method.paths().unwrap_or(&none);
+    let abandoned = abandoned(binary, counts, counted, &unit.functions);
     let tables = layout.tables.paths();
     let mut failures = Vec::new();
     let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(0u32..);
@@ -30,11 +33,13 @@ pub(in crate::method) fn recover(
             }
             let place = usize::try_from(layout.main[index as usize]).expect("within the counter array");
             let counters = &counts.counters[place..place + key.self_loops.measures.len()];
-            let table = words(&counts.counters, &counts.paths, key, tables[index as usize], index, 0);
+            let table = words(&counts.counters, &counted.counts, key, tables[index as usize], index, 0);
             let cfg = function.cfg().expect("validated with the map");
             let early = abandoned.get(&index).map_or(&[][..], Vec::as_slice);
             match path::recover(function, &cfg, key, counters, &table, early) {
-                Ok(profile) => Some(PathProfile { sums: sums(counts, key, tables[index as usize], index), ..profile }),
+                Ok(profile) => {
+                    Some(PathProfile { sums: sums(counts, counted, key, tables[index as usize], index), ..profile })
+                }
                 Err(PathError::NothingMeasured) => None,
                 Err(error) => {
                     failures.push((index, error.into()));
@@ -46,41 +51,36 @@ pub(in crate::method) fn recover(
     (profiles, failures)
 }
 
-/// Could a run of this plan have left these counts of paths?
+/// Could a run have left these counts, where the functions have these tables and this metric is added up?
 pub(in crate::method) fn check(
-    unit: &UnitPathPlan,
+    metric: PathMetric,
     tables: &[PathTable],
-    counts: &UnitCounts,
+    counts: &PathCounts,
 ) -> Result<(), ForeignCounts> {
-    if counts.metric != unit.metric {
+    if counts.metric != metric {
         return Err(ForeignCounts::Metric);
     }
-    let hashed = |key: &PathKey| matches!(tables.get(key.function as usize), Some(PathTable::Hashed { .. }));
-    match keys(counts).find(|key| !hashed(key)) {
-        Some(key) => Err(ForeignCounts::Paths(key.function)),
+    let hashed = |path: &PathId| matches!(tables.get(path.function as usize), Some(PathTable::Hashed { .. }));
+    let mut counted = counts.counts.entries().iter().chain(counts.sums.entries());
+    match counted.find(|(path, _)| !hashed(path)) {
+        Some((path, _)) => Err(ForeignCounts::Paths(path.function)),
         None => Ok(()),
     }
 }
 
-/// Are there no counts of paths?
-pub(in crate::method) fn check_absent(counts: &UnitCounts) -> Result<(), ForeignCounts> {
-    if counts.metric != PathMetric::Count {
-        return Err(ForeignCounts::Metric);
-    }
-    keys(counts).next().map_or(Ok(()), |key| Err(ForeignCounts::Paths(key.function)))
-}
-
-fn keys(counts: &UnitCounts) -> impl Iterator<Item = &PathKey> {
-    counts.paths.entries().iter().chain(counts.sums.entries()).map(|(key, _)| key)
-}
-
 /// What one function's paths have added up to, by number.
-fn sums(counts: &UnitCounts, key: &path::PathKey, table: PathTable, function: u32) -> Vec<(u64, u64)> {
-    if !counts.metric.is_summed() {
+fn sums(
+    counts: &UnitCounts,
+    counted: &PathCounts,
+    key: &path::PathKey,
+    table: PathTable,
+    function: u32,
+) -> Vec<(u64, u64)> {
+    if !counted.metric.is_summed() {
         return Vec::new();
     }
     let behind = if matches!(table, PathTable::Array { .. }) { key.paths } else { key.words_of_windows() };
-    let mut sums = words(&counts.counters, &counts.sums, key, table, function, behind);
+    let mut sums = words(&counts.counters, &counted.sums, key, table, function, behind);
     sums.sort_unstable();
     sums.dedup_by(|later, earlier| {
         let same = later.0 == earlier.0;
@@ -96,7 +96,7 @@ fn sums(counts: &UnitCounts, key: &path::PathKey, table: PathTable, function: u3
 /// counts.
 fn words(
     counters: &[u64],
-    hashed: &PathCounts,
+    hashed: &Sums<PathId, u64>,
     key: &path::PathKey,
     table: PathTable,
     function: u32,
@@ -108,7 +108,7 @@ fn words(
         PathTable::None => Vec::new(),
         PathTable::Array { base } => (0..key.paths).zip(from(base)).filter_map(some).collect(),
         PathTable::Hashed { windows, .. } => {
-            let numbered = |path| PathKey { function, path };
+            let numbered = |path| PathId { function, path };
             let hashed = hashed.between(numbered(0), numbered(u64::MAX)).iter().map(|(key, count)| (key.path, *count));
             let numbers = key.windows.iter().flat_map(Window::numbers);
             hashed.chain(numbers.zip(from(windows)).filter_map(some)).collect()
@@ -117,7 +117,12 @@ fn words(
 }
 
 /// The activations that left, or came to life, per function, with their registers where these are known.
-fn abandoned(binary: &BinaryFile, counts: &UnitCounts, plans: &[PathPlan]) -> HashMap<u32, Vec<Abandoned>> {
+fn abandoned(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    counted: &PathCounts,
+    plans: &[PathPlan],
+) -> HashMap<u32, Vec<Abandoned>> {
     let mut found: HashMap<u32, Vec<Abandoned>> = HashMap::new();
     for (&address, &count) in &counts.early {
         let (Some(point), Resolved::Sites(left)) = (binary.return_point(address), binary.resolve(address)) else {
@@ -140,7 +145,7 @@ fn abandoned(binary: &BinaryFile, counts: &UnitCounts, plans: &[PathPlan]) -> Ha
             }
             let known = value.map_or(&[][..], |value| {
                 let key = |register| RegisterKey { address, value, register };
-                counts.registers.between(key(i64::MIN), key(i64::MAX))
+                counted.registers.between(key(i64::MIN), key(i64::MAX))
             });
             let mut rest = i128::from(count);
             for (key, count) in known {

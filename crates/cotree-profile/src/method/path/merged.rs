@@ -1,9 +1,9 @@
 //! What was counted in hash tables of paths: how often each path was taken, what is added up along it, and activations that
 //! were abandoned with their path register.
 
-use super::Stream;
-use crate::counts::UnitCounts;
-use crate::path_counts::{PathCounts, PathKey, RegisterCounts, RegisterKey, Sums};
+use super::counts::{PathCounts, PathId, RegisterKey};
+use crate::merged::Stream;
+use crate::sums::{Amount, Sums};
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::method::path::PathMetric;
@@ -18,9 +18,9 @@ struct List {
 const COUNTS: List = List { function: Stream::PathFunction, path: Stream::Path, amount: Stream::PathCount };
 const SUMS: List = List { function: Stream::SumFunction, path: Stream::SumPath, amount: Stream::Sum };
 
-pub(super) fn write(counts: &UnitCounts, w: &mut Writer) {
-    if !counts.paths.entries().is_empty() {
-        write_list(&counts.paths, &COUNTS, w);
+pub(crate) fn write(counts: &PathCounts, w: &mut Writer) {
+    if !counts.counts.entries().is_empty() {
+        write_list(&counts.counts, &COUNTS, w);
     }
     let registers = counts.registers.entries();
     if !registers.is_empty() {
@@ -40,9 +40,10 @@ pub(super) fn write(counts: &UnitCounts, w: &mut Writer) {
     }
 }
 
-pub(super) fn read(counts: &mut UnitCounts, r: &mut Reader<'_>) -> Result<(), WireError> {
+pub(crate) fn read(r: &mut Reader<'_>) -> Result<PathCounts, WireError> {
+    let mut counts = PathCounts::default();
     if r.left(COUNTS.function) > 0 {
-        counts.paths = read_list(&COUNTS, r)?;
+        counts.counts = read_list(&COUNTS, r)?;
     }
     if r.left(Stream::RegisterAddress) > 0 {
         counts.registers = read_registers(r)?;
@@ -52,12 +53,12 @@ pub(super) fn read(counts: &mut UnitCounts, r: &mut Reader<'_>) -> Result<(), Wi
         counts.metric = metric.ok_or(WireError::Invalid("its metric is unknown"))?;
         counts.sums = read_list(&SUMS, r)?;
     }
-    Ok(())
+    Ok(counts)
 }
 
-fn write_list(paths: &PathCounts, list: &List, w: &mut Writer) {
+fn write_list(paths: &Sums<PathId, u64>, list: &List, w: &mut Writer) {
     w.put(list.function, paths.entries().len() as u64);
-    let mut last = PathKey { function: 0, path: 0 };
+    let mut last = PathId { function: 0, path: 0 };
     for &(key, amount) in paths.entries() {
         w.put(list.function, u64::from(key.function - last.function));
         w.put(list.path, if key.function == last.function { key.path - last.path } else { key.path });
@@ -66,22 +67,22 @@ fn write_list(paths: &PathCounts, list: &List, w: &mut Writer) {
     }
 }
 
-fn read_list(list: &List, r: &mut Reader<'_>) -> Result<PathCounts, WireError> {
+fn read_list(list: &List, r: &mut Reader<'_>) -> Result<Sums<PathId, u64>, WireError> {
     const NO_FUNCTION: WireError = WireError::Invalid("a path belongs to no function");
     let count = r.get_count(list.function, list.function)?;
-    let mut paths: Vec<(PathKey, u64)> = Vec::new();
+    let mut paths: Vec<(PathId, u64)> = Vec::new();
     for _ in 0..count {
-        let last = paths.last().map_or(PathKey { function: 0, path: 0 }, |entry| entry.0);
+        let last = paths.last().map_or(PathId { function: 0, path: 0 }, |entry| entry.0);
         let step = u32::try_from(r.get(list.function)?).map_err(|_| NO_FUNCTION)?;
         let function = last.function.checked_add(step).ok_or(NO_FUNCTION)?;
         let base = if step == 0 { last.path } else { 0 };
         let path = base.checked_add(r.get(list.path)?).ok_or(WireError::Invalid("its paths are not in order"))?;
-        paths.push((PathKey { function, path }, r.get(list.amount)?));
+        paths.push((PathId { function, path }, r.get(list.amount)?));
     }
     each_once(Sums::new(paths), count)
 }
 
-fn read_registers(r: &mut Reader<'_>) -> Result<RegisterCounts, WireError> {
+fn read_registers(r: &mut Reader<'_>) -> Result<Sums<RegisterKey, i64>, WireError> {
     const ORDER: WireError = WireError::Invalid("its path registers are not in order");
     let count = r.get_count(Stream::RegisterAddress, Stream::RegisterAddress)?;
     let mut registers: Vec<(RegisterKey, i64)> = Vec::new();
@@ -97,10 +98,7 @@ fn read_registers(r: &mut Reader<'_>) -> Result<RegisterCounts, WireError> {
 }
 
 /// Sums of as many entries as there were, none of them cut.
-fn each_once<K: Copy + Ord, A: crate::path_counts::Amount>(
-    (sums, cut): (Sums<K, A>, bool),
-    count: usize,
-) -> Result<Sums<K, A>, WireError> {
+fn each_once<K: Copy + Ord, A: Amount>((sums, cut): (Sums<K, A>, bool), count: usize) -> Result<Sums<K, A>, WireError> {
     if cut || sums.entries().len() != count {
         return Err(WireError::Invalid("a path is in it twice, or without a count"));
     }

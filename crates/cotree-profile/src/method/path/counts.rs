@@ -1,0 +1,159 @@
+//! What is counted in hash tables of paths, and activations that were abandoned with their path register.
+//!
+//! The runtime's buckets come in no order and a key may be in several of them. Here they are sorted by key, each once.
+
+use crate::sums::{Amount, Sums, compact};
+use cotree_core::method::path::PathMetric;
+use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, LANDED, VALUE_SHIFT};
+
+/// One path of one function, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId {
+    /// The function, in the order of [`cotree_core::facts::ProgramMap::functions`].
+    pub function: u32,
+    /// The path.
+    pub path: u64,
+}
+
+/// A path register that was found when an activation was abandoned, or came to life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegisterKey {
+    /// As in the table of early exits: a return address, perhaps with [`LANDED`].
+    pub address: u64,
+    /// Which of the registers that can be found at that address.
+    pub value: u8,
+    /// What was in it.
+    pub register: i64,
+}
+
+/// What is counted besides counters where paths are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathCounts {
+    /// Paths counted in hash tables.
+    pub counts: Sums<PathId, u64>,
+    /// What is added up along paths.
+    pub metric: PathMetric,
+    /// Its sums in hash tables.
+    pub sums: Sums<PathId, u64>,
+    /// Activations abandoned with their path registers, less those revived.
+    pub registers: Sums<RegisterKey, i64>,
+}
+
+impl PathCounts {
+    /// Nothing was counted, and no metric could have been.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds others, each taken `weight` times. Did some sum not fit?
+    pub(crate) fn add(&mut self, other: &Self, weight: u64) -> bool {
+        let counts = self.counts.add(&other.counts, weight);
+        let sums = self.sums.add(&other.sums, weight);
+        let registers = self.registers.add(&other.registers, weight);
+        counts | sums | registers
+    }
+}
+
+/// Takes buckets as they come; memory grows with their keys, not with their number.
+#[derive(Default)]
+pub(crate) struct Buckets {
+    paths: Vec<(PathId, u64)>,
+    sums: Vec<(PathId, u64)>,
+    registers: Vec<(RegisterKey, i64)>,
+    /// As many entries as were left when they were last compacted.
+    distinct: [usize; 3],
+    cut: bool,
+    /// What stands for path 0.
+    first: u64,
+}
+
+/// Entries that may come before it is worth looking for equal ones.
+const SLACK: usize = 1 << 16;
+
+impl Buckets {
+    /// Of a raw profile of that version.
+    pub(crate) fn new(version: u32) -> Self {
+        Self { first: u64::from(version >= 4), ..Self::default() }
+    }
+
+    /// Adds what a bucket says.
+    pub(crate) fn add(&mut self, [function, path, count, metric]: [u64; 4]) -> Result<(), &'static str> {
+        const UNKNOWN: &str = "a bucket of its path tables counts what there is not";
+        if count == 0 {
+            return Ok(()); // Its key may be half written.
+        }
+        if function & ABANDONED != 0 {
+            let value = (function & !(ABANDONED | LANDED)) >> VALUE_SHIFT;
+            let address = function & (ADDRESS_MASK | LANDED);
+            let value = u8::try_from(value).map_err(|_| UNKNOWN)?;
+            let key = RegisterKey { address, value, register: path.cast_signed() };
+            self.cut |= push(&mut self.registers, &mut self.distinct[0], (key, count.cast_signed()));
+        } else if let Some(function) = function.checked_sub(1) {
+            let function = u32::try_from(function).map_err(|_| UNKNOWN)?;
+            let key = PathId { function, path: path.checked_sub(self.first).ok_or(UNKNOWN)? };
+            self.cut |= push(&mut self.paths, &mut self.distinct[1], (key, count));
+            if metric != 0 {
+                self.cut |= push(&mut self.sums, &mut self.distinct[2], (key, metric));
+            }
+        }
+        Ok(())
+    }
+
+    /// What they add up to, and whether some sum did not fit.
+    pub(crate) fn finish(self, metric: PathMetric) -> (PathCounts, bool) {
+        let (counts, counts_cut) = Sums::new(self.paths);
+        let (sums, sums_cut) = Sums::new(self.sums);
+        let (registers, registers_cut) = Sums::new(self.registers);
+        let cut = self.cut | counts_cut | sums_cut | registers_cut;
+        (PathCounts { counts, metric, sums, registers }, cut)
+    }
+}
+
+/// Adds an entry; now and then equal ones are added up. Did some sum not fit?
+fn push<K: Copy + Ord, A: Amount>(entries: &mut Vec<(K, A)>, distinct: &mut usize, entry: (K, A)) -> bool {
+    entries.push(entry);
+    if entries.len() <= 2 * *distinct + SLACK {
+        return false;
+    }
+    let cut = compact(entries);
+    *distinct = entries.len();
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_taken_apart() {
+        let mut buckets = Buckets::default();
+        let abandoned = ABANDONED | LANDED | 3 << VALUE_SHIFT | 0x1234;
+        for _ in 0..2 {
+            for bucket in [[0, 9, 9, 9], [8, 5, 2, 7], [8, 6, 0, 3], [1 << 40, 4, 0, 1], [abandoned, u64::MAX, 1, 0]] {
+                buckets.add(bucket).unwrap();
+            }
+        }
+        assert!(buckets.add([1 << 40, 0, 1, 0]).is_err());
+        assert!(buckets.add([ABANDONED | 1 << 60, 0, 1, 0]).is_err());
+        let (PathCounts { counts, sums, registers, .. }, cut) = buckets.finish(PathMetric::Events);
+        assert_eq!(sums.entries(), [(PathId { function: 7, path: 5 }, 14)]);
+        assert_eq!(counts.entries(), [(PathId { function: 7, path: 5 }, 4)]);
+        let key = RegisterKey { address: LANDED | 0x1234, value: 3, register: -1 };
+        assert_eq!(registers.entries(), [(key, 2)]);
+        assert!(!cut);
+    }
+
+    #[test]
+    fn many_equal_buckets_take_little_memory() {
+        let mut buckets = Buckets::default();
+        for number in 0..1_000_000u64 {
+            buckets.add([1, number % 100, 1, 0]).unwrap();
+        }
+        assert!(buckets.paths.capacity() < 4 * SLACK, "{}", buckets.paths.capacity());
+        assert_eq!(
+            buckets.finish(PathMetric::Count).0.counts.entries()[99],
+            (PathId { function: 0, path: 99 }, 10_000)
+        );
+    }
+}
