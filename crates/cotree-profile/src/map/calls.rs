@@ -193,7 +193,7 @@ pub(super) fn read_others(
     Ok(calls)
 }
 
-/// Foresees which span of its block a call belongs to. Spans end at call sites, so a call site belongs to the last one
+/// Predicts which span of its block a call belongs to. Spans end at call sites, so a call site belongs to the last one
 /// before it; another call comes no earlier than the call before it.
 #[derive(Default)]
 struct Place {

@@ -19,7 +19,7 @@ pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
             w.put_step(Stream::Return, offset, point.offset);
             offset = point.offset;
             w.put(Stream::Chain, point.chain.len() as u64);
-            // Outermost first: it is the function that the code belongs to, and the most foreseeable.
+            // Outermost first: it is the function that the code belongs to, and the most predictable.
             for &(function, site) in point.chain.iter().rev() {
                 w.put_step(Stream::Chain, steps.function, function);
                 w.put_step(Stream::Chain, steps.expect(function), site.0);
@@ -58,7 +58,7 @@ pub(super) fn read(r: &mut Reader<'_>, registers: &Registers<'_>) -> Result<Code
     Ok(CodeMap { functions })
 }
 
-/// Foresees the next link: the same function, the site after its last one.
+/// Predicts the next link: the same function, the site after its last one.
 #[derive(Default)]
 struct Steps {
     function: u32,

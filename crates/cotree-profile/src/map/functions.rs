@@ -2,7 +2,7 @@
 //!
 //! What was inlined many times repeats itself: see [`super::lines`].
 
-use super::lines::{Foresight, LineReader, LineWriter, Place, read_position, write_position};
+use super::lines::{History, LineReader, LineWriter, Place, read_position, write_position};
 use super::sections::Stream;
 use super::text::{TextCursor, TextWriter};
 use super::{MapError, calls, edges};
@@ -17,14 +17,14 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
         text.put(w, Stream::TextRef, file);
     }
     w.put(Stream::Unit, program.modules.len() as u64);
-    let mut foresight = Foresight::default();
+    let mut history = History::default();
     let all_calls = program.all_calls;
     for module in &program.modules {
         text.put(w, Stream::TextRef, &module.name);
         w.put(Stream::Unit, module.functions.len() as u64);
         let mut context = Context::default();
         for function in &module.functions {
-            write_function(function, all_calls, w, text, &mut context, &mut foresight);
+            write_function(function, all_calls, w, text, &mut context, &mut history);
         }
     }
 }
@@ -37,13 +37,13 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor, all_calls: bool) -
         .map(|_| text.get(r, Stream::TextRef))
         .collect::<Result<_, _>>()?;
     let mut modules = Vec::new();
-    let mut foresight = Foresight::default();
+    let mut history = History::default();
     for _ in 0..r.get_count(Stream::Unit, Stream::TextRef)? {
         let name = text.get(r, Stream::TextRef)?;
         let count = r.get_count(Stream::Unit, Stream::Function)?;
         let mut context = Context::default();
         let functions = (0..count)
-            .map(|_| read_function(r, text, all_calls, &mut context, &mut foresight))
+            .map(|_| read_function(r, text, all_calls, &mut context, &mut history))
             .collect::<Result<_, _>>()?;
         modules.push(Module { name, functions });
     }
@@ -70,7 +70,7 @@ fn write_function<'a>(
     w: &mut Writer,
     text: &mut TextWriter<'a>,
     context: &mut Context,
-    foresight: &mut Foresight,
+    history: &mut History,
 ) {
     let regular = edges::are_regular(function);
     let linkage = match function.linkage {
@@ -109,7 +109,7 @@ fn write_function<'a>(
     w.put(Stream::Function, function.blocks.len() as u64);
     w.put(Stream::Function, function.sites().len() as u64);
     w.put(Stream::Function, function.inlined.len() as u64);
-    let mut lines = LineWriter::new(symbol, context.position, foresight);
+    let mut lines = LineWriter::new(symbol, context.position, history);
     for copy in &function.inlined {
         lines.write_copy(copy, w, text);
     }
@@ -130,7 +130,7 @@ fn read_function(
     text: &mut TextCursor,
     all_calls: bool,
     context: &mut Context,
-    foresight: &mut Foresight,
+    history: &mut History,
 ) -> Result<Function, MapError> {
     let flags = r.get(Stream::Function)?;
     let linkage = match flags & LINKAGE {
@@ -157,7 +157,7 @@ fn read_function(
     let block_count = r.get_count(Stream::Function, Stream::Plain)?;
     let site_count = r.get_count(Stream::Function, Stream::SiteFlags)?;
     let inlined_count = r.get_count(Stream::Function, Stream::Inlined)?;
-    let mut lines = LineReader::new(number, context.position, foresight);
+    let mut lines = LineReader::new(number, context.position, history);
     let inlined = (0..inlined_count).map(|_| lines.read_copy(r, text)).collect::<Result<_, _>>()?;
     let sites = calls::read_sites(site_count, r, text, &mut context.probe)?;
     if sites.iter().any(|s| s.block.index() >= block_count) {

@@ -2,7 +2,7 @@
 //!
 //! A function that was inlined a hundred times brings the same lines a hundred times, in nearly the same order. So
 //! reader and writer remember, for every position of a function of the source, the positions that came after it the
-//! last times ([`Foresight`]); a span that is foreseen takes one flag. It is the same with the copies that come along
+//! last times ([`History`]); a span that is predicted takes one flag. It is the same with the copies that come along
 //! inside of a copy.
 
 use super::MapError;
@@ -61,7 +61,7 @@ struct Copy {
 
 /// What is remembered of a unit's functions of the source, by the numbers of their names.
 #[derive(Default)]
-pub(super) struct Foresight {
+pub(super) struct History {
     /// What came after a position, the two last different answers.
     after: HashMap<(u64, Option<Place>), [Option<Place>; 2]>,
     /// Which copy came after a copy in the same function.
@@ -70,7 +70,7 @@ pub(super) struct Foresight {
     last: HashMap<u64, Place>,
 }
 
-impl Foresight {
+impl History {
     fn note(&mut self, name: u64, before: Option<Place>, place: Place) {
         let answers = self.after.entry((name, before)).or_default();
         if answers[0] != Some(place) {
@@ -82,7 +82,7 @@ impl Foresight {
 /// The functions that lines of one machine function come from: slot 0 is the function itself, slot `i + 1` its inlined
 /// copy `i`.
 struct Scopes<'a> {
-    foresight: &'a mut Foresight,
+    history: &'a mut History,
     slots: Vec<Slot>,
     /// The slot of the last span.
     current: usize,
@@ -101,16 +101,16 @@ struct Slot {
 }
 
 impl<'a> Scopes<'a> {
-    fn new(name: u64, start: Place, foresight: &'a mut Foresight) -> Self {
+    fn new(name: u64, start: Place, history: &'a mut History) -> Self {
         let own = Slot { name, parent: 0, last_copy: None, last_place: None, visited: true };
-        Self { foresight, slots: vec![own], current: 0, fresh: 1, start }
+        Self { history, slots: vec![own], current: 0, fresh: 1, start }
     }
 
     fn add(&mut self, parent: usize, copy: Copy) {
         let key = (self.slots[parent].name, self.slots[parent].last_copy.replace(copy));
-        self.foresight.copies.insert(key, copy);
+        self.history.copies.insert(key, copy);
         if let Some(call) = copy.call {
-            self.foresight.last.insert(key.0, call);
+            self.history.last.insert(key.0, call);
         }
         self.slots.push(Slot { name: copy.name, parent, last_copy: None, last_place: None, visited: false });
     }
@@ -118,12 +118,12 @@ impl<'a> Scopes<'a> {
     /// The copy that is likely to be next in `parent`.
     fn next_copy(&self, parent: usize) -> Option<Copy> {
         let slot = &self.slots[parent];
-        self.foresight.copies.get(&(slot.name, slot.last_copy)).copied()
+        self.history.copies.get(&(slot.name, slot.last_copy)).copied()
     }
 
     /// What calls in `parent` are written relative to.
     fn last_call(&self, parent: usize) -> Place {
-        self.foresight.last.get(&self.slots[parent].name).copied().unwrap_or(self.start)
+        self.history.last.get(&self.slots[parent].name).copied().unwrap_or(self.start)
     }
 
     /// Goes to a slot for the next span.
@@ -142,20 +142,20 @@ impl<'a> Scopes<'a> {
     /// The positions that are likely to be next in the current slot.
     fn next_places(&self) -> [Option<Place>; 2] {
         let slot = &self.slots[self.current];
-        self.foresight.after.get(&(slot.name, slot.last_place)).copied().unwrap_or_default()
+        self.history.after.get(&(slot.name, slot.last_place)).copied().unwrap_or_default()
     }
 
     /// What a position in the current slot is written relative to.
     fn last_place(&self) -> Place {
         let slot = &self.slots[self.current];
-        let known = slot.last_place.or_else(|| self.foresight.last.get(&slot.name).copied());
+        let known = slot.last_place.or_else(|| self.history.last.get(&slot.name).copied());
         known.unwrap_or(self.start)
     }
 
     fn note(&mut self, place: Place) {
         let slot = &mut self.slots[self.current];
         let before = slot.last_place.replace(place);
-        self.foresight.note(slot.name, before, place);
+        self.history.note(slot.name, before, place);
     }
 }
 
@@ -170,7 +170,7 @@ mod parent {
     pub(super) const OTHER: u64 = 3;
 }
 const PARENT: u64 = 3;
-const FORESEEN: u64 = 1 << 2;
+const PREDICTED: u64 = 1 << 2;
 const CALLED: u64 = 1 << 3;
 
 /// How a span's slot is written.
@@ -203,8 +203,8 @@ fn flag(set: bool, bit: u64) -> u64 {
 pub(super) struct LineWriter<'a>(Scopes<'a>);
 
 impl<'a> LineWriter<'a> {
-    pub(super) fn new(name: u64, start: Place, foresight: &'a mut Foresight) -> Self {
-        Self(Scopes::new(name, start, foresight))
+    pub(super) fn new(name: u64, start: Place, history: &'a mut History) -> Self {
+        Self(Scopes::new(name, start, history))
     }
 
     pub(super) fn write_copy<'t>(&mut self, copy: &'t Inlined, w: &mut Writer, text: &mut TextWriter<'t>) {
@@ -220,7 +220,7 @@ impl<'a> LineWriter<'a> {
         };
         let call = copy.call.map(Place::from);
         let expected = scopes.next_copy(parent).filter(|e| text.number(&copy.symbol) == Some(e.name) && e.call == call);
-        let flags = form | flag(expected.is_some(), FORESEEN) | flag(expected.is_none() && call.is_some(), CALLED);
+        let flags = form | flag(expected.is_some(), PREDICTED) | flag(expected.is_none() && call.is_some(), CALLED);
         w.put(Stream::Inlined, flags);
         if form == parent::OTHER {
             w.put(Stream::Inlined, parent as u64);
@@ -258,8 +258,8 @@ impl<'a> LineWriter<'a> {
         let [first, second] = scopes.next_places().map(|p| p == Some(place));
         let same_sites = span.after_sites == *after;
         let mut flags = form | flag(same_sites, SAME_SITES) | flag(first, FIRST) | flag(!first && second, SECOND);
-        let told = !first && !second;
-        if told {
+        let spelled_out = !first && !second;
+        if spelled_out {
             flags |= flag(place.column == last.column, SAME_COLUMN)
                 | flag(last.line.checked_add(1) == Some(place.line), NEXT_LINE)
                 | flag(place.file != last.file, OTHER_FILE);
@@ -271,7 +271,7 @@ impl<'a> LineWriter<'a> {
         if !same_sites {
             w.put_step(Stream::SpanContext, *after, span.after_sites);
         }
-        if told {
+        if spelled_out {
             if flags & OTHER_FILE != 0 {
                 w.put(Stream::SpanContext, u64::from(place.file));
             }
@@ -291,8 +291,8 @@ impl<'a> LineWriter<'a> {
 pub(super) struct LineReader<'a>(Scopes<'a>);
 
 impl<'a> LineReader<'a> {
-    pub(super) fn new(name: u64, start: Place, foresight: &'a mut Foresight) -> Self {
-        Self(Scopes::new(name, start, foresight))
+    pub(super) fn new(name: u64, start: Place, history: &'a mut History) -> Self {
+        Self(Scopes::new(name, start, history))
     }
 
     pub(super) fn read_copy(&mut self, r: &mut Reader<'_>, text: &mut TextCursor) -> Result<Inlined, MapError> {
@@ -308,8 +308,8 @@ impl<'a> LineReader<'a> {
         if parent > before {
             return Err(MapError::Invalid("an inlined copy comes before its parent"));
         }
-        let (copy, symbol) = if flags & FORESEEN != 0 {
-            let copy = scopes.next_copy(parent).ok_or(MapError::Invalid("an inlined copy is foreseen by nothing"))?;
+        let (copy, symbol) = if flags & PREDICTED != 0 {
+            let copy = scopes.next_copy(parent).ok_or(MapError::Invalid("an inlined copy is predicted by nothing"))?;
             (copy, text.known(copy.name)?)
         } else {
             let (name, symbol) = text.get_numbered(r, Stream::InlinedName)?;
@@ -350,7 +350,7 @@ impl<'a> LineReader<'a> {
             *after = r.get_step(Stream::SpanContext, *after)?;
         }
         let [first, second] = scopes.next_places();
-        let nothing = MapError::Invalid("a line is foreseen by nothing");
+        let nothing = MapError::Invalid("a line is predicted by nothing");
         let place = if flags & FIRST != 0 {
             first.ok_or(nothing)?
         } else if flags & SECOND != 0 {

@@ -90,8 +90,8 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<Deriv
         let number = r.get(Stream::Entry)?;
         let listed = usize::try_from(number >> 1).ok().filter(|&n| n <= r.left(Stream::Caller));
         let listed = listed.ok_or(MapError::Invalid("a count is larger than its stream"))?;
-        let foreseen = named.take(function);
-        let mut calls = if number & 1 == 0 { foreseen } else { Vec::new() };
+        let predicted = named.take(function);
+        let mut calls = if number & 1 == 0 { predicted } else { Vec::new() };
         let mut before = function;
         for _ in 0..listed {
             before = r.get_step(Stream::Caller, before)?;

@@ -1,23 +1,17 @@
-//! Round trips of random maps, and bytes from people who mean no good.
+//! Random maps: functions as compilers make them and odd ones, plans of every method, callers, return addresses.
 
-use super::*;
-use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
-use crate::wire::container::checksum;
-use crate::wire::sections::pack_stream;
-use crate::wire::{Tag, varint};
+use crate::binary::{BinaryMap, CodeFunction, CodeMap, ReturnPoint};
+use crate::map::plan;
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, Site, Variable};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
 use cotree_core::method::path::{self, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::{Family, METHODS, MethodPlan};
 use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry, FixedEdge, Measure};
-use cotree_core::probe::{Closing, Place, PlacedProbe, Probe, Reg};
+use cotree_core::probe::{Closing, Place, PlacedProbe, Probe};
 use cotree_core::unit::UnitPlan;
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
-
-const HEADER: usize = KIND.header();
-const UNIT: UnitId = UnitId(*b"0123456789abcdef");
 
 fn position() -> impl Strategy<Value = Position> {
     (0u32..3, 1u32..5000, 0u32..90).prop_map(|(file, line, column)| Position { file, line, column })
@@ -283,7 +277,7 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
     entries
 }
 
-pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
+pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
     (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..METHODS.len()).prop_map(
@@ -356,250 +350,4 @@ pub(crate) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             BinaryMap { program, plan, code, threaded }
         },
     )
-}
-
-/// Versions before 9 have no calls but call sites. A reader of version 1 knows nothing of paths, one of version 2 nothing of
-/// derived entries, one of version 3 nothing of windows, one of version 4 nothing of sums, one of version 5 nothing of loops of
-/// known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters
-/// for the wrong ones, or miss some.
-fn first_version(map: &BinaryMap) -> u32 {
-    let method = &map.plan.method;
-    let keys = || method.paths().into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
-    let windows = keys().any(|key| !key.windows.is_empty());
-    let fixed = method.functions().any(|plan| !plan.counters.fixed.is_empty());
-    let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
-    let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
-    match () {
-        () if map.program.all_calls => 9,
-        () if conditional => 8,
-        () if apart => 7,
-        () if fixed => 6,
-        () if method.paths().is_some_and(|unit| unit.metric.is_summed()) => 5,
-        () if windows => 4,
-        () if !method.entries().is_empty() => 3,
-        () if method.paths().is_some() => 2,
-        () => 1,
-    }
-}
-
-/// The map as cotrees of an earlier version wrote it.
-fn encode_before_sections(map: &BinaryMap, version: u32) -> Vec<u8> {
-    let streams = unpack(&encode(map, UNIT)).unwrap().streams;
-    let of = |stream: Stream| streams[Slot::from(stream).0].as_slice();
-    // The first plan count stands before the size of arrays, that of reference plans after it.
-    let mut reference_count = of(Stream::PlanCount);
-    varint::take(&mut reference_count).unwrap();
-    let plan_count = of(Stream::PlanCount).strip_suffix(reference_count).unwrap();
-    let unit = [Stream::Unit, Stream::Plan].map(of).concat();
-    let unit = [&unit, plan_count, of(Stream::PathArray), reference_count, of(Stream::CodeCount)].concat();
-    let (mut payload, mut unpacked) = (Vec::new(), 0);
-    for &stream in before_sections::streams_of(version) {
-        let bytes = if stream == Stream::Unit { &unit } else { of(stream) };
-        pack_stream(bytes, 3, &mut payload);
-        unpacked += bytes.len() as u64;
-    }
-    Kind { newest: version, ..KIND }.seal(&UNIT.0, unpacked, &payload)
-}
-
-/// Puts the right checksum back after an edit, so that the edit reaches the decoder.
-fn reseal(bytes: &mut [u8]) {
-    if bytes.len() >= HEADER {
-        let packed = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
-        let end = (packed as usize).saturating_add(HEADER).min(bytes.len());
-        let sum = checksum(&bytes[..HEADER - 8], &bytes[HEADER..end]);
-        bytes[48..56].copy_from_slice(&sum.to_le_bytes());
-    }
-}
-
-proptest! {
-    #[test]
-    fn what_is_encoded_is_decoded(map in binary_map()) {
-        prop_assert_eq!(validate(&map), Ok(()));
-        let bytes = encode(&map, UNIT);
-        prop_assert_eq!(decode(&bytes), Ok((map, UNIT)));
-        prop_assert_eq!(decode_unit(&bytes), Ok(UNIT));
-    }
-
-    #[test]
-    fn maps_of_versions_before_sections_are_read(map in binary_map()) {
-        for version in first_version(&map)..VERSION {
-            let bytes = encode_before_sections(&map, version);
-            prop_assert_eq!(u32::from(bytes[8]), version);
-            prop_assert_eq!(decode(&bytes), Ok((map.clone(), UNIT)));
-        }
-    }
-
-    /// A reader that does not know a section refuses the map, so a section is there only if it says something.
-    #[test]
-    fn sections_are_there_where_they_say_something(map in binary_map()) {
-        let bytes = encode(&map, UNIT);
-        let header = KIND.read(&bytes, bytes.len() as u64).unwrap();
-        let sections = split(&bytes[KIND.header()..], header.unpacked).unwrap();
-        let has = |tag: &[u8; 4]| sections.iter().any(|section| section.tag.0 == *tag);
-        let functions = || map.program.functions().map(|(_, function)| function);
-        prop_assert!(has(b"unit") && has(b"plan") && has(b"cntr") && has(b"code"));
-        prop_assert_eq!(has(b"site"), functions().any(|f| f.sites().len() > 0));
-        let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
-        prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));
-        let method = &map.plan.method;
-        prop_assert_eq!(has(b"entr"), !method.entries().is_empty());
-        prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.counters.fixed.is_empty()));
-        prop_assert_eq!(has(b"path"), method.paths().is_some());
-        let returns = map.code.functions.iter().any(|code| !code.returns.is_empty());
-        prop_assert_eq!(has(b"regs"), method.paths().is_some() && returns);
-    }
-
-    #[test]
-    fn padding_after_a_map_is_no_second_map(map in binary_map()) {
-        let mut bytes = encode(&map, UNIT);
-        bytes.extend_from_slice(&[0; 7]);
-        prop_assert!(decode(&bytes).is_ok());
-        let second = encode(&map, UNIT);
-        bytes.extend_from_slice(&second);
-        prop_assert_eq!(decode(&bytes), Err(MapError::SeveralMaps));
-    }
-
-    #[test]
-    fn a_cut_map_is_refused(map in binary_map(), cut in any::<prop::sample::Index>()) {
-        let bytes = encode(&map, UNIT);
-        prop_assert!(decode(&bytes[..cut.index(bytes.len())]).is_err());
-    }
-
-    #[test]
-    fn a_flipped_bit_is_noticed(map in binary_map(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
-        let mut bytes = encode(&map, UNIT);
-        let at = at.index(bytes.len());
-        bytes[at] ^= 1 << bit;
-        prop_assert!(decode(&bytes).is_err());
-    }
-
-    #[test]
-    fn a_hostile_map_is_an_error_or_a_valid_map(map in binary_map(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let mut bytes = encode(&map, UNIT);
-        for (at, value) in edits {
-            let at = 32 + at.index(bytes.len() - 32);
-            bytes[at] = value;
-        }
-        reseal(&mut bytes);
-        if let Ok((map, _)) = decode(&bytes) {
-            prop_assert_eq!(validate(&map), Ok(()));
-        }
-    }
-
-    #[test]
-    fn hostile_streams_are_an_error_or_a_valid_map(map in binary_map(), edits in prop::collection::vec((0..SECTIONS.slots(), any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let Unpacked { mut streams, unit, .. } = unpack(&encode(&map, UNIT)).unwrap();
-        for (stream, at, value) in edits {
-            if !streams[stream].is_empty() {
-                let at = at.index(streams[stream].len());
-                streams[stream][at] = value;
-            }
-        }
-        if let Ok((map, _)) = decode(&pack(&streams, unit)) {
-            prop_assert_eq!(validate(&map), Ok(()));
-        }
-    }
-
-    #[test]
-    fn random_bytes_are_no_map(mut bytes in prop::collection::vec(any::<u8>(), 0..300), seal in any::<bool>()) {
-        if seal && bytes.len() >= HEADER {
-            bytes[..8].copy_from_slice(&MAGIC);
-            bytes[8..16].copy_from_slice(&[VERSION as u8, 0, 0, 0, 0, 0, 0, 0]);
-            let packed = (bytes.len() - HEADER) as u64;
-            bytes[40..48].copy_from_slice(&packed.to_le_bytes());
-            reseal(&mut bytes);
-        }
-        prop_assert!(decode(&bytes).is_err());
-    }
-}
-
-fn empty_map() -> BinaryMap {
-    BinaryMap {
-        program: ProgramMap::default(),
-        plan: UnitPlan::new(MethodPlan::Counters(UnitCounterPlan {
-            method: CounterMethod::Edge,
-            functions: vec![],
-            entries: vec![],
-        })),
-        code: CodeMap::default(),
-        threaded: false,
-    }
-}
-
-#[test]
-fn every_byte_of_the_header_matters() {
-    let bytes = encode(&empty_map(), UNIT);
-    for at in 0..HEADER {
-        for bit in 0..8 {
-            let mut bytes = bytes.clone();
-            bytes[at] ^= 1 << bit;
-            assert!(decode(&bytes).is_err(), "byte {at}, bit {bit}");
-        }
-    }
-}
-
-#[test]
-fn a_bomb_is_refused_before_it_unpacks() {
-    let mut streams = vec![Vec::new(); SECTIONS.slots()];
-    streams[Slot::from(Stream::Text).0] = vec![b'x'; 64 << 20];
-    let mut bytes = pack(&streams, UNIT);
-    // The writer pads what compresses too well; a bomb would not.
-    let (packed, keep) = (bytes.len() - HEADER, 8 << 10);
-    assert!(packed > 900 << 10, "{packed}");
-    bytes.truncate(HEADER + keep);
-    bytes[40..48].copy_from_slice(&(keep as u64).to_le_bytes());
-    reseal(&mut bytes);
-    assert_eq!(decode(&bytes), Err(MapError::Wire(WireError::TooLarge(64 << 20))));
-}
-
-#[test]
-fn a_later_version_is_named() {
-    let mut bytes = encode(&empty_map(), UNIT);
-    bytes[8] = 11;
-    let version = WireError::Version { found: 11, oldest: OLDEST_VERSION, newest: VERSION };
-    assert_eq!(decode(&bytes), Err(MapError::Wire(version)));
-}
-
-#[test]
-fn a_section_of_a_later_cotree_is_named() {
-    let mut bytes = encode(&empty_map(), UNIT);
-    let plan = bytes.windows(4).position(|window| window == b"plan").expect("its section");
-    bytes[plan..plan + 4].copy_from_slice(b"trac");
-    reseal(&mut bytes);
-    assert_eq!(decode(&bytes), Err(MapError::Wire(WireError::NewerSection(Tag(*b"trac")))));
-}
-
-/// Each version of the format keeps one map that was written by it (`tests/suite/golden.rs`). This writes that of a new
-/// version: `cargo test -p cotree-profile -- --ignored golden`, then `INSTA_UPDATE=always` for the text.
-#[test]
-#[ignore = "run it once per version of the format"]
-fn the_golden_map_of_a_new_version_is_written() {
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::TestRunner;
-    let path = format!("{}/tests/golden/map-{VERSION}.bin", env!("CARGO_MANIFEST_DIR"));
-    assert!(!std::path::Path::new(&path).exists(), "{path} is kept as it is");
-    let mut runner = TestRunner::deterministic();
-    let maps = (0..20_000).map(|_| binary_map().new_tree(&mut runner).expect("a map").current());
-    let telling = |map: &BinaryMap| {
-        (2..=5).contains(&map.program.functions().count()) && map.code.functions.iter().any(|f| !f.returns.is_empty())
-    };
-    let encoded = maps.filter(telling).map(|map| encode(&map, UNIT));
-    let best = encoded.filter(|bytes| u32::from(bytes[8]) == VERSION && bytes.len() < 1100).max_by_key(Vec::len);
-    std::fs::write(path, best.expect("one of them is of this version")).expect("it can be written");
-}
-
-/// Maps of older versions have promoted registers as plain 32-bit numbers.
-#[test]
-fn registers_are_numbers_in_files() {
-    let probe = Probe::AddTo(Counter(2), Reg::Promoted(300), -1);
-    let bytes = [5, 2, 0xAC, 0x02, 1];
-    assert_eq!(postcard::to_stdvec(&probe).unwrap(), bytes);
-    assert_eq!(postcard::from_bytes::<Probe>(&bytes).unwrap(), probe);
-    for register in [Reg::Promoted(u32::MAX), Reg::PathSum, Reg::LoopContext(Block(9))] {
-        let bytes = postcard::to_stdvec(&register).unwrap();
-        assert_eq!(postcard::from_bytes::<Reg>(&bytes).unwrap(), register);
-    }
-    for number in [1 << 32 | 1, 3 << 32, u64::MAX] {
-        assert!(postcard::from_bytes::<Reg>(&postcard::to_stdvec(&number).unwrap()).is_err());
-    }
 }
