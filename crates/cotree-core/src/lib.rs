@@ -16,6 +16,7 @@
 //!   their callers have counted already.
 //! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
 //!   [`method::path`] is a world of its own: it counts paths, from which blocks and edges follow.
+//! - **Link units.** [`mod@unit`] plans functions together that are linked together.
 //! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs plans over walks of the graph.
 //!
 //! ```

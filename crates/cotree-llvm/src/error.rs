@@ -1,5 +1,6 @@
 //! What can go wrong between bitcode and objects, each as one sentence with its remedy.
 
+use cotree_core::unit::PlanError;
 use std::path::PathBuf;
 
 /// An error of this crate.
@@ -127,6 +128,12 @@ pub enum Error {
         /// What.
         reason: String,
     },
+}
+
+impl From<PlanError> for Error {
+    fn from(error: PlanError) -> Self {
+        Self::Internal { module: error.module().to_owned(), reason: error.to_string() }
+    }
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -7,7 +7,6 @@
 
 mod branch_weights;
 pub mod emit;
-mod entries;
 pub mod error;
 pub mod extract;
 mod ffi;
@@ -17,7 +16,6 @@ pub mod lower;
 mod module;
 pub mod options;
 mod stacks;
-mod unit_plan;
 
 pub use error::Error;
 pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit, standalone};

@@ -4,9 +4,11 @@ use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::Selection;
 use cotree_core::method::counters::CounterMethod;
+use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
 use cotree_core::method::{Family, Method};
 use cotree_core::spanning::Extreme;
+use cotree_core::unit::Choices;
 use std::path::PathBuf;
 
 /// Are counters per thread?
@@ -212,16 +214,18 @@ impl Options {
         self.method.family() == Family::Counters(CounterMethod::Edge) && self.spanning_tree == Extreme::Maximum
     }
 
-    /// Do entries follow from callers? They do, where counters are to be few.
+    /// What planning has to know of them; a library is `shared`.
     #[must_use]
-    pub fn derives_entries(&self) -> bool {
-        self.interprocedural_flow && self.saves_counters()
-    }
-
-    /// Are counters kept in registers? They are, where they are to be cheap and variables come to be in registers.
-    #[must_use]
-    pub fn promotes(&self) -> bool {
-        self.promote && self.saves_counters() && self.level != Level::O0
+    pub fn choices(&self, shared: bool) -> Choices {
+        Choices {
+            spanning_tree: self.spanning_tree,
+            affine: self.affine,
+            // Without optimisation nothing is in registers.
+            promote: self.promote && self.level != Level::O0,
+            interprocedural_flow: self.interprocedural_flow,
+            paths: self.paths,
+            room: if shared { Room::Whole } else { Room::AsUsed },
+        }
     }
 
     /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few and most optimisations are
@@ -231,16 +235,12 @@ impl Options {
         self.branch_hints && self.saves_counters() && !self.early && self.level != Level::O0
     }
 
-    /// Are variables that move by constant steps looked for? They count, and tell where registers pay.
+    /// Are variables that move by constant steps looked for? They count where counters are to be few, and tell where
+    /// registers pay.
     #[must_use]
     pub fn finds_affine(&self) -> bool {
-        self.trades_affine() || self.promotes()
-    }
-
-    /// Are affine variables traded for counters? They are, where counters are to be few.
-    #[must_use]
-    pub fn trades_affine(&self) -> bool {
-        self.affine && (self.saves_counters() || self.method.promises().paths)
+        let promotes = self.promote && self.level != Level::O0;
+        self.saves_counters() && (self.affine || promotes) || self.affine && self.method.promises().paths
     }
 }
 

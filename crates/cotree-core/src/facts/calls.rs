@@ -10,6 +10,7 @@
 //! function (`llvm.memcpy`, `llvm.sin`) is up to the code generator. A block has as many calls here as
 //! [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides resume markers.
 
+use super::linker_name;
 use crate::ids::{Block, CallId, Site};
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +60,15 @@ impl Call {
     #[must_use]
     pub fn site(block: Block, callee: Callee) -> Self {
         Self { block, callee, is_site: true, ..Self::default() }
+    }
+
+    /// The linker's name of whom it calls, if it calls by name.
+    #[must_use]
+    pub fn callee_name(&self) -> Option<&str> {
+        match &self.callee {
+            Callee::Symbol(symbol) if !self.resume_marker => Some(linker_name(symbol)),
+            _ => None,
+        }
     }
 }
 

@@ -117,3 +117,9 @@ impl Function {
         self.blocks.get(call.block.index())?.lines.get(call.line?.span as usize)
     }
 }
+
+/// The linker's name of a symbol. A symbol that LLVM is not to decorate begins with a byte 1, which the linker does not see.
+#[must_use]
+pub fn linker_name(symbol: &str) -> &str {
+    symbol.strip_prefix('\x01').unwrap_or(symbol)
+}

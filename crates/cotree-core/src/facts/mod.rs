@@ -14,5 +14,5 @@ mod program;
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan};
 pub use calls::{Call, CallLine, Callee, Calls};
 pub use edges::{EdgeFacts, EdgeKind};
-pub use function::{Doubt, Function, Linkage, Untouched};
+pub use function::{Doubt, Function, Linkage, Untouched, linker_name};
 pub use program::{Module, Position, ProgramMap};

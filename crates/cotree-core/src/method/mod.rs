@@ -20,6 +20,7 @@ pub use list::{Entry, Family, METHODS, Method, Promises};
 
 use crate::plan::{DerivedEntry, FunctionPlan};
 use crate::slab::Words;
+use crate::unit::{PlanError, Planner};
 use counters::{CounterError, UnitCounterPlan};
 use path::{PathError, PathTable, UnitPathPlan};
 
@@ -35,6 +36,18 @@ pub enum MethodPlan {
 }
 
 impl MethodPlan {
+    /// Plans all functions of a unit.
+    ///
+    /// # Errors
+    /// See [`PlanError`].
+    pub(crate) fn of_unit(method: Method, planner: &Planner<'_>) -> Result<Self, PlanError> {
+        Ok(match method.family() {
+            Family::None => Self::None,
+            Family::Counters(method) => Self::Counters(counters::unit::plan_unit(method, planner)?),
+            Family::Paths(method) => Self::Paths(path::unit::plan_unit(method, planner)?),
+        })
+    }
+
     /// The method.
     #[must_use]
     pub fn method(&self) -> Method {

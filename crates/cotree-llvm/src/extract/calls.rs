@@ -79,11 +79,6 @@ pub(super) fn words(assembly: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The linker's name of a symbol, which IR may mark as not to be decorated.
-pub(crate) fn plain(name: &str) -> &str {
-    name.strip_prefix('\x01').unwrap_or(name)
-}
-
 /// Is it an intrinsic that stands for no instruction (debug values, lifetimes, assumptions)?
 pub(super) fn is_annotation(instruction: Instruction<'_>) -> bool {
     const PREFIXES: [&str; 6] = [

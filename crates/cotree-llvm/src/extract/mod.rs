@@ -14,7 +14,6 @@ mod segment;
 mod selection;
 
 pub use affine::find as find_affine;
-pub(crate) use calls::plain;
 pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 pub(crate) use segment::GS;
@@ -24,7 +23,7 @@ use crate::ir::{self, At, Instruction, Value};
 use crate::module::Module;
 use crate::stacks;
 use cotree_core::affine::AffineVariable;
-use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched};
+use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched, linker_name};
 use cotree_core::hints::Hints;
 use cotree_core::ids::Block;
 use lines::Lines;
@@ -79,7 +78,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
             uses_segment |= segment::in_blocks(&ir.blocks);
             handles.push(Handles::keep(module, ir));
         } else if has_use_but_calls(function) {
-            taken_elsewhere.insert(plain(&function.name()).to_owned());
+            taken_elsewhere.insert(linker_name(&function.name()).to_owned());
         }
     }
     let switches_stacks = refers_to(module, &stacks::SWITCHES)

@@ -4,14 +4,13 @@
 use super::access::access;
 use super::callers;
 use super::job::{LinkJob, Setting};
+use super::known_callers::known_callers;
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
 use super::signals::Handlers;
-use crate::entries;
 use crate::lower::Access;
 use crate::stacks::{self, NativeObject};
 use cotree_core::facts::{Doubt, ProgramMap};
-use cotree_core::plan::CallPoint;
 use rayon::prelude::*;
 
 /// A unit with what its modules say together. Lists are indexed by the functions' numbers in the unit.
@@ -19,8 +18,8 @@ pub(super) struct AnalysedUnit<'a> {
     pub(super) setting: Setting<'a>,
     pub(super) modules: Vec<Prepared>,
     pub(super) program: ProgramMap,
-    /// Everything that calls each function; nothing where callers may be unknown, or where nobody asks.
-    pub(super) calls: Vec<Vec<CallPoint>>,
+    /// Functions that nothing but calls by name in these modules can call.
+    pub(super) callers_known: Vec<bool>,
     /// Functions that code outside of the unit's profiled functions may call.
     pub(super) foreign: Vec<bool>,
     /// Functions that may run before thread-local variables have values.
@@ -43,13 +42,8 @@ impl<'a> PreparedUnit<'a> {
         if link.is_none() {
             doubt_call_sites(&mut program);
         }
-        let calls = if options.derives_entries() {
-            entries::call_points(&modules, link.map(|job| &*job.modules), &options.foreign)
-        } else {
-            Vec::new()
-        };
         AnalysedUnit {
-            calls,
+            callers_known: known_callers(&modules, link.map(|job| &*job.modules), &options.foreign),
             foreign: callers::foreign(&modules),
             resolving: callers::resolving(&modules),
             handlers: Handlers::new(&modules, setting.native_references(), setting.shared),

@@ -2,8 +2,7 @@
 
 use super::job::{JobModule, Resolution};
 use super::prepared::Prepared;
-use crate::extract::plain;
-use cotree_core::facts::{Call, Callee, Function, Untouched};
+use cotree_core::facts::{Call, Function, Untouched, linker_name};
 use std::collections::{HashMap, HashSet};
 
 /// Completes `address_taken` over the link unit: a function that is hidden in the linked file may have its address taken
@@ -15,10 +14,10 @@ pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
             .symbols
             .iter()
             .filter(|s| matches!(s.resolution, Resolution::Prevailing | Resolution::PrevailingExported))
-            .map(|s| plain(&s.ir_name))
+            .map(|s| linker_name(&s.ir_name))
             .collect();
         for function in &mut extracted.facts.functions {
-            let symbol = plain(&function.symbol);
+            let symbol = linker_name(&function.symbol);
             function.address_taken |= taken.contains(symbol) || outside.contains(symbol);
         }
     }
@@ -32,18 +31,10 @@ pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
     let functions = || prepared.iter().flat_map(|p| &p.extracted.facts.functions);
     let called: HashSet<&str> = functions()
         .filter(|facts| facts.untouched.is_some())
-        .flat_map(|facts| facts.calls.iter().filter_map(callee))
+        .flat_map(|facts| facts.calls.iter().filter_map(Call::callee_name))
         .collect();
-    let known = |facts: &Function| facts.address_taken && !is_way_to_allocator(plain(&facts.symbol));
-    functions().map(|facts| known(facts) || called.contains(plain(&facts.symbol))).collect()
-}
-
-/// The linker's name of whom the call calls, if it calls by name.
-pub(crate) fn callee(call: &Call) -> Option<&str> {
-    match &call.callee {
-        Callee::Symbol(name) if !call.resume_marker => Some(plain(name)),
-        _ => None,
-    }
+    let known = |facts: &Function| facts.address_taken && !is_way_to_allocator(linker_name(&facts.symbol));
+    functions().map(|facts| known(facts) || called.contains(linker_name(&facts.symbol))).collect()
 }
 
 /// Is it `__rust_alloc` or one of its like, which are in a crate `__rustc` that has nothing else?
@@ -67,14 +58,14 @@ pub(crate) fn reachable(prepared: &[Prepared], is_root: impl Fn(&Function) -> bo
     }
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (number, facts) in functions.iter().enumerate() {
-        by_name.entry(plain(&facts.symbol)).or_default().push(number);
+        by_name.entry(linker_name(&facts.symbol)).or_default().push(number);
     }
     let mut seen: HashSet<&str> = HashSet::new();
     while let Some(number) = work.pop() {
         if std::mem::replace(&mut marked[number], true) {
             continue;
         }
-        for name in functions[number].calls.iter().filter_map(callee) {
+        for name in functions[number].calls.iter().filter_map(Call::callee_name) {
             if seen.insert(name) {
                 work.extend(by_name.get(name).into_iter().flatten());
             }

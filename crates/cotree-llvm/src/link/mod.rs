@@ -7,11 +7,12 @@
 mod access;
 mod analysed;
 mod built;
-pub(crate) mod callers;
-pub(crate) mod job;
+mod callers;
+mod job;
+mod known_callers;
 mod linkage;
 mod planned;
-pub(crate) mod prepared;
+mod prepared;
 mod program;
 mod signals;
 pub mod standalone;

@@ -6,10 +6,8 @@ use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
 use crate::error::Error;
 use crate::lower::{self, Access, Layer, MethodPart, Paths};
-use crate::unit_plan::plan_unit;
 use cotree_core::facts::ProgramMap;
-use cotree_core::method::path::windows::Room;
-use cotree_core::unit::{Layout, UnitPlan};
+use cotree_core::unit::{Layout, UnitFacts, UnitPlan};
 use cotree_profile::weights::Weights;
 use std::ops::Range;
 
@@ -44,14 +42,19 @@ pub(super) struct PlannedProgram<'a> {
 impl<'a> AnalysedUnit<'a> {
     /// Plans all functions.
     pub(super) fn plan(self) -> Result<PlannedUnit<'a>, Error> {
-        let Self { setting, modules, program, calls, foreign, resolving, handlers, access } = self;
+        let Self { setting, modules, program, callers_known, foreign, resolving, handlers, access } = self;
         let options = setting.options;
         let weights = options.weights.as_deref().map(Weights::open).transpose()?;
-        let announcing = if access == Access::Segment { &foreign[..] } else { &[] };
-        let room = if setting.shared { Room::Whole } else { Room::AsUsed };
-        let variables = affine_variables(&modules);
-        let choice = (options, weights.as_ref());
-        let plan = plan_unit(&program, &variables, &hints(&modules), &calls, announcing, choice, room)?;
+        let previous = weights.iter().flat_map(|w| program.functions().map(|(module, f)| w.of(&module.name, f)));
+        let facts = UnitFacts {
+            hints: hints(&modules),
+            variables: affine_variables(&modules),
+            callers_known,
+            announcing: if access == Access::Segment { foreign.clone() } else { Vec::new() },
+            previous: previous.collect(),
+            program: &program,
+        };
+        let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify)?;
         let layout = plan.layout();
         let words = layout.counter_count + layout.cache_count;
         if words > MOST_COUNTERS {

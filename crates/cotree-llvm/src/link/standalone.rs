@@ -1,28 +1,28 @@
 //! Work on bitcode files outside of a link.
 
 use super::job::Setting;
-use super::planned::PlannedUnit;
-use super::prepared::{Prepared, PreparedUnit, affine_variables};
+use super::planned::{PlannedProgram, PlannedUnit};
+use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
 use crate::emit::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::extract::{self, Selection};
 use crate::module::Module;
 use crate::options::Options;
-use crate::{branch_weights, entries, lower};
+use crate::{branch_weights, lower};
 use cotree_core::affine::AffineVariable;
-use cotree_core::cfg::CfgError;
-use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::facts::ProgramMap;
 use cotree_core::hints::Hints;
 use cotree_core::method::Method;
-use cotree_core::plan::DerivedEntry;
-use cotree_core::weighting::Weighting;
+use cotree_core::profile::FunctionProfile;
+use cotree_core::unit::UnitPlan;
 use cotree_profile::binary::CodeMap;
+use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// What there is to plan from.
+/// The facts of some bitcode files.
 pub struct BitcodeFacts {
     /// The program map.
     pub program: ProgramMap,
@@ -30,48 +30,75 @@ pub struct BitcodeFacts {
     pub hints: Vec<Hints>,
     /// The affine variables of each function.
     pub variables: Vec<Vec<AffineVariable>>,
-    /// The functions whose entries follow from their callers, as far as that is known without a linker.
-    pub entries: Vec<DerivedEntry>,
 }
 
-/// The facts of some bitcode files, as if they were one link unit in which all is visible; with variables and entries if
-/// it is `planned`.
+/// The facts of some bitcode files, as if they were one link unit in which all is visible. Affine variables are found only if
+/// they are asked for.
 ///
 /// # Errors
 /// A file cannot be read or is not bitcode of this LLVM.
-pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], planned: bool) -> Result<BitcodeFacts, Error> {
-    let mut prepared: Vec<Prepared> = paths
-        .par_iter()
-        .map(|path| {
-            let path = path.as_ref();
-            let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
-            let module = Module::parse(&path.display().to_string(), &bytes)?;
-            let mut extracted = extract::extract(&module, &Selection::default());
-            if planned {
-                extract::find_affine(&module, &mut extracted);
-            }
-            Ok(Prepared { module, extracted })
-        })
-        .collect::<Result<_, Error>>()?;
-    let name = paths.first().map(|p| p.as_ref().display().to_string()).unwrap_or_default();
-    let program = program_map(name, Method::default(), &mut prepared, false);
-    let hints: Vec<_> = prepared.iter_mut().flat_map(|p| std::mem::take(&mut p.extracted.hints)).collect();
-    if !planned {
-        return Ok(BitcodeFacts { program, hints, variables: Vec::new(), entries: Vec::new() });
-    }
-    let calls = entries::call_points(&prepared, None, &[]);
-    let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
-    let graph = |number: usize| {
-        let function: &Function = functions[number];
-        let failed = |e: CfgError| Error::Internal { module: function.symbol.clone(), reason: e.to_string() };
-        let cfg = function.cfg().map_err(failed)?;
-        let weighting = Weighting::predicted(function, &cfg, &hints[number]);
-        Ok((cfg, weighting))
+pub fn facts_of_files<P: AsRef<Path> + Sync>(paths: &[P], affine: bool) -> Result<BitcodeFacts, Error> {
+    let prepare = |module: Module| {
+        let mut extracted = extract::extract(&module, &Selection::default());
+        if affine {
+            extract::find_affine(&module, &mut extracted);
+        }
+        Prepared { module, extracted }
     };
-    let means = entries::Means { trades: true, promotes: false, announcing: &[] };
-    let (_, entries) = entries::plan(&functions, graph, &affine_variables(&prepared), &calls, means)?;
-    let variables = prepared.into_iter().flat_map(|p| p.extracted.affine).collect();
-    Ok(BitcodeFacts { program, hints, variables, entries })
+    let mut modules: Vec<Prepared> = parse_files(paths)?.into_par_iter().map(prepare).collect();
+    let program = program_map(unit_name(paths), Method::default(), &mut modules, false);
+    Ok(BitcodeFacts::of(program, modules))
+}
+
+impl BitcodeFacts {
+    fn of(program: ProgramMap, modules: Vec<Prepared>) -> Self {
+        let (mut hints, mut variables) = (Vec::new(), Vec::new());
+        for Prepared { extracted, .. } in modules {
+            hints.extend(extracted.hints);
+            variables.extend(extracted.affine);
+        }
+        Self { program, hints, variables }
+    }
+}
+
+/// Bitcode files with the plan that they would get.
+pub struct PlannedFiles {
+    /// What was planned from.
+    pub facts: BitcodeFacts,
+    /// The plan.
+    pub plan: UnitPlan,
+    /// Per function, the counts of the earlier run that it was planned by; empty without such counts.
+    pub previous: Vec<Option<FunctionProfile>>,
+}
+
+/// Plans some bitcode files as one executable, as far as that can be done without a linker, which would know more of who calls
+/// whom.
+///
+/// # Errors
+/// See [`Error`].
+pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &Options) -> Result<PlannedFiles, Error> {
+    let prepare = |module| Prepared::new(module, options, &HashSet::new());
+    let modules = parse_files(paths)?.into_par_iter().map(prepare).collect();
+    let setting = Setting { name: unit_name(paths), options, shared: false, link: None };
+    let PlannedUnit { modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
+    let PlannedProgram { program, plan, weights, .. } = planned;
+    let counts = |weights: &Weights| program.functions().map(|(m, f)| weights.of(&m.name, f).cloned()).collect();
+    let previous = weights.as_ref().map(counts).unwrap_or_default();
+    Ok(PlannedFiles { facts: BitcodeFacts::of(program, modules), plan, previous })
+}
+
+fn parse_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<Vec<Module>, Error> {
+    let parse = |path: &P| {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        Module::parse(&path.display().to_string(), &bytes)
+    };
+    paths.par_iter().map(parse).collect()
+}
+
+/// What a unit of such files is called.
+fn unit_name<P: AsRef<Path>>(paths: &[P]) -> String {
+    paths.first().map(|path| path.as_ref().display().to_string()).unwrap_or_default()
 }
 
 /// A module with its probes, and what has to be linked with it.

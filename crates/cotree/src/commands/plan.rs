@@ -11,17 +11,16 @@ use clap::Args;
 use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::hints::Hints;
-use cotree_core::method::MethodPlan;
 use cotree_core::method::path::{self, PathCost, PathMethod, PathOptions};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weighting::Weighting;
-use cotree_llvm::standalone::{BitcodeFacts, facts_of_files};
+use cotree_llvm::standalone::facts_of_files;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
 use cotree_report::names::matches;
 use cotree_report::terminal::{Column, grouped, number, text};
-use explain::{Facts, Given};
+use explain::Planned;
 use miette::{Result, miette};
 use std::path::{Path, PathBuf};
 
@@ -55,7 +54,7 @@ pub struct PlanArgs {
 /// Runs `cotree plan`.
 pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     if let Some(function) = &args.explain {
-        let text = explain::explain(&facts_of(&args.files)?, function, options)?;
+        let text = Planned::open(&args.files, options)?.explain(function)?;
         return args.output.write(|out| out.write_all(text.as_bytes()));
     }
     let costs = match (&args.judge, args.files.as_slice()) {
@@ -81,13 +80,10 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
         return Err(miette!("no function of the given files can be instrumented, or none matches"));
     }
     if args.json {
-        let facts = if args.judge.is_none() { Some(facts_of(&args.files)?) } else { None };
-        let affine = match facts {
-            Some(Facts { program, hints, given: Given::Variables(variables), .. }) => {
-                Some(json::Affine::of(&program, &hints, &variables, args.function.as_deref()))
-            }
-            _ => None,
-        };
+        let bitcode = args.judge.is_none() && !matches!(&*args.files, [only] if is_elf(only));
+        let facts = bitcode.then(|| facts_of_files(&args.files, true).map_err(told)).transpose()?;
+        let affine = facts
+            .map(|facts| json::Affine::of(&facts.program, &facts.hints, &facts.variables, args.function.as_deref()));
         return args.output.write(|out| json::write(&costs, affine.as_ref(), out));
     }
     let style = args.looks.style(&args.output);
@@ -216,23 +212,6 @@ impl Costs {
         };
         (columns, vec![row("path", &self.paths), row("path-context", &self.context)])
     }
-}
-
-/// Facts to plan from: of a profiled binary with the plan that it has, of bitcode with affine variables.
-fn facts_of(files: &[PathBuf]) -> Result<Facts> {
-    if let [only] = files
-        && is_elf(only)
-        && let Ok(binary) = BinaryFile::open(only)
-    {
-        let map = binary.into_map();
-        let (functions, entries) = match map.plan.method {
-            MethodPlan::Counters(unit) => (unit.functions, unit.entries),
-            MethodPlan::None | MethodPlan::Paths(_) => (Vec::new(), Vec::new()),
-        };
-        return Ok(Facts { program: map.program, hints: Vec::new(), given: Given::Plans(functions), entries });
-    }
-    let BitcodeFacts { program, hints, variables, entries } = facts_of_files(files, true).map_err(told)?;
-    Ok(Facts { program, hints, given: Given::Variables(variables), entries })
 }
 
 /// The best guess at how often the function's edges run when counters are placed; binaries give no hints.

@@ -4,6 +4,7 @@ mod affine;
 mod callers;
 mod drivers;
 mod endings;
+mod explain;
 #[path = "../lines/mod.rs"]
 mod lines;
 mod methods;

@@ -9,6 +9,7 @@ pub mod edge;
 pub mod entries;
 mod error;
 mod readings;
+pub(crate) mod unit;
 pub mod vertex;
 pub mod vertex_edge;
 

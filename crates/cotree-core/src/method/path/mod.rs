@@ -49,6 +49,7 @@ mod profile;
 mod recover;
 mod shift;
 mod types;
+pub(crate) mod unit;
 pub mod windows;
 
 pub use cost::PathCost;

@@ -1,12 +1,13 @@
 //! Who may call a function, decided on modules as text.
 
-use super::{call_points, is_library_name};
+use super::{is_library_name, known_callers};
 use crate::extract::{self, Selection};
 use crate::link::callers;
 use crate::link::job::{JobModule, JobSymbol, Resolution};
 use crate::link::prepared::Prepared;
 use crate::module::Module;
-use cotree_core::facts::Function;
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::unit::call_points;
 
 /// Modules of one link, in which only bitcode refers to anything but what begins with `seen`.
 struct Link {
@@ -45,8 +46,10 @@ impl Link {
     }
 
     fn describe(&self, modules: Option<&[JobModule]>, foreign: &[String]) -> Vec<String> {
-        let functions: Vec<&Function> = self.prepared.iter().flat_map(|p| &p.extracted.facts.functions).collect();
-        let points = call_points(&self.prepared, modules, foreign);
+        let facts = self.prepared.iter().map(|p| p.extracted.facts.clone()).collect();
+        let program = ProgramMap { modules: facts, ..ProgramMap::default() };
+        let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
+        let points = call_points(&program, &known_callers(&self.prepared, modules, foreign));
         let calls = functions.iter().zip(&points).filter(|(_, calls)| !calls.is_empty());
         calls
             .map(|(callee, calls)| {

@@ -1,18 +1,8 @@
-//! The plan of a link unit, and where everything that it counts lies in a slab.
+//! Where everything that a link unit counts lies in a slab.
 
-use crate::method::{MethodPlan, MethodTables};
-use crate::plan::CounterPlan;
+use super::UnitPlan;
+use crate::method::MethodTables;
 use crate::slab::Words;
-
-/// The plan of a link unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnitPlan {
-    /// What is measured.
-    pub method: MethodPlan,
-    /// With `--verify`: the reference that the same run carries, a counter on every block and every edge
-    /// ([`crate::method::counters::block`]). One plan per function.
-    pub check: Option<Vec<CounterPlan>>,
-}
 
 /// Where everything lies in a slab of 64-bit words.
 ///
@@ -35,12 +25,6 @@ pub struct Layout {
 }
 
 impl UnitPlan {
-    /// A plan without a reference.
-    #[must_use]
-    pub fn new(method: MethodPlan) -> Self {
-        Self { method, check: None }
-    }
-
     /// Where everything lies.
     #[must_use]
     pub fn layout(&self) -> Layout {

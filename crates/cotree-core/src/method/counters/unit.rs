@@ -1,0 +1,112 @@
+//! Counters of a whole link unit. Edge profiles need fewer of them where the entries of a function follow from its callers
+//! ([`crate::supergraph`]).
+
+use super::{CounterMethod, UnitCounterPlan, block, edge, vertex, vertex_edge};
+use crate::affine::Trades;
+use crate::placement::Placer;
+use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
+use crate::promotion;
+use crate::spanning::Extreme;
+use crate::supergraph::{self, Candidate};
+use crate::unit::{FunctionGraph, PlanError, Planner, call_points};
+
+/// Plans the counters of all functions.
+///
+/// # Errors
+/// See [`PlanError`].
+pub(crate) fn plan_unit(method: CounterMethod, planner: &Planner<'_>) -> Result<UnitCounterPlan, PlanError> {
+    let (functions, entries) = match method {
+        CounterMethod::Edge if planner.choices().spanning_tree == Extreme::Maximum => edges(planner)?,
+        CounterMethod::Edge => {
+            let plan = |at: &FunctionGraph<'_>| {
+                edge::plan_extreme(at.function, &at.cfg, &at.weighting, planner.choices().spanning_tree)
+            };
+            (planner.each(plan)?, Vec::new())
+        }
+        CounterMethod::VertexEdge => {
+            let plan = |at: &FunctionGraph<'_>| {
+                let prices = Placer::new(at.function, &at.cfg).prices(&at.cfg, &at.weighting);
+                vertex_edge::plan(at.function, &at.cfg, &prices)
+            };
+            (planner.each(plan)?, Vec::new())
+        }
+        CounterMethod::Block => (plan_redundant(planner)?, Vec::new()),
+        CounterMethod::Vertex => (planner.each(|at| vertex::plan(at.function, &at.cfg, &at.weighting))?, Vec::new()),
+    };
+    Ok(UnitCounterPlan { method, functions, entries })
+}
+
+/// A counter on every block and every edge of all functions.
+///
+/// # Errors
+/// See [`PlanError`].
+pub(crate) fn plan_redundant(planner: &Planner<'_>) -> Result<Vec<CounterPlan>, PlanError> {
+    planner.each(|at| block::plan(at.function, &at.cfg))
+}
+
+/// An edge profile of one function, and what the choice between its plans hangs on.
+#[derive(Default)]
+struct EdgePlans {
+    /// The plan of the function by itself.
+    alone: CounterPlan,
+    /// If its entries may follow from its callers: that plan, with what it saves.
+    entered: Option<(Candidate, CounterPlan)>,
+    /// What its blocks weigh per activation.
+    weights: Vec<f64>,
+}
+
+impl EdgePlans {
+    fn new(at: &FunctionGraph<'_>, planner: &Planner<'_>, calls: &[CallPoint]) -> Self {
+        let FunctionGraph { number, function, cfg, weighting, variables, .. } = at;
+        let choices = planner.choices();
+        let trades = Trades::new(function, cfg, weighting, if choices.affine { variables } else { &[] });
+        let promoted = |mut plan: CounterPlan| {
+            if choices.promote {
+                promotion::promote(function, cfg, weighting, variables, &mut plan);
+            }
+            plan
+        };
+        // Weights are a guess of one activation, or counts of as many as there were.
+        let activations = if weighting.is_guess() { 1.0 } else { weighting.edge(cfg.exit_edge()).max(1.0) };
+        let weights = cfg.blocks().map(|block| weighting.block(block) / activations).collect();
+        if calls.is_empty() {
+            let announces = planner.facts().announcing.get(*number) == Some(&true);
+            let plan = if announces { edge::plan_counting_entries } else { edge::plan_trades };
+            return Self { alone: promoted(plan(function, cfg, weighting, &trades)), entered: None, weights };
+        }
+        let (alone, entered) = edge::plan_both(function, cfg, weighting, &trades);
+        let entered = entered.and_then(|(plan, saves)| {
+            let candidate = Candidate::new(function, cfg, &plan, calls.to_vec(), saves / activations)?;
+            Some((candidate, promoted(plan)))
+        });
+        Self { alone: promoted(alone), entered, weights }
+    }
+}
+
+/// Edge profiles: each function by itself, then without the counters that the callers make needless.
+fn edges(planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>), PlanError> {
+    let facts = planner.facts();
+    let calls = if planner.choices().interprocedural_flow {
+        call_points(facts.program, &facts.callers_known)
+    } else {
+        vec![Vec::new(); planner.len()]
+    };
+    let planned = planner.each(|at| EdgePlans::new(at, planner, &calls[at.number]))?;
+    let weigh = |call: &CallPoint| {
+        let weights = planned.get(call.function as usize).map(|plans| &plans.weights);
+        weights.and_then(|weights| weights.get(call.block.index())).copied().unwrap_or(0.0)
+    };
+    let frequencies = supergraph::frequencies(&calls, weigh);
+    let candidate = |(plans, often): (&EdgePlans, f64)| {
+        let (candidate, _) = plans.entered.as_ref()?;
+        Some(Candidate { saves: candidate.saves * often, ..candidate.clone() })
+    };
+    let entries = supergraph::choose(planned.iter().zip(frequencies).map(candidate).collect());
+    let mut derived = entries.iter().map(|entry| entry.function as usize).peekable();
+    let choose = |(number, plans): (usize, EdgePlans)| match plans.entered {
+        Some((_, entered)) if derived.next_if(|&function| function == number).is_some() => entered,
+        _ => plans.alone,
+    };
+    let functions = planned.into_iter().enumerate().map(choose).collect();
+    Ok((functions, entries))
+}

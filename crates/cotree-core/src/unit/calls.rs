@@ -1,0 +1,85 @@
+//! Who calls whom in a link unit, as far as that is certain.
+//!
+//! A call names a symbol. In its own module it means an internal function of that name if there is one; else the function of
+//! that name that another module defines.
+
+use crate::facts::{Function, Linkage, ProgramMap, linker_name};
+use crate::plan::CallPoint;
+use std::collections::HashMap;
+
+/// Everything that calls each function of the unit, in order; nothing of a function that more may call than the unit shows.
+///
+/// `callers_known` says per function that nothing but calls by name in the unit's own functions can call it. It is not taken
+/// at its word where the unit shows otherwise: a function without probes calls it, or a call of its name may mean another
+/// function.
+#[must_use]
+pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<CallPoint>> {
+    let functions: Vec<(usize, &Function)> = program
+        .modules
+        .iter()
+        .enumerate()
+        .flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function)))
+        .collect();
+    let names = Names::new(&functions);
+    let known = |callee: usize| {
+        let (_, function) = functions[callee];
+        callers_known.get(callee) == Some(&true)
+            && (function.linkage == Linkage::Internal || !names.is_shared(linker_name(&function.symbol)))
+    };
+    let mut known: Vec<bool> = (0..functions.len()).map(known).collect();
+    let mut points = vec![Vec::new(); functions.len()];
+    for (number, (module, function)) in (0u32..).zip(&functions) {
+        for (call, after_sites) in function.calls.after_sites() {
+            let Some(name) = call.callee_name() else { continue };
+            for &callee in names.find(*module, name) {
+                if function.untouched.is_some() || call.callee_uncertain {
+                    known[callee] = false;
+                } else {
+                    points[callee].push(CallPoint { function: number, block: call.block, after_sites });
+                }
+            }
+        }
+    }
+    for (points, known) in points.iter_mut().zip(known) {
+        if !known {
+            points.clear();
+        }
+    }
+    points
+}
+
+/// Which functions a name may stand for.
+struct Names<'a> {
+    /// By name, then by module.
+    internal: HashMap<&'a str, HashMap<usize, Vec<usize>>>,
+    others: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Names<'a> {
+    /// Of functions with their modules, in unit order.
+    fn new(functions: &[(usize, &'a Function)]) -> Self {
+        let mut names = Self { internal: HashMap::new(), others: HashMap::new() };
+        for (number, &(module, function)) in functions.iter().enumerate() {
+            let name = linker_name(&function.symbol);
+            match function.linkage {
+                Linkage::Internal => names.internal.entry(name).or_default().entry(module).or_default().push(number),
+                Linkage::External | Linkage::Copy => names.others.entry(name).or_default().push(number),
+            }
+        }
+        names
+    }
+
+    /// What a call of the name may mean in a module.
+    fn find(&self, module: usize, name: &str) -> &[usize] {
+        self.internal
+            .get(name)
+            .and_then(|by_module| by_module.get(&module))
+            .or_else(|| self.others.get(name))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Do several modules define it? They have copies of an inline function, say, and any of them may be what a call becomes.
+    fn is_shared(&self, name: &str) -> bool {
+        self.others.get(name).is_some_and(|functions| functions.len() > 1)
+    }
+}

@@ -1,0 +1,216 @@
+//! What a unit is planned from: the facts of its functions, and what the user chose.
+
+use crate::affine::AffineVariable;
+use crate::cfg::{Cfg, CfgError};
+use crate::facts::{Function, Module, ProgramMap};
+use crate::hints::Hints;
+use crate::method::path::windows::Room;
+use crate::method::path::{PathError, PathOptions};
+use crate::profile::FunctionProfile;
+use crate::spanning::Extreme;
+use crate::weighting::Weighting;
+use rayon::prelude::*;
+
+/// What is known of a unit before it is planned. Lists have an entry per function, in unit order; an empty list says nothing of
+/// any.
+#[derive(Clone, Debug)]
+pub struct UnitFacts<'a> {
+    /// The functions.
+    pub program: &'a ProgramMap,
+    /// What their code says about its branches.
+    pub hints: Vec<&'a Hints>,
+    /// Their loop variables that move by constant steps.
+    pub variables: Vec<&'a [AffineVariable]>,
+    /// Is it certain that only calls by name in the unit's own functions call it?
+    pub callers_known: Vec<bool>,
+    /// Does its code count its entries in any case, to tell whose thread it runs on?
+    pub announcing: Vec<bool>,
+    /// The counts of an earlier run.
+    pub previous: Vec<Option<&'a FunctionProfile>>,
+}
+
+impl<'a> UnitFacts<'a> {
+    /// Nothing but the functions.
+    #[must_use]
+    pub const fn new(program: &'a ProgramMap) -> Self {
+        Self {
+            program,
+            hints: Vec::new(),
+            variables: Vec::new(),
+            callers_known: Vec::new(),
+            announcing: Vec::new(),
+            previous: Vec::new(),
+        }
+    }
+}
+
+/// What the user chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choices {
+    /// Which spanning tree the edge method takes. [`Extreme::Minimum`] is there to see what the other one saves, so nothing else
+    /// makes its counters cheaper.
+    pub spanning_tree: Extreme,
+    /// Do loop variables count in place of counters?
+    pub affine: bool,
+    /// Are counters of tight loops kept in registers?
+    pub promote: bool,
+    /// Do entries follow from callers?
+    pub interprocedural_flow: bool,
+    /// How paths are planned.
+    pub paths: PathOptions,
+    /// What large path tables cost.
+    pub room: Room,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self {
+            spanning_tree: Extreme::Maximum,
+            affine: true,
+            promote: true,
+            interprocedural_flow: true,
+            paths: PathOptions::default(),
+            room: Room::AsUsed,
+        }
+    }
+}
+
+/// Why a unit can't be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A function's edges form no control-flow graph.
+    #[error("{function}: {error}")]
+    Graph {
+        /// The function's module.
+        module: String,
+        /// The function.
+        function: String,
+        /// What is wrong with them.
+        error: CfgError,
+    },
+    /// A function's paths can't be numbered.
+    #[error("{function}: {error}")]
+    Paths {
+        /// The function's module.
+        module: String,
+        /// The function.
+        function: String,
+        /// Why.
+        error: PathError,
+    },
+}
+
+impl PlanError {
+    /// The module that can't be planned.
+    #[must_use]
+    pub fn module(&self) -> &str {
+        match self {
+            Self::Graph { module, .. } | Self::Paths { module, .. } => module,
+        }
+    }
+}
+
+/// How often edges are thought to run of which no earlier run tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// [`Weighting::predicted`].
+    Predicted,
+    /// [`Weighting::expected`].
+    Expected,
+}
+
+/// A unit while it is planned.
+pub struct Planner<'a> {
+    functions: Vec<(&'a Module, &'a Function)>,
+    facts: &'a UnitFacts<'a>,
+    choices: Choices,
+}
+
+impl<'a> Planner<'a> {
+    /// With these facts and choices.
+    #[must_use]
+    pub fn new(facts: &'a UnitFacts<'a>, choices: Choices) -> Self {
+        Self { functions: facts.program.functions().collect(), facts, choices }
+    }
+
+    /// What is known.
+    #[must_use]
+    pub fn facts(&self) -> &'a UnitFacts<'a> {
+        self.facts
+    }
+
+    /// What was chosen.
+    #[must_use]
+    pub fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    /// How many functions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// The facts of one function.
+    #[must_use]
+    pub fn facts_of(&self, number: usize) -> &'a Function {
+        self.functions[number].1
+    }
+
+    /// Are there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// One function with its graph; `None` if it gets no probes.
+    ///
+    /// # Errors
+    /// [`PlanError::Graph`].
+    pub fn function(&self, number: usize, guess: Guess) -> Result<Option<FunctionGraph<'a>>, PlanError> {
+        let (module, function) = self.functions[number];
+        if function.untouched.is_some() {
+            return Ok(None);
+        }
+        let failed = |error| PlanError::Graph { module: module.name.clone(), function: function.symbol.clone(), error };
+        let cfg = function.cfg().map_err(failed)?;
+        let previous = self.facts.previous.get(number).copied().flatten();
+        let no_hints = Hints::default();
+        let hints = (guess == Guess::Predicted).then(|| self.facts.hints.get(number).copied().unwrap_or(&no_hints));
+        let weighting = Weighting::from_previous(function, &cfg, hints, previous);
+        let variables = self.facts.variables.get(number).copied().unwrap_or_default();
+        Ok(Some(FunctionGraph { number, module, function, cfg, weighting, variables }))
+    }
+
+    /// Plans each function by itself, in parallel. Functions without probes get an empty plan.
+    ///
+    /// # Errors
+    /// The first one.
+    pub fn each<T: Default + Send>(&self, plan: impl Fn(&FunctionGraph<'a>) -> T + Sync) -> Result<Vec<T>, PlanError> {
+        let plan = |number| Ok(self.function(number, Guess::Predicted)?.map_or_else(T::default, |at| plan(&at)));
+        (0..self.len()).into_par_iter().map(plan).collect()
+    }
+}
+
+/// A function with its graph, and how often its edges run or are thought to.
+pub struct FunctionGraph<'a> {
+    /// Its number in the unit.
+    pub number: usize,
+    /// Its module.
+    pub module: &'a Module,
+    /// The function.
+    pub function: &'a Function,
+    /// Its graph.
+    pub cfg: Cfg,
+    /// How often its edges run.
+    pub weighting: Weighting,
+    /// Its loop variables that move by constant steps.
+    pub variables: &'a [AffineVariable],
+}
+
+impl FunctionGraph<'_> {
+    /// Why its paths can't be planned.
+    pub(crate) fn failed(&self, error: PathError) -> PlanError {
+        PlanError::Paths { module: self.module.name.clone(), function: self.function.symbol.clone(), error }
+    }
+}

@@ -1,0 +1,71 @@
+//! Of which functions all callers are known, so that their entries may follow from them.
+//!
+//! All calls of such a function are in sight: it is internal to its module, or the linker says that only bitcode of this link
+//! refers to it; nothing takes its address, and no assembly names it; and it has no name that LLVM would call of its own
+//! accord, as it does `memcpy`. The rest is seen from the calls themselves ([`cotree_core::unit::call_points`]). What the
+//! optimiser does with calls later is of no concern: counts speak of the code as it stands now, and a call that is inlined, or
+//! deleted with a function that has no effect any more, was made as often as its block ran.
+
+use super::job::JobModule;
+use super::prepared::Prepared;
+use cotree_core::facts::{Function, Linkage, linker_name};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Per function of the unit, in order: is it certain that nothing but calls by name in these modules can call it?
+///
+/// Without a linker (`modules` is `None`) that is so of internal functions only. `foreign` are names that the user's linker
+/// options give a meaning of their own.
+pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[JobModule]>, foreign: &[String]) -> Vec<bool> {
+    let assembly = prepared.iter().flat_map(|p| &p.extracted.named_in_assembly).map(String::as_str);
+    let symbols = modules.into_iter().flatten().flat_map(|m| &m.symbols).filter(|s| s.ir_name.is_empty());
+    let named: HashSet<&str> =
+        assembly.chain(symbols.map(|s| s.name.as_str())).chain(foreign.iter().map(String::as_str)).collect();
+    let known = |function: &Function| {
+        let name = linker_name(&function.symbol);
+        let local = match function.linkage {
+            Linkage::Internal => true,
+            Linkage::External => modules.is_some(),
+            Linkage::Copy => false,
+        };
+        let measured = function.untouched.is_none();
+        local && measured && !function.address_taken && !named.contains(name) && !is_library_name(name)
+    };
+    prepared.iter().flat_map(|p| &p.extracted.facts.functions).map(known).collect()
+}
+
+/// Functions that our runtime stands in front of, besides those that LLVM knows.
+const HOOKED: [&str; 11] = [
+    "daemon",
+    "dlclose",
+    "fexecve",
+    "longjmp",
+    "pthread_create",
+    "pthread_exit",
+    "quick_exit",
+    "setcontext",
+    "siglongjmp",
+    "thrd_create",
+    "vfork",
+];
+
+/// Names of functions that LLVM may call though the program does not, or in place of what the program calls: those that it
+/// knows of the C library, and everything that belongs to compilers.
+fn is_library_name(name: &str) -> bool {
+    // `operator new` and `operator delete`; other mangled names are the program's.
+    let of_compiler = match name.strip_prefix('_') {
+        Some(rest) => !(rest.starts_with(['Z', 'R'])) || ["Zn", "Zd"].iter().any(|start| operator(rest, start)),
+        None => false,
+    };
+    static KNOWN: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| include_str!("library_names.txt").split_whitespace().chain(HOOKED).collect());
+    of_compiler || KNOWN.contains(name)
+}
+
+/// Is it a mangled operator for memory (`_Znw…`, `_Zna…`, `_Zdl…`, `_Zda…`)?
+fn operator(rest: &str, start: &str) -> bool {
+    rest.strip_prefix(start).is_some_and(|kind| kind.starts_with(['w', 'a', 'l']))
+}
+
+#[cfg(test)]
+mod tests;

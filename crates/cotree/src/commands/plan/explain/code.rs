@@ -1,0 +1,40 @@
+//! How blocks, edges and places of a function are named.
+
+use cotree_core::cfg::Cfg;
+use cotree_core::facts::Function;
+use cotree_core::ids::{Block, Edge};
+use cotree_core::probe::Place;
+
+/// A function with its graph.
+#[derive(Clone, Copy)]
+pub(super) struct Code<'a> {
+    pub(super) function: &'a Function,
+    pub(super) cfg: &'a Cfg,
+}
+
+impl Code<'_> {
+    /// `source → target`.
+    pub(super) fn edge(&self, edge: Edge) -> String {
+        format!("{} → {}", self.block(self.cfg.src(edge)), self.block(self.cfg.dst(edge)))
+    }
+
+    /// The block with its first line.
+    pub(super) fn block(&self, block: Block) -> String {
+        if block == self.cfg.exit() {
+            return "EXIT".into();
+        }
+        match self.function.blocks[block.index()].lines.first() {
+            Some(span) => format!("{block} (line {})", span.at.line),
+            None => block.to_string(),
+        }
+    }
+
+    /// Where a probe stands.
+    pub(super) fn place(&self, place: Place) -> String {
+        match place {
+            Place::Start(block) => format!("at the start of {}", self.block(block)),
+            Place::End(block) => format!("at the end of {}", self.block(block)),
+            Place::Edge(edge) => format!("on the edge {}", self.edge(edge)),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `cotree plan --explain`: what is counted in a function, where, and why there.
+
+mod code;
+mod counters;
+mod paths;
+
+use crate::driver::options::InstrumentOptions;
+use code::Code;
+use cotree_core::affine::{AffineVariable, Trades};
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::hints::Hints;
+use cotree_core::method::MethodPlan;
+use cotree_core::plan::{CallPoint, DerivedEntry};
+use cotree_core::profile::FunctionProfile;
+use cotree_core::seldom;
+use cotree_core::unit::UnitPlan;
+use cotree_core::weighting::Weighting;
+use cotree_llvm::options::Options;
+use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files};
+use cotree_profile::binary::BinaryFile;
+use cotree_report::names::matches;
+use cotree_report::unit::untouched_reason;
+use counters::Counters;
+use miette::{Result, miette};
+use paths::Paths;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// A planned program.
+pub struct Planned {
+    program: ProgramMap,
+    plan: UnitPlan,
+    /// What the code of each function says about its branches; nothing of a binary.
+    hints: Vec<Hints>,
+    /// Each function's loop variables that could count; nothing of a binary.
+    variables: Vec<Vec<AffineVariable>>,
+    /// The counts that counters were placed by; nothing of a binary.
+    previous: Vec<Option<FunctionProfile>>,
+    /// Is code laid out so that counters which are thought to run seldom are out of its way? Binaries do not tell.
+    hints_branches: bool,
+}
+
+impl Planned {
+    /// A profiled binary with the plan that it has, or bitcode with the plan that these options give it.
+    pub fn open(files: &[PathBuf], options: &InstrumentOptions) -> Result<Self> {
+        if let [only] = files
+            && super::is_elf(only)
+            && let Ok(binary) = BinaryFile::open(only)
+        {
+            let map = binary.into_map();
+            return Ok(Self {
+                program: map.program,
+                plan: map.plan,
+                hints: Vec::new(),
+                variables: Vec::new(),
+                previous: Vec::new(),
+                hints_branches: false,
+            });
+        }
+        let options = Options::parse(&options.plugin_options()).map_err(super::told)?;
+        let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(super::told)?;
+        let BitcodeFacts { program, hints, variables } = facts;
+        Ok(Self { program, plan, hints, variables, previous, hints_branches: options.hints_branches() })
+    }
+
+    /// The explanation of all functions that match.
+    pub fn explain(&self, pattern: &str) -> Result<String> {
+        let mut text = String::new();
+        for (number, (_, function)) in self.program.functions().enumerate() {
+            let Some(cfg) = function.cfg().ok().filter(|_| matches(pattern, &function.symbol)) else { continue };
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            let (blocks, edges) = (function.blocks.len(), function.edges.len());
+            writeln!(text, "{}: {blocks} blocks, {edges} edges", function.symbol)
+                .and_then(|()| self.write_function(number, Code { function, cfg: &cfg }, &mut text))
+                .expect("writing to memory");
+        }
+        if text.is_empty() {
+            return Err(miette!("no function matches {pattern}"));
+        }
+        Ok(text)
+    }
+
+    fn write_function(&self, number: usize, code: Code<'_>, out: &mut String) -> std::fmt::Result {
+        let Code { function, cfg } = code;
+        if let Some(untouched) = function.untouched {
+            return writeln!(out, "  no probes: {}", untouched_reason(untouched));
+        }
+        let Some(plan) = self.plan.method.function(number) else { return writeln!(out, "  no probes") };
+        let hints = self.hints.get(number);
+        let weighting = self.weighting(number, code);
+        let variables = self.variables.get(number).map_or(&[][..], Vec::as_slice);
+        let trades = Trades::new(function, cfg, &weighting, variables);
+        let aside = hints.filter(|_| self.hints_branches).map(|hints| seldom::seldom(function, cfg, hints, plan));
+        let aside = aside.unwrap_or_default();
+        let counters = Counters { code, weighting: &weighting, plan, trades: &trades, variables, aside };
+        match &self.plan.method {
+            MethodPlan::None => Ok(()),
+            MethodPlan::Counters(_) => {
+                counters.write(out)?;
+                counters.write_rest(self.plan.method.method().promises().edges, out)?;
+                counters.write_variables(out)?;
+                write_callers(out, &self.program, self.entry(number))
+            }
+            MethodPlan::Paths(unit) => {
+                Paths { code, plan: &unit.functions[number], array: unit.array }.write(out)?;
+                counters.write(out)?;
+                writeln!(out, "  the counts of edges and blocks follow from those of the paths")
+            }
+        }
+    }
+
+    /// How often the function's edges were thought to run when it was planned.
+    fn weighting(&self, number: usize, Code { function, cfg }: Code<'_>) -> Weighting {
+        let no_hints = Hints::default();
+        let hints = self.hints.get(number).unwrap_or(&no_hints);
+        let previous = self.previous.get(number).and_then(Option::as_ref);
+        Weighting::from_previous(function, cfg, Some(hints), previous)
+    }
+
+    /// The function's callers, if its entries follow from them.
+    fn entry(&self, number: usize) -> Option<&DerivedEntry> {
+        self.plan.method.entries().iter().find(|entry| entry.function as usize == number)
+    }
+}
+
+/// Where the entries of a function are counted that has no counter for them.
+fn write_callers(out: &mut String, program: &ProgramMap, entry: Option<&DerivedEntry>) -> std::fmt::Result {
+    let Some(DerivedEntry { calls, .. }) = entry else { return Ok(()) };
+    let sites = if calls.len() == 1 { "call site" } else { "call sites" };
+    writeln!(out, "  entries: derived from {} {sites}", calls.len())?;
+    let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
+    for CallPoint { function, block, .. } in calls {
+        let caller = functions[*function as usize];
+        let line = caller.blocks[block.index()].lines.first().map(|span| format!(" (line {})", span.at.line));
+        writeln!(out, "    {block}{} of {}", line.unwrap_or_default(), caller.symbol)?;
+    }
+    Ok(())
+}
