@@ -268,10 +268,15 @@ impl<'m> Builder<'m> {
     }
 
     /// The value, which is the same at each use even where it is undefined.
+    ///
+    /// # Panics
+    /// If it is no value that could be in memory.
     #[must_use]
     pub fn freeze(&self, value: impl Into<Value<'m>>) -> Value<'m> {
+        let value = value.into();
+        assert!(value.ty().is_sized(), "only what has a value is frozen");
         // SAFETY: a value of this module.
-        unsafe { Self::made(LLVMBuildFreeze(self.here(), self.own(value.into()), c"".as_ptr())) }
+        unsafe { Self::made(LLVMBuildFreeze(self.here(), self.own(value), c"".as_ptr())) }
     }
 
     /// A variable of this type on the stack.
@@ -331,10 +336,10 @@ impl<'m> Builder<'m> {
     /// A phi without entries.
     ///
     /// # Panics
-    /// If the type is of another module.
+    /// If the type is of another module, or has no values.
     #[must_use]
     pub fn phi(&self, ty: Type<'m>) -> Phi<'m> {
-        assert!(ty.context() == self.module.context, "a type of this module");
+        assert!(ty.is_sized() && ty.context() == self.module.context, "a type of values of this module");
         // SAFETY: a type of this context; LLVM makes a phi of it.
         Phi(Instruction(unsafe { Self::made(LLVMBuildPhi(self.here(), ty.raw(), c"".as_ptr())) }))
     }
@@ -401,7 +406,8 @@ impl<'m> Builder<'m> {
         let (parameters, more) = ty.parameters().expect("functions are called");
         let enough = if more { arguments.len() >= parameters.len() } else { arguments.len() == parameters.len() };
         let fit = arguments.iter().zip(&parameters).all(|(argument, &parameter)| argument.ty() == parameter);
-        assert!(enough && fit && called.ty().is_pointer(), "the arguments fit the function's type");
+        let callable = called.ty().is_pointer() && ty.context() == self.module.context;
+        assert!(enough && fit && callable, "the arguments fit the function's type");
         arguments.iter().map(|&argument| self.own(argument)).collect()
     }
 

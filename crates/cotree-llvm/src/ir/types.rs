@@ -125,11 +125,16 @@ impl<'m> Type<'m> {
     /// The type of functions from these parameters to it.
     ///
     /// # Panics
-    /// If a parameter is of another context.
+    /// If a parameter is of another context, or can't be one.
     #[must_use]
     pub fn function(self, parameters: &[Type<'m>]) -> Self {
+        assert!(
+            self.is_sized() || self.kind() == LLVMTypeKind::LLVMVoidTypeKind,
+            "a function returns a value or nothing"
+        );
         let mut raw: Vec<LLVMTypeRef> = parameters.iter().map(|parameter| parameter.raw()).collect();
-        assert!(parameters.iter().all(|parameter| parameter.context() == self.context()), "types of one context");
+        let fit = |parameter: &Type<'m>| parameter.context() == self.context() && parameter.is_sized();
+        assert!(parameters.iter().all(fit), "parameters are values of one context");
         // SAFETY: LLVM reads as many types as it is told of.
         unsafe { Self::from_raw(LLVMFunctionType(self.raw(), raw.as_mut_ptr(), count(raw.len()), 0)) }
     }
