@@ -1,6 +1,6 @@
 //! Extraction of program facts from LLVM bitcode, application of probe plans to it, and code generation.
 //!
-//! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles ([`ir`]). A link
+//! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles (`ir`). A link
 //! unit goes through [`link_unit`]: every module is parsed in a context of its own ([`module`]), told what the linker said
 //! of its symbols ([`link`]), turned into facts ([`extract`]), planned together with all others (in `cotree-core`),
 //! given its probes ([`lower`]), optimised and emitted ([`emit`]).
@@ -10,7 +10,7 @@ pub mod emit;
 pub mod error;
 pub mod extract;
 mod ffi;
-pub mod ir;
+mod ir;
 pub mod link;
 pub mod lower;
 mod module;

@@ -133,6 +133,12 @@ impl Module {
         self.state
     }
 
+    /// LLVM's pointer, for what may delete any object: handles that were kept are of no use any more.
+    pub(crate) fn raw_to_change(&mut self) -> LLVMModuleRef {
+        self.sweep();
+        self.raw
+    }
+
     /// Objects may have been deleted: handles that were kept are of no use any more.
     pub(crate) fn renew(&mut self) {
         self.state = State::new();

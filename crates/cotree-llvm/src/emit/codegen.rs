@@ -180,7 +180,7 @@ impl Machine {
             LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
             LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
             LLVMPassBuilderOptionsSetLoopUnrolling(options, 1);
-            let error = LLVMRunPasses(module.raw, passes.as_ptr(), self.0, options);
+            let error = LLVMRunPasses(module.raw_to_change(), passes.as_ptr(), self.0, options);
             LLVMDisposePassBuilderOptions(options);
             if error.is_null() {
                 None
@@ -232,7 +232,7 @@ impl Machine {
         let outcome = unsafe {
             let failed = LLVMTargetMachineEmitToMemoryBuffer(
                 self.0,
-                module.raw,
+                module.raw_to_change(),
                 LLVMCodeGenFileType::LLVMObjectFile,
                 &raw mut message,
                 &raw mut buffer,
@@ -306,5 +306,29 @@ fn own_section(function: Function<'_>, name: &str) {
     let prefix = if function.has_attribute(At::Function, "cold") { ".text.unlikely" } else { ".text" };
     if let Ok(section) = CString::new(format!("{prefix}.{name}")) {
         function.set_section(&section);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where LLVM can't compile it with values in registers at calls, it is compiled with these on the stack.
+    #[test]
+    fn running_out_of_registers_is_no_failure() {
+        let text = include_str!("../../tests/out_of_registers.ll");
+        let parse = || Module::parse_text("out_of_registers", text).expect("valid IR");
+        let target = Target::new(Level::O2);
+        let mut module = parse();
+        keep_carried_in_registers();
+        let machine = Machine::new(&module, &target).expect("a code generator");
+        let failed = machine.emit(&mut parse()).err().map(|e| e.to_string());
+        assert!(failed.as_ref().is_none_or(|e| e.contains("ran out of registers")), "{failed:?}");
+        assert_eq!(machine.emit_carrying(&mut parse(), vec!["callee".into()]).is_err(), failed.is_some());
+
+        let object = machine.emit_carrying(&mut module, vec!["caller".into(), "callee".into()]);
+        assert!(object.is_ok_and(|bytes| bytes.starts_with(b"\x7fELF")));
+        let stores = module.to_text().matches("store volatile i64").count();
+        assert_eq!(stores > 0, failed.is_some(), "{stores}");
     }
 }

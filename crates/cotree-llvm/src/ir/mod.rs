@@ -29,7 +29,7 @@ mod types;
 mod value;
 
 pub use alias::Alias;
-pub use attribute::{At, Attribute};
+pub use attribute::At;
 pub use block::Block;
 pub use builder::Builder;
 pub use call::{Bundle, Call};
