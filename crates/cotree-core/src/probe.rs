@@ -5,16 +5,17 @@
 //!
 //! All arithmetic wraps around in 64 bits.
 
-use crate::ids::{Block, Counter, Edge, Table, Variable};
+use crate::ids::{Block, CallId, Counter, Edge, Table, Variable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
-/// Where a probe runs.
+/// Where a probe runs. Files know the variants by their order: new ones come last.
 ///
-/// A block runs its `Start` probes, its instructions with their calls in order, its `End` probes, its terminator (an
-/// invoke's call among it), and then the probes of the edge that is taken. A call that does not come back skips all
-/// that follows. `End` of a block that ends in `ret`, `resume` or `unreachable` is just before that instruction (before
-/// the call, where that is a `musttail` one).
+/// A block runs its `Start` probes, its instructions with their calls in order (each after its `Call` probes), its `End`
+/// probes, its terminator (an invoke's call among it), and then the probes of the edge that is taken. A call that does not
+/// come back skips all that follows. `End` of a block that ends in `ret`, `resume` or `unreachable` is just before that
+/// instruction (before the call, where that is a `musttail` one). Where the end of a block and its last call are at one
+/// place, `End` probes come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// First thing in the block.
@@ -23,6 +24,8 @@ pub enum Place {
     End(Block),
     /// On the edge: in a block of its own (a jump may be needed).
     Edge(Edge),
+    /// Just before the call.
+    Call(CallId),
 }
 
 /// A register: a value of one activation that probes compute in, 0 when the activation begins. It is named by its owner, so

@@ -14,7 +14,7 @@ pub(super) struct Code<'a> {
     pub cfg: &'a Cfg,
     /// Per block, its calls.
     calls: Vec<Range<usize>>,
-    /// By place: the starts of all blocks, their ends, all edges.
+    /// By place: the starts of all blocks, their ends, all edges, all calls.
     probes: Vec<Vec<Probe>>,
     /// How many counters they use.
     pub counters: usize,
@@ -39,7 +39,8 @@ impl<'a> Code<'a> {
     /// # Panics
     /// If the plan is not for this graph.
     pub fn place(&mut self, plan: FunctionPlan<'_>) {
-        self.probes = vec![Vec::new(); 2 * self.cfg.block_count() + self.cfg.edge_count()];
+        let places = 2 * self.cfg.block_count() + self.cfg.edge_count() + self.function.calls.len();
+        self.probes = vec![Vec::new(); places];
         for placed in plan.probes {
             let place = self.number(placed.place);
             self.probes[place].push(placed.probe);
@@ -52,6 +53,7 @@ impl<'a> Code<'a> {
             Place::Start(block) => block.index(),
             Place::End(block) => self.cfg.block_count() + block.index(),
             Place::Edge(edge) => 2 * self.cfg.block_count() + edge.index(),
+            Place::Call(call) => 2 * self.cfg.block_count() + self.cfg.edge_count() + call.index(),
         }
     }
 

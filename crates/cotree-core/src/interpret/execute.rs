@@ -263,8 +263,8 @@ impl<'a> Process<'a> {
         true
     }
 
-    /// The calls before this number have been made.
-    fn pass(&mut self, thread: Thread, until: usize) {
+    /// The calls before this number are made; `next` is the edge that comes after them, if that is known.
+    fn pass(&mut self, thread: Thread, until: usize, next: Option<Edge>) {
         let Some(frame) = self.stacks[thread.index()].frames.last_mut() else { return };
         let code = &self.codes[frame.function.index()];
         let (activation, calls) = (frame.activation, frame.next_call..until);
@@ -272,6 +272,10 @@ impl<'a> Process<'a> {
         for number in calls {
             let call = CallId::new(number);
             let facts = &code.function.calls[call];
+            if facts.terminator || code.tail_edge(call).is_some() {
+                frame.end(code, next.or(code.tail_edge(call)));
+            }
+            frame.probes(code.probes(Place::Call(call)), None);
             if facts.returns_twice && !facts.terminator {
                 frame.set_jumps.extend(code.function.calls.site_of(call));
             }
@@ -290,8 +294,9 @@ impl<'a> Process<'a> {
             return Err(ActionError::NoSuchCall(call, frame.block));
         }
         let (function, mut caller) = (frame.function, Some((frame.activation, call)));
-        let (tail, terminator) = (code.tail_edge(call), code.function.calls[call].terminator);
-        self.pass(thread, call.index() + 1);
+        let tail = code.tail_edge(call);
+        self.pass(thread, call.index() + 1, None);
+        self.settle(thread);
         if let Some(edge) = tail {
             // The frame is gone before the callee runs, which returns to the caller's caller.
             self.take(thread, edge)?;
@@ -299,10 +304,6 @@ impl<'a> Process<'a> {
             caller = caller.filter(|_| callee.is_some());
         } else if let Some(frame) = self.stacks[thread.index()].frames.last_mut() {
             frame.calling = Some(call);
-            if terminator {
-                frame.end(&self.codes[function.index()], None);
-                self.settle(thread);
-            }
         }
         if let Some(callee) = callee {
             *self.truth.callees.entry((function, call, callee)).or_default() += 1;
@@ -318,7 +319,7 @@ impl<'a> Process<'a> {
             return Err(ActionError::Detached(edge, frame.block));
         }
         let calls = code.calls_of(frame.block).end;
-        self.pass(thread, calls);
+        self.pass(thread, calls, Some(edge));
         let Some(frame) = self.stacks[thread.index()].frames.last_mut() else { return Ok(()) };
         let code = &self.codes[frame.function.index()];
         frame.calling = None;

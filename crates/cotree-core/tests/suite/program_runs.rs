@@ -2,12 +2,13 @@
 //! each other at random.
 
 use crate::programs::{Life, Program, programs, programs_of_llvm};
-use cotree_core::ids::{Block, Edge, FunctionId};
+use cotree_core::facts::{Call, Function};
+use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId};
 use cotree_core::interpret::{Action, Outcome, Step, observe};
 use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::method::path::{self, Abandoned, PathMethod, PathOptions, PathPlan};
-use cotree_core::plan::CounterPlan;
-use cotree_core::probe::Reg;
+use cotree_core::plan::{CounterKey, CounterPlan, Measure};
+use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_core::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -104,6 +105,25 @@ proptest! {
                 let recovered = recover(method, &program.functions[f], &program.graphs[f], &plan.key, &counts, &truth.early());
                 prop_assert_eq!(recovered.unwrap(), expected, "{:?} of {:?}", method, id);
             }
+        }
+    }
+
+    /// Counters before calls count calls: also those that do not return, and those that leave no frame.
+    #[test]
+    fn probes_run_before_calls((program, seed) in programs(), life in lives()) {
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let count = |f: &Function| {
+            let before = |(call, facts): (CallId, &Call)| {
+                let probe = Probe::Count(Counter::new(call.index()));
+                (PlacedProbe { place: Place::Call(call), probe }, Measure::Block(facts.block))
+            };
+            let (probes, measures) = f.calls.numbered().map(before).unzip();
+            CounterPlan { probes, key: CounterKey { measures, ..CounterKey::default() } }
+        };
+        let plans: Vec<CounterPlan> = program.functions.iter().map(count).collect();
+        let outcome = program.process().with_plans(&plans).run(&script).unwrap();
+        for (f, truth) in outcome.truth.functions.iter().enumerate() {
+            prop_assert_eq!(&outcome.counts(FunctionId::new(f)).counters, &truth.calls);
         }
     }
 

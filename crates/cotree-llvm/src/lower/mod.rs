@@ -183,6 +183,7 @@ impl<'a, 'm> Lowering<'a, 'm> {
             let position = match place {
                 Place::Start(block) => code.first_position(block),
                 Place::End(block) => code.last_position(block),
+                Place::Call(call) => code.ir.calls[call.index()],
                 Place::Edge(edge) => {
                     let facts = &code.facts.edges[edge.index()];
                     if facts.dst != code.facts.exit() {

@@ -210,6 +210,7 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
         let place = match placed.place {
             Place::Start(b) | Place::End(b) => block(b),
             Place::Edge(e) => edge(e),
+            Place::Call(call) => function.calls.get(call).is_some(),
         };
         let probe = match placed.probe {
             Probe::Count(c) | Probe::AddTo(c, ..) => counter(c),

@@ -115,6 +115,8 @@ fn executed(cfg: &Cfg, judge: &Weighting, place: Place) -> f64 {
         Place::Start(block) => judge.block(block),
         Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
         Place::Edge(edge) => judge.edge(edge),
+        // Nothing that paths need.
+        Place::Call(_) => 0.0,
     }
 }
 

@@ -35,6 +35,10 @@ impl Code<'_> {
             Place::Start(block) => format!("at the start of {}", self.block(block)),
             Place::End(block) => format!("at the end of {}", self.block(block)),
             Place::Edge(edge) => format!("on the edge {}", self.edge(edge)),
+            Place::Call(call) => {
+                let block = self.function.calls.get(call).map_or_else(String::new, |call| self.block(call.block));
+                format!("before {call} of {block}")
+            }
         }
     }
 }
