@@ -2,13 +2,15 @@
 //! all.
 
 pub(crate) mod counters;
+mod counts;
 pub mod path;
+
+pub use counts::MethodCounts;
+pub(crate) use counts::{read_counts, write_counts};
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
-use crate::wire::WireError;
-use crate::wire::streams::{Reader, Writer};
 use cotree_core::method::counters::CounterMethod;
 use cotree_core::method::path::{PathMethod, PathMetric, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
@@ -100,62 +102,4 @@ pub(crate) fn check_counts(plan: &MethodPlan, layout: &Layout, counts: &UnitCoun
     let counted = counts.method.paths().unwrap_or(&none);
     let metric = plan.paths().map_or(PathMetric::Count, |unit| unit.metric);
     path::check_counts(metric, layout.tables.paths(), counted)
-}
-
-/// What a method has counted besides counters and early exits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum MethodCounts {
-    /// Nothing.
-    #[default]
-    None,
-    /// Paths in hash tables.
-    Paths(PathCounts),
-}
-
-impl MethodCounts {
-    /// Counts of paths, if there are any.
-    #[must_use]
-    pub fn of_paths(counts: PathCounts) -> Self {
-        if counts.is_empty() { Self::None } else { Self::Paths(counts) }
-    }
-
-    /// The counts of paths, if there are any.
-    #[must_use]
-    pub fn paths(&self) -> Option<&PathCounts> {
-        match self {
-            Self::None => None,
-            Self::Paths(counts) => Some(counts),
-        }
-    }
-
-    /// What is added up along paths.
-    #[must_use]
-    pub fn metric(&self) -> PathMetric {
-        self.paths().map_or(PathMetric::Count, |counts| counts.metric)
-    }
-
-    /// Adds others, each taken `weight` times. Did some sum not fit?
-    pub(crate) fn add(&mut self, other: &Self, weight: u64) -> bool {
-        let Self::Paths(others) = other else { return false };
-        if let Self::None = self {
-            *self = Self::Paths(PathCounts { metric: others.metric, ..PathCounts::default() });
-        }
-        match self {
-            Self::Paths(counts) => counts.add(others, weight),
-            Self::None => false,
-        }
-    }
-}
-
-/// Writes what was counted into a merged profile.
-pub(crate) fn write_counts(counts: &MethodCounts, w: &mut Writer) {
-    match counts {
-        MethodCounts::None => {}
-        MethodCounts::Paths(counts) => path::write_counts(counts, w),
-    }
-}
-
-/// Reads what [`write_counts`] wrote.
-pub(crate) fn read_counts(r: &mut Reader<'_>) -> Result<MethodCounts, WireError> {
-    Ok(MethodCounts::of_paths(path::read_counts(r)?))
 }

@@ -19,7 +19,7 @@
 use super::classes::{Class, EdgeClasses};
 use super::graph::{PathGraph, Role};
 use super::numbering::Numbering;
-use super::shift::{Price, Shift};
+use super::shift::{FAR_BEGIN, Price, Shift};
 use super::types::Arc;
 use crate::cfg::Cfg;
 use crate::facts::Function;
@@ -37,11 +37,6 @@ pub struct Increments {
     /// Per node: register + query = the sum of the values so far.
     pub query: Vec<i64>,
 }
-
-/// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths begin
-/// and where they end. If the beginning is on the tree, the register holds what the path's number is above the first
-/// one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
-pub(super) const FAR_BEGIN: f64 = 0.5;
 
 /// How often paths begin at each block.
 fn begins(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> Vec<f64> {

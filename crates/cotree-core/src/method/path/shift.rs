@@ -10,6 +10,11 @@ use super::graph::{Node, PathGraph};
 use super::types::Arc;
 use std::collections::BTreeMap;
 
+/// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths begin
+/// and where they end. If the beginning is on the tree, the register holds what the path's number is above the first
+/// one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
+pub(super) const FAR_BEGIN: f64 = 0.5;
+
 /// What updates of the register cost on an arc.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Price {
@@ -31,7 +36,7 @@ impl Price {
             Price::Never => f64::INFINITY,
             Price::Addition(_) | Price::Beginning(_) if increment == 0 => 0.0,
             Price::Addition(times) => times * if long { 3.0 } else { 1.0 },
-            Price::Beginning(times) => times * super::increments::FAR_BEGIN,
+            Price::Beginning(times) => times * FAR_BEGIN,
             Price::End(times) => times * if long { 2.0 } else { 0.0 },
         }
     }
