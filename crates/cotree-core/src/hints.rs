@@ -45,7 +45,7 @@ pub struct Hints {
     pub branches: Vec<Branch>,
     /// How often, in proportion, the compiler was told that edges are taken: by `__builtin_expect`, `[[likely]]` and the
     /// like, or by another profile.
-    pub told: Vec<(Edge, f64)>,
+    pub weights: Vec<(Edge, f64)>,
     /// Blocks that call a function marked as cold.
     pub cold: Vec<Block>,
     /// Edges out of branches that lead straight to a `return` of a constant, null being 0.

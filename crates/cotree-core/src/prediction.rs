@@ -60,7 +60,7 @@ pub fn likelihoods(function: &Function, cfg: &Cfg, dfs: &Dfs, loops: &LoopForest
     let mut branches = hints.branches.iter().peekable();
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
         let branch = branches.next_if(|branch| branch.block == block);
-        if cfg.succs(block).len() > 1 && !predictor.told[block.index()] {
+        if cfg.succs(block).len() > 1 && !predictor.weighted[block.index()] {
             if let (Some(branch), &[taken, other]) = (branch, cfg.succs(block))
                 // Where a loop's variable leaves the loop, that says nothing of how soon.
                 && !(branch.test == Test::StepBelow && predictor.may_leave_loop(block))
@@ -84,8 +84,8 @@ struct Predictor<'a> {
     post: Dominators,
     /// Is the edge as good as never taken?
     never: Vec<bool>,
-    /// Was the compiler told about the branches of the block?
-    told: Vec<bool>,
+    /// Did the compiler have weights for the branches of the block?
+    weighted: Vec<bool>,
     cold: Vec<bool>,
     returns: Vec<Option<i64>>,
     likelihoods: Vec<f64>,
@@ -95,9 +95,9 @@ impl<'a> Predictor<'a> {
     fn new(function: &'a Function, cfg: &'a Cfg, dfs: &'a Dfs, loops: &'a LoopForest, hints: &Hints) -> Self {
         let mut likelihoods = likelihood::likelihoods(function, cfg);
         let never = likelihoods.iter().map(|&likelihood| likelihood <= UNLIKELY).collect();
-        let mut told = vec![false; cfg.block_count()];
-        for &(edge, weight) in &hints.told {
-            told[cfg.src(edge).index()] = true;
+        let mut weighted = vec![false; cfg.block_count()];
+        for &(edge, weight) in &hints.weights {
+            weighted[cfg.src(edge).index()] = true;
             likelihoods[edge.index()] *= weight + 1.0;
         }
         let mut cold = vec![false; cfg.block_count()];
@@ -108,7 +108,7 @@ impl<'a> Predictor<'a> {
         for &(edge, value) in &hints.returns {
             returns[edge.index()] = Some(value);
         }
-        Self { function, cfg, dfs, loops, post: Dominators::post(cfg), never, told, cold, returns, likelihoods }
+        Self { function, cfg, dfs, loops, post: Dominators::post(cfg), never, weighted, cold, returns, likelihoods }
     }
 
     fn multiply(&mut self, edge: Edge, probability: f64) {

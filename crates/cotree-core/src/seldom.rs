@@ -50,14 +50,14 @@ pub fn seldom<'p>(function: &Function, cfg: &Cfg, hints: &Hints, plan: impl Into
     let loops = LoopForest::new(cfg, &dfs);
     let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
     let cold = comes_to_cold(cfg, &dfs, hints);
-    let mut told = vec![false; cfg.edge_count()];
-    for (edge, _) in &hints.told {
-        told[edge.index()] = true;
+    let mut weighted = vec![false; cfg.edge_count()];
+    for (edge, _) in &hints.weights {
+        weighted[edge.index()] = true;
     }
     edges.retain(|&edge| {
         let ways = cfg.succs(cfg.src(edge));
         let border = |&way: &Edge| loops.outermost_left(way).is_some() || dfs.is_backedge(way);
-        let known = |&way: &Edge| cold[cfg.dst(way).index()] || told[way.index()];
+        let known = |&way: &Edge| cold[cfg.dst(way).index()] || weighted[way.index()];
         let all: f64 = ways.iter().map(|way| likelihoods[way.index()]).sum();
         let share = likelihoods[edge.index()] / all;
         loops.innermost(cfg.src(edge)).is_some()

@@ -3,7 +3,7 @@
 //! of counters for as likely as what they lead to: in zstd and in bzip2's decoder it moved values about in the hottest loops, for the
 //! sake of counters that hardly ever ran (+7 and +21 % instructions by placement alone, with branch weights −1 and +5 %).
 //!
-//! Without counts of an earlier run it is told of some branches all the same: [`cotree_core::seldom`].
+//! Without counts of an earlier run some branches get weights all the same: [`cotree_core::seldom`].
 
 use crate::extract::{Extracted, FunctionIr};
 use crate::ir;
@@ -137,11 +137,11 @@ mod tests {
         }
         let layers = [vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]];
         set_for_seldom_counters(&module, &extracted, &layers);
-        let told: Vec<Vec<u64>> = critical
+        let weights: Vec<Vec<u64>> = critical
             .iter()
             .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()]))
             .collect();
-        assert_eq!(told, [vec![], vec![17, 83], vec![]]);
+        assert_eq!(weights, [vec![], vec![17, 83], vec![]]);
         Module::parse_text("again", &module.to_text()).expect("valid metadata");
     }
 
@@ -165,11 +165,11 @@ mod tests {
         });
         let weighting = Weighting::new(&cfg, counts.chain([100.0]).collect());
         set_in_function(&module, function, handles, &weighting);
-        let told = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()]));
+        let weights = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()]));
         let share = |percent: u64| (1 << 30) * percent / 100 + 1;
         // The default first, then the cases.
-        assert_eq!(told[0], [share(30), share(30), share(10), share(30)]);
-        assert_eq!(told[1], [share(0), share(100)]);
+        assert_eq!(weights[0], [share(30), share(30), share(10), share(30)]);
+        assert_eq!(weights[1], [share(0), share(100)]);
         Module::parse_text("again", &module.to_text()).expect("valid metadata");
     }
 }

@@ -75,7 +75,7 @@ fn evidence_is_put_together() {
 
 #[test]
 fn what_was_told_is_believed() {
-    let told = Hints { told: vec![(Edge(0), 1.0), (Edge(1), 2000.0)], ..tested(Test::Positive, true) };
+    let told = Hints { weights: vec![(Edge(0), 1.0), (Edge(1), 2000.0)], ..tested(Test::Positive, true) };
     assert!(first(&likelihoods(&if_then(), &told), [0, 1]) < 0.001);
     let weighting = Weighting::predicted(&if_then(), &if_then().cfg().unwrap(), &told);
     assert!(weighting.block(Block(1)) < 0.001);
@@ -135,7 +135,7 @@ fn hints(function: &Function, cfg: &Cfg, seed: &[u8]) -> Hints {
         }
         for &edge in cfg.succs(block) {
             match byte.wrapping_add(u8::try_from(edge.index() % 7).unwrap()) % 9 {
-                0 => hints.told.push((edge, f64::from(byte) * 1e7)),
+                0 => hints.weights.push((edge, f64::from(byte) * 1e7)),
                 1 => hints.returns.push((edge, i64::from(byte) - 128)),
                 _ => {}
             }

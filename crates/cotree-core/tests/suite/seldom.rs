@@ -103,7 +103,7 @@ fn what_is_known_is_not_told_again() {
         let cold = Hints { cold: vec![Block(block)], ..tested(2, Test::Negative, false) };
         assert!(of(&far, &cold, &[PAST]).is_empty(), "b{block} is cold");
     }
-    let told = Hints { told: vec![(Edge(3), 4.0), (PAST, 1.0)], ..Hints::default() };
+    let told = Hints { weights: vec![(Edge(3), 4.0), (PAST, 1.0)], ..Hints::default() };
     assert!(of(&looping(), &told, &[PAST]).is_empty());
 }
 

@@ -141,8 +141,8 @@ fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point],
             let chain = |probe: &Probe| -> Vec<(u32, Site)> {
                 probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect()
             };
-            let told = point.and_then(|point| point.chain.as_ref());
-            if let Some(at) = told.and_then(|told| waiting.iter().position(|probe| chain(probe) == *told)) {
+            let noted = point.and_then(|point| point.chain.as_ref());
+            if let Some(at) = noted.and_then(|noted| waiting.iter().position(|probe| chain(probe) == *noted)) {
                 found.push(ReturnPoint { offset, chain: chain(waiting.remove(at)), registers: Vec::new() });
                 continue;
             }
@@ -350,7 +350,7 @@ mod tests {
         (u32::from(number), Site::new(0))
     }
 
-    fn told(chains: [&[u16]; 2], points: &[Point]) -> (bool, Vec<(u32, u32)>) {
+    fn returns_of(chains: [&[u16]; 2], points: &[Point]) -> (bool, Vec<(u32, u32)>) {
         let sites: Sites = (1..=4).map(|number| (number, site(number))).collect();
         let probes = chains.map(|chain| Probe { address: 0, chain: chain.to_vec() });
         let mut found = Vec::new();
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn calls_at_once_are_told_apart_by_their_order() {
-        assert_eq!(told([&[1, 3], &[2, 3]], &[]), (true, vec![(7, 1), (12, 2)]));
+        assert_eq!(returns_of([&[1, 3], &[2, 3]], &[]), (true, vec![(7, 1), (12, 2)]));
     }
 
     #[test]
@@ -381,9 +381,9 @@ mod tests {
             Point { offset, registers: vec![register], chain: None }
         };
         let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
-        assert_eq!(told(chains, &[known(7, 4), known(12, 3)]), (true, vec![(7, 2), (12, 1)]));
-        assert!(!told(chains, &[]).0);
-        assert!(!told([&[1, 3], &[2, 3]], &[known(7, 4)]).0);
+        assert_eq!(returns_of(chains, &[known(7, 4), known(12, 3)]), (true, vec![(7, 2), (12, 1)]));
+        assert!(!returns_of(chains, &[]).0);
+        assert!(!returns_of([&[1, 3], &[2, 3]], &[known(7, 4)]).0);
     }
 
     #[test]
@@ -391,8 +391,8 @@ mod tests {
         let says =
             |offset, chain: [u16; 2]| Point { offset, registers: Vec::new(), chain: Some(chain.map(site).to_vec()) };
         let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
-        assert_eq!(told(chains, &[says(7, [2, 4])]), (true, vec![(7, 2), (12, 1)]));
-        assert_eq!(told(chains, &[says(7, [2, 4]), says(12, [1, 3])]), (true, vec![(7, 2), (12, 1)]));
-        assert!(!told(chains, &[says(7, [2, 3])]).0);
+        assert_eq!(returns_of(chains, &[says(7, [2, 4])]), (true, vec![(7, 2), (12, 1)]));
+        assert_eq!(returns_of(chains, &[says(7, [2, 4]), says(12, [1, 3])]), (true, vec![(7, 2), (12, 1)]));
+        assert!(!returns_of(chains, &[says(7, [2, 3])]).0);
     }
 }

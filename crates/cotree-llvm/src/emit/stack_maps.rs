@@ -261,7 +261,7 @@ mod tests {
         point(0, &[&head, values].concat())
     }
 
-    fn told(values: &[Option<Value>]) -> Option<Vec<Register>> {
+    fn registers_of(values: &[Option<Value>]) -> Option<Vec<Register>> {
         point_of(values).map(|point| point.registers)
     }
 
@@ -293,11 +293,11 @@ mod tests {
         let known = |function, site, value| Register { link: (function, Site(site)), value };
         let all =
             [known(5, 1, Value::At(rbx)), known(7, 2, Value::Address(stack, 4000)), known(9, 3, Value::Constant(-1))];
-        assert_eq!(told(&inlined.concat()).as_deref(), Some(&all[..]));
+        assert_eq!(registers_of(&inlined.concat()).as_deref(), Some(&all[..]));
         // What is nowhere is left out, and so is an address that would be the same in every run.
-        assert_eq!(told(&[address, constant(2), constant(4000), None]), Some(Vec::new()));
-        assert_eq!(told(&[address, constant(2), constant(4000), constant(0)]), Some(Vec::new()));
-        assert_eq!(told(&inlined[1][..3]), None);
+        assert_eq!(registers_of(&[address, constant(2), constant(4000), None]), Some(Vec::new()));
+        assert_eq!(registers_of(&[address, constant(2), constant(4000), constant(0)]), Some(Vec::new()));
+        assert_eq!(registers_of(&inlined[1][..3]), None);
         let point = |offset, registers: &[Register]| Point { offset, registers: registers.to_vec(), chain: None };
         let table = RegisterTable::new(&[vec![point(8, &all[..1]), point(16, &all[1..])], Vec::new()]);
         assert_eq!((table.index, table.returns), (vec![0, 2, 2], vec![(8, 0), (16, 1), (0, 3)]));

@@ -1,4 +1,4 @@
-//! Hints at which way branches go ([`cotree_core::hints`]): what is compared, what the compiler was told, which constants
+//! Hints at which way branches go ([`cotree_core::hints`]): what is compared, the weights that the compiler had, which constants
 //! are returned.
 
 use crate::ir::{self, Instruction, MetadataKind, Phi, Value};
@@ -32,7 +32,7 @@ pub(super) fn hints(module: &Module, blocks: &[ir::Block<'_>], edges: &[EdgeFact
         let own = edges.iter().enumerate().skip(first).take_while(|(_, edge)| edge.src == number);
         for (index, edge) in own {
             if let Some(weight) = weights.as_deref().map(|weights| edge_weight(terminator, weights, edge)) {
-                hints.told.push((Edge::new(index), weight));
+                hints.weights.push((Edge::new(index), weight));
             }
             if let Some(value) = blocks.get(edge.dst.index()).and_then(|&target| returned(block, target)) {
                 hints.returns.push((Edge::new(index), value));

@@ -127,7 +127,7 @@ fn what_the_compiler_was_told() {
          !1 = !{!\"branch_weights\", i32 5, i32 10, i32 20, i32 40}
          !2 = !{!\"unknown\", !\"test\"}",
     );
-    let told: Vec<(u32, f64)> = hints.told.iter().map(|&(edge, weight)| (edge.0, weight)).collect();
+    let told: Vec<(u32, f64)> = hints.weights.iter().map(|&(edge, weight)| (edge.0, weight)).collect();
     assert_eq!(told, [(0, 1.0), (1, 4_294_967_294.0), (2, 5.0), (3, 50.0), (4, 20.0)]);
 }
 
