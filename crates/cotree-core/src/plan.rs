@@ -4,7 +4,7 @@
 //! is kept with the program: it turns what a run has counted into a profile again. Counters are the common ground of all
 //! methods, so their plans and keys are here; what else a method keeps is in its room below [`crate::method`].
 
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, FunctionId};
 use crate::probe::PlacedProbe;
 use serde::{Deserialize, Serialize};
 
@@ -72,8 +72,8 @@ pub const MOST_FIXED_DEPTH: u32 = 8;
 /// One place from which a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallPoint {
-    /// The caller, by its place in [`crate::facts::ProgramMap::functions`].
-    pub function: u32,
+    /// The caller.
+    pub function: FunctionId,
     /// The block that calls.
     pub block: Block,
     /// How many call sites of the block come before the call: it runs only if those calls return.
@@ -83,8 +83,8 @@ pub struct CallPoint {
 /// A function whose activations are not counted: they are what its callers' call points add up to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DerivedEntry {
-    /// The function, by its place in [`crate::facts::ProgramMap::functions`].
-    pub function: u32,
+    /// The function.
+    pub function: FunctionId,
     /// Everything that calls it, in order; a point with several calls is listed as often.
     pub calls: Vec<CallPoint>,
 }

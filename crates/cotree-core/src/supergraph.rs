@@ -10,7 +10,7 @@
 
 use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::ids::Block;
+use crate::ids::{Block, FunctionId};
 use crate::method::counters::edge;
 use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
 use crate::profile::EarlyExits;
@@ -55,7 +55,9 @@ pub fn choose(candidates: Vec<Option<Candidate>>) -> Vec<DerivedEntry> {
         chosen[function] = !search.closes_cycle(function, &chosen);
     }
     let derived = |(function, candidate): (u32, Option<Candidate>)| {
-        candidate.filter(|_| chosen[function as usize]).map(|c| DerivedEntry { function, calls: c.calls })
+        candidate
+            .filter(|_| chosen[function as usize])
+            .map(|c| DerivedEntry { function: FunctionId(function), calls: c.calls })
     };
     (0..).zip(candidates).filter_map(derived).collect()
 }
@@ -70,7 +72,7 @@ impl CallGraph {
         let mut callees = vec![Vec::new(); candidates.len()];
         for (number, candidate) in (0u32..).zip(candidates) {
             for call in candidate.iter().flat_map(|c| &c.calls) {
-                let caller = call.function as usize;
+                let caller = call.function.index();
                 let waits =
                     candidates.get(caller).and_then(Option::as_ref).and_then(|c| c.waits.get(call.block.index()));
                 if waits == Some(&true) {
@@ -153,7 +155,7 @@ pub fn frequencies(calls: &[Vec<CallPoint>], weigh: impl Fn(&CallPoint) -> f64) 
     let mut often = vec![1.0; calls.len()];
     for _ in 0..ROUNDS {
         let sum = |calls: &Vec<CallPoint>| {
-            let made = |call: &CallPoint| often.get(call.function as usize).copied().unwrap_or(0.0) * weigh(call);
+            let made = |call: &CallPoint| often.get(call.function.index()).copied().unwrap_or(0.0) * weigh(call);
             if calls.is_empty() { 1.0 } else { calls.iter().map(made).sum::<f64>().min(MOST) }
         };
         often = calls.iter().map(sum).collect();

@@ -5,7 +5,7 @@ use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::recover::UnitProfile;
 use cotree_core::facts::Doubt;
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, FunctionId};
 use cotree_core::plan::{DerivedEntry, FunctionPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::profile::{Flaw, FunctionProfile};
@@ -81,8 +81,8 @@ fn reset_under_threads(map: &BinaryMap, counts: &UnitCounts) -> bool {
 
 /// What can't be vouched for in a caller can't be in those whose entries follow from it.
 fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], began: &Began) {
-    let mut callees: HashMap<u32, Vec<u32>> = HashMap::new();
-    for entry in entries.iter().filter(|entry| !began.never[entry.function as usize]) {
+    let mut callees: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    for entry in entries.iter().filter(|entry| !began.never[entry.function.index()]) {
         for call in &entry.calls {
             let callees = callees.entry(call.function).or_default();
             if callees.last() != Some(&entry.function) {
@@ -90,14 +90,14 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
             }
         }
     }
-    let flawed = |(index, profile): (u32, &Option<FunctionProfile>)| {
-        profile.as_ref().filter(|profile| !profile.flaws.is_empty()).map(|_| index)
+    let flawed = |(index, profile): (usize, &Option<FunctionProfile>)| {
+        profile.as_ref().filter(|profile| !profile.flaws.is_empty()).map(|_| FunctionId::new(index))
     };
-    let mut work: Vec<u32> = (0..).zip(functions.iter()).filter_map(flawed).collect();
+    let mut work: Vec<FunctionId> = functions.iter().enumerate().filter_map(flawed).collect();
     while let Some(caller) = work.pop() {
-        let Some(flaws) = functions[caller as usize].as_ref().map(|profile| profile.flaws.clone()) else { continue };
+        let Some(flaws) = functions[caller.index()].as_ref().map(|profile| profile.flaws.clone()) else { continue };
         for &callee in callees.get(&caller).into_iter().flatten() {
-            let Some(profile) = &mut functions[callee as usize] else { continue };
+            let Some(profile) = &mut functions[callee.index()] else { continue };
             let before = profile.flaws.len();
             let new = flaws.iter().filter(|flaw| !profile.flaws.contains(flaw)).copied().collect::<Vec<_>>();
             profile.flaws.extend(new);
@@ -137,10 +137,10 @@ impl Began {
         let entries = map.plan.method.entries();
         // Per derived function, the calls that may have been made as far as we know.
         let mut open = vec![0; entries.len()];
-        let mut callees: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut callees: HashMap<FunctionId, Vec<usize>> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
             for call in &entry.calls {
-                let caller = call.function as usize;
+                let caller = call.function.index();
                 if !never[caller] && !untrodden[caller].contains(&call.block) {
                     open[index] += 1;
                     callees.entry(call.function).or_default().push(index);
@@ -150,7 +150,7 @@ impl Began {
         let mut work: Vec<usize> = (0..open.len()).filter(|&index| open[index] == 0).collect();
         while let Some(index) = work.pop() {
             let function = entries[index].function;
-            if std::mem::replace(&mut never[function as usize], true) {
+            if std::mem::replace(&mut never[function.index()], true) {
                 continue;
             }
             for callee in callees.remove(&function).unwrap_or_default() {

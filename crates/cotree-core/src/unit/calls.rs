@@ -4,6 +4,7 @@
 //! that name that another module defines.
 
 use crate::facts::{Function, Linkage, ProgramMap, linker_name};
+use crate::ids::FunctionId;
 use crate::plan::CallPoint;
 use std::collections::HashMap;
 
@@ -28,14 +29,18 @@ pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<Call
     };
     let mut known: Vec<bool> = (0..functions.len()).map(known).collect();
     let mut points = vec![Vec::new(); functions.len()];
-    for (number, (module, function)) in (0u32..).zip(&functions) {
+    for (caller, (module, function)) in functions.iter().enumerate() {
         for (call, after_sites) in function.calls.after_sites() {
             let Some(name) = call.callee_name() else { continue };
             for &callee in names.find(*module, name) {
                 if function.untouched.is_some() || call.callee_uncertain {
                     known[callee] = false;
                 } else {
-                    points[callee].push(CallPoint { function: number, block: call.block, after_sites });
+                    points[callee].push(CallPoint {
+                        function: FunctionId::new(caller),
+                        block: call.block,
+                        after_sites,
+                    });
                 }
             }
         }

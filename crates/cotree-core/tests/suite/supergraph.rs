@@ -32,7 +32,7 @@ fn plan(program: &Program, weight: impl Fn(usize) -> f64) -> (Vec<CounterPlan>, 
     let candidates: Vec<_> = (0..program.functions.len()).map(candidate).collect();
     let (candidates, entered): (Vec<_>, Vec<_>) = candidates.into_iter().map(Option::unzip).unzip();
     let entries = choose(candidates);
-    let own = |f: usize| match entered[f].clone().filter(|_| entries.iter().any(|e| e.function as usize == f)) {
+    let own = |f: usize| match entered[f].clone().filter(|_| entries.iter().any(|e| e.function.index() == f)) {
         Some(plan) => plan,
         None => edge::plan(&program.functions[f], &program.graphs[f], &weighting(f)),
     };
@@ -67,7 +67,7 @@ fn outcome(program: &Program, seed: u64) -> Option<Outcome> {
         })
         .collect();
     let recovered = recover(&measured, &entries);
-    let derived = |f: u32| entries.iter().any(|e| e.function == f);
+    let derived = |f: FunctionId| entries.iter().any(|e| e.function == f);
     let tangled = entries.iter().filter(|e| e.calls.iter().any(|c| c.function == e.function && derived(e.function)));
     Some(Outcome { truth, recovered, derived: entries.len(), tangled: tangled.count(), saved })
 }
@@ -96,15 +96,15 @@ proptest! {
         let measured: Vec<_> = (0..program.functions.len())
             .map(|f| (f % 4 != 3).then(|| Measured { function: &program.functions[f], key: &plans[f].key, counts: &counts[f], early: &none }))
             .collect();
-        let call = |(function, block, after_sites)| CallPoint { function, block: Block::new(block), after_sites };
+        let call = |(caller, block, after_sites)| CallPoint { function: FunctionId(caller), block: Block::new(block), after_sites };
         let entries: Vec<_> = nonsense
             .into_iter()
-            .map(|(function, calls)| DerivedEntry { function, calls: calls.into_iter().map(call).collect() })
+            .map(|(function, calls)| DerivedEntry { function: FunctionId(function), calls: calls.into_iter().map(call).collect() })
             .collect();
         let recovered = recover(&measured, &entries);
         prop_assert_eq!(recovered.len(), measured.len());
         for (f, (recovered, measured)) in recovered.iter().zip(&measured).enumerate() {
-            let derived = entries.iter().any(|e| e.function as usize == f);
+            let derived = entries.iter().any(|e| e.function.index() == f);
             prop_assert!(derived || recovered.is_some() == measured.is_some());
         }
     }
@@ -125,7 +125,7 @@ fn random_programs_are_rich() {
         entered += (1..program.functions.len()).filter(|&f| !program.roots[f] && outcome.truth[f].entries > 1).count();
         early += outcome.truth.iter().filter(|p| p.early.iter().any(|&n| n != 0)).count();
         let (plans, entries) = plan(&program, |_| 1.0);
-        uncounted += entries.iter().filter(|e| plans[e.function as usize].key.measures.is_empty()).count();
+        uncounted += entries.iter().filter(|e| plans[e.function.index()].key.measures.is_empty()).count();
     }
     let seen = [runs, derived, tangled, entered, early, uncounted];
     assert!(seen.iter().all(|&n| n > 30), "{seen:?}");
@@ -136,7 +136,8 @@ fn random_programs_are_rich() {
 fn straight_line_leaves_cost_nothing() {
     let main = random::function(4, &[(0, 1, true), (0, 2, true), (1, 3, true), (2, 3, true), (3, 4, true)], &[]);
     let leaf = random::function(1, &[(0, 1, true)], &[]);
-    let point = |function, block, after_sites| CallPoint { function, block: Block::new(block), after_sites };
+    let point =
+        |caller, block, after_sites| CallPoint { function: FunctionId(caller), block: Block::new(block), after_sites };
     let calls = vec![point(0, 1, 0), point(0, 1, 0), point(0, 2, 0)];
     let graph = leaf.cfg().unwrap();
     let weighting = Weighting::expected(&leaf, &graph);
@@ -144,7 +145,7 @@ fn straight_line_leaves_cost_nothing() {
     assert!(plan.key.measures.is_empty() && plan.probes.is_empty() && saves > 0.0);
     let candidate = Candidate::new(&leaf, &graph, &plan, calls.clone(), saves);
     let entries = choose(vec![None, candidate]);
-    assert_eq!(entries, [DerivedEntry { function: 1, calls }]);
+    assert_eq!(entries, [DerivedEntry { function: FunctionId(1), calls }]);
 
     let counted = edge::plan(&main, &main.cfg().unwrap(), &Weighting::uniform(&main.cfg().unwrap()));
     let none = EarlyExits::default();
@@ -166,11 +167,11 @@ fn rings_are_broken_where_it_is_cold() {
     let candidate = |f: u32| {
         let (function, graph) = (&ring[f as usize], ring[f as usize].cfg().unwrap());
         let (plan, _) = edge::plan_entered(function, &graph, &Weighting::uniform(&graph), &Trades::default()).unwrap();
-        let calls = vec![CallPoint { function: (f + 4) % 5, block: Block(0), after_sites: 0 }];
+        let calls = vec![CallPoint { function: FunctionId((f + 4) % 5), block: Block(0), after_sites: 0 }];
         Candidate::new(function, &graph, &plan, calls, f64::from((f + 3) % 5))
     };
     let entries = choose((0..5).map(candidate).collect());
-    assert_eq!(entries.iter().map(|e| e.function).collect::<Vec<_>>(), [0, 1, 3, 4]);
+    assert_eq!(entries.iter().map(|e| e.function.0).collect::<Vec<_>>(), [0, 1, 3, 4]);
 }
 
 /// Entries that wait for each other in a file are no entries.
@@ -181,8 +182,8 @@ fn circles_are_underdetermined() {
     let none = EarlyExits::default();
     let measured = [Some(Measured { function: &function, key: &plan.key, counts: &[], early: &none }); 2];
     let waits = |function: u32, caller| DerivedEntry {
-        function,
-        calls: vec![CallPoint { function: caller, block: Block(0), after_sites: 0 }],
+        function: FunctionId(function),
+        calls: vec![CallPoint { function: FunctionId(caller), block: Block(0), after_sites: 0 }],
     };
     let recovered = recover(&measured, &[waits(0, 1), waits(1, 0)]);
     assert_eq!(recovered, vec![Some(Err(CounterError::Underdetermined)); 2]);
@@ -204,9 +205,9 @@ fn failures_are_passed_on() {
         Some(Measured { function: &function, key: &odd.key, counts: &[1], early: &none }),
         Some(Measured { function: &function, key: &empty.key, counts: &[], early: &none }),
     ];
-    let calls = vec![CallPoint { function: 0, block: Block(0), after_sites: 0 }];
-    let recovered = recover(&measured, &[DerivedEntry { function: 1, calls }]);
-    assert_eq!(recovered[1], Some(Err(CounterError::CallerUnknown(0))));
+    let calls = vec![CallPoint { function: FunctionId(0), block: Block(0), after_sites: 0 }];
+    let recovered = recover(&measured, &[DerivedEntry { function: FunctionId(1), calls }]);
+    assert_eq!(recovered[1], Some(Err(CounterError::CallerUnknown(FunctionId(0)))));
 }
 
 /// Straight-line functions with these callers, planned and recovered after the first one was entered seven times.
@@ -217,7 +218,7 @@ fn straight_lines(callers: &[Vec<u32>]) -> (usize, Vec<Recovered>) {
     let (entered, _) = edge::plan_entered(&function, &graph, &weighting, &Trades::default()).unwrap();
     let alone = edge::plan(&function, &graph, &weighting);
     let candidate = |(number, callers): (usize, &Vec<u32>)| {
-        let point = |&function: &u32| CallPoint { function, block: Block(0), after_sites: 0 };
+        let point = |&caller: &u32| CallPoint { function: FunctionId(caller), block: Block(0), after_sites: 0 };
         let calls: Vec<_> = callers.iter().map(point).collect();
         let saves = (number * 7919 % 1000) as f64;
         Candidate::new(&function, &graph, &entered, calls, saves).filter(|_| !callers.is_empty())
@@ -225,7 +226,7 @@ fn straight_lines(callers: &[Vec<u32>]) -> (usize, Vec<Recovered>) {
     let entries = choose(callers.iter().enumerate().map(candidate).collect());
     let mut plans = vec![&alone; callers.len()];
     for entry in &entries {
-        plans[entry.function as usize] = &entered;
+        plans[entry.function.index()] = &entered;
     }
     let none = EarlyExits::default();
     let measured: Vec<_> = plans

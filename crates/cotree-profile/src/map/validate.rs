@@ -3,7 +3,7 @@
 use super::MapError;
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, Edge, FunctionId};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathKey, UnitPathPlan, Window};
@@ -70,7 +70,7 @@ fn check_entries(unit: &UnitCounterPlan, functions: &[&Function]) -> Result<(), 
     }
     for entry in &unit.entries {
         check_entry(entry, functions)
-            .map_err(|what| MapError::InvalidFunction { function: entry.function as usize, what })?;
+            .map_err(|what| MapError::InvalidFunction { function: entry.function.index(), what })?;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn check_path_keys(unit: &UnitPathPlan, functions: &[&Function]) -> Result<(), M
 
 fn check_entry(entry: &DerivedEntry, functions: &[&Function]) -> Result<(), &'static str> {
     let measured =
-        |number: u32| functions.get(number as usize).copied().filter(|f| f.untouched.is_none() && !f.blocks.is_empty());
+        |id: FunctionId| functions.get(id.index()).copied().filter(|f| f.untouched.is_none() && !f.blocks.is_empty());
     if measured(entry.function).is_none() {
         return Err("its entries are derived, but it is not measured");
     }

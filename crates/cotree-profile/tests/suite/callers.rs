@@ -2,7 +2,7 @@
 
 use crate::unit::{MAIN_AT, Raw, Truth, UNIT, binary, counters, map};
 use cotree_core::affine::Trades;
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, FunctionId};
 use cotree_core::method::counters::edge;
 use cotree_core::method::{Method, MethodPlan};
 use cotree_core::plan::{CallPoint, DerivedEntry};
@@ -19,21 +19,21 @@ use cotree_rt::layout::{INTERRUPTED, State};
 
 fn called() -> (BinaryMap, Vec<Truth>) {
     let (mut map, truth) = map(Method::Edge, true);
-    let point = |function, block| CallPoint { function, block: Block(block), after_sites: 0 };
+    let point = |caller, block| CallPoint { function: FunctionId(caller), block: Block(block), after_sites: 0 };
     let MethodPlan::Counters(plan) = &mut map.plan.method else { unreachable!("edges are counted") };
     plan.entries = vec![
-        DerivedEntry { function: 1, calls: vec![point(0, 2)] },
-        DerivedEntry { function: 2, calls: vec![point(1, 1)] },
+        DerivedEntry { function: FunctionId(1), calls: vec![point(0, 2)] },
+        DerivedEntry { function: FunctionId(2), calls: vec![point(1, 1)] },
     ];
     // main's counter stands in the loop, before the call.
     let main = &map.program.modules[0].functions[0];
     let cfg = main.cfg().unwrap();
     plan.functions[0] = edge::plan(main, &cfg, &Weighting::new(&cfg, vec![9.0, 0.0, 9.0, 9.0, 9.0]));
     for entry in &plan.entries {
-        let function = &map.program.modules[0].functions[entry.function as usize];
+        let function = &map.program.modules[0].functions[entry.function.index()];
         let cfg = function.cfg().unwrap();
         let planned = edge::plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Trades::default());
-        plan.functions[entry.function as usize] = planned.unwrap().0;
+        plan.functions[entry.function.index()] = planned.unwrap().0;
     }
     (map, truth)
 }
@@ -135,10 +135,10 @@ fn maps_with_impossible_callers_are_refused() {
     };
     assert_eq!(refused(&|_| {}), Ok(()));
     let invalid = |result| matches!(result, Err(MapError::Invalid(_) | MapError::InvalidFunction { .. }));
-    assert!(invalid(refused(&|entries| entries[0].calls[0].function = 9)));
+    assert!(invalid(refused(&|entries| entries[0].calls[0].function = FunctionId(9))));
     assert!(invalid(refused(&|entries| entries[0].calls[0].block = Block(4))));
     assert!(invalid(refused(&|entries| entries[0].calls[0].after_sites = 2)));
-    assert!(invalid(refused(&|entries| entries[1].function = 4)));
+    assert!(invalid(refused(&|entries| entries[1].function = FunctionId(4))));
     assert!(invalid(refused(&|entries| entries.swap(0, 1))));
-    assert!(invalid(refused(&|entries| entries[1].function = 1)));
+    assert!(invalid(refused(&|entries| entries[1].function = FunctionId(1))));
 }

@@ -128,8 +128,8 @@ fn counters_text(out: &mut String, unit: &UnitCounterPlan) {
     }
     for entry in &unit.entries {
         let calls: Vec<String> =
-            entry.calls.iter().map(|c| format!("{}.{}+{}", c.function, c.block, c.after_sites)).collect();
-        line(out, 1, format_args!("function {} is entered from {}", entry.function, calls.join(" ")));
+            entry.calls.iter().map(|c| format!("{}.{}+{}", c.function.index(), c.block, c.after_sites)).collect();
+        line(out, 1, format_args!("function {} is entered from {}", entry.function.index(), calls.join(" ")));
     }
 }
 

@@ -10,6 +10,7 @@ use super::edge;
 use super::error::CounterError;
 use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::ids::FunctionId;
 use crate::plan::{CallPoint, CounterKey, DerivedEntry};
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::supergraph::executions;
@@ -39,7 +40,7 @@ pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> 
     while let Some(entry) = ready.pop() {
         let DerivedEntry { function, calls } = &entries[entry];
         let result = unit.sum(calls).and_then(|sum| unit.finish(*function, sum));
-        if let Some(slot) = unit.results.get_mut(*function as usize) {
+        if let Some(slot) = unit.results.get_mut(function.index()) {
             *slot = Some(result);
         }
         for other in std::mem::take(&mut unit.waiting[entry]) {
@@ -50,8 +51,8 @@ pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> 
         }
     }
     for entry in entries {
-        let measured = functions.get(entry.function as usize).is_some_and(Option::is_some);
-        if let Some(slot) = unit.results.get_mut(entry.function as usize).filter(|slot| measured && slot.is_none()) {
+        let measured = functions.get(entry.function.index()).is_some_and(Option::is_some);
+        if let Some(slot) = unit.results.get_mut(entry.function.index()).filter(|slot| measured && slot.is_none()) {
             *slot = Some(Err(CounterError::Underdetermined));
         }
     }
@@ -73,7 +74,7 @@ impl<'a> Unit<'a> {
     fn new(functions: &'a [Option<Measured<'a>>], entries: &[DerivedEntry]) -> Self {
         let mut number = vec![None; functions.len()];
         for (index, entry) in entries.iter().enumerate() {
-            if let Some(slot) = number.get_mut(entry.function as usize) {
+            if let Some(slot) = number.get_mut(entry.function.index()) {
                 *slot = Some(index);
             }
         }
@@ -91,7 +92,7 @@ impl<'a> Unit<'a> {
         };
         for (index, entry) in entries.iter().enumerate() {
             for call in &entry.calls {
-                let caller = call.function as usize;
+                let caller = call.function.index();
                 let Some(Some(derived)) = number.get(caller).copied() else { continue };
                 unit.foresee(caller);
                 if unit.foreseen[caller].get(call.block.index()).copied().flatten().is_none() {
@@ -119,7 +120,7 @@ impl<'a> Unit<'a> {
     }
 
     fn calls(&self, call: &CallPoint) -> Option<i128> {
-        let caller = call.function as usize;
+        let caller = call.function.index();
         let Measured { function, early, .. } = (*self.functions.get(caller)?)?;
         let entries = match self.results.get(caller)? {
             Some(Ok(profile)) => profile.blocks.get(call.block.index()).map(|&count| i128::from(count)),
@@ -129,8 +130,8 @@ impl<'a> Unit<'a> {
         Some(executions(function, early, entries?, call.block, call.after_sites))
     }
 
-    fn finish(&self, function: u32, entries: i128) -> Result<FunctionProfile, CounterError> {
-        let measured = self.functions.get(function as usize).copied().flatten();
+    fn finish(&self, function: FunctionId, entries: i128) -> Result<FunctionProfile, CounterError> {
+        let measured = self.functions.get(function.index()).copied().flatten();
         let Measured { function, key, counts, early } = measured.ok_or(CounterError::NothingMeasured)?;
         edge::recover_entered(function, &graph(function)?, key, counts, early, entries)
     }

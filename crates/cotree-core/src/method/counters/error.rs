@@ -1,6 +1,6 @@
 //! Why counts of counters can't be turned into a profile.
 
-use crate::ids::Block;
+use crate::ids::{Block, FunctionId};
 use crate::plan::Measure;
 
 /// Why counts can't be turned into a profile.
@@ -38,6 +38,6 @@ pub enum CounterError {
     #[error("the counters do not determine the counts that the method promises")]
     Underdetermined,
     /// The function's entries follow from a caller whose counts could not be recovered.
-    #[error("its entries follow from those of function {0}, which could not be recovered")]
-    CallerUnknown(u32),
+    #[error("its entries follow from those of function {}, which could not be recovered", .0.index())]
+    CallerUnknown(FunctionId),
 }

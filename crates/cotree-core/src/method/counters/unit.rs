@@ -93,7 +93,7 @@ fn edges(planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>),
     };
     let planned = planner.each(|at| EdgePlans::new(at, planner, &calls[at.number]))?;
     let weigh = |call: &CallPoint| {
-        let weights = planned.get(call.function as usize).map(|plans| &plans.weights);
+        let weights = planned.get(call.function.index()).map(|plans| &plans.weights);
         weights.and_then(|weights| weights.get(call.block.index())).copied().unwrap_or(0.0)
     };
     let frequencies = supergraph::frequencies(&calls, weigh);
@@ -102,7 +102,7 @@ fn edges(planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>),
         Some(Candidate { saves: candidate.saves * often, ..candidate.clone() })
     };
     let entries = supergraph::choose(planned.iter().zip(frequencies).map(candidate).collect());
-    let mut derived = entries.iter().map(|entry| entry.function as usize).peekable();
+    let mut derived = entries.iter().map(|entry| entry.function.index()).peekable();
     let choose = |(number, plans): (usize, EdgePlans)| match plans.entered {
         Some((_, entered)) if derived.next_if(|&function| function == number).is_some() => entered,
         _ => plans.alone,

@@ -66,7 +66,7 @@ fn programs_of(functions: impl Strategy<Value = Function>) -> impl Strategy<Valu
             let after =
                 if at_site { usize::from(site) % sites.len().max(1) } else { usize::from(site) % (sites.len() + 1) };
             let callee = usize::from(callee) % functions.len();
-            let point = CallPoint { function: caller as u32, block, after_sites: after as u32 };
+            let point = CallPoint { function: FunctionId::new(caller), block, after_sites: after as u32 };
             let taken = calls.iter().any(|c| c.at_site && c.point == point);
             // Nothing comes after a terminator, and calls that are certain to return don't recurse.
             let behind = !at_site && after == sites.len() && sites.last().is_some_and(|(_, s)| s.terminator);
@@ -100,7 +100,7 @@ fn with_calls(number: u32, mut function: Function, calls: &[Call]) -> (Function,
     for block in (0..function.blocks.len()).map(Block::new) {
         let sites: Vec<Facts> = function.sites_of(block).map(|(_, site)| site.clone()).collect();
         for after in 0..=sites.len() {
-            let point = CallPoint { function: number, block, after_sites: after as u32 };
+            let point = CallPoint { function: FunctionId(number), block, after_sites: after as u32 };
             let here = |at_site| calls.iter().filter(move |c| c.point == point && c.at_site == at_site);
             for call in here(false) {
                 all.push(Facts { block, callee: Callee::Indirect, ..Facts::default() });

@@ -7,6 +7,7 @@ use crate::link::job::{JobModule, JobSymbol, Resolution};
 use crate::link::prepared::Prepared;
 use crate::module::Module;
 use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::FunctionId;
 use cotree_core::unit::call_points;
 
 /// Modules of one link, in which only bitcode refers to anything but what begins with `seen`.
@@ -53,7 +54,7 @@ impl Link {
         let calls = functions.iter().zip(&points).filter(|(_, calls)| !calls.is_empty());
         calls
             .map(|(callee, calls)| {
-                let caller = |f: u32| &functions[f as usize].symbol;
+                let caller = |f: FunctionId| &functions[f.index()].symbol;
                 let callers = calls.iter().map(|c| format!(" {} {}+{}", caller(c.function), c.block, c.after_sites));
                 format!("{} <{}", callee.symbol, callers.collect::<String>())
             })

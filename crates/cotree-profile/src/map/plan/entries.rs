@@ -8,7 +8,7 @@ use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Callee, Linkage, ProgramMap};
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, FunctionId};
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,7 +33,7 @@ impl<'a> NamedCalls<'a> {
                         && function.untouched.is_none()
                         && !call.resume_marker
                     {
-                        let point = CallPoint { function: number, block: call.block, after_sites };
+                        let point = CallPoint { function: FunctionId(number), block: call.block, after_sites };
                         calls.by_name.entry(name).or_default().entry(first).or_default().push(point);
                     }
                 }
@@ -45,8 +45,8 @@ impl<'a> NamedCalls<'a> {
 
     /// The calls that should be those of a function, in order. No two functions are called by the same: a small file can't name
     /// the same calls again and again.
-    fn take(&mut self, function: u32) -> Vec<CallPoint> {
-        let Some(&(name, linkage, module)) = self.functions.get(function as usize) else { return Vec::new() };
+    fn take(&mut self, function: FunctionId) -> Vec<CallPoint> {
+        let Some(&(name, linkage, module)) = self.functions.get(function.index()) else { return Vec::new() };
         let Some(calls) = self.by_name.get_mut(name) else { return Vec::new() };
         match linkage {
             Linkage::Internal => calls.remove(&module).unwrap_or_default(),
@@ -61,16 +61,16 @@ pub(super) fn write(entries: &[DerivedEntry], program: &ProgramMap, w: &mut Writ
     }
     let mut named = NamedCalls::new(program);
     w.put(Stream::Entry, entries.len() as u64);
-    let mut last = 0;
+    let mut last = FunctionId(0);
     for entry in entries {
-        w.put_step(Stream::Entry, last, entry.function);
+        w.put_step(Stream::Entry, last.0, entry.function.0);
         last = entry.function;
         let rest = without(&entry.calls, &named.take(entry.function));
         let listed = rest.as_deref().unwrap_or(&entry.calls);
         w.put(Stream::Entry, (listed.len() as u64) << 1 | u64::from(rest.is_none()));
         let mut before = CallPoint { function: entry.function, block: Block(0), after_sites: 0 };
         for call in listed {
-            w.put_step(Stream::Caller, before.function, call.function);
+            w.put_step(Stream::Caller, before.function.0, call.function.0);
             w.put(Stream::CallBlock, u64::from(call.block.0));
             w.put(Stream::CallAfter, u64::from(call.after_sites));
             before = *call;
@@ -86,7 +86,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<Deriv
     let count = r.get_count(Stream::Entry, Stream::Entry)?;
     let mut entries: Vec<DerivedEntry> = Vec::with_capacity(count);
     for _ in 0..count {
-        let function = r.get_step(Stream::Entry, entries.last().map_or(0, |e| e.function))?;
+        let function = FunctionId(r.get_step(Stream::Entry, entries.last().map_or(0, |e| e.function.0))?);
         let number = r.get(Stream::Entry)?;
         let listed = usize::try_from(number >> 1).ok().filter(|&n| n <= r.left(Stream::Caller));
         let listed = listed.ok_or(MapError::Invalid("a count is larger than its stream"))?;
@@ -94,7 +94,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<Vec<Deriv
         let mut calls = if number & 1 == 0 { predicted } else { Vec::new() };
         let mut before = function;
         for _ in 0..listed {
-            before = r.get_step(Stream::Caller, before)?;
+            before = FunctionId(r.get_step(Stream::Caller, before.0)?);
             let block = Block(r.get_u32(Stream::CallBlock)?);
             calls.push(CallPoint { function: before, block, after_sites: r.get_u32(Stream::CallAfter)? });
         }

@@ -3,7 +3,7 @@
 use crate::binary::{BinaryMap, CodeFunction, CodeMap, ReturnPoint};
 use crate::map::plan;
 use cotree_core::facts::*;
-use cotree_core::ids::{Block, Counter, Edge, Site, Variable};
+use cotree_core::ids::{Block, Counter, Edge, FunctionId, Site, Variable};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
 use cotree_core::method::path::{self, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::{Family, METHODS, MethodPlan};
@@ -258,7 +258,8 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
         let complete = draw(2) == 0;
         for caller in (0..functions.len()).filter(|&f| measured(f)) {
             for block in (0..functions[caller].blocks.len()).map(Block::new) {
-                let point = |after: usize| CallPoint { function: caller as u32, block, after_sites: after as u32 };
+                let point =
+                    |after: usize| CallPoint { function: FunctionId::new(caller), block, after_sites: after as u32 };
                 let listed = functions[caller].calls.after_sites().filter(|(call, _)| call.block == block);
                 for (call, after) in listed {
                     let named = call.callee == Callee::Symbol(functions[function].symbol.clone());
@@ -272,7 +273,7 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
             }
         }
         calls.sort_unstable();
-        entries.push(DerivedEntry { function: function as u32, calls });
+        entries.push(DerivedEntry { function: FunctionId::new(function), calls });
     }
     entries
 }

@@ -121,7 +121,7 @@ impl Planned {
 
     /// The function's callers, if its entries follow from them.
     fn entry(&self, number: usize) -> Option<&DerivedEntry> {
-        self.plan.method.entries().iter().find(|entry| entry.function as usize == number)
+        self.plan.method.entries().iter().find(|entry| entry.function.index() == number)
     }
 }
 
@@ -132,7 +132,7 @@ fn write_callers(out: &mut String, program: &ProgramMap, entry: Option<&DerivedE
     writeln!(out, "  entries: derived from {} {sites}", calls.len())?;
     let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
     for CallPoint { function, block, .. } in calls {
-        let caller = functions[*function as usize];
+        let caller = functions[function.index()];
         let line = caller.blocks[block.index()].lines.first().map(|span| format!(" (line {})", span.at.line));
         writeln!(out, "    {block}{} of {}", line.unwrap_or_default(), caller.symbol)?;
     }
