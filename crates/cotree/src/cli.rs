@@ -42,6 +42,8 @@ enum Command {
     Nm(Passed),
     /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
     Ranlib(Passed),
+    /// Put tools' names of one word into a folder: cotree-cc, cotree-c++, cotree-ld, cotree-ar, cotree-nm, cotree-ranlib
+    InstallTools(commands::install_tools::InstallToolsArgs),
     /// Print the path of a CMake toolchain file with all of these: -DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"
     CmakeToolchain,
     /// Show a profile at a glance: totals, hot functions and loops, what never ran, what is not vouched for
@@ -117,6 +119,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
         Command::Nm(passed) => binutils::run("nm", passed.arguments)?,
         Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
+        Command::InstallTools(args) => done(commands::install_tools::run(&args))?,
         Command::CmakeToolchain => cmake_toolchain()?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,

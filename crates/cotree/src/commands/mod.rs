@@ -7,6 +7,7 @@ pub mod diff;
 pub mod dump;
 pub mod export;
 mod input;
+pub mod install_tools;
 pub mod instrument;
 pub mod merge;
 mod output;
