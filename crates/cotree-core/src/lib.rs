@@ -8,23 +8,21 @@
 //!
 //! From the ground up:
 //!
-//! - **What is given.** [`ids`], [`facts`] about the program, and per function its [graph](mod@cfg).
-//! - **Analyses.** [`dfs`], [`dominators`] and [`loops`]; [`heuristic`] and [`prediction`] guess from them, and from
-//!   [`hints`] that code gives, how often edges run, which is a [`weighting`]. All are (almost) linear and none recurses over the graph.
-//! - **Planning.** [`spanning`] chooses what to count, [`placement`] where to count it, [`seldom`] what may stand out of the way.
-//!   [`affine`] finds counts that the program itself keeps in loop variables, [`supergraph`] the functions whose entries
-//!   their callers have counted already.
-//! - **Methods.** [`method`] puts these together, and takes counts apart again by the law of flow.
-//!   [`method::path`] is a world of its own: it counts paths, from which blocks and edges follow.
+//! - **What is given.** [`ids`], [`facts`] about the program, and per function its [`graph`].
+//! - **Analyses.** [`graph`] has those of its shape, [`weight`] guesses from them, and from [`facts::hints`] that code gives, how
+//!   often edges run. All are (almost) linear and none recurses over the graph.
+//! - **Planning.** [`place`] chooses what to count and where, and what need not be counted since the program, or a caller, has
+//!   counted it already. [`probe`] is the language of the result.
+//! - **Methods.** [`method`] puts these together, and takes counts apart again: a room per family.
 //! - **Link units.** [`mod@unit`] plans functions together that are linked together.
-//! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs plans over walks of the graph.
+//! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs programs with their probes.
 //!
 //! ```
 //! use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, Function};
 //! use cotree_core::ids::{Block, Edge};
 //! use cotree_core::interpret::{self, From, Until, Walk};
 //! use cotree_core::method::counters::edge;
-//! use cotree_core::weighting::Weighting;
+//! use cotree_core::weight::weighting::Weighting;
 //!
 //! // while (b1: …) { b2 } b3
 //! let edge = |src, dst, kind| EdgeFacts { src: Block(src), dst: Block(dst), kind, successor: 0 };
@@ -54,32 +52,16 @@
 
 #![forbid(unsafe_code)]
 
-pub mod affine;
-pub mod cfg;
-pub mod dfs;
-pub mod dominators;
 pub mod facts;
-mod flow;
-pub mod forest;
-pub mod heuristic;
-pub mod hints;
+pub mod graph;
 pub mod ids;
 pub mod interpret;
-pub mod likelihood;
-pub mod loops;
 pub mod method;
-pub mod placement;
+pub mod place;
 pub mod plan;
-pub mod prediction;
 pub mod probe;
 pub mod profile;
-pub mod promotion;
-pub mod seldom;
-pub mod sese;
 pub mod slab;
-pub mod spanning;
 pub mod statistics;
-pub mod supergraph;
-pub mod union_find;
 pub mod unit;
-pub mod weighting;
+pub mod weight;

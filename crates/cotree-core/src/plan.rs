@@ -52,7 +52,7 @@ impl<'a> From<&'a CounterPlan> for FunctionPlan<'a> {
 }
 
 /// An edge that runs so many times for each time that another one does: the backedge of a loop that always goes around
-/// equally often, and the edge by which that loop is left ([`crate::affine::fixed`]).
+/// equally often, and the edge by which that loop is left ([`crate::place::affine::fixed`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedEdge {
     /// The edge that needs no counter.

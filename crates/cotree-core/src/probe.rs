@@ -32,7 +32,7 @@ pub enum Place {
 /// that the probes of two methods in one function never meet in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reg {
-    /// What a counter has counted since its loop was entered ([`crate::promotion`]), by its place among the promoted ones.
+    /// What a counter has counted since its loop was entered ([`crate::place::promotion`]), by its place among the promoted ones.
     Promoted(u32),
     /// The sum along the path under way ([`crate::method::path`]).
     PathSum,
@@ -164,7 +164,7 @@ impl Probe {
 }
 
 /// Where a loop is left, `(value − value at entry − offset) / step + plus` is how often the loop has done what its
-/// affine variable counts (Frenot & Pereira 2024, §3.1; [`crate::affine`]). The division leaves no remainder; up to it
+/// affine variable counts (Frenot & Pereira 2024, §3.1; [`crate::place::affine`]). The division leaves no remainder; up to it
 /// all is reckoned in the variable's own width, after it in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Closing {

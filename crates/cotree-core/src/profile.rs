@@ -33,7 +33,7 @@ pub enum Flaw {
     /// The counts wrapped or were otherwise reported damaged.
     Damaged,
     /// Activations ended, or were observed, where they could not be accounted for, and loops of the function are counted
-    /// by their own variables ([`crate::affine`]) or in registers ([`crate::promotion`]): what a loop that was under way
+    /// by their own variables ([`crate::place::affine`]) or in registers ([`crate::place::promotion`]): what a loop that was under way
     /// had counted by then is missing.
     LoopsUnderWay,
 }

@@ -5,14 +5,14 @@
 //! have been needed" (§6.1). With the static heuristic for the first and a profile for the second this gives
 //! *Heuristic-Max* and *Heuristic-Min* of Graph 4, with a profile for both *Exact-Max* and *Exact-Min*.
 
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::method::counters::{block, edge, vertex, vertex_edge};
-use crate::placement::add_block_counter;
+use crate::place::placement::add_block_counter;
+use crate::place::spanning::Extreme;
 use crate::plan::{CounterPlan, Measure};
 use crate::probe::Place;
-use crate::spanning::Extreme;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 

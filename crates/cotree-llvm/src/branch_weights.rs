@@ -3,7 +3,7 @@
 //! of counters for as likely as what they lead to: in zstd and in bzip2's decoder it moved values about in the hottest loops, for the
 //! sake of counters that hardly ever ran (+7 and +21 % instructions by placement alone, with branch weights −1 and +5 %).
 //!
-//! Without counts of an earlier run some branches get weights all the same: [`cotree_core::seldom`].
+//! Without counts of an earlier run some branches get weights all the same: [`cotree_core::place::cold_blocks`].
 
 use crate::extract::{Extracted, FunctionIr};
 use crate::ir;
@@ -11,8 +11,8 @@ use crate::lower::Layer;
 use crate::module::Module;
 use cotree_core::facts::{EdgeFacts, Function};
 use cotree_core::ids::Edge;
-use cotree_core::seldom;
-use cotree_core::weighting::Weighting;
+use cotree_core::place::cold_blocks;
+use cotree_core::weight::weighting::Weighting;
 use cotree_profile::weights::Weights;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ pub(crate) fn set_for_seldom_counters(module: &Module, extracted: &Extracted, la
     for (((function, handles), hints), layers) in functions {
         let Some(own) = layers.first().filter(|_| function.untouched.is_none()) else { continue };
         let Ok(cfg) = function.cfg() else { continue };
-        for edge in seldom::seldom(function, &cfg, hints, own.plan) {
+        for edge in cold_blocks::edges_to_cold_counters(function, &cfg, hints, own.plan) {
             let facts = &function.edges[edge.index()];
             let mut weights = [SELDOM[1]; 2];
             weights[facts.successor as usize] = SELDOM[0];
@@ -96,7 +96,7 @@ mod tests {
     use crate::extract::{Selection, extract};
     use crate::lower::MethodPart;
     use cotree_core::facts::EdgeKind;
-    use cotree_core::placement::{Placement, add_counter};
+    use cotree_core::place::placement::{Placement, add_counter};
     use cotree_core::plan::{CounterPlan, Measure};
     use cotree_core::probe::Place;
 

@@ -7,7 +7,7 @@ use cotree_core::method::counters::CounterMethod;
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
 use cotree_core::method::{Family, Method};
-use cotree_core::spanning::Extreme;
+use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
 use std::path::PathBuf;
 

@@ -4,8 +4,8 @@
 //! activation abandoned there (`exit`, `longjmp` over it, an exception) is missing from the rest, and each that came to
 //! life there (the second return of `setjmp`) is added.
 
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::profile::FunctionProfile;
 

@@ -6,10 +6,10 @@
 
 use crate::flow::Flow;
 use crate::unit::{Unit, UnitFunction};
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
-use cotree_core::dominators::Dominators;
 use cotree_core::facts::{Function, InstructionCounts, Linkage, Position, Untouched};
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::Block;
 use cotree_core::profile::Flaw;
 use std::collections::{BTreeSet, HashMap};

@@ -4,10 +4,10 @@
 //! exact edge counts both are plain sums, no matter how often the loop body leaves early.
 
 use crate::flow::Flow;
-use cotree_core::dfs::Dfs;
 use cotree_core::facts::{Inlined, Position};
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::Block;
-use cotree_core::loops::LoopForest;
 
 /// One loop and how it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]

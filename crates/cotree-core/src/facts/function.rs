@@ -1,7 +1,7 @@
 //! One function: how it is seen, why it may not be measured, and its graph.
 
 use super::{BlockFacts, Call, Calls, EdgeFacts, Inlined, LineSpan, Position};
-use crate::cfg::{Cfg, CfgError};
+use crate::graph::cfg::{Cfg, CfgError};
 use crate::ids::{Block, CallId, Edge, Site};
 use serde::{Deserialize, Serialize};
 

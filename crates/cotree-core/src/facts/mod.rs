@@ -9,6 +9,7 @@ mod blocks;
 mod calls;
 mod edges;
 mod function;
+pub mod hints;
 mod program;
 
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan};

@@ -1,8 +1,8 @@
 //! Functions, prepared to be run: their calls by block, their probes by place.
 
 use super::variables::Variables;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
 use crate::plan::FunctionPlan;
 use crate::probe::{Place, Probe};

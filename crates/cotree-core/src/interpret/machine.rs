@@ -3,10 +3,10 @@
 use super::process::Process;
 use super::state::Registers;
 use super::walk::{FUNCTION, THREAD, Walk, WalkError};
-use crate::affine::AffineVariable;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::Table;
+use crate::place::affine::AffineVariable;
 use crate::plan::FunctionPlan;
 use std::collections::BTreeMap;
 

@@ -13,10 +13,10 @@ use super::execute::{Stack, no_truth};
 use super::state::{Counts, Registers, ThreadState};
 use super::truth::Truth;
 use super::variables::Variables;
-use crate::affine::AffineVariable;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge, FunctionId, Site};
+use crate::place::affine::AffineVariable;
 use crate::plan::FunctionPlan;
 use std::ops::Range;
 

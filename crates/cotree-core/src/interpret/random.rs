@@ -1,8 +1,8 @@
 //! Random runs: from a source of numbers, a script of something that a program could do.
 
 use super::process::{Action, Position, Process, Thread};
-use crate::cfg::Cfg;
 use crate::facts::EdgeKind;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge, FunctionId};
 use std::collections::VecDeque;
 

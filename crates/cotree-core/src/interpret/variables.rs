@@ -1,10 +1,10 @@
 //! Affine variables of an activation: what they are now, and what they were when their loops were entered.
 
-use crate::affine::{AffineVariable, Quotient, mask};
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge};
-use crate::loops::LoopForest;
+use crate::place::affine::{AffineVariable, Quotient, mask};
 use crate::probe::{Closing, Probe};
 use std::collections::BTreeMap;
 

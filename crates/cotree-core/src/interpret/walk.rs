@@ -2,8 +2,8 @@
 
 use super::process::{Action, ActionError, Process, Thread};
 use super::state::Registers;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge, FunctionId, Site};
 use crate::profile::{EarlyExits, FunctionProfile};
 

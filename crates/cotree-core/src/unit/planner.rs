@@ -1,14 +1,14 @@
 //! What a unit is planned from: the facts of its functions, and what the user chose.
 
-use crate::affine::AffineVariable;
-use crate::cfg::{Cfg, CfgError};
+use crate::facts::hints::Hints;
 use crate::facts::{Function, Module, ProgramMap};
-use crate::hints::Hints;
+use crate::graph::cfg::{Cfg, CfgError};
 use crate::method::path::windows::Room;
 use crate::method::path::{PathError, PathOptions};
+use crate::place::affine::AffineVariable;
+use crate::place::spanning::Extreme;
 use crate::profile::FunctionProfile;
-use crate::spanning::Extreme;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 use rayon::prelude::*;
 
 /// What is known of a unit before it is planned. Lists have an entry per function, in unit order; an empty list says nothing of

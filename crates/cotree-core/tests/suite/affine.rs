@@ -2,18 +2,18 @@
 
 use crate::mixed;
 use crate::random;
-use cotree_core::affine::region::LoopRegion;
-use cotree_core::affine::{AffineVariable, Refusal, Trades};
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
 use cotree_core::facts::{Calls, EdgeKind, Function};
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge, Loop};
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
-use cotree_core::loops::LoopForest;
 use cotree_core::method::counters::{CounterMethod, edge, recover};
+use cotree_core::place::affine::region::LoopRegion;
+use cotree_core::place::affine::{AffineVariable, Refusal, Trades};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// What a random variable is made from: a loop, an edge of it, a step, potentials, a width, noise, whether anything is

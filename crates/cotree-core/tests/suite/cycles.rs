@@ -1,10 +1,10 @@
 //! Spanning trees and cycles, against brute force over all subsets and all simple cycles of small graphs.
 
-use cotree_core::cfg::Cfg;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::counters::vertex_edge::{counted, determines_blocks};
-use cotree_core::spanning::{Claim, Extreme, SpanningTree};
-use cotree_core::weighting::Weighting;
+use cotree_core::place::spanning::{Claim, Extreme, SpanningTree};
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ fn cycle_blocks(cfg: &Cfg, edges: &[Edge]) -> BTreeSet<Block> {
 }
 
 fn is_forest(cfg: &Cfg, edges: &[Edge]) -> bool {
-    let mut sets = cotree_core::union_find::UnionFind::new(cfg.block_count());
+    let mut sets = cotree_core::graph::union_find::UnionFind::new(cfg.block_count());
     edges.iter().all(|&e| sets.union(cfg.src(e).index(), cfg.dst(e).index()))
 }
 

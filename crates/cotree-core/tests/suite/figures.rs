@@ -1,18 +1,18 @@
 //! The worked figures of Ball & Larus 1994 that belong to profiling.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Until, Walk, observe, run};
 use cotree_core::method::counters::vertex_edge::determines_blocks;
 use cotree_core::method::counters::{CounterError, CounterMethod, edge, plan, recover, vertex_edge};
-use cotree_core::placement::{Placer, add_block_counter, add_counter};
+use cotree_core::place::placement::{Placer, add_block_counter, add_counter};
+use cotree_core::place::spanning::Extreme;
 use cotree_core::plan::CounterPlan;
 use cotree_core::profile::{EarlyExits, Flaw};
-use cotree_core::spanning::Extreme;
 use cotree_core::statistics::PlanStatistics;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 
 /// A graph with named blocks; the first is the entry, `EXIT` is EXIT. Weights follow the edges, EXIT→entry last.
 struct Figure {

@@ -1,8 +1,8 @@
 //! The interpreter itself: the order of probes, registers, tables, traces, and what is no walk.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Counter, Edge, Site, Table};
 use cotree_core::interpret::{From, Machine, Until, Walk, WalkError, observe};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};

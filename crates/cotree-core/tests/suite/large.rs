@@ -3,15 +3,15 @@
 //! `cargo test --release -p cotree-core --test suite large -- --nocapture` shows how long each step takes.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::{Dfs, Direction};
-use cotree_core::dominators::Dominators;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::{Dfs, Direction};
+use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Until, Walk, observe, run};
 use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::statistics::PlanStatistics;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use std::time::{Duration, Instant};
 
 const BLOCKS: usize = 200_000;

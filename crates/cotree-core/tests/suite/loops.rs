@@ -1,10 +1,10 @@
 //! Loops against their definition, block by block.
 
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
-use cotree_core::dominators::Dominators;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::dominators::Dominators;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge, Loop};
-use cotree_core::loops::LoopForest;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,7 @@
 //! The tests of this crate, one program: each links all below it, and linking is what takes long.
 
 mod affine;
+mod cold_blocks;
 mod cycles;
 mod figures;
 mod interpreter;
@@ -22,7 +23,6 @@ mod programs;
 mod promotion;
 mod random;
 mod refusal;
-mod seldom;
 mod sese;
 mod statistics;
 mod structured;

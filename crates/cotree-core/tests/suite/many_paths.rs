@@ -3,14 +3,14 @@
 //! `cargo test --release -p cotree-core --test suite many_paths -- --nocapture` shows how long planning takes.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::Edge;
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{self, MOST_PATHS, PathOptions, PathPlan};
 use cotree_core::probe::{Place, Probe};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use std::time::Instant;
 
 fn case(blocks: usize, edges: &[(usize, usize, bool)]) -> (Function, Cfg) {

@@ -1,17 +1,17 @@
 //! Every method against brute-force truth: `recover(plan, run(plan, walks)) == observe(walks)` on random graphs.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Counter, Edge};
 use cotree_core::interpret::{Walk, observe, run};
 use cotree_core::method::counters::{CounterMethod, edge, plan, recover};
-use cotree_core::placement::Placer;
+use cotree_core::place::placement::Placer;
+use cotree_core::place::spanning::Extreme;
 use cotree_core::plan::{CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::profile::FunctionProfile;
-use cotree_core::spanning::Extreme;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// A function, its graph, walks over it, and a weighting out of nowhere.

@@ -9,7 +9,7 @@ use cotree_core::method::path::{
     UnitPathPlan, Window,
 };
 use cotree_core::unit::UnitPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 
 /// A chain of so many diamonds: 2^n paths.
 fn diamonds(count: usize) -> (Function, PathPlan) {

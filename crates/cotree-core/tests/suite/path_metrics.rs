@@ -1,15 +1,15 @@
 //! Metrics along paths against what the walks themselves add up to.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Until, Walk};
 use cotree_core::method::path::graph::Role;
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{self, AtCalls, PathMetric, PathOptions, PathPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

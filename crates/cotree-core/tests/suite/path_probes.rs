@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::ids::Block;
 use cotree_core::method::path::{self, AtCalls, PathOptions, PathPlan};
 use cotree_core::probe::{Place, Probe, Reg};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use std::fmt::Write;
 
 fn name(block: Block) -> char {

@@ -1,14 +1,14 @@
 //! Path plans and tables come from files: whatever they say, recovery answers with an error or a flaw.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, Cuts, PathError, PathKey, PathOptions, PathPlan, recover, without_registers,
 };
 use cotree_core::profile::{EarlyExits, Flaw};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// A→B, B→B, B→C, B→D, C→B, D→EXIT with a call in C and in D.

@@ -1,8 +1,8 @@
 //! Path profiling against enumeration and against brute-force truth.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method::path::graph::{PathGraph, Role};
@@ -13,7 +13,7 @@ use cotree_core::method::path::{
 use cotree_core::plan::Measure;
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_core::profile::Flaw;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,14 @@
 //! Where counters go: one case per rule, and what the recovered counts owe to it.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Counter, Edge};
 use cotree_core::method::counters::{CounterMethod, plan};
-use cotree_core::placement::{Placement, Placer};
+use cotree_core::place::placement::{Placement, Placer};
 use cotree_core::plan::Measure;
 use cotree_core::probe::{Place, Probe};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 
 fn case(blocks: usize, edges: &[(usize, usize, bool)], sites: &[(usize, bool)]) -> (Function, Cfg) {
     let function = random::function(blocks, edges, sites);

@@ -1,17 +1,17 @@
 //! Branch prediction: each rule by itself, together, and plans that stay exact whatever is predicted.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
+use cotree_core::facts::hints::{Branch, Hints, Test};
 use cotree_core::facts::{EdgeKind, Function};
-use cotree_core::hints::{Branch, Hints, Test};
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{self, observe};
-use cotree_core::likelihood::UNLIKELY;
-use cotree_core::loops::LoopForest;
 use cotree_core::method::counters::{CounterMethod, plan, recover};
-use cotree_core::prediction;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::likelihood::UNLIKELY;
+use cotree_core::weight::prediction;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// 0→1, 0→2, 1→2, 2→EXIT: an `if` without an `else`.

@@ -9,7 +9,7 @@ use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::method::path::{self, Abandoned, PathMethod, PathOptions, PathPlan};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 
 use crate::random;
 use Action::{EndThread, Enter, Exit, Fork, Take};
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, Site, Table};
 use cotree_core::interpret::{Action, ActionError, Activation, Outcome, Process, Step, Thread};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};

@@ -2,18 +2,18 @@
 
 use crate::mixed;
 use crate::random;
-use cotree_core::affine::AffineVariable;
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
 use cotree_core::facts::{EdgeKind, Function};
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Walk, observe};
-use cotree_core::loops::LoopForest;
 use cotree_core::method::counters::{CounterMethod, edge, recover};
+use cotree_core::place::affine::AffineVariable;
+use cotree_core::place::promotion::{promote, promotes};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
-use cotree_core::promotion::{promote, promotes};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! Plans, counts and early exits come from files: whatever they hold, recovery answers and does not panic.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Function, Untouched};
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::counters::{CounterError, CounterMethod, plan, recover};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::profile::{EarlyExits, Flaw};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// 0→1, 0→EXIT, 1→EXIT, with a call in 1.

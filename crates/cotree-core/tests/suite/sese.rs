@@ -1,9 +1,9 @@
 //! Cycle equivalence against its definition, edge by edge.
 
 use crate::structured;
-use cotree_core::cfg::Cfg;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::sese::CycleEquivalence;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::sese::CycleEquivalence;
 use proptest::prelude::*;
 
 fn cfg(blocks: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Cfg {

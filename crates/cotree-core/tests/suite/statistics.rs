@@ -3,7 +3,7 @@
 use crate::random;
 use cotree_core::facts::{Function, Untouched};
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 
 /// `while (0→1; 1→2, 1→5) { if (2→3, 2→4) {3→4}; 4→1 } 5→EXIT`: the edge 2→4 is critical.
 fn example() -> Function {

@@ -2,16 +2,16 @@
 
 use crate::programs::{Life, Program, programs};
 use crate::random;
-use cotree_core::affine::Trades;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::interpret::FunctionTruth;
 use cotree_core::method::counters::entries::{Measured, Recovered, recover};
 use cotree_core::method::counters::{CounterError, edge};
+use cotree_core::place::affine::Trades;
+use cotree_core::place::supergraph::{Candidate, choose};
 use cotree_core::plan::{CallPoint, CounterKey, CounterPlan, DerivedEntry, Measure};
 use cotree_core::profile::{EarlyExits, FunctionProfile};
-use cotree_core::supergraph::{Candidate, choose};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// Plans a program: the plans, and the functions without counters for their entries.

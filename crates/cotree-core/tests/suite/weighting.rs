@@ -2,14 +2,14 @@
 
 use crate::random;
 use crate::structured;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::{EdgeKind, Function};
-use cotree_core::heuristic::LOOP_MULTIPLIER;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::observe;
-use cotree_core::likelihood::{UNLIKELY, likelihoods};
 use cotree_core::profile::FunctionProfile;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::heuristic::LOOP_MULTIPLIER;
+use cotree_core::weight::likelihood::{UNLIKELY, likelihoods};
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 fn cfg(blocks: u32, edges: &[(u32, u32)]) -> Cfg {

@@ -1,10 +1,10 @@
-//! Hints at which way branches go ([`cotree_core::hints`]): what is compared, the weights that the compiler had, which constants
+//! Hints at which way branches go ([`cotree_core::facts::hints`]): what is compared, the weights that the compiler had, which constants
 //! are returned.
 
 use crate::ir::{self, Instruction, MetadataKind, Phi, Value};
 use crate::module::Module;
 use cotree_core::facts::EdgeFacts;
-use cotree_core::hints::{Branch, Hints, Test};
+use cotree_core::facts::hints::{Branch, Hints, Test};
 use cotree_core::ids::{Block, Edge};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 

@@ -7,8 +7,8 @@ use crate::extract::{self, Extracted};
 use crate::module::Module;
 use crate::options::Options;
 use crate::{ffi, lower};
-use cotree_core::affine::AffineVariable;
-use cotree_core::hints::Hints;
+use cotree_core::facts::hints::Hints;
+use cotree_core::place::affine::AffineVariable;
 use rayon::prelude::*;
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
 //! Affine variables instead of counters: what a loop's variable has counted is added where the loop is left
-//! ([`cotree_core::affine`]).
+//! ([`cotree_core::place::affine`]).
 //!
 //! `counter += (value here − value at entry) / step + plus`. Where the loop is entered nothing is done, but that an
 //! initial value which may be undefined is frozen: an undefined value may be another one at each use. Of a value that is shifted
@@ -9,8 +9,8 @@ use super::code::Code;
 use crate::error::Error;
 use crate::extract::affine::{Reading, Value as Variable};
 use crate::ir::{At, Block, Value};
-use cotree_core::affine::Quotient;
 use cotree_core::ids::{self, Edge};
+use cotree_core::place::affine::Quotient;
 use cotree_core::probe::Closing;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -138,7 +138,7 @@ fn counted<'m>(code: &Code<'_, 'm>, closing: Closing, bits: u32, [present, entry
     } else {
         (present, entry, closing.offset.wrapping_neg())
     };
-    let constant = |n: u64| present.ty().constant(n & cotree_core::affine::mask(bits));
+    let constant = |n: u64| present.ty().constant(n & cotree_core::place::affine::mask(bits));
     let mut amount = builder.sub(from, less);
     if offset != 0 {
         amount = builder.add(amount, constant(offset.cast_unsigned()));

@@ -3,15 +3,15 @@
 mod shifts;
 mod steady;
 
-use cotree_core::affine::{Refusal, Trades};
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
 use cotree_core::facts::Function;
-use cotree_core::loops::LoopForest;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::method::counters::edge;
+use cotree_core::place::affine::{Refusal, Trades};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::Module;
 use cotree_llvm::extract::{Extracted, Selection, extract, find_affine};
 use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};

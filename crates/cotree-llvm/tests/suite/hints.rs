@@ -1,6 +1,6 @@
 //! Hints at which way branches go, read from bitcode.
 
-use cotree_core::hints::{Hints, Test};
+use cotree_core::facts::hints::{Hints, Test};
 use cotree_llvm::Module;
 use cotree_llvm::extract::{Selection, extract};
 

@@ -1,11 +1,11 @@
 //! Every kind of terminator and edge: its facts, and probes on all of it that leave a valid module.
 
-use cotree_core::affine::Trades;
 use cotree_core::facts::{Call, Callee, Doubt, Function, Untouched};
 use cotree_core::ids::{CallId, Site};
 use cotree_core::method::counters::{self, CounterMethod, edge};
+use cotree_core::place::affine::Trades;
 use cotree_core::plan::FunctionPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::emit::{Level, Target, compile};
 use cotree_llvm::extract::{Selection, extract};
 use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};

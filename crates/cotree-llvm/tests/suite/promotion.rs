@@ -1,9 +1,9 @@
 //! Counters in registers in IR: variables that the optimiser promotes, and one addition where the loop is left.
 
 use cotree_core::method::counters::edge;
+use cotree_core::place::promotion::promote;
 use cotree_core::plan::CounterPlan;
-use cotree_core::promotion::promote;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::Module;
 use cotree_llvm::extract::{Selection, extract};
 use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};

@@ -1,13 +1,13 @@
 //! Units in which the entries of some functions follow from their callers: `main` counts `work`, which counts `leaf`.
 
 use crate::unit::{MAIN_AT, Raw, Truth, UNIT, binary, counters, map};
-use cotree_core::affine::Trades;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::method::counters::edge;
 use cotree_core::method::{Method, MethodPlan};
+use cotree_core::place::affine::Trades;
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use cotree_core::profile::Flaw;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, encode};
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::ProfileFile;

@@ -13,7 +13,7 @@ use cotree_core::method::path::{
 use cotree_core::probe::Reg;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::UnitPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, encode};
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{Kind, ProfileFile};

@@ -2,8 +2,8 @@
 //! the interpreter and recovered from what the probes counted.
 
 use crate::sample::{Builder, Sample, sample};
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Machine, Until, Walk};
 use cotree_core::method::MethodPlan;
@@ -12,7 +12,7 @@ use cotree_core::method::path::{
 };
 use cotree_core::probe::Reg;
 use cotree_core::unit::UnitPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_profile::method::MethodProfile;
 use cotree_report::method::path::{PathUnit, cover, json, predict, spectrum, text, totals};
 use cotree_report::names::Names;

@@ -1,10 +1,10 @@
 //! Affine variables in compiled programs: the papers' own, and loops that are interrupted. (Random ones are in `random.rs`.)
 
 use crate::project::{Project, succeed};
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
 use cotree_core::facts::Function;
-use cotree_core::loops::LoopForest;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::Place;
 use cotree_profile::binary::BinaryFile;

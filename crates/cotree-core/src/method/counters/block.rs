@@ -6,9 +6,9 @@
 
 use super::error::CounterError;
 use super::readings::Readings;
-use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::placement::{Placer, add_block_counter, add_counter};
+use crate::graph::cfg::Cfg;
+use crate::place::placement::{Placer, add_block_counter, add_counter};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
 

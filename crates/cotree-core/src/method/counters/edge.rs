@@ -6,16 +6,16 @@
 
 use super::error::CounterError;
 use super::readings::Readings;
-use crate::affine::{AffineVariable, Trades};
-use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::flow;
+use crate::graph::cfg::Cfg;
+use crate::graph::flow;
 use crate::ids::{Block, Edge};
-use crate::placement::{Placer, add_block_counter, add_counter};
+use crate::place::affine::{AffineVariable, Trades};
+use crate::place::placement::{Placer, add_block_counter, add_counter};
+use crate::place::spanning::{Claim, Extreme, SpanningTree};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
-use crate::spanning::{Claim, Extreme, SpanningTree};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// Puts a counter on each chord of the maximum spanning tree.
 #[must_use]
@@ -186,7 +186,7 @@ fn recover_from(
     Ok(profile(cfg, &readings, balanced, true, early))
 }
 
-/// The flows of the backedges that are so many times those of other edges ([`crate::affine::fixed`]).
+/// The flows of the backedges that are so many times those of other edges ([`crate::place::affine::fixed`]).
 fn fix(cfg: &Cfg, key: &CounterKey, readings: &mut Readings) -> Result<(), CounterError> {
     for loops in key.fixed.chunk_by(|a, b| a.depth == b.depth) {
         let mut trial = readings.edges.clone();

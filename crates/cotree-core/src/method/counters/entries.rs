@@ -1,5 +1,5 @@
 //! Edge profiles of a whole link unit, where the entries of some functions follow from their callers
-//! ([`crate::supergraph`]).
+//! ([`crate::place::supergraph`]).
 //!
 //! A call point runs as often as its block is entered, less the activations that were abandoned at call sites of the block
 //! before it (and plus those that came to life there: after the second return of `setjmp` the block goes on). A function
@@ -8,12 +8,12 @@
 
 use super::edge;
 use super::error::CounterError;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::FunctionId;
+use crate::place::supergraph::executions;
 use crate::plan::{CallPoint, CounterKey, DerivedEntry};
 use crate::profile::{EarlyExits, FunctionProfile};
-use crate::supergraph::executions;
 
 /// One function with what was measured.
 #[derive(Clone, Copy, Debug)]

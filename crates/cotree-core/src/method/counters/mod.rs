@@ -15,11 +15,11 @@ pub mod vertex_edge;
 
 pub use error::CounterError;
 
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::plan::{CounterKey, CounterPlan, DerivedEntry};
 use crate::profile::{EarlyExits, FunctionProfile};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// A method of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ pub struct UnitCounterPlan {
     pub method: CounterMethod,
     /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have no counters.
     pub functions: Vec<CounterPlan>,
-    /// The functions whose entries follow from their callers' counts ([`crate::supergraph`]), by rising number. Only the
+    /// The functions whose entries follow from their callers' counts ([`crate::place::supergraph`]), by rising number. Only the
     /// edge method has any.
     pub entries: Vec<DerivedEntry>,
 }

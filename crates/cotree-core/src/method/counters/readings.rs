@@ -1,8 +1,8 @@
 //! What the counters of a run say about edges and blocks, before any law of flow is applied.
 
 use super::error::CounterError;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::plan::{CounterKey, FixedEdge, Measure};
 use crate::profile::EarlyExits;
 

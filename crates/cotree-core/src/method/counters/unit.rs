@@ -1,13 +1,13 @@
 //! Counters of a whole link unit. Edge profiles need fewer of them where the entries of a function follow from its callers
-//! ([`crate::supergraph`]).
+//! ([`crate::place::supergraph`]).
 
 use super::{CounterMethod, UnitCounterPlan, block, edge, vertex, vertex_edge};
-use crate::affine::Trades;
-use crate::placement::Placer;
+use crate::place::affine::Trades;
+use crate::place::placement::Placer;
+use crate::place::promotion;
+use crate::place::spanning::Extreme;
+use crate::place::supergraph::{self, Candidate};
 use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
-use crate::promotion;
-use crate::spanning::Extreme;
-use crate::supergraph::{self, Candidate};
 use crate::unit::{FunctionGraph, PlanError, Planner, call_points};
 
 /// Plans the counters of all functions.

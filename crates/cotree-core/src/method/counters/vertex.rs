@@ -13,15 +13,15 @@
 
 use super::error::CounterError;
 use super::readings::Readings;
-use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::flow;
+use crate::graph::cfg::Cfg;
+use crate::graph::flow;
+use crate::graph::union_find::UnionFind;
 use crate::ids::{Block, Edge};
-use crate::placement::{Placer, add_block_counter, add_counter};
+use crate::place::placement::{Placer, add_block_counter, add_counter};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
-use crate::union_find::UnionFind;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// The quotient graph: per block (EXIT included) the classes of its in-edges and of its out-edges.
 struct Quotient {

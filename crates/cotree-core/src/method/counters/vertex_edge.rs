@@ -21,16 +21,16 @@ use super::edge;
 use super::error::CounterError;
 use super::readings::Readings;
 use super::vertex::split_sides;
-use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::flow;
+use crate::graph::cfg::Cfg;
+use crate::graph::flow;
+use crate::graph::union_find::UnionFind;
 use crate::ids::Edge;
-use crate::placement::Placer;
+use crate::place::placement::Placer;
+use crate::place::spanning::{Extreme, SpanningTree};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
-use crate::spanning::{Extreme, SpanningTree};
-use crate::union_find::UnionFind;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// Counts the chords of the maximum spanning tree, save those whose fundamental cycle is pipeless.
 #[must_use]

@@ -8,8 +8,8 @@
 
 use super::graph::{Node, PathGraph, Role, Sight};
 use super::types::Arc;
-use crate::cfg::Cfg;
-use crate::weighting::Weighting;
+use crate::graph::cfg::Cfg;
+use crate::weight::weighting::Weighting;
 
 /// In larger graphs it would take too long.
 pub(super) const MOST_ARCS: usize = 1 << 16;

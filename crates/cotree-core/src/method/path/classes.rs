@@ -6,12 +6,12 @@
 //! has no cycle. Its targets are cut blocks, so paths tell which branch went where. (Pairs of branch and target that the
 //! program does not have get numbers, too.)
 
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::graph::union_find::UnionFind;
 use crate::ids::{Block, Edge};
-use crate::placement::Placer;
+use crate::place::placement::Placer;
 use crate::probe::Place;
-use crate::union_find::UnionFind;
 
 /// What can be done with an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

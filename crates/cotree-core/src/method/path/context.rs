@@ -21,11 +21,11 @@ use super::graph::{PathGraph, Role};
 use super::increments::Increments;
 use super::numbering::Numbering;
 use super::types::Cuts;
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge};
-use crate::loops::LoopForest;
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
 /// The cuts that any numbering with context needs.

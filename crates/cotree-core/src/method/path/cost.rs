@@ -3,10 +3,10 @@
 use super::classes::EdgeClasses;
 use super::types::{Cuts, PATH_TABLE, PathKey, PathPlan, Window};
 use super::{context, cuts};
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::probe::{Place, PlacedProbe, Probe};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 

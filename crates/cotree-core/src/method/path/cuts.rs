@@ -21,11 +21,11 @@
 use super::classes::{Class, EdgeClasses};
 use super::graph::{PathGraph, Role, entered, left};
 use super::types::{Cuts, MOST_PATHS};
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
 use crate::ids::{Block, Edge};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// How many paths functions with more than [`MOST_PATHS`] may be left with, unless the user says how many there may be.
 pub const ONCE_CUT: u64 = 1 << 19;

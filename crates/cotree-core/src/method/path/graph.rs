@@ -15,8 +15,8 @@
 
 use super::classes::{Class, EdgeClasses};
 use super::types::{Arc, Cuts};
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
 
 /// What an edge of the path graph stands for.

@@ -21,13 +21,13 @@ use super::graph::{PathGraph, Role};
 use super::numbering::Numbering;
 use super::shift::{FAR_BEGIN, Price, Shift};
 use super::types::Arc;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::graph::union_find::UnionFind;
 use crate::ids::Block;
-use crate::placement::Placer;
+use crate::place::placement::Placer;
 use crate::probe::Place;
-use crate::union_find::UnionFind;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// What the register does on each arc.
 #[derive(Clone, Debug)]

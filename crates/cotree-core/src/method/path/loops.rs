@@ -1,14 +1,14 @@
-//! Loops of a single block, which are no part of paths, counted by their own variables ([`crate::affine`]) where that is
+//! Loops of a single block, which are no part of paths, counted by their own variables ([`crate::place::affine`]) where that is
 //! cheaper than a counter.
 
 use super::types::PathPlan;
-use crate::affine::{AffineVariable, Trades};
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::Counter;
+use crate::place::affine::{AffineVariable, Trades};
 use crate::plan::Measure;
 use crate::probe::Probe;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// Functions of more blocks keep their counters: with a path register there, one value more to keep while a loop runs costs more
 /// than the counter in loops that copy some bytes: zstd's decoder of sequences (102 blocks) takes 5 % more instructions.

@@ -64,10 +64,10 @@ pub use types::{
     PathPlan, UnitPathPlan, Window,
 };
 
-use crate::cfg::Cfg;
 use crate::facts::Function;
-use crate::hints::Hints;
-use crate::weighting::Weighting;
+use crate::facts::hints::Hints;
+use crate::graph::cfg::Cfg;
+use crate::weight::weighting::Weighting;
 use classes::EdgeClasses;
 use increments::Increments;
 use numbering::Numbering;

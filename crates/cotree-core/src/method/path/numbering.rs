@@ -22,8 +22,8 @@ use super::error::PathError;
 use super::graph::{Node, PathGraph, Role, Sight, left};
 use super::profile::{Path, PathStart};
 use super::types::{Arc, Cuts, MOST_PATHS};
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
 
 /// The paths of one function under given cuts, numbered.

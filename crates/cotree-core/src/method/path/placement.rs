@@ -25,13 +25,13 @@ use super::increments::Increments;
 use super::numbering::Numbering;
 use super::types::{Arc, AtCalls, PathOptions, Window};
 use super::windows::Windows;
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge, Table};
-use crate::placement::{Placer, add_counter};
+use crate::place::placement::{Placer, add_counter};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// What is done on an arc, or at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

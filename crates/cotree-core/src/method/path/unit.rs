@@ -2,7 +2,7 @@
 
 use super::windows;
 use super::{PathCost, PathMethod, PathOptions, PathPlan, UnitPathPlan, Window, loops, plan_as};
-use crate::affine::LARGE;
+use crate::place::affine::LARGE;
 use crate::unit::{FunctionGraph, Guess, PlanError, Planner};
 use rayon::prelude::*;
 

@@ -2,8 +2,8 @@
 //! jump and throw over each other, handle signals, fork, and have several threads.
 
 use crate::random;
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::{Call as Facts, Callee, EdgeFacts, EdgeKind, Function};
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::interpret::{Action, Conduct, Process, Thread, script};
 use cotree_core::plan::CallPoint;

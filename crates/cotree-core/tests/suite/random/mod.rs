@@ -4,8 +4,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::{BlockFacts, Call, Callee, EdgeFacts, EdgeKind, Function, InstructionCounts};
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Until, Walk};
 use proptest::collection::vec;

@@ -1,6 +1,6 @@
 //! Random structured programs: sequences, conditionals, loops with the test first or last, `break` and `return`.
 
-use cotree_core::cfg::Cfg;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::Block;
 use proptest::prelude::*;
 

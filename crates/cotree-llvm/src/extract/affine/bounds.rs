@@ -4,16 +4,16 @@
 //!   circuit passes leaves the loop when it equals some value that does not change meanwhile. An odd step visits every
 //!   value of the variable's width before any of them again: so the loop goes around less than 2^width times. (The step
 //!   need not be odd if poison would tell.)
-//! - **How often exactly.** From constants: see [`cotree_core::affine::fixed`].
+//! - **How often exactly.** From constants: see [`cotree_core::place::affine::fixed`].
 //! - **Poison that is noticed.** Where an increment that wraps is poison, and the branch that decides on leaving the loop
 //!   depends on the value, wrapping is undefined behaviour of the program.
 
 use super::poison::certain;
 use super::{SeenLoop, Traced};
 use crate::ir;
-use cotree_core::affine::{LARGE, mask};
-use cotree_core::dominators::Dominators;
+use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::{Block, Edge};
+use cotree_core::place::affine::{LARGE, mask};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use std::collections::HashMap;
 

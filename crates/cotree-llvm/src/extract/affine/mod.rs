@@ -1,4 +1,4 @@
-//! Affine variables: header phis that only move by constants while their loop runs ([`cotree_core::affine`]).
+//! Affine variables: header phis that only move by constants while their loop runs ([`cotree_core::place::affine`]).
 //!
 //! From each latch backwards, every block of the loop is asked which value of the variable is current there. A value is
 //! taken back through increments to a phi of the loop; the constant between the two is how far the variable moves on the
@@ -14,14 +14,14 @@ use super::{Extracted, FunctionIr};
 use crate::ir;
 use crate::module::Module;
 use bounds::{Test, tests};
-use cotree_core::affine::AffineVariable;
-use cotree_core::affine::region::LoopRegion;
-use cotree_core::cfg::Cfg;
-use cotree_core::dfs::Dfs;
-use cotree_core::dominators::Dominators;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::dominators::Dominators;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::loops::LoopForest;
+use cotree_core::place::affine::AffineVariable;
+use cotree_core::place::affine::region::LoopRegion;
 use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -3,15 +3,15 @@
 //! - **Noticed by the program.** Where an address or the condition of a branch is computed from a value, poison in it is
 //!   undefined behaviour. Behind such a place the value can be read without more ado.
 //! - **Too far away.** A variable of 64 bits that starts at a small number and moves by small steps meets no end of its range:
-//!   no loop runs so long ([`cotree_core::affine::LONGEST_RUN`]).
+//!   no loop runs so long ([`cotree_core::place::affine::LONGEST_RUN`]).
 //! - **Undefined** is only what comes from something undefined, whereas flags of instructions make poison. Undefined values may be other
 //!   ones at each use, and no branch rules that out.
 
 use super::{SeenLoop, Traced};
 use crate::ir::{self, At};
-use cotree_core::affine::LONGEST_RUN;
-use cotree_core::dominators::Dominators;
+use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::Block;
+use cotree_core::place::affine::LONGEST_RUN;
 use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeSet, HashSet};
 

@@ -10,8 +10,8 @@
 use super::bounds::Test;
 use super::{LONGEST_CHAIN, Reading, SeenLoop, Value};
 use crate::ir;
-use cotree_core::affine::AffineVariable;
-use cotree_core::dominators::Dominators;
+use cotree_core::graph::dominators::Dominators;
+use cotree_core::place::affine::AffineVariable;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Counters in registers ([`cotree_core::promotion`]): variables on the stack until the optimiser promotes them, which it
+//! Counters in registers ([`cotree_core::place::promotion`]): variables on the stack until the optimiser promotes them, which it
 //! always can, since nothing takes their address.
 
 use super::MethodLowering;

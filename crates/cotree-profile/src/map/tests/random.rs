@@ -10,7 +10,7 @@ use cotree_core::method::{Family, METHODS, MethodPlan};
 use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry, FixedEdge, Measure};
 use cotree_core::probe::{Closing, Place, PlacedProbe, Probe};
 use cotree_core::unit::UnitPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 fn position() -> impl Strategy<Value = Position> {

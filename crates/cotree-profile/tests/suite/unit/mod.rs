@@ -7,7 +7,7 @@ use cotree_core::method::counters::{self, CounterMethod, UnitCounterPlan};
 use cotree_core::method::{Family, Method, MethodPlan};
 use cotree_core::plan::{CounterPlan, FunctionPlan, Measure};
 use cotree_core::unit::UnitPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, UnitId, encode};
 use cotree_rt::layout::{self, State};
 use std::collections::BTreeMap;

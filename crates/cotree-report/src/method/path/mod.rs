@@ -23,7 +23,7 @@ pub mod totals;
 
 use super::Total;
 use crate::unit::{Unit, UnitFunction};
-use cotree_core::cfg::Cfg;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::graph::{Role, left};
 use cotree_core::method::path::numbering::Numbering;

@@ -1,16 +1,16 @@
 //! `cotree plan --json`.
 
 use super::Costs;
-use cotree_core::affine::{AffineVariable, Trades};
-use cotree_core::dfs::Dfs;
 use cotree_core::facts::ProgramMap;
-use cotree_core::hints::Hints;
-use cotree_core::loops::LoopForest;
+use cotree_core::facts::hints::Hints;
+use cotree_core::graph::dfs::Dfs;
+use cotree_core::graph::loops::LoopForest;
 use cotree_core::method::counters::edge;
 use cotree_core::method::path::PathCost;
+use cotree_core::place::affine::{AffineVariable, Trades};
 
 use cotree_core::statistics::PlacementCost;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_report::names::matches;
 use serde_json::{Value, json};
 use std::io::{self, Write};

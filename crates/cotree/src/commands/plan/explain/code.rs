@@ -1,7 +1,7 @@
 //! How blocks, edges and places of a function are named.
 
-use cotree_core::cfg::Cfg;
 use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::probe::Place;
 

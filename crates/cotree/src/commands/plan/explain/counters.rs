@@ -1,12 +1,12 @@
 //! What counts each edge or block of a function, and why.
 
 use super::code::Code;
-use cotree_core::affine::{AffineVariable, Trades};
+use cotree_core::graph::sese::CycleEquivalence;
 use cotree_core::ids::Edge;
+use cotree_core::place::affine::{AffineVariable, Trades};
 use cotree_core::plan::{FixedEdge, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
-use cotree_core::sese::CycleEquivalence;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use std::fmt::Write;
 
 /// The counters of one function.

@@ -6,15 +6,15 @@ mod paths;
 
 use crate::driver::options::InstrumentOptions;
 use code::Code;
-use cotree_core::affine::{AffineVariable, Trades};
+use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{Function, ProgramMap};
-use cotree_core::hints::Hints;
 use cotree_core::method::MethodPlan;
+use cotree_core::place::affine::{AffineVariable, Trades};
+use cotree_core::place::cold_blocks;
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use cotree_core::profile::FunctionProfile;
-use cotree_core::seldom;
 use cotree_core::unit::UnitPlan;
-use cotree_core::weighting::Weighting;
+use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::options::Options;
 use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files};
 use cotree_profile::binary::BinaryFile;
@@ -92,7 +92,9 @@ impl Planned {
         let weighting = self.weighting(number, code);
         let variables = self.variables.get(number).map_or(&[][..], Vec::as_slice);
         let trades = Trades::new(function, cfg, &weighting, variables);
-        let aside = hints.filter(|_| self.hints_branches).map(|hints| seldom::seldom(function, cfg, hints, plan));
+        let aside = hints
+            .filter(|_| self.hints_branches)
+            .map(|hints| cold_blocks::edges_to_cold_counters(function, cfg, hints, plan));
         let aside = aside.unwrap_or_default();
         let counters = Counters { code, weighting: &weighting, plan, trades: &trades, variables, aside };
         match &self.plan.method {

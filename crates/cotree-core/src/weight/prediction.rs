@@ -10,14 +10,14 @@
 //! average, rounded. Rules that were tried and don't pay there: stores, equality with zero, with other constants and
 //! of loop variables, operands that are used again on one way (*guards*), returns of anything but constants.
 
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
-use crate::dominators::Dominators;
 use crate::facts::Function;
-use crate::hints::{Hints, Test};
+use crate::facts::hints::{Hints, Test};
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::dominators::Dominators;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge};
-use crate::likelihood::{self, UNLIKELY};
-use crate::loops::LoopForest;
+use crate::weight::likelihood::{self, UNLIKELY};
 
 /// A loop goes on at a branch back to its header. How long loops last is not for likelihoods to say; this is about how exits
 /// share what leaves it.

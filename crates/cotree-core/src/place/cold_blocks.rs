@@ -8,15 +8,15 @@
 //! If the guess is wrong, that costs the counter's way a jump more. So it is made only where a branch is predicted with some
 //! certainty, and only in loops: outside of them it gained nothing.
 
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
+use crate::facts::hints::Hints;
 use crate::facts::{EdgeKind, Function};
-use crate::hints::Hints;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::Edge;
-use crate::loops::LoopForest;
 use crate::plan::FunctionPlan;
-use crate::prediction;
 use crate::probe::{Place, PlacedProbe, Probe};
+use crate::weight::prediction;
 
 /// The way of a counter is predicted to be taken so often at most. (With 0.2 nothing is left of what is gained; from 0.35 on, where
 /// tests of pointers and optional calls come in, SQLite takes 2 % more instructions.)
@@ -29,7 +29,12 @@ const LEAST: f64 = 1.0 / 32.0;
 /// Each is one way of a conditional branch within a loop that neither leaves a loop nor goes back to its header on either
 /// way, nor comes to a call of a cold function for certain: code generators know that by themselves, however far away it is.
 #[must_use]
-pub fn seldom<'p>(function: &Function, cfg: &Cfg, hints: &Hints, plan: impl Into<FunctionPlan<'p>>) -> Vec<Edge> {
+pub fn edges_to_cold_counters<'p>(
+    function: &Function,
+    cfg: &Cfg,
+    hints: &Hints,
+    plan: impl Into<FunctionPlan<'p>>,
+) -> Vec<Edge> {
     let conditional = |edge: Edge| {
         let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
         matches!(kind, Some(EdgeKind::True | EdgeKind::False)) && cfg.succs(cfg.src(edge)).len() == 2

@@ -24,14 +24,14 @@
 //!
 //! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but
 //! some are easy to see, bounds checks that panic first of all. [`weighting_by`] takes a likelihood
-//! per edge ([`crate::prediction`]), and shares are in proportion to it; with all likelihoods equal it is the
+//! per edge ([`crate::weight::prediction`]), and shares are in proportion to it; with all likelihoods equal it is the
 //! heuristic above.
 
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge, Loop};
-use crate::loops::LoopForest;
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// How often a loop is taken to iterate.
 pub const LOOP_MULTIPLIER: f64 = 10.0;

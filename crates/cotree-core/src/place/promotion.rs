@@ -6,7 +6,7 @@
 //! waits for that. Besides, the optimiser keeps its hands off memory: a register is merged with a variable of the loop that
 //! moves in step with it, or summed up where the loop is unrolled.
 //!
-//! It is the same trade as that of [`crate::affine`], with a variable of our own: nothing in the loop may abandon an
+//! It is the same trade as that of [`crate::place::affine`], with a variable of our own: nothing in the loop may abandon an
 //! activation, and what interrupts anywhere loses what the register holds, and is flagged as it is there.
 //!
 //! The register is 0 outside of the loop: so it needs no code where the loop is entered but for its 0.
@@ -14,15 +14,15 @@
 //! A guess how often loops run says too little of those in which nothing moves by constant steps: they look at bits, or follow
 //! pointers, until they have found something, which is soon. There a register has no variable to be merged with either.
 
-use crate::affine::{AffineVariable, LARGE};
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Edge, Loop};
-use crate::loops::LoopForest;
+use crate::place::affine::{AffineVariable, LARGE};
 use crate::plan::{CounterPlan, FunctionPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
 /// How many instructions a processor gets done while it waits for a counter in memory to be bumped again.

@@ -6,9 +6,9 @@
 //! movements around all cycles follow from these surpluses. And since edges off such a tree join a block with one above
 //! it, the tree edges that a set of them covers are counted by sums over subtrees, in linear time.
 
-use crate::cfg::Cfg;
+use crate::graph::cfg::Cfg;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge, Loop};
-use crate::loops::LoopForest;
 use std::collections::BTreeSet;
 
 /// A loop with a spanning tree. Blocks are named by their position in preorder; the header is 0.
@@ -157,7 +157,7 @@ impl LoopRegion {
         sums
     }
 
-    /// All edges that the movement counts (see [`crate::affine`]); none if it counts no single edge of the loop. The
+    /// All edges that the movement counts (see [`crate::place::affine`]); none if it counts no single edge of the loop. The
     /// edges are cycle equivalent within the loop.
     #[must_use]
     pub fn counted(&self, movement: impl Fn(Edge) -> i128) -> Vec<Edge> {

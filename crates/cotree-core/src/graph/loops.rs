@@ -11,11 +11,11 @@
 //! irreducible. All loops are found in almost linear time by collapsing inner loops first (Tarjan 1974; Ramalingam
 //! 1999).
 
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
-use crate::forest::Forest;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::forest::Forest;
+use crate::graph::union_find::UnionFind;
 use crate::ids::{Block, Edge, Loop};
-use crate::union_find::UnionFind;
 
 /// All loops of one graph. Loops are numbered such that an outer loop comes before those within it.
 #[derive(Clone, Debug)]

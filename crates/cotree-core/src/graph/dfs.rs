@@ -4,7 +4,7 @@
 //! depth-first search" (Ball & Larus 1994, §5). Blocks that the search does not reach have no numbers; no edge that
 //! leaves one is a backedge.
 
-use crate::cfg::Cfg;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
 
 /// Which way edges are followed.
@@ -174,7 +174,7 @@ impl Dfs {
 #[cfg(test)]
 mod tests {
     use super::{Dfs, Direction};
-    use crate::cfg::Cfg;
+    use crate::graph::cfg::Cfg;
     use crate::ids::Block;
 
     fn cfg(blocks: usize, edges: &[(u32, u32)]) -> Cfg {

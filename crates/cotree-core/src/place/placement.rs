@@ -8,12 +8,12 @@
 //! keeps its frame. Where the counter has to stand at the start of a block with call sites, the plan says that it
 //! measures the *block* ([`Measure::Block`]), and recovery subtracts the early exits.
 
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Counter, Edge};
 use crate::plan::{CounterPlan, Measure};
 use crate::probe::{Place, PlacedProbe, Probe};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 
 /// Where and how one edge is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

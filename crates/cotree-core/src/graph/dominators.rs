@@ -7,9 +7,9 @@
 //! The simple variant of the algorithm, with path compression only, takes `O(m log n)`. The iterative algorithms that
 //! are usual in compilers are quadratic where a long chain and a wide join meet, which generated code does have.
 
-use crate::cfg::Cfg;
-use crate::dfs::{Dfs, Direction};
-use crate::forest::Forest;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::{Dfs, Direction};
+use crate::graph::forest::Forest;
 use crate::ids::Block;
 
 /// The dominator tree, or the post-dominator tree.
@@ -129,8 +129,8 @@ fn immediate_dominators(cfg: &Cfg, dfs: &Dfs, direction: Direction) -> Vec<usize
 #[cfg(test)]
 mod tests {
     use super::Dominators;
-    use crate::cfg::Cfg;
-    use crate::dfs::{Dfs, Direction};
+    use crate::graph::cfg::Cfg;
+    use crate::graph::dfs::{Dfs, Direction};
     use crate::ids::Block;
     use proptest::prelude::*;
 

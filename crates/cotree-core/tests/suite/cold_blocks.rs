@@ -2,12 +2,12 @@
 //! says so.
 
 use crate::random;
+use cotree_core::facts::hints::{Branch, Hints, Test};
 use cotree_core::facts::{EdgeKind, Function};
-use cotree_core::hints::{Branch, Hints, Test};
 use cotree_core::ids::{Block, Counter, Edge};
+use cotree_core::place::cold_blocks::edges_to_cold_counters;
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
-use cotree_core::seldom::seldom;
 
 /// `while (b1: …) { b2: if (…) b3; b4 } b5`; edge 4 goes past the `if`.
 const PAST: Edge = Edge(4);
@@ -47,7 +47,7 @@ fn tested(block: u32, test: Test, on_true: bool) -> Hints {
 }
 
 fn of(function: &Function, hints: &Hints, counted_edges: &[Edge]) -> Vec<Edge> {
-    seldom(function, &function.cfg().unwrap(), hints, &counted(counted_edges))
+    edges_to_cold_counters(function, &function.cfg().unwrap(), hints, &counted(counted_edges))
 }
 
 /// Numbers are seldom negative.
@@ -59,7 +59,7 @@ fn what_a_test_says_is_rare() {
     assert!(of(&looping(), &hints, &[Edge(3)]).is_empty(), "that one is the usual way");
     let twice = CounterPlan { probes: counted(&[PAST]).probes.repeat(2), ..counted(&[PAST]) };
     let function = looping();
-    assert_eq!(seldom(&function, &function.cfg().unwrap(), &hints, &twice), [PAST]);
+    assert_eq!(edges_to_cold_counters(&function, &function.cfg().unwrap(), &hints, &twice), [PAST]);
 }
 
 #[test]

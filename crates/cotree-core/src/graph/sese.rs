@@ -14,7 +14,7 @@
 //! Blocks that can't reach EXIT (endless loops) are not on the cycles that the theorem wants. Equivalence is then the
 //! undirected one, which still implies the directed one.
 
-use crate::cfg::Cfg;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
 
 const NONE: usize = usize::MAX;

@@ -2,16 +2,16 @@
 //!
 //! Weights only steer where counters go; a bad guess makes a profile dearer, never wrong.
 
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
 use crate::facts::Function;
-use crate::heuristic;
-use crate::hints::Hints;
+use crate::facts::hints::Hints;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge};
-use crate::likelihood;
-use crate::loops::LoopForest;
-use crate::prediction;
 use crate::profile::FunctionProfile;
+use crate::weight::heuristic;
+use crate::weight::likelihood;
+use crate::weight::prediction;
 
 /// The part that edges to errors have in a weighting at most.
 const SELDOM: f64 = 1.0 / 64.0;
@@ -70,7 +70,7 @@ impl Weighting {
         previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(guess)
     }
 
-    /// The static heuristic with all branches predicted as well as can be ([`crate::prediction`]). Counters are placed by
+    /// The static heuristic with all branches predicted as well as can be ([`crate::weight::prediction`]). Counters are placed by
     /// it.
     #[must_use]
     pub fn predicted(function: &Function, cfg: &Cfg, hints: &Hints) -> Self {
@@ -80,7 +80,7 @@ impl Weighting {
         heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
     }
 
-    /// The static heuristic with branches to panics and exceptions taken to be unlikely ([`crate::likelihood`]), and all others
+    /// The static heuristic with branches to panics and exceptions taken to be unlikely ([`crate::weight::likelihood`]), and all others
     /// to be even: for paths, which are cut where they are thought to be rare, and cost more where that is wrong.
     #[must_use]
     pub fn expected(function: &Function, cfg: &Cfg) -> Self {
@@ -88,7 +88,7 @@ impl Weighting {
         heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
     }
 
-    /// The static heuristic of the paper, which sees the graph alone ([`crate::heuristic`]).
+    /// The static heuristic of the paper, which sees the graph alone ([`crate::weight::heuristic`]).
     #[must_use]
     pub fn heuristic(cfg: &Cfg) -> Self {
         heuristic::weighting(cfg)

@@ -8,8 +8,8 @@
 //!
 //! [`choose`] picks greedily, what saves most first, and keeps what it picks free of cycles.
 
-use crate::cfg::Cfg;
 use crate::facts::Function;
+use crate::graph::cfg::Cfg;
 use crate::ids::{Block, FunctionId};
 use crate::method::counters::edge;
 use crate::plan::{CallPoint, CounterPlan, DerivedEntry};

@@ -7,9 +7,9 @@
 //! outermost, these give the backedges, and so on inwards, one turn for each depth of nesting.
 
 use super::region::LoopRegion;
-use crate::cfg::Cfg;
+use crate::graph::cfg::Cfg;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Edge, Loop};
-use crate::loops::LoopForest;
 use crate::plan::{FixedEdge, MOST_FIXED_DEPTH};
 use std::collections::BTreeMap;
 

@@ -8,14 +8,14 @@
 use super::fixed::FixedLoops;
 use super::region::{Counted, LoopRegion};
 use super::{AffineVariable, LONGEST_RUN, Quotient};
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Counter, Edge, Loop, Site, Variable};
-use crate::loops::LoopForest;
 use crate::plan::{CounterPlan, Measure};
 use crate::probe::{Closing, Place, PlacedProbe, Probe};
-use crate::weighting::Weighting;
+use crate::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
 /// What it costs to know the value at entry where the loop is left, in increments: a subtraction.

@@ -4,9 +4,9 @@
 //! `resume`. A backedge is no doom, nor is what leads into a loop that may go on. Doomed edges and the unwind edges of
 //! calls count as [`UNLIKELY`]; so the tree takes the others, and counters go where almost nothing runs.
 
-use crate::cfg::Cfg;
-use crate::dfs::Dfs;
 use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
 use crate::ids::Edge;
 
 /// The likelihood of an edge that only an exception or a failed check takes, beside 1 for any other.

@@ -4,11 +4,11 @@
 //! would close a cycle. EXIT→entry is offered before all others, so that it never needs a counter ("the maximum
 //! spanning tree algorithm can be seeded with the edge EXIT → root"). A graph in several pieces gets a spanning forest.
 
-use crate::affine::fixed::FixedLoops;
-use crate::cfg::Cfg;
+use crate::graph::cfg::Cfg;
+use crate::graph::union_find::UnionFind;
 use crate::ids::Edge;
-use crate::union_find::UnionFind;
-use crate::weighting::Weighting;
+use crate::place::affine::fixed::FixedLoops;
+use crate::weight::weighting::Weighting;
 use std::cmp::Reverse;
 
 /// Which tree is wanted.

@@ -1,0 +1,16 @@
+//! Control-flow graphs and what follows from their shape alone: nothing here knows instructions, weights or probes.
+//!
+//! - [`cfg`](mod@cfg): the graph, with the virtual EXIT and its edge to the entry.
+//! - [`dfs`], [`dominators`], [`loops`]: the classical analyses, for irreducible graphs as well.
+//! - [`sese`]: regions with a single entry and a single exit.
+//! - [`forest`], [`union_find`]: how spanning trees are built.
+//! - `flow`: the law of flow, which finds the edges that were not counted.
+
+pub mod cfg;
+pub mod dfs;
+pub mod dominators;
+pub(crate) mod flow;
+pub mod forest;
+pub mod loops;
+pub mod sese;
+pub mod union_find;
