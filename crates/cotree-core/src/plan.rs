@@ -41,13 +41,25 @@ pub struct CounterPlan {
 pub struct FunctionPlan<'a> {
     /// What is applied, in the order in which probes run at each place.
     pub probes: &'a [PlacedProbe],
-    /// The counters.
-    pub counters: &'a CounterKey,
+    /// How many counters it has.
+    pub counters: usize,
+    /// What counter number `i` means, if counters of the method mean blocks and edges; else nothing.
+    pub measures: &'a [Measure],
+    /// Edges that need no counter.
+    pub fixed: &'a [FixedEdge],
+}
+
+impl<'a> FunctionPlan<'a> {
+    /// Probes whose counters mean blocks and edges.
+    #[must_use]
+    pub fn new(probes: &'a [PlacedProbe], key: &'a CounterKey) -> Self {
+        Self { probes, counters: key.measures.len(), measures: &key.measures, fixed: &key.fixed }
+    }
 }
 
 impl<'a> From<&'a CounterPlan> for FunctionPlan<'a> {
     fn from(plan: &'a CounterPlan) -> Self {
-        Self { probes: &plan.probes, counters: &plan.key }
+        Self::new(&plan.probes, &plan.key)
     }
 }
 

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         functions().flat_map(|f| &f.blocks).map(|b| b.lines.len()).sum::<usize>(),
         functions().map(|f| f.sites().len()).sum::<usize>(),
         functions().map(|f| f.inlined.len()).sum::<usize>(),
-        map.plan.method.functions().map(|plan| plan.counters.measures.len()).sum::<usize>(),
+        map.plan.method.functions().map(|plan| plan.counters).sum::<usize>(),
         map.code.functions.iter().map(|f| f.returns.len()).sum::<usize>(),
     );
     for (name, unpacked, packed) in cotree_profile::map::sizes(&again)? {

@@ -41,7 +41,7 @@ pub(crate) fn add_flaws(
     {
         let Some(recovered) = recovered else { continue };
         let base = usize::try_from(base).expect("within the counter array");
-        let counters = &counts.counters[base..base + plan.counters.measures.len()];
+        let counters = &counts.counters[base..base + plan.counters];
         let never_began = began.never[index as usize];
         // Where every block and edge has its own counter, live activations only blur the lines after calls.
         let flow_matters = map.plan.method.method().entry().derives || function.sites().len() > 0;
@@ -110,9 +110,7 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
 
 /// Are there loops that are counted only when they are left, by their own variables or by registers, or taken to have gone around as often as they do by then?
 fn counts_in_variables(plan: FunctionPlan<'_>) -> bool {
-    !plan.counters.fixed.is_empty()
-        || promotes(plan)
-        || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
+    !plan.fixed.is_empty() || promotes(plan) || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
 }
 
 /// Which functions certainly had no activation, whatever is wrong with a run.
@@ -126,7 +124,7 @@ impl Began {
     fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout) -> Self {
         let untrodden = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");
-            untrodden(plan, &counts.counters[base..base + plan.counters.measures.len()])
+            untrodden(plan, &counts.counters[base..base + plan.counters])
         };
         let untrodden: Vec<HashSet<Block>> = map.plan.method.functions().zip(&layout.main).map(untrodden).collect();
         if reset_under_threads(map, counts) {

@@ -45,7 +45,7 @@ impl<'a> Code<'a> {
             let place = self.number(placed.place);
             self.probes[place].push(placed.probe);
         }
-        self.counters = plan.counters.measures.len();
+        self.counters = plan.counters;
     }
 
     fn number(&self, place: Place) -> usize {

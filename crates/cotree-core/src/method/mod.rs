@@ -99,7 +99,7 @@ impl MethodPlan {
 
     /// Takes the words of counters: per function, the first.
     pub(crate) fn lay_out_counters(&self, words: &mut Words) -> Vec<u64> {
-        self.functions().map(|plan| words.take(plan.counters.measures.len() as u64)).collect()
+        self.functions().map(|plan| words.take(plan.counters as u64)).collect()
     }
 
     /// Takes the words of tables, and those that the method's code needs for itself.

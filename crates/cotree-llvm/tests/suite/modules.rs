@@ -43,7 +43,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         .map(|plans| {
             let mut layer = |plan| {
                 let layer = Layer { plan: FunctionPlan::from(plan), base, method: MethodPart::Counters };
-                base += layer.plan.counters.measures.len() as u64;
+                base += layer.plan.counters as u64;
                 layer
             };
             plans.iter().map(&mut layer).collect()

@@ -191,8 +191,8 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
     let edges = function.edges.len() + 1;
     let edge = |e: cotree_core::ids::Edge| e.index() < edges;
     let block = |b: cotree_core::ids::Block| b <= function.exit();
-    let counter = |c: cotree_core::ids::Counter| c.index() < plan.counters.measures.len();
-    for measure in &plan.counters.measures {
+    let counter = |c: cotree_core::ids::Counter| c.index() < plan.counters;
+    for measure in plan.measures {
         let known = match *measure {
             Measure::Edge(e) => edge(e),
             Measure::Block(b) => block(b),
@@ -201,8 +201,8 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             return Err("a counter measures what is not there");
         }
     }
-    if !plan.counters.fixed.iter().all(|f| edge(f.edge) && edge(f.of) && f.depth < MOST_FIXED_DEPTH)
-        || !plan.counters.fixed.is_sorted_by_key(|f| f.depth)
+    if !plan.fixed.iter().all(|f| edge(f.edge) && edge(f.of) && f.depth < MOST_FIXED_DEPTH)
+        || !plan.fixed.is_sorted_by_key(|f| f.depth)
     {
         return Err("a loop of known length is none of its loops");
     }

@@ -187,11 +187,11 @@ fn function_text(out: &mut String, function: &Function, all_calls: bool) {
 }
 
 fn plan_text(out: &mut String, plan: FunctionPlan<'_>) {
-    line(out, 2, format_args!("counters {:?}", plan.counters.measures));
+    line(out, 2, format_args!("counters {:?}", plan.measures));
     for probe in plan.probes {
         line(out, 2, format_args!("{:?}: {:?}", probe.place, probe.probe));
     }
-    for fixed in &plan.counters.fixed {
+    for fixed in plan.fixed {
         line(out, 2, format_args!("{} = {} × {}, depth {}", fixed.edge, fixed.times, fixed.of, fixed.depth));
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFun
     let (mut counters, mut edges) = (0u128, 0u128);
     for function in functions {
         let plan = unit.map.plan.method.function(function.index as usize);
-        counters += plan.map_or(0, |plan| plan.counters.measures.len() as u128);
+        counters += plan.map_or(0, |plan| plan.counters as u128);
         edges += function.facts.edges.len() as u128;
     }
     ("counters", counters, format!("for {}", counted(edges, "edge")))

@@ -31,7 +31,7 @@ fn tried(binary: &Path) -> [usize; 4] {
     let probes = |wanted: fn(&Probe) -> bool| plans().flat_map(|p| p.probes).filter(|p| wanted(&p.probe)).count();
     [
         probes(|p| matches!(p, Probe::Close(..))),
-        plans().map(|p| p.counters.fixed.len()).sum(),
+        plans().map(|p| p.fixed.len()).sum(),
         probes(|p| matches!(p, Probe::AddTo(..))),
         probes(|p| matches!(p, Probe::CloseIf(..))),
     ]

@@ -78,7 +78,7 @@ pub struct PathPlan {
 
 impl<'a> From<&'a PathPlan> for FunctionPlan<'a> {
     fn from(plan: &'a PathPlan) -> Self {
-        Self { probes: &plan.probes, counters: &plan.key.self_loops }
+        Self::new(&plan.probes, &plan.key.self_loops)
     }
 }
 

@@ -28,7 +28,7 @@ fn first_version(map: &BinaryMap) -> u32 {
     let method = &map.plan.method;
     let keys = || method.paths().into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
     let windows = keys().any(|key| !key.windows.is_empty());
-    let fixed = method.functions().any(|plan| !plan.counters.fixed.is_empty());
+    let fixed = method.functions().any(|plan| !plan.fixed.is_empty());
     let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
     let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
     match () {
@@ -125,7 +125,7 @@ proptest! {
         prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));
         let method = &map.plan.method;
         prop_assert_eq!(has(b"entr"), !method.entries().is_empty());
-        prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.counters.fixed.is_empty()));
+        prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.fixed.is_empty()));
         prop_assert_eq!(has(b"path"), method.paths().is_some());
         let returns = map.code.functions.iter().any(|code| !code.returns.is_empty());
         prop_assert_eq!(has(b"regs"), method.paths().is_some() && returns);

@@ -155,7 +155,7 @@ pub fn counters(map: &BinaryMap, truth: &[Truth]) -> Vec<u64> {
     let plans = map.plan.method.functions().zip(0..).chain(check.zip(0..));
     plans
         .flat_map(|(plan, f)| {
-            plan.counters.measures.iter().map(move |m| match *m {
+            plan.measures.iter().map(move |m| match *m {
                 Measure::Edge(e) if e == exit_edge(f) => truth[f].entries,
                 Measure::Edge(e) => truth[f].edges[e.index()],
                 Measure::Block(b) => truth[f].blocks[b.index()],

@@ -1,17 +1,13 @@
 //! `cotree plan --explain`: what is counted in a function, where, and why there.
 
 mod code;
-mod counters;
-mod paths;
+mod method;
 
 use crate::driver::options::InstrumentOptions;
 use code::Code;
+use cotree_core::facts::ProgramMap;
 use cotree_core::facts::hints::Hints;
-use cotree_core::facts::{Function, ProgramMap};
-use cotree_core::method::MethodPlan;
-use cotree_core::place::affine::{AffineVariable, Trades};
-use cotree_core::place::cold_blocks;
-use cotree_core::plan::{CallPoint, DerivedEntry};
+use cotree_core::place::affine::AffineVariable;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::unit::UnitPlan;
 use cotree_core::weight::weighting::Weighting;
@@ -20,9 +16,7 @@ use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files};
 use cotree_profile::binary::BinaryFile;
 use cotree_report::names::matches;
 use cotree_report::unit::untouched_reason;
-use counters::Counters;
 use miette::{Result, miette};
-use paths::Paths;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -83,34 +77,10 @@ impl Planned {
     }
 
     fn write_function(&self, number: usize, code: Code<'_>, out: &mut String) -> std::fmt::Result {
-        let Code { function, cfg } = code;
-        if let Some(untouched) = function.untouched {
+        if let Some(untouched) = code.function.untouched {
             return writeln!(out, "  no probes: {}", untouched_reason(untouched));
         }
-        let Some(plan) = self.plan.method.function(number) else { return writeln!(out, "  no probes") };
-        let hints = self.hints.get(number);
-        let weighting = self.weighting(number, code);
-        let variables = self.variables.get(number).map_or(&[][..], Vec::as_slice);
-        let trades = Trades::new(function, cfg, &weighting, variables);
-        let aside = hints
-            .filter(|_| self.hints_branches)
-            .map(|hints| cold_blocks::edges_to_cold_counters(function, cfg, hints, plan));
-        let aside = aside.unwrap_or_default();
-        let counters = Counters { code, weighting: &weighting, plan, trades: &trades, variables, aside };
-        match &self.plan.method {
-            MethodPlan::None => Ok(()),
-            MethodPlan::Counters(_) => {
-                counters.write(out)?;
-                counters.write_rest(self.plan.method.method().promises().edges, out)?;
-                counters.write_variables(out)?;
-                write_callers(out, &self.program, self.entry(number))
-            }
-            MethodPlan::Paths(unit) => {
-                Paths { code, plan: &unit.functions[number], array: unit.array }.write(out)?;
-                counters.write(out)?;
-                writeln!(out, "  the counts of edges and blocks follow from those of the paths")
-            }
-        }
+        method::write(self, number, code, out)
     }
 
     /// How often the function's edges were thought to run when it was planned.
@@ -120,23 +90,4 @@ impl Planned {
         let previous = self.previous.get(number).and_then(Option::as_ref);
         Weighting::from_previous(function, cfg, Some(hints), previous)
     }
-
-    /// The function's callers, if its entries follow from them.
-    fn entry(&self, number: usize) -> Option<&DerivedEntry> {
-        self.plan.method.entries().iter().find(|entry| entry.function.index() == number)
-    }
-}
-
-/// Where the entries of a function are counted that has no counter for them.
-fn write_callers(out: &mut String, program: &ProgramMap, entry: Option<&DerivedEntry>) -> std::fmt::Result {
-    let Some(DerivedEntry { calls, .. }) = entry else { return Ok(()) };
-    let sites = if calls.len() == 1 { "call site" } else { "call sites" };
-    writeln!(out, "  entries: derived from {} {sites}", calls.len())?;
-    let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
-    for CallPoint { function, block, .. } in calls {
-        let caller = functions[function.index()];
-        let line = caller.blocks[block.index()].lines.first().map(|span| format!(" (line {})", span.at.line));
-        writeln!(out, "    {block}{} of {}", line.unwrap_or_default(), caller.symbol)?;
-    }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! What counts each edge or block of a function, and why.
 
-use super::code::Code;
+use super::super::code::Code;
 use cotree_core::graph::sese::CycleEquivalence;
 use cotree_core::ids::Edge;
 use cotree_core::place::affine::{AffineVariable, Trades};
@@ -25,7 +25,7 @@ impl Counters<'_> {
     pub(super) fn write(&self, out: &mut String) -> std::fmt::Result {
         let cfg = self.code.cfg;
         let regions = CycleEquivalence::new(cfg);
-        for (number, &measure) in self.plan.counters.measures.iter().enumerate() {
+        for (number, &measure) in self.plan.measures.iter().enumerate() {
             let probes = self.plan.probes.iter().filter(|p| counter_of(p.probe) == Some(number));
             let probes: Vec<&PlacedProbe> = probes.collect();
             writeln!(out, "  counter {number}: {}", self.measured(measure))?;
@@ -39,7 +39,7 @@ impl Counters<'_> {
                 writeln!(out, "    runs as often (one region): {}", same.join(", "))?;
             }
         }
-        for &FixedEdge { edge, times, of, .. } in &self.plan.counters.fixed {
+        for &FixedEdge { edge, times, of, .. } in self.plan.fixed {
             let (edge, exit) = (self.code.edge(edge), self.code.edge(of));
             writeln!(out, "  no counter: {edge} runs {times} times each time that the loop is left")?;
             writeln!(out, "    by {exit}, since the loop always goes around as often")?;
@@ -52,7 +52,7 @@ impl Counters<'_> {
         let function = self.code.function;
         let (all, what) =
             if counts_edges { (function.edges.len(), "edges") } else { (function.blocks.len(), "blocks") };
-        let derived = all.saturating_sub(self.plan.counters.measures.len());
+        let derived = all.saturating_sub(self.plan.counters);
         writeln!(out, "  {derived} {what} are not counted: their counts follow from these")
     }
 

@@ -1,6 +1,6 @@
 //! How the paths of a function are counted.
 
-use super::code::Code;
+use super::super::code::Code;
 use cotree_core::ids::Table;
 use cotree_core::method::path::{PathKey, PathPlan, Window};
 use cotree_core::probe::{PlacedProbe, Probe};
