@@ -5,7 +5,7 @@ use super::job::Setting;
 use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
 use crate::error::Error;
-use crate::lower::{self, Access, Layer, MethodPart, Paths};
+use crate::lower::{self, Access, Layer, MethodPart};
 use cotree_core::facts::ProgramMap;
 use cotree_core::unit::{Layout, UnitFacts, UnitPlan};
 use cotree_profile::weights::Weights;
@@ -87,15 +87,12 @@ impl PlannedProgram<'_> {
         let (plan, layout) = (&self.plan, &self.layout);
         functions
             .map(|f| {
-                let paths = plan.method.paths().map(|unit| Paths {
-                    plan: &unit.functions[f],
-                    table: layout.tables.paths()[f],
-                    function: u32::try_from(f).unwrap_or(u32::MAX),
-                    metric: unit.metric,
+                let own = plan.method.function(f).map(|own| Layer {
+                    plan: own,
+                    base: layout.main[f],
+                    method: MethodPart::of(&plan.method, layout, f),
                 });
-                let method = paths.map_or(MethodPart::Counters, MethodPart::Path);
-                let plans = plan.method.function(f).map(|own| Layer { plan: own, base: layout.main[f], method });
-                let mut layers: Vec<Layer<'_>> = plans.into_iter().collect();
+                let mut layers: Vec<Layer<'_>> = own.into_iter().collect();
                 if let Some(plans) = &plan.check {
                     layers.push(Layer {
                         plan: (&plans[f]).into(),

@@ -16,7 +16,6 @@ mod phis;
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use method::MethodPart;
-pub use method::path::Paths;
 pub(crate) use notes_at_calls::{HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_empty as drop_empty_bundles};
 
 use crate::error::Error;

@@ -1,7 +1,8 @@
 //! How each family of methods lowers the probes that only it has.
 //!
 //! Probes that count mean the same in every method, and [`super`] lowers them. What remains are registers, tables and
-//! traces: they belong to the method that keeps them. A new family is a file or a folder here, and an arm in [`begin`].
+//! traces: they belong to the method that keeps them. A new family is
+//! a file or a folder here, and an arm in [`MethodPart::of`] and [`begin`].
 
 mod counters;
 pub(super) mod path;
@@ -10,7 +11,9 @@ use super::Layer;
 use super::code::Code;
 use super::edges::LandingPad;
 use crate::ir::Instruction;
+use cotree_core::method::MethodPlan;
 use cotree_core::probe::Probe;
+use cotree_core::unit::Layout;
 
 /// What a method has for one function beside the probes.
 #[derive(Clone, Copy)]
@@ -19,6 +22,21 @@ pub enum MethodPart<'a> {
     Counters,
     /// Paths and where they are counted.
     Path(path::Paths<'a>),
+}
+
+impl<'a> MethodPart<'a> {
+    /// The part of the function with this number in the unit.
+    pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: usize) -> Self {
+        match plan {
+            MethodPlan::None | MethodPlan::Counters(_) => Self::Counters,
+            MethodPlan::Paths(unit) => Self::Path(path::Paths {
+                plan: &unit.functions[function],
+                table: layout.tables.paths()[function],
+                function: u32::try_from(function).unwrap_or(u32::MAX),
+                metric: unit.metric,
+            }),
+        }
+    }
 }
 
 /// One function's lowering by one method. It begins with [`begin`]; what is here is called in this order.
