@@ -1,13 +1,10 @@
 //! Checks that a map from a file can be used without looking over one's shoulder: every index in range, every order kept.
 
-use super::MapError;
+use super::{MapError, plan};
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
-use cotree_core::ids::{Block, Edge, FunctionId};
 use cotree_core::method::MethodPlan;
-use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
-use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathKey, UnitPathPlan, Window};
-use cotree_core::plan::{CallPoint, DerivedEntry, FunctionPlan, MOST_FIXED_DEPTH, Measure};
+use cotree_core::plan::{FunctionPlan, MOST_FIXED_DEPTH, Measure};
 use cotree_core::probe::{Place, Probe};
 
 /// Checks every index and order that users of a map rely on.
@@ -27,11 +24,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
     if let Some(check) = &map.plan.check {
         check_plans(check.iter().map(FunctionPlan::from), &functions)?;
     }
-    match &map.plan.method {
-        MethodPlan::None => {}
-        MethodPlan::Counters(unit) => check_entries(unit, &functions)?,
-        MethodPlan::Paths(unit) => check_path_keys(unit, &functions)?,
-    }
+    plan::check(&map.plan.method, &functions)?;
     for code in &map.code.functions {
         let mut last = None;
         for point in &code.returns {
@@ -59,46 +52,6 @@ fn check_plans<'a>(plans: impl Iterator<Item = FunctionPlan<'a>>, functions: &[&
         check_plan(plan, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
     Ok(())
-}
-
-fn check_entries(unit: &UnitCounterPlan, functions: &[&Function]) -> Result<(), MapError> {
-    if !unit.entries.is_empty() && unit.method != CounterMethod::Edge {
-        return Err(MapError::Invalid("entries are derived by a method that does not"));
-    }
-    if !unit.entries.is_sorted_by(|a, b| a.function < b.function) {
-        return Err(MapError::Invalid("functions with derived entries are not in order"));
-    }
-    for entry in &unit.entries {
-        check_entry(entry, functions)
-            .map_err(|what| MapError::InvalidFunction { function: entry.function.index(), what })?;
-    }
-    Ok(())
-}
-
-fn check_path_keys(unit: &UnitPathPlan, functions: &[&Function]) -> Result<(), MapError> {
-    if unit.array > MOST_PATH_ARRAY {
-        return Err(MapError::Invalid("its path tables are too large"));
-    }
-    for (index, (plan, function)) in unit.functions.iter().zip(functions).enumerate() {
-        check_paths(&plan.key, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
-    }
-    Ok(())
-}
-
-fn check_entry(entry: &DerivedEntry, functions: &[&Function]) -> Result<(), &'static str> {
-    let measured =
-        |id: FunctionId| functions.get(id.index()).copied().filter(|f| f.untouched.is_none() && !f.blocks.is_empty());
-    if measured(entry.function).is_none() {
-        return Err("its entries are derived, but it is not measured");
-    }
-    if !entry.calls.is_sorted() {
-        return Err("its callers are not in order");
-    }
-    let known = |call: &CallPoint| {
-        let caller = measured(call.function).filter(|caller| call.block < caller.exit());
-        caller.is_some_and(|caller| caller.sites_of(call.block).count() >= call.after_sites as usize)
-    };
-    if entry.calls.iter().all(known) { Ok(()) } else { Err("it is called where nothing is") }
 }
 
 fn check_function(function: &Function, files: usize, all_calls: bool) -> Result<(), &'static str> {
@@ -154,35 +107,6 @@ fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str>
             here += u32::from(!call.resume_marker);
         }
         require(here == block.instructions.calls, "a block does not list all its calls")?;
-    }
-    Ok(())
-}
-
-fn check_paths(key: &PathKey, function: &Function) -> Result<(), &'static str> {
-    let rising = |ids: Vec<usize>, end: usize| ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|&id| id < end);
-    let edges = |edges: &[Edge]| rising(edges.iter().map(|e| e.index()).collect(), function.edges.len());
-    let blocks =
-        |blocks: &mut dyn Iterator<Item = Block>| rising(blocks.map(Block::index).collect(), function.blocks.len());
-    let cuts = &key.cuts;
-    if !edges(&cuts.edges) || !edges(&cuts.loops) || !blocks(&mut cuts.blocks.iter().copied()) {
-        return Err("its paths are cut where nothing is");
-    }
-    if !blocks(&mut key.calls.iter().map(|call| call.0)) {
-        return Err("a path register is known where no call is");
-    }
-    if key.paths > MOST_PATHS {
-        return Err("it has more paths than there are numbers");
-    }
-    if !cuts.apart.is_sorted_by(|a, b| a < b) {
-        return Err("its paths are numbered apart where nothing is");
-    }
-    let end = if cuts.apart.is_empty() { key.paths } else { MOST_PATHS };
-    let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|last| last <= end);
-    let words = key.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
-    if !key.windows.iter().all(inside)
-        || words > MOST_PATH_ARRAY + (function.edges.len() + function.blocks.len()) as u64
-    {
-        return Err("its path tables are too large");
     }
     Ok(())
 }

@@ -7,8 +7,9 @@
 use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::facts::{Callee, Linkage, ProgramMap};
+use cotree_core::facts::{Callee, Function, Linkage, ProgramMap};
 use cotree_core::ids::{Block, FunctionId};
+use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use std::collections::{BTreeMap, HashMap};
 
@@ -109,4 +110,35 @@ fn without(calls: &[CallPoint], named: &[CallPoint]) -> Option<Vec<CallPoint>> {
     let mut named = named.iter().peekable();
     let left = calls.iter().filter(|call| named.next_if(|known| known == call).is_none()).copied().collect();
     named.peek().is_none().then_some(left)
+}
+
+/// Checks what the derived entries refer to.
+pub(super) fn check(unit: &UnitCounterPlan, functions: &[&Function]) -> Result<(), MapError> {
+    if !unit.entries.is_empty() && unit.method != CounterMethod::Edge {
+        return Err(MapError::Invalid("entries are derived by a method that does not"));
+    }
+    if !unit.entries.is_sorted_by(|a, b| a.function < b.function) {
+        return Err(MapError::Invalid("functions with derived entries are not in order"));
+    }
+    for entry in &unit.entries {
+        check_entry(entry, functions)
+            .map_err(|what| MapError::InvalidFunction { function: entry.function.index(), what })?;
+    }
+    Ok(())
+}
+
+fn check_entry(entry: &DerivedEntry, functions: &[&Function]) -> Result<(), &'static str> {
+    let measured =
+        |id: FunctionId| functions.get(id.index()).copied().filter(|f| f.untouched.is_none() && !f.blocks.is_empty());
+    if measured(entry.function).is_none() {
+        return Err("its entries are derived, but it is not measured");
+    }
+    if !entry.calls.is_sorted() {
+        return Err("its callers are not in order");
+    }
+    let known = |call: &CallPoint| {
+        let caller = measured(call.function).filter(|caller| call.block < caller.exit());
+        caller.is_some_and(|caller| caller.sites_of(call.block).count() >= call.after_sites as usize)
+    };
+    if entry.calls.iter().all(known) { Ok(()) } else { Err("it is called where nothing is") }
 }

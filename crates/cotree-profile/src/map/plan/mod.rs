@@ -1,7 +1,7 @@
 //! The plan of a unit: what recovery must know of its probes.
 //!
-//! First the method, then sections per method: each has a file here that writes and reads it. Counters are common to all
-//! methods.
+//! First the method, then sections per method: each has a file here that writes, reads and checks it. This is the only place of
+//! maps that knows all families of methods.
 
 mod counters;
 mod entries;
@@ -12,7 +12,7 @@ mod registers;
 use super::MapError;
 use super::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::facts::ProgramMap;
+use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::method::counters::UnitCounterPlan;
 use cotree_core::method::{Family, Method, MethodPlan};
 use cotree_core::plan::CounterPlan;
@@ -51,17 +51,33 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         1 => true,
         _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
     };
-    let mut functions = counters::read(r, program)?;
     let method = match method.family() {
-        Family::None if functions.iter().all(|plan| *plan == CounterPlan::default()) => MethodPlan::None,
-        Family::None => return Err(MapError::Invalid("the plans are not of its method")),
+        Family::None => {
+            if counters::read(r, program)?.iter().any(|plan| *plan != CounterPlan::default()) {
+                return Err(MapError::Invalid("the plans are not of its method"));
+            }
+            MethodPlan::None
+        }
         Family::Counters(method) => {
+            let mut functions = counters::read(r, program)?;
             let entries = entries::read(r, program)?;
             fixed::read(r, &mut functions)?;
             MethodPlan::Counters(UnitCounterPlan { method, functions, entries })
         }
-        Family::Paths(method) => MethodPlan::Paths(path::read(method, functions, r)?),
+        Family::Paths(method) => {
+            let functions = counters::read(r, program)?;
+            MethodPlan::Paths(path::read(method, functions, r)?)
+        }
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
     Ok(UnitPlan { method, check })
+}
+
+/// Checks what only the method's own sections can have wrong. Probes are checked for all methods alike.
+pub(super) fn check(plan: &MethodPlan, functions: &[&Function]) -> Result<(), MapError> {
+    match plan {
+        MethodPlan::None => Ok(()),
+        MethodPlan::Counters(unit) => entries::check(unit, functions),
+        MethodPlan::Paths(unit) => path::check(unit, functions),
+    }
 }

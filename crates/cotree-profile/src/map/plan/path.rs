@@ -6,8 +6,11 @@
 use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
+use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::path::{AtCalls, Cuts, PathKey, PathMethod, PathMetric, PathPlan, UnitPathPlan, Window};
+use cotree_core::method::path::{
+    AtCalls, Cuts, MOST_PATH_ARRAY, MOST_PATHS, PathKey, PathMethod, PathMetric, PathPlan, UnitPathPlan, Window,
+};
 use cotree_core::plan::{CounterKey, CounterPlan};
 use cotree_core::probe::Probe;
 
@@ -195,4 +198,44 @@ fn read_windows(r: &mut Reader<'_>) -> Result<Vec<Window>, MapError> {
         last = first;
     }
     Ok(windows)
+}
+
+/// Checks the keys of all functions.
+pub(super) fn check(unit: &UnitPathPlan, functions: &[&Function]) -> Result<(), MapError> {
+    if unit.array > MOST_PATH_ARRAY {
+        return Err(MapError::Invalid("its path tables are too large"));
+    }
+    for (index, (plan, function)) in unit.functions.iter().zip(functions).enumerate() {
+        check_paths(&plan.key, function).map_err(|what| MapError::InvalidFunction { function: index, what })?;
+    }
+    Ok(())
+}
+
+fn check_paths(key: &PathKey, function: &Function) -> Result<(), &'static str> {
+    let rising = |ids: Vec<usize>, end: usize| ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|&id| id < end);
+    let edges = |edges: &[Edge]| rising(edges.iter().map(|e| e.index()).collect(), function.edges.len());
+    let blocks =
+        |blocks: &mut dyn Iterator<Item = Block>| rising(blocks.map(Block::index).collect(), function.blocks.len());
+    let cuts = &key.cuts;
+    if !edges(&cuts.edges) || !edges(&cuts.loops) || !blocks(&mut cuts.blocks.iter().copied()) {
+        return Err("its paths are cut where nothing is");
+    }
+    if !blocks(&mut key.calls.iter().map(|call| call.0)) {
+        return Err("a path register is known where no call is");
+    }
+    if key.paths > MOST_PATHS {
+        return Err("it has more paths than there are numbers");
+    }
+    if !cuts.apart.is_sorted_by(|a, b| a < b) {
+        return Err("its paths are numbered apart where nothing is");
+    }
+    let end = if cuts.apart.is_empty() { key.paths } else { MOST_PATHS };
+    let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|last| last <= end);
+    let words = key.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
+    if !key.windows.iter().all(inside)
+        || words > MOST_PATH_ARRAY + (function.edges.len() + function.blocks.len()) as u64
+    {
+        return Err("its path tables are too large");
+    }
+    Ok(())
 }
