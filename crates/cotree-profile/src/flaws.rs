@@ -3,6 +3,7 @@
 use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use crate::method;
 use crate::recover::UnitProfile;
 use cotree_core::facts::Doubt;
 use cotree_core::ids::{Block, FunctionId};
@@ -35,30 +36,35 @@ pub(crate) fn add_flaws(
     let began = Began::new(map, counts, layout);
     // Code that was interrupted may be inlined from any function of its module.
     let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
+    let ran = |profile: &Option<FunctionProfile>| profile.iter().any(|profile| profile.blocks.iter().any(|&c| c > 0));
+    let ran: Vec<bool> = profile.functions.iter().map(ran).collect();
     let functions = map.program.functions().map(|(_, f)| f);
-    for ((((function, plan), &base), recovered), index) in
-        functions.zip(map.plan.method.functions()).zip(&layout.main).zip(&mut profile.functions).zip(0u32..)
-    {
-        let Some(recovered) = recovered else { continue };
+    let method = map.plan.method.method().entry();
+    for (((function, plan), &base), index) in functions.zip(map.plan.method.functions()).zip(&layout.main).zip(0u32..) {
+        let Some(flaws) = method::flaws_mut(&mut profile.method, &mut profile.functions, index) else { continue };
         let base = usize::try_from(base).expect("within the counter array");
         let counters = &counts.counters[base..base + plan.counters];
         let never_began = began.never[index as usize];
+        let counted = counters.iter().any(|&c| c > 0) || ran[index as usize];
         // Where every block and edge has its own counter, live activations only blur the lines after calls.
-        let flow_matters = map.plan.method.method().entry().derives || function.sites().len() > 0;
-        let counted = counters.iter().any(|&c| c > 0) || recovered.blocks.iter().any(|&c| c > 0);
+        let flow_matters = method.derives || function.sites().len() > 0;
         let mut flaw = |holds: bool, flaw: Flaw| {
-            if holds && !recovered.flaws.contains(&flaw) {
-                recovered.flaws.push(flaw);
+            if holds && !flaws.contains(&flaw) {
+                flaws.push(flaw);
             }
         };
-        flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
-        flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
-        flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
-        flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
-        let astray = exits.unknown_total > 0 || exits.outside > 0;
-        flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
-        flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
-        flaw(function.doubts.contains(&Doubt::SwitchesStacks) && flow_matters && !never_began, Flaw::SuspendedStacks);
+        // How activations end matters to no one who counts something else than blocks.
+        if method.promises.blocks {
+            flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
+            flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
+            flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
+            flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
+            let astray = exits.unknown_total > 0 || exits.outside > 0;
+            flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
+            flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
+            let switches = function.doubts.contains(&Doubt::SwitchesStacks);
+            flaw(switches && flow_matters && !never_began, Flaw::SuspendedStacks);
+        }
         let unaccounted = live
             || walk
             || exits_missing

@@ -13,7 +13,7 @@ use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
 use crate::notes::notes;
 use cotree_core::facts::Function;
 use cotree_core::method::RecoverError;
-use cotree_core::profile::FunctionProfile;
+use cotree_core::profile::{Flaw, FunctionProfile};
 use std::path::{Path, PathBuf};
 
 pub use crate::notes::Note;
@@ -71,6 +71,14 @@ pub enum UnitError {
         /// The function's number.
         function: u32,
     },
+    /// The reference counts nothing that the method does.
+    #[error("{binary} has a {title}, and its reference counters count blocks and edges: there is nothing to compare", binary = .binary.display())]
+    NotComparable {
+        /// The binary.
+        binary: PathBuf,
+        /// What its profile is called.
+        title: &'static str,
+    },
     /// The binary carries no reference counters.
     #[error("{binary} carries no reference counters: build it with --verify", binary = .binary.display())]
     NothingToVerify {
@@ -109,7 +117,18 @@ impl UnitProfile {
     /// Is every number exact?
     #[must_use]
     pub fn exact(&self) -> bool {
-        self.failures.is_empty() && self.functions.iter().flatten().all(|f| f.flaws.is_empty())
+        self.failures.is_empty() && self.all_flaws().all(<[Flaw]>::is_empty)
+    }
+
+    /// What can't be vouched for in the function with this number; `None` if nothing of it was recovered.
+    #[must_use]
+    pub fn flaws(&self, function: u32) -> Option<&[Flaw]> {
+        method::flaws(&self.method, &self.functions, function)
+    }
+
+    /// The same of all functions of which something was recovered.
+    pub fn all_flaws(&self) -> impl Iterator<Item = &[Flaw]> {
+        (0u32..).zip(&self.functions).filter_map(|(function, _)| self.flaws(function))
     }
 }
 

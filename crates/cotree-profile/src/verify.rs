@@ -70,6 +70,10 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     let Some(check) = &plan.check else {
         return Err(UnitError::NothingToVerify { binary: binary.path().to_owned() });
     };
+    let method = plan.method.method();
+    if !method.promises().blocks && !method.is_none() {
+        return Err(UnitError::NotComparable { binary: binary.path().to_owned(), title: method.title() });
+    }
     let profile = recover(binary, counts)?;
     let (exits, _) = UnitExits::new(binary, counts);
     let bases = plan.layout().check;

@@ -3,6 +3,7 @@
 //! Functions are written one by one, so that memory does not grow with the program.
 
 use crate::functions::inlined_entries;
+use crate::method;
 use crate::names::demangle;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Callee, Doubt, EdgeKind, InstructionCounts, Linkage, Position, Untouched};
@@ -10,6 +11,8 @@ use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::profile::Flaw;
 use cotree_profile::counts::Runs;
 use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The name and version of the schema.
@@ -51,7 +54,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{},\"functions\":[", text.strip_suffix('}').unwrap_or(&text))?;
     for function in unit.functions() {
         writeln!(out, "{}", if function.index > 0 { "," } else { "" })?;
-        serde_json::to_writer(&mut *out, &function_of(&function))?;
+        serde_json::to_writer(&mut *out, &function_of(unit, &function))?;
     }
     write!(out, "\n]}}")
 }
@@ -97,6 +100,8 @@ struct JsonFunction<'a> {
     blocks: Vec<JsonBlock>,
     edges: Vec<JsonEdge>,
     early_exits: Vec<JsonEarly<'a>>,
+    #[serde(flatten)]
+    details: BTreeMap<&'static str, Value>,
 }
 
 #[derive(Serialize)]
@@ -181,7 +186,7 @@ struct JsonEarly<'a> {
     count: i64,
 }
 
-fn function_of<'a>(function: &UnitFunction<'a>) -> JsonFunction<'a> {
+fn function_of<'a>(unit: &Unit<'a>, function: &UnitFunction<'a>) -> JsonFunction<'a> {
     let facts = function.facts;
     let flow = function.flow();
     let entries = flow.as_ref().map(inlined_entries).unwrap_or_default();
@@ -246,6 +251,7 @@ fn function_of<'a>(function: &UnitFunction<'a>) -> JsonFunction<'a> {
         blocks: blocks.collect(),
         edges: edges.collect(),
         early_exits: early_exits.collect(),
+        details: method::details(unit, function),
     }
 }
 

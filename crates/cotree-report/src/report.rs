@@ -59,12 +59,17 @@ impl Default for Options {
 /// # Errors
 /// Those of the output.
 pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    write_head(unit, options.style, out)?;
+    method::write_report(unit, options, out)
+}
+
+/// What the counts of blocks and edges say.
+pub(crate) fn write_blocks(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let report = Report { unit, options, style: options.style };
     let mut functions = summarize(unit);
     if let Some(pattern) = &options.function {
         functions.retain(|f| matches(pattern, &f.symbol));
     }
-    write_head(unit, options.style, out)?;
     report.totals(&functions, out)?;
     report.hot_functions(&functions, out)?;
     report.hot_loops(out)?;
@@ -87,8 +92,8 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
         writeln!(out, "{}", style.wrap(&format!("command: {}", profile.command.join(" ")), 0))?;
     }
     writeln!(out)?;
-    let flawed = profile.functions.iter().flatten().filter(|f| !f.flaws.is_empty()).count();
-    let instrumented = profile.functions.iter().flatten().count();
+    let flawed = profile.all_flaws().filter(|flaws| !flaws.is_empty()).count();
+    let instrumented = profile.all_flaws().count();
     if profile.exact() {
         writeln!(out, "{}", style.good("exact: every count below is the number of times that it happened"))?;
     } else {

@@ -27,6 +27,7 @@ pub struct UnitFunction<'a> {
     pub facts: &'a Function,
     /// Its profile, if it has one.
     pub profile: Option<&'a FunctionProfile>,
+    flaws: &'a [Flaw],
 }
 
 impl<'a> UnitFunction<'a> {
@@ -39,7 +40,7 @@ impl<'a> UnitFunction<'a> {
     /// Its plain flaws.
     #[must_use]
     pub fn flaws(&self) -> &'a [Flaw] {
-        self.profile.map_or(&[], |p| &p.flaws)
+        self.flaws
     }
 }
 
@@ -58,6 +59,7 @@ impl<'a> Unit<'a> {
             module,
             facts,
             profile,
+            flaws: self.profile.flaws(index).unwrap_or_default(),
         })
     }
 
@@ -66,7 +68,7 @@ impl<'a> Unit<'a> {
     pub fn function(&self, index: u32) -> Option<UnitFunction<'a>> {
         let &(module, facts) = self.functions.get(index as usize)?;
         let profile = self.profile.functions.get(index as usize).and_then(Option::as_ref);
-        Some(UnitFunction { index, module, facts, profile })
+        Some(UnitFunction { index, module, facts, profile, flaws: self.profile.flaws(index).unwrap_or_default() })
     }
 
     /// The path of a source file.

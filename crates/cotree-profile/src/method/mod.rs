@@ -14,7 +14,7 @@ use crate::exits::UnitExits;
 use cotree_core::method::counters::CounterMethod;
 use cotree_core::method::path::{PathMethod, PathMetric, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
-use cotree_core::profile::FunctionProfile;
+use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::Layout;
 use path::PathCounts;
 
@@ -53,6 +53,32 @@ impl MethodProfile {
         match self {
             Self::Paths { functions, .. } => functions,
             Self::None | Self::Counters(_) => &[],
+        }
+    }
+}
+
+/// What can't be vouched for in one function; `None` if nothing of it was recovered.
+pub(crate) fn flaws<'a>(
+    method: &'a MethodProfile,
+    functions: &'a [Option<FunctionProfile>],
+    function: u32,
+) -> Option<&'a [Flaw]> {
+    match method {
+        MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } => {
+            Some(&functions.get(function as usize)?.as_ref()?.flaws)
+        }
+    }
+}
+
+/// The same, to add to it.
+pub(crate) fn flaws_mut<'a>(
+    method: &'a mut MethodProfile,
+    functions: &'a mut [Option<FunctionProfile>],
+    function: u32,
+) -> Option<&'a mut Vec<Flaw>> {
+    match method {
+        MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } => {
+            Some(&mut functions.get_mut(function as usize)?.as_mut()?.flaws)
         }
     }
 }

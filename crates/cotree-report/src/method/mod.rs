@@ -4,8 +4,12 @@
 mod counters;
 pub mod path;
 
+use crate::report::{self, Options};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::method::MethodPlan;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 /// What a profile is called, with what it has measured besides.
 pub(crate) fn title(unit: &Unit<'_>) -> String {
@@ -13,6 +17,20 @@ pub(crate) fn title(unit: &Unit<'_>) -> String {
     match &unit.map.plan.method {
         MethodPlan::None | MethodPlan::Counters(_) => title.to_owned(),
         MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
+    }
+}
+
+/// Writes the report, below its head.
+pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    match &unit.map.plan.method {
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) => report::write_blocks(unit, options, out),
+    }
+}
+
+/// What the export has of one function besides its blocks and edges, by name.
+pub(crate) fn details(unit: &Unit<'_>, _function: &UnitFunction<'_>) -> BTreeMap<&'static str, Value> {
+    match &unit.map.plan.method {
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) => BTreeMap::new(),
     }
 }
 

@@ -43,7 +43,7 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
         style: args.looks.style(&args.output),
     };
     let sources = args.sources.sources();
-    let units = loaded.units();
+    let units = loaded.units_with_blocks()?;
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));
     }

@@ -39,7 +39,7 @@ enum Format {
 /// Runs `cotree cfg`.
 pub fn run(args: &CfgArgs) -> Result<()> {
     let loaded = args.input.load()?;
-    let units = loaded.units();
+    let units = loaded.units_with_blocks()?;
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let (unit, function) = find(&units, &args.function, names)?;
     let name = names.show(&function.facts.symbol);

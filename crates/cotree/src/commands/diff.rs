@@ -69,7 +69,7 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         };
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
-    let difference = diff::compare(&before.units(), &after.units(), &args.sources.sources());
+    let difference = diff::compare(&before.units_with_blocks()?, &after.units_with_blocks()?, &args.sources.sources());
     if args.json {
         return args.output.write(|out| diff::write_json(&difference, out));
     }

@@ -52,7 +52,7 @@ enum Format {
 /// Runs `cotree export`.
 pub fn run(args: &ExportArgs) -> Result<()> {
     let loaded = args.input.load()?;
-    let units = loaded.units();
+    let units = if args.format == Format::Json { loaded.units() } else { loaded.units_with_blocks()? };
     match args.format {
         Format::Json => args.output.write(|out| json::write(&units, out)),
         Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered())),

@@ -2,6 +2,7 @@
 
 use super::told;
 use clap::Args;
+use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
@@ -42,6 +43,23 @@ impl Loaded {
     /// As it was recovered.
     pub fn recovered(&self) -> &[(BinaryFile, UnitProfile)] {
         &self.recovered
+    }
+
+    /// Its link units, for a view of blocks or edges.
+    pub fn units_with_blocks(&self) -> Result<Vec<Unit<'_>>> {
+        let has_none = |(_, profile): &&(BinaryFile, UnitProfile)| {
+            let method = profile.method.method();
+            !method.is_none() && !method.promises().blocks
+        };
+        if let Some((_, profile)) = self.recovered.iter().find(has_none) {
+            return Err(miette!(
+                "the {} of {} has no counts of blocks, lines and edges: build it with --profile {} for these, or see `cotree report`",
+                profile.method.method().title(),
+                profile.binary.display(),
+                Method::names(|entry| entry.promises.blocks)
+            ));
+        }
+        Ok(self.units())
     }
 
     /// Its link units.
