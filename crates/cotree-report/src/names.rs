@@ -55,7 +55,7 @@ pub fn matches(pattern: &str, symbol: &str) -> bool {
 
 /// The names that a pattern without a match may have been meant for, the likeliest first.
 #[must_use]
-pub fn near<'a>(pattern: &str, symbols: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn similar_names<'a>(pattern: &str, symbols: impl Iterator<Item = &'a str>) -> Vec<String> {
     let pattern = pattern.strip_prefix('=').unwrap_or(pattern).to_lowercase();
     let parts = pattern.split("::").count();
     let mut found: Vec<(f64, String)> = symbols
@@ -95,12 +95,12 @@ mod tests {
     fn what_was_meant_is_near() {
         let symbols =
             ["main", "parse_value", "parse_values", "_ZN3foo3barEi", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"];
-        let near = |pattern| near(pattern, symbols.into_iter());
-        assert_eq!(near("parse_vlaue"), ["parse_value", "parse_values"]);
-        assert_eq!(near("Main"), ["main"]);
-        assert_eq!(near("=bar"), ["foo::bar(int)"]);
-        assert_eq!(near("Formatter::padd"), ["core::fmt::Formatter::pad"]);
-        assert!(near("nosuch").is_empty());
+        let similar_names = |pattern| similar_names(pattern, symbols.into_iter());
+        assert_eq!(similar_names("parse_vlaue"), ["parse_value", "parse_values"]);
+        assert_eq!(similar_names("Main"), ["main"]);
+        assert_eq!(similar_names("=bar"), ["foo::bar(int)"]);
+        assert_eq!(similar_names("Formatter::padd"), ["core::fmt::Formatter::pad"]);
+        assert!(similar_names("nosuch").is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and who does it.
+//! The command line: the subcommands, and the functions that run them.
 
 use crate::commands;
 use crate::driver::options::InstrumentOptions;
@@ -44,7 +44,7 @@ enum Command {
     Ranlib(Passed),
     /// Put tools' names of one word into a folder: cotree-cc, cotree-c++, cotree-ld, cotree-ar, cotree-nm, cotree-ranlib
     InstallTools(commands::install_tools::InstallToolsArgs),
-    /// Print the path of a CMake toolchain file with all of these: -DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"
+    /// Print the path of a CMake toolchain file of these tools: -DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"
     CmakeToolchain,
     /// Show a profile at a glance: totals, hot functions and loops, what never ran, what is not vouched for
     Report(commands::report::ReportArgs),
@@ -73,20 +73,20 @@ enum Command {
     /// Do one link; the linker plugin starts this
     #[command(hide = true)]
     LtoLink {
-        /// Where the plugin wrote what it wants
+        /// The request file that the plugin wrote
         request: PathBuf,
     },
-    /// Write bitcode anew, with a symbol table for linkers; the linker plugin starts this
+    /// Rewrite bitcode with a symbol table for linkers; the linker plugin starts this
     #[command(hide = true)]
     LtoSymtab {
         /// Bitcode
         input: PathBuf,
-        /// The same with a table
+        /// The rewritten bitcode
         output: PathBuf,
     },
 }
 
-/// Everything after the subcommand goes to the tool behind it.
+/// Everything after the subcommand goes to the tool that it runs.
 #[derive(Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 struct Passed {
@@ -102,10 +102,10 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     }
     let Cli { mut options, command } = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(answer) => return tell(&answer),
+        Err(answer) => return print_answer(&answer),
     };
-    if let Some(given) = &options.weights {
-        options.weights = Some(crate::driver::weights::resolve(given)?);
+    if let Some(file) = &options.weights {
+        options.weights = Some(crate::driver::weights::resolve(file)?);
     }
     if matches!(command, Command::Cc(_) | Command::Cxx(_) | Command::Cargo(_) | Command::Ld(_) | Command::Instrument(_))
     {
@@ -138,8 +138,8 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     })
 }
 
-/// Help, the version, or what is wrong with the command line. A reader that goes away (`| head`) is no error.
-fn tell(answer: &clap::Error) -> miette::Result<ExitCode> {
+/// Prints help, the version, or what is wrong with the command line. A reader that goes away (`| head`) is no error.
+fn print_answer(answer: &clap::Error) -> miette::Result<ExitCode> {
     match answer.print().and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(miette!("can't write to standard output: {error}"))
@@ -152,7 +152,7 @@ fn done(result: miette::Result<()>) -> miette::Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// The subcommand that is meant when the executable is called by another name, as through a symbolic link.
+/// The subcommand that the executable's name stands for, if it is started by such a name through a symbolic link.
 fn subcommand_of(name: &OsString) -> Option<&'static str> {
     match Path::new(name).file_name()?.to_str()? {
         "cotree-cc" => Some("cc"),

@@ -1,4 +1,4 @@
-//! `cotree annotate`: source lines with their counts.
+//! `cotree annotate`: shows source lines with their counts.
 
 use super::input::{Input, SourceArgs, file_pattern, means_a_function, no_lines, no_such_function};
 use super::output::{Looks, Output};

@@ -1,4 +1,4 @@
-//! `cotree cfg`: one function's control-flow graph.
+//! `cotree cfg`: draws one function's control-flow graph.
 
 use super::input::{Input, no_such_function};
 use super::output::Output;
@@ -52,7 +52,7 @@ pub fn run(args: &CfgArgs) -> Result<()> {
     args.output.write(|out| out.write_all(&picture))
 }
 
-/// The function that is meant: the whole name before parts of names.
+/// The function that the pattern means. A match of the whole name wins over a match of a part.
 fn find<'a, 'b>(units: &'b [Unit<'a>], pattern: &str, names: Names) -> Result<(&'b Unit<'a>, UnitFunction<'a>)> {
     let all = || units.iter().flat_map(|u| u.functions().map(move |f| (u, f)));
     let whole = format!("={}", pattern.strip_prefix('=').unwrap_or(pattern));
@@ -60,7 +60,7 @@ fn find<'a, 'b>(units: &'b [Unit<'a>], pattern: &str, names: Names) -> Result<(&
     if found.is_empty() {
         found = all().filter(|(_, f)| matches(pattern, &f.facts.symbol)).collect();
     }
-    // Copies of one function: the one that ran most.
+    // Of several copies of one function, draw the one that ran most.
     found.sort_by_key(|(_, f)| std::cmp::Reverse(f.profile.map_or(0, |p| p.entries)));
     let Some(&(unit, first)) = found.first() else {
         return Err(no_such_function(units, pattern));
@@ -92,7 +92,7 @@ fn draw(graph: &[u8]) -> Result<Vec<u8>> {
         .map_err(|e| miette!("cannot run `dot` ({e}): install Graphviz, or use --format dot"))?;
     let mut input = child.stdin.take().expect("piped");
     let graph = graph.to_vec();
-    // `dot` may begin to write before it has read all.
+    // `dot` may begin to write before it has read all its input.
     let feeder = std::thread::spawn(move || input.write_all(&graph));
     let done = child.wait_with_output().into_diagnostic().wrap_err("`dot` failed")?;
     let fed = feeder.join().is_ok_and(|r| r.is_ok());

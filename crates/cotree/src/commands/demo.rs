@@ -1,4 +1,4 @@
-//! `cotree demo`: builds, runs and reports a bundled example, saying each command that a user would type.
+//! `cotree demo`: builds, runs and reports a bundled example, and prints each command that a user would type.
 
 use super::report::{self, ReportArgs};
 use clap::{Args, Parser};
@@ -36,7 +36,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     let cotree = std::env::current_exe().into_diagnostic().wrap_err("cannot find cotree's own executable")?;
     let built = Command::new(cotree)
         .args(["cargo", "build", "--release", "--quiet", "--offline"])
-        // Wherever the user has other builds.
+        // The user's own target folder stays out of it.
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .current_dir(&folder)
         .status()

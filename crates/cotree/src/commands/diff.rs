@@ -1,8 +1,8 @@
-//! `cotree diff`: what changed between two profiles.
+//! `cotree diff`: shows what changed between two profiles.
 
 use super::input::{Binaries, SourceArgs, load};
 use super::output::{Looks, Output};
-use super::{paths, told};
+use super::{into_report, paths};
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_report::diff;
@@ -24,7 +24,7 @@ pub struct DiffArgs {
     /// The binary of the profile after, if it is no longer where it was
     #[arg(long, value_name = "FILE")]
     binary_after: Vec<PathBuf>,
-    /// Compare paths: which did only one of the two runs take? (Both of one build with --profile path)
+    /// Compare paths: show those that only one of the two runs took (both of one build with --profile path)
     #[arg(long)]
     paths: bool,
     /// Only paths of functions whose symbol or name contains this (`=NAME`: is this)
@@ -36,7 +36,7 @@ pub struct DiffArgs {
     /// Rows per list; 0 shows all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Long paths whole
+    /// Show long paths whole
     #[arg(short, long, requires = "paths")]
     verbose: bool,
     /// Show linker symbols as they are
@@ -52,7 +52,7 @@ pub struct DiffArgs {
 
 /// Runs `cotree diff`.
 pub fn run(args: &DiffArgs) -> Result<()> {
-    let open = |path: &PathBuf| ProfileFile::open(path).map_err(told);
+    let open = |path: &PathBuf| ProfileFile::open(path).map_err(into_report);
     let (before_file, after_file) = (open(&args.before)?, open(&args.after)?);
     let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() })?;
     let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() })?;

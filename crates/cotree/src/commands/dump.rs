@@ -1,6 +1,6 @@
-//! `cotree dump`: a snapshot of a running process.
+//! `cotree dump`: takes a snapshot of a running process.
 
-use super::told;
+use super::into_report;
 use clap::Args;
 use cotree_profile::snapshot::{self, Pause};
 use miette::{Result, miette};
@@ -14,7 +14,7 @@ pub struct DumpArgs {
     /// Where to write the snapshot; by default beside the profile of the process
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Never stop the process, not even for the moment of the copy: counters may then be of slightly different moments
+    /// Never stop the process, not even while copying: the counters may then be of slightly different moments
     #[arg(long)]
     no_pause: bool,
 }
@@ -22,7 +22,7 @@ pub struct DumpArgs {
 /// Runs `cotree dump`.
 pub fn run(args: &DumpArgs) -> Result<()> {
     let pause = if args.no_pause { Pause::Never } else { Pause::IfNeeded };
-    let snapshots = snapshot::take(args.pid, pause).map_err(told)?;
+    let snapshots = snapshot::take(args.pid, pause).map_err(into_report)?;
     if args.output.is_some() && snapshots.len() > 1 {
         return Err(miette!(
             "process {} has {} profiles (one for each link unit): leave out --output, and each is written beside its own",
@@ -32,7 +32,7 @@ pub fn run(args: &DumpArgs) -> Result<()> {
     }
     for taken in snapshots {
         let path = args.output.clone().unwrap_or_else(|| beside(&taken.live));
-        taken.write(&path).map_err(told)?;
+        taken.write(&path).map_err(into_report)?;
         let doubt = if taken.consistent { "" } else { " (its counters are of slightly different moments)" };
         eprintln!("wrote {}{doubt}", path.display());
     }

@@ -1,4 +1,4 @@
-//! `cotree export`: profiles for other programs.
+//! `cotree export`: writes profiles in formats for other programs.
 
 use super::input::{Input, SourceArgs, file_pattern, no_lines};
 use super::output::Output;
@@ -20,10 +20,10 @@ pub struct ExportArgs {
     /// lcov: only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
     #[arg(long, value_name = "FILE", value_parser = file_pattern)]
     file: Option<FilePattern>,
-    /// lcov: also source files that are not on this machine, at which genhtml stops
+    /// lcov: also source files that are not on this machine; genhtml stops at such a file
     #[arg(long)]
     absent_sources: bool,
-    /// lcov: leave out the ways that only an exception takes
+    /// lcov: leave out branch outcomes that only an exception takes
     #[arg(long)]
     no_exceptions: bool,
     /// lcov: write source names of functions instead of linker symbols
@@ -45,7 +45,7 @@ enum Format {
     Json,
     /// A tracefile for genhtml and coverage services
     Lcov,
-    /// Edge counts for --weights, which then needs the binary no more
+    /// Edge counts for --weights, which then does not need the binary
     Weights,
 }
 

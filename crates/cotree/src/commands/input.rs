@@ -1,13 +1,13 @@
-//! What the commands read: profiles with their binaries, and sources.
+//! The commands' inputs: profiles with their binaries, and source files.
 
-use super::told;
+use super::into_report;
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
 use cotree_report::files::FilePattern;
-use cotree_report::names::{matches, near};
+use cotree_report::names::{matches, similar_names};
 use cotree_report::source::{SourceText, Sources};
 use cotree_report::unit::Unit;
 use miette::{Result, miette};
@@ -34,13 +34,13 @@ pub struct Binaries {
     pub binaries: Vec<PathBuf>,
 }
 
-/// A recovered profile with the binaries that it is of.
+/// A recovered profile with its binaries.
 pub struct Loaded {
     recovered: Vec<(BinaryFile, UnitProfile)>,
 }
 
 impl Loaded {
-    /// As it was recovered.
+    /// The profile, one entry per link unit, each with its binary.
     pub fn recovered(&self) -> &[(BinaryFile, UnitProfile)] {
         &self.recovered
     }
@@ -75,7 +75,7 @@ impl Input {
             Some(path) => path.clone(),
             None => by_age(Path::new("."))?.into_iter().next().ok_or_else(no_profile)?,
         };
-        ProfileFile::open(&path).map_err(told)
+        ProfileFile::open(&path).map_err(into_report)
     }
 
     /// Opens and recovers the profile.
@@ -83,10 +83,10 @@ impl Input {
         if self.profile.is_some() || !self.binaries.binaries.is_empty() {
             return load(&self.open()?, &self.binaries);
         }
-        // Of those that nobody named, take the newest whose binary is there.
+        // If no profile is named, take the newest whose binary exists.
         let mut first_error = None;
         for path in by_age(Path::new("."))? {
-            let file = ProfileFile::open(&path).map_err(told)?;
+            let file = ProfileFile::open(&path).map_err(into_report)?;
             match recover_remaining(&file, &[]) {
                 Ok((recovered, gone)) => {
                     if first_error.is_some() {
@@ -98,16 +98,16 @@ impl Input {
                 Err(error @ UnitError::BinaryGone { .. }) => {
                     first_error.get_or_insert(error);
                 }
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(into_report(error)),
             }
         }
-        Err(first_error.map_or_else(no_profile, told))
+        Err(first_error.map_or_else(no_profile, into_report))
     }
 }
 
 /// Recovers a profile. Link units whose binaries are gone are left out with a warning, if there are others.
 pub fn load(file: &ProfileFile, binaries: &Binaries) -> Result<Loaded> {
-    let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(told)?;
+    let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(into_report)?;
     warn_of_gone(&gone, file.units.len());
     Ok(Loaded { recovered })
 }
@@ -123,20 +123,20 @@ fn warn_of_gone(gone: &[UnitError], all: usize) {
     }
 }
 
-/// What to say where a pattern means no function of any unit.
+/// The error for a pattern that matches no function of any unit.
 pub fn no_such_function(units: &[Unit<'_>], pattern: &str) -> miette::Report {
     let symbols = units.iter().flat_map(|unit| unit.functions()).flat_map(|function| {
         let inlined = function.facts.inlined.iter().map(|copy| copy.symbol.as_str());
         std::iter::once(function.facts.symbol.as_str()).chain(inlined)
     });
     let all = "`cotree report -n 0` lists those that ran, `-v` the others too";
-    match near(pattern, symbols).as_slice() {
+    match similar_names(pattern, symbols).as_slice() {
         [] => miette!("there is no function {pattern}: {all}"),
         names => miette!("there is no function {pattern}: did you mean {}? ({all})", names.join(" or ")),
     }
 }
 
-/// Does a pattern mean any function, or inlined copy of one?
+/// Does a pattern match any function, or an inlined copy of one?
 pub fn means_a_function(units: &[Unit<'_>], pattern: &str) -> bool {
     units.iter().flat_map(|unit| unit.functions()).any(|function| {
         matches(pattern, &function.facts.symbol)
@@ -144,7 +144,7 @@ pub fn means_a_function(units: &[Unit<'_>], pattern: &str) -> bool {
     })
 }
 
-/// What to say where no source line is meant.
+/// The error for a selection that holds no source line.
 pub fn no_lines(units: &[Unit<'_>], pattern: Option<&FilePattern>) -> miette::Report {
     let mut functions = units.iter().flat_map(|unit| unit.functions());
     let has_lines = functions.any(|function| function.facts.blocks.iter().any(|block| !block.lines.is_empty()));
@@ -167,7 +167,7 @@ pub fn file_pattern(text: &str) -> Result<FilePattern, String> {
     FilePattern::new(text, &std::env::current_dir().unwrap_or_default())
 }
 
-/// The profiles of a folder, the newest first; those of runs that were cut off behind all others.
+/// The profiles of a folder, the newest first. Those of runs that were cut off come after all others.
 fn by_age(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found: Vec<(bool, std::time::SystemTime, PathBuf)> = Vec::new();
     let entries =
@@ -194,7 +194,7 @@ fn no_profile() -> miette::Report {
 
 /// Source files on this machine.
 pub struct FileSources {
-    /// Prefixes of recorded paths and what to put in their place.
+    /// Prefixes of recorded paths and their replacements.
     moved: Vec<(String, String)>,
     known: RefCell<HashMap<String, Option<Rc<SourceText>>>>,
 }
@@ -219,7 +219,7 @@ impl SourceArgs {
     }
 }
 
-/// What is larger is no source.
+/// Larger files are not taken for sources.
 const LARGEST_SOURCE: u64 = 256 << 20;
 
 impl FileSources {
@@ -242,7 +242,7 @@ impl Sources for FileSources {
         let place = self.place(path);
         let regular = fs::metadata(&place).ok().filter(|m| m.is_file() && m.len() <= LARGEST_SOURCE);
         let text = regular.and_then(|_| fs::read(&place).ok()).map(|bytes| Rc::new(SourceText::new(&bytes)));
-        // Views go through the files in order: the last one is enough.
+        // Views go through the files in order, so caching the last one is enough.
         let mut known = self.known.borrow_mut();
         known.clear();
         known.insert(path.to_owned(), text.clone());

@@ -1,6 +1,6 @@
-//! `cotree instrument`: probes for a bitcode file that is compiled and linked by other means.
+//! `cotree instrument`: puts probes into a bitcode file that is compiled and linked by other means.
 
-use super::told;
+use super::into_report;
 use crate::driver::embedded;
 use crate::driver::options::InstrumentOptions;
 use clap::Args;
@@ -19,7 +19,7 @@ pub struct InstrumentArgs {
     /// Where the instrumented bitcode goes; link OUTPUT.rt.o, which is written beside it, with what you make of it
     #[arg(short, long)]
     output: PathBuf,
-    /// It becomes part of a shared library
+    /// The result becomes part of a shared library
     #[arg(long)]
     shared: bool,
 }
@@ -29,12 +29,12 @@ pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
     let bitcode = std::fs::read(&args.input)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;
-    let options = Options::parse(&options.plugin_options()).map_err(told)?;
+    let options = Options::parse(&options.plugin_options()).map_err(into_report)?;
     let name = args.input.display().to_string();
-    let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(told)?;
+    let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;
     let companion = companion(&args.output);
     write_companion(&companion, &made.unit, if args.shared { OutputKind::Shared } else { OutputKind::Pie })?;
-    atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(told)?;
+    atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(into_report)?;
     println!("link {} with it: it holds the counters and the runtime", companion.display());
     Ok(())
 }
@@ -62,5 +62,5 @@ fn write_companion(path: &Path, unit: &[u8], kind: OutputKind) -> Result<()> {
         bail!("ld could not join the runtime and the counters; what it said stands above");
     }
     let bytes = std::fs::read(&joined).into_diagnostic()?;
-    atomic::write(path, |out| out.write_all(&bytes)).map_err(told)
+    atomic::write(path, |out| out.write_all(&bytes)).map_err(into_report)
 }

@@ -1,6 +1,6 @@
-//! `cotree merge`: many runs in one profile.
+//! `cotree merge`: adds up the profiles of many runs.
 
-use super::told;
+use super::into_report;
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::{self, Merge};
@@ -15,7 +15,7 @@ pub struct MergeArgs {
     /// Profiles, raw or merged; FILE:W takes each count of FILE W times
     #[arg(value_name = "FILE[:W]")]
     profiles: Vec<PathBuf>,
-    /// A profile of which each count is taken W times
+    /// A profile whose counts are taken W times
     #[arg(long, value_name = "W,FILE", value_parser = parse_weighted)]
     weighted_input: Vec<(u64, PathBuf)>,
     /// The merged profile
@@ -24,7 +24,7 @@ pub struct MergeArgs {
     /// Keep the counts of several link units (a program and its libraries) in one file
     #[arg(long)]
     several_units: bool,
-    /// Go on without profiles that cannot be used, with a warning for each
+    /// Skip profiles that cannot be used, with a warning for each
     #[arg(long)]
     keep_going: bool,
 }
@@ -37,7 +37,7 @@ fn parse_weighted(text: &str) -> Result<(u64, PathBuf), String> {
     }
 }
 
-/// `FILE:W`, unless there is a file of that very name.
+/// Reads `FILE:W`, unless there is a file of exactly that name.
 fn weight_of(path: &Path) -> (u64, PathBuf) {
     let bytes = path.as_os_str().as_bytes();
     let split = bytes.iter().rposition(|&b| b == b':').filter(|_| !path.exists());
@@ -58,7 +58,7 @@ pub fn run(args: &MergeArgs) -> Result<()> {
         match ProfileFile::open(&path).and_then(|profile| merge.add(profile, weight)) {
             Ok(()) => added += 1,
             Err(error) if args.keep_going => eprintln!("warning: left out: {error}"),
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(into_report(error)),
         }
     }
     if args.output.as_os_str() == "-" {
@@ -67,7 +67,7 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     if added == 0 {
         return Err(miette!("there is no profile to merge: name some"));
     }
-    merged::write(&args.output, &merge.finish()).map_err(told)
+    merged::write(&args.output, &merge.finish()).map_err(into_report)
 }
 
 #[cfg(test)]

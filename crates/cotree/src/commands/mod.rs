@@ -1,4 +1,4 @@
-//! The subcommands of our own: each a struct of arguments and a function that does what they say.
+//! The subcommands that drive no other tool: each has a struct of arguments and a `run` function.
 
 pub mod annotate;
 pub mod cfg;
@@ -16,8 +16,8 @@ pub mod plan;
 pub mod report;
 pub mod verify;
 
-/// A library's error, for people.
-fn told<E: std::error::Error + Send + Sync + 'static>(error: E) -> miette::Report {
+/// Turns a library's error into a report for the terminal.
+fn into_report<E: std::error::Error + Send + Sync + 'static>(error: E) -> miette::Report {
     use miette::IntoDiagnostic;
     Err::<(), E>(error).into_diagnostic().expect_err("it is an error")
 }

@@ -1,6 +1,6 @@
-//! Where output goes: a file that appears whole or not at all, or standard output.
+//! The output of commands: standard output, or a file that appears whole or not at all.
 
-use super::told;
+use super::into_report;
 use clap::{Args, ValueEnum};
 use cotree_profile::atomic;
 use cotree_report::terminal::Style;
@@ -34,7 +34,7 @@ pub struct Looks {
     /// When to use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour")]
     color: Colour,
-    /// Columns; by default those of the terminal, or as many as it takes where there is none
+    /// Columns; by default the terminal's width, or as many as needed where there is no terminal
     #[arg(long, value_name = "N")]
     width: Option<u16>,
 }
@@ -60,12 +60,12 @@ impl Output {
     /// Writes through `fill`. A reader that goes away (`| head`) is no error.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if let Some(path) = self.output.as_ref().filter(|path| path.as_os_str() != "-") {
-            return atomic::write(path, fill).map_err(told);
+            return atomic::write(path, fill).map_err(into_report);
         }
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         match fill(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                // What is still buffered has nowhere to go.
+                // Nobody reads what is still buffered.
                 let _ = out.into_parts();
                 Ok(())
             }

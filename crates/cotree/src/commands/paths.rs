@@ -1,8 +1,8 @@
-//! `cotree paths`: the ways that a program took through its functions.
+//! `cotree paths`: shows the paths that a program took through its functions.
 
 use super::input::{Binaries, Input, Loaded, load, means_a_function, no_such_function};
+use super::into_report;
 use super::output::{Looks, Output};
-use super::told;
 use clap::{Args, ValueEnum};
 use cotree_profile::file::ProfileFile;
 use cotree_report::method::path::{PathUnit, json, text};
@@ -25,19 +25,19 @@ pub struct PathsArgs {
     /// What makes a path hot: instructions executed, executions, or what is added up along it (build with --path-metric)
     #[arg(long, value_enum, default_value_t = By::Instructions, conflicts_with_all = ["against", "json"])]
     by: By,
-    /// As many of the hottest paths as make up so many per cent of the instructions executed
+    /// List as many of the hottest paths as make up this percentage of the instructions executed
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with_all = ["against", "by"])]
     covering: Option<f64>,
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]
     predicted: bool,
-    /// How much of this profile's paths did another run take, too? (Give its profile, of the same build)
+    /// Show how many of these paths another run took too (its profile, of the same build)
     #[arg(long, value_name = "PROFILE")]
     against: Option<PathBuf>,
     /// Write JSON
     #[arg(long)]
     json: bool,
-    /// Also list what is otherwise only counted, and long ways whole
+    /// Also list what is otherwise only counted, and show long paths whole
     #[arg(short, long)]
     verbose: bool,
     /// Show linker symbols as they are
@@ -110,7 +110,7 @@ fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()
     let units = loaded.units();
     let paths = with_paths(&units)?;
     known(&units, args.function.as_deref())?;
-    let other = ProfileFile::open(other).map_err(told)?;
+    let other = ProfileFile::open(other).map_err(into_report)?;
     same_builds(&file, &other)?;
     let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
     let other = load(&other, &Binaries { binaries })?;
@@ -158,7 +158,7 @@ fn with_paths<'a>(units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
     }
 }
 
-/// A pattern must mean some function that is more than inlined copies.
+/// Checks that a pattern matches some function that does not exist only as inlined copies.
 fn known(units: &[Unit<'_>], pattern: Option<&str>) -> Result<()> {
     let Some(pattern) = pattern else { return Ok(()) };
     let mut functions = units.iter().flat_map(Unit::functions);
@@ -171,7 +171,7 @@ fn known(units: &[Unit<'_>], pattern: Option<&str>) -> Result<()> {
     Err(no_such_function(units, pattern))
 }
 
-/// Paths are numbered anew in each build.
+/// Checks that two profiles are of one build: each build numbers its paths anew.
 fn same_builds(a: &ProfileFile, b: &ProfileFile) -> Result<()> {
     let lacks = |of: &ProfileFile, unit| !of.units.iter().any(|other| other.unit == unit);
     for (one, other) in [(a, b), (b, a)] {

@@ -1,11 +1,11 @@
-//! `cotree plan`: what each method's counters would cost, from bitcode or from a profiled binary.
+//! `cotree plan`: shows what each method's counters would cost, for bitcode or a profiled binary.
 
 mod explain;
 mod json;
 
 use super::input::{Binaries, load};
+use super::into_report;
 use super::output::{Looks, Output};
-use super::told;
 use crate::driver::options::InstrumentOptions;
 use clap::Args;
 use cotree_core::facts::hints::Hints;
@@ -39,10 +39,10 @@ pub struct PlanArgs {
     /// Only functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
-    /// Tell for each counter of the functions of this name (as with --function) what it counts, where, and why there
+    /// Explain each counter of the functions of this name (as with --function): what it counts, where, and why there
     #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["judge", "function"])]
     explain: Option<String>,
-    /// Write JSON; of bitcode with how many loops can count by themselves
+    /// Write JSON; for bitcode it also says how many loops can count by their own variables
     #[arg(long, conflicts_with = "explain")]
     json: bool,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     }
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
-            let file = ProfileFile::open(profile).map_err(told)?;
+            let file = ProfileFile::open(profile).map_err(into_report)?;
             let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
             let mut sum = Costs::default();
             for unit in loaded.units() {
@@ -81,7 +81,7 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     }
     if args.json {
         let bitcode = args.judge.is_none() && !matches!(&*args.files, [only] if is_elf(only));
-        let facts = bitcode.then(|| facts_of_files(&args.files, true).map_err(told)).transpose()?;
+        let facts = bitcode.then(|| facts_of_files(&args.files, true).map_err(into_report)).transpose()?;
         let affine = facts
             .map(|facts| json::Affine::of(&facts.program, &facts.hints, &facts.variables, args.function.as_deref()));
         return args.output.write(|out| json::write(&costs, affine.as_ref(), out));
@@ -165,13 +165,13 @@ impl Costs {
             let profile = profiles.and_then(|p| p.get(index)).and_then(Option::as_ref);
             let exact = profiles.map(|_| {
                 let counts = profile.and_then(|p| Weighting::from_profile(&cfg, p));
-                // It never ran: no counter in it would count.
+                // A function without counts never ran: no counter in it would have counted.
                 counts.unwrap_or_else(|| Weighting::new(&cfg, Vec::new()))
             });
-            let told = exact.as_ref().filter(|_| args.exact);
-            let counters = (told.unwrap_or(&predicted), exact.as_ref().unwrap_or(&predicted));
+            let placed_by = exact.as_ref().filter(|_| args.exact);
+            let counters = (placed_by.unwrap_or(&predicted), exact.as_ref().unwrap_or(&predicted));
             self.counters += PlanStatistics::new(function, &cfg, counters.0, counters.1);
-            let (guide, judge) = (told.unwrap_or(&expected), exact.as_ref().unwrap_or(&expected));
+            let (guide, judge) = (placed_by.unwrap_or(&expected), exact.as_ref().unwrap_or(&expected));
             for (method, sum) in [(PathMethod::Plain, &mut self.paths), (PathMethod::Context, &mut self.context)] {
                 let plan = path::plan_as(method, function, &cfg, guide, choice)
                     .map_err(|error| miette!("{}: {error}", function.symbol))?;
@@ -222,14 +222,14 @@ fn predicted(function: &Function, cfg: &Cfg, hints: Option<&Hints>) -> Weighting
     )
 }
 
-/// The map of a binary built with cotree, else of bitcode, and that with hints.
+/// The map of a binary built with cotree, or the map and the hints of bitcode.
 fn map_of(files: &[PathBuf]) -> Result<(ProgramMap, Vec<Hints>)> {
     if let [only] = files
         && is_elf(only)
     {
-        return BinaryFile::open(only).map(|binary| (binary.into_map().program, Vec::new())).map_err(told);
+        return BinaryFile::open(only).map(|binary| (binary.into_map().program, Vec::new())).map_err(into_report);
     }
-    facts_of_files(files, false).map(|facts| (facts.program, facts.hints)).map_err(told)
+    facts_of_files(files, false).map(|facts| (facts.program, facts.hints)).map_err(into_report)
 }
 
 fn is_elf(path: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! `cotree report`: the profile at a glance.
+//! `cotree report`: shows the profile at a glance.
 
 use super::input::{Input, means_a_function, no_such_function};
 use super::output::{Looks, Output};

@@ -1,8 +1,8 @@
-//! `cotree verify`: a profile against the reference that the same run counted.
+//! `cotree verify`: checks a profile against the reference counters of the same run.
 
 use super::input::Input;
+use super::into_report;
 use super::output::Output;
-use super::told;
 use clap::Args;
 use cotree_profile::recover::open_binary;
 use cotree_profile::verify::{Mismatch, Subject, verify};
@@ -15,7 +15,7 @@ use miette::{Result, miette};
 pub struct VerifyArgs {
     #[command(flatten)]
     input: Input,
-    /// Fail also where the profile itself says that it does not vouch for a function
+    /// Fail also for differences in functions that the profile does not vouch for
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -27,8 +27,8 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
     let file = args.input.open()?;
     let mut wrong = 0usize;
     for counts in &file.units {
-        let binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(told)?;
-        let result = verify(&binary, counts).map_err(told)?;
+        let binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(into_report)?;
+        let result = verify(&binary, counts).map_err(into_report)?;
         let fails = |m: &&Mismatch| args.strict || !m.declared;
         let found = result.mismatches.iter().filter(fails).count();
         wrong += found;

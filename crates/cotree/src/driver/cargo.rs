@@ -1,9 +1,9 @@
-//! `cargo cotree`: cargo with rustc told to leave code generation to the link, where the plugin is.
+//! `cargo cotree`: runs cargo with flags that make rustc leave code generation to the link, where the plugin is.
 //!
 //! Flags go where cargo's own rules join them with the user's: into the environment variable if one is set, else
-//! as `--config` to the table of flags that is in force. A `--target` is always named, since that is what keeps cargo from
-//! giving the flags to build scripts and procedural macros. Since the flags hold all our options, cargo builds anew when
-//! one changes; a target folder of its own keeps that from spoiling ordinary builds.
+//! as `--config` to the table of flags that is in force. We always name a `--target`, because cargo then keeps
+//! the flags from build scripts and procedural macros. The flags hold all our options, so cargo rebuilds when
+//! one changes; a separate target folder protects ordinary builds from that.
 
 use super::cargo_config::{Debug, Settings};
 use super::options::{InstrumentOptions, driver_option};
@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode, Stdio};
 /// Separates flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
-/// Runs cargo in our place.
+/// Runs cargo, and ends as it ends.
 pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let line = Line::parse(&mut options, arguments)?;
     let toolkit = Toolkit::unpack()?;
@@ -52,7 +52,7 @@ pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<E
     super::run(cargo)
 }
 
-/// Options of ours, then a verb of cargo's, then all that belongs to it.
+/// Our own options, then a cargo verb, then the verb's arguments.
 #[derive(Debug)]
 struct Line {
     /// `+nightly`
@@ -71,7 +71,7 @@ impl Line {
             arguments.remove(0);
         }
         let words = Arg::new("words").value_parser(value_parser!(OsString)).num_args(1..).hide(true);
-        // The environment was read before, and must not win over what stood in front of `cargo`.
+        // The environment has been read already. It must not win over the options in front of `cargo`.
         let command = InstrumentOptions::augment_args(ClapCommand::new("cargo cotree"))
             .mut_args(|argument| argument.env(None::<&str>))
             .about("Build a Rust package, profiled: cargo does the work, what follows the verb is for cargo")
@@ -158,7 +158,7 @@ impl Rustc {
     }
 }
 
-/// What `cargo metadata` says, as far as we need it.
+/// The parts of `cargo metadata`'s answer that we need.
 #[derive(Deserialize)]
 struct Workspace {
     workspace_root: PathBuf,
@@ -174,7 +174,7 @@ impl Workspace {
                 command.args([option, &value]);
             }
         }
-        // Cargo would say so itself, but not what it has to do with us.
+        // Cargo would report this too, but without what it means for cotree.
         let named = !line.values("--manifest-path").is_empty();
         if !named && !folder.ancestors().any(|folder| folder.join("Cargo.toml").exists()) {
             return Err(Error::NoPackage { folder: folder.to_owned() });
@@ -185,7 +185,7 @@ impl Workspace {
     }
 }
 
-/// What a command prints; its messages go where ours go.
+/// Runs a command and returns what it prints. Its messages go to our standard error.
 fn answer(command: &mut Command) -> Result<String, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =
@@ -214,7 +214,7 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
     if options.early() {
         flags.push("-Cno-prepopulate-passes".into());
     }
-    // Not by `-Wl,`: patterns may hold commas.
+    // `-Wl,` would not do: patterns may hold commas.
     for option in std::iter::once(driver_option(toolkit.cotree())).chain(options.plugin_options()) {
         flags.extend(["-Clink-arg=-Xlinker".into(), format!("-Clink-arg=-plugin-opt={option}")]);
     }

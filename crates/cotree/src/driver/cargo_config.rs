@@ -1,13 +1,13 @@
-//! What cargo's settings say of a build: configuration files, `--config` arguments and the workspace's manifest.
+//! Reads cargo's settings for a build: configuration files, `--config` arguments and the workspace's manifest.
 //!
-//! Cargo tells nobody what it made of them (`cargo config` is unstable), so the few questions that we have are answered
-//! from the files, nearest first, as cargo reads them.
+//! Cargo has no stable way to print the settings in force (`cargo config` is unstable). We have few questions, so we
+//! read the files ourselves, nearest first, as cargo does.
 
 use super::Error;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// All sources, the one that counts most first.
+/// All sources of settings, in order of precedence.
 pub struct Settings {
     tables: Vec<Table>,
 }
@@ -30,12 +30,12 @@ impl Settings {
             let file = ["config", "config.toml"].map(|name| folder.join(name)).into_iter().find(|file| file.exists());
             tables.extend(file.map(|file| table(&file)).transpose()?.flatten());
         }
-        // Profiles of configuration files count more than those of the manifest.
+        // Profiles in configuration files take precedence over those of the manifest.
         tables.extend(manifest.map(table).transpose()?.flatten());
         Ok(Settings { tables })
     }
 
-    /// The values at a path, the one that counts most first.
+    /// The values at a path, in order of precedence.
     fn get(&self, path: &[&str]) -> Vec<&Value> {
         let Some((first, rest)) = path.split_first() else { return Vec::new() };
         self.tables
@@ -49,8 +49,8 @@ impl Settings {
         !self.get(&["build", "target"]).is_empty()
     }
 
-    /// Are there flags (`rustflags`, `rustdocflags`) for this target, or for a `cfg(…)` that may hold for it? They put those
-    /// of `build` aside.
+    /// Are there flags (`rustflags`, `rustdocflags`) for this target, or for a `cfg(…)` that may hold for it? They
+    /// override those of `build`.
     pub fn has_target_flags(&self, triple: &str, flags: &str) -> bool {
         self.get(&["target"])
             .into_iter()

@@ -1,9 +1,9 @@
-//! `cotree cc` and `cotree c++`: clang with link-time optimisation, and our linker behind it.
+//! `cotree cc` and `cotree c++`: run clang with link-time optimisation and with our linker.
 //!
-//! clang keeps all decisions. It gets the user's arguments as they are, `-flto` behind them so that it writes bitcode
-//! and links as for LTO (its options for a linker plugin, such as the -O level, reach ours), and a linker of ours
-//! that swaps LLVM's plugin for cotree's. Options that a command has no use for make no warnings, and none of them
-//! counts as an input, so that `--version`, `-print-…`, `-###` and a command without inputs behave as clang's.
+//! clang keeps all decisions. It gets the user's arguments unchanged, then `-flto`, so that it writes bitcode
+//! and links as for LTO (its options for a linker plugin, such as the -O level, reach ours), and our linker, which
+//! swaps LLVM's plugin for cotree's. Options that a command does not use cause no warnings, and none of them
+//! counts as an input. So `--version`, `-print-…`, `-###` and a command without inputs behave as clang's.
 
 use super::options::InstrumentOptions;
 use super::unpack::Toolkit;
@@ -52,14 +52,15 @@ impl Language {
     }
 }
 
-/// Is it clang, by its name or else by its own words? What can't be asked is told by running it.
+/// Is the compiler clang? Its name may say so, else its `--version` does. A compiler that can't be asked passes: to run
+/// it will show what is wrong.
 fn is_clang(path: &Path) -> bool {
     let named_so = path.file_name().is_some_and(|name| name.to_string_lossy().contains("clang"));
     let answer = || Command::new(path).arg("--version").stderr(Stdio::null()).output();
     named_so || answer().map_or(true, |answer| String::from_utf8_lossy(&answer.stdout).contains("clang"))
 }
 
-/// What of a command line concerns us.
+/// The parts of a compiler's command line that concern us.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wishes {
     /// The user wants native code or plain bitcode from this command: `-S`, `-emit-llvm` or `-fno-lto`.
@@ -98,8 +99,8 @@ impl Wishes {
     }
 }
 
-/// clang's arguments: ours stand around the user's, in front what may be overridden, behind what may not, and all before
-/// a `--`, after which all is input.
+/// clang's arguments. Those of ours that the user may override come before the user's, the others after them, and all
+/// before a `--`, after which everything is input.
 fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolkit) -> Vec<OsString> {
     let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
     let mut all: Vec<OsString> = Vec::with_capacity(user.len() + 8);
@@ -126,7 +127,7 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolki
     all
 }
 
-/// Runs clang in our place.
+/// Runs clang, and ends as it ends.
 pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
     let clang = language.find()?;
     let toolkit = Toolkit::unpack()?;

@@ -1,4 +1,4 @@
-//! What the build script built for us and this executable carries.
+//! The plugin and the runtime objects, which the build script builds and this executable carries.
 
 use cotree_lto::protocol::OutputKind;
 
@@ -19,13 +19,13 @@ pub fn runtime(kind: OutputKind, is_static: bool) -> &'static [u8] {
     }
 }
 
-/// Symbols that the runtime shows to the outside in dynamically linked executables, one a line: its API, what stands in
-/// front of functions of the C library, and each `__wrap_X` to which the linker has to send references to X.
+/// Symbols that the runtime exports in dynamically linked executables, one per line: its API, its replacements for
+/// functions of the C library, and each `__wrap_X` to which the linker has to send references to X.
 pub static DYNAMIC_EXPORTS: &str = include_str!(env!("COTREE_EMBEDDED_EXPORTS_DYNAMIC"));
 /// The same for static executables.
 pub static STATIC_EXPORTS: &str = include_str!(env!("COTREE_EMBEDDED_EXPORTS_STATIC"));
 
-/// An archive with a weak `__wrap_X` for each of these that only calls X.
+/// An archive with a weak `__wrap_X` for each of these, which only calls X.
 pub static PASSTHROUGH: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PASSTHROUGH"));
-/// The one of these that has a rival in libgcc, for linkers that have to be forced to take it.
+/// The one of these that libgcc defines too, for linkers that have to be forced to take ours.
 pub static PASSTHROUGH_THREADS: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PASSTHROUGH_THREADS"));

@@ -1,4 +1,4 @@
-//! `cotree ld`: a real linker with the plugin put in.
+//! `cotree ld`: runs a real linker with the plugin loaded.
 //!
 //! clang and gcc start this as their linker, under the names `ld`, `ld.bfd`, `ld.gold` and `ld.mold`. It is the one
 //! place that knows what a link needs besides the user's arguments: the plugin, its options, and the flags that let
@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode};
 /// The variable that names the linker: `bfd`, `gold`, `mold` or a path. `cotree cc` sets it from `-fuse-ld=`.
 pub const CHOICE: &str = "COTREE_LD";
 
-/// How plugins' file names begin that would take our inputs away.
+/// Prefixes of the file names of plugins that would claim our inputs.
 const RIVAL: &str = "LLVMgold";
 const OURS: &str = "libcotree_lto";
 
@@ -26,7 +26,7 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
     let real = real_linker()?;
     let expanded = response_file::expand(&user);
     if !has_input(&expanded) {
-        // `-v`, `--help`, or nothing at all: with inputs of ours the linker would link them.
+        // `-v`, `--help`, or nothing at all. If we added inputs, the linker would link them.
         let mut command = Command::new(real);
         command.args(user);
         return super::run(command);
@@ -50,7 +50,7 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         Kind::Library => {}
     }
     let mut command = Command::new(real);
-    // Long lines came in a file and have to go in one.
+    // A long command line came in a response file and has to go on in one.
     let _file = if user.iter().any(|argument| argument.as_bytes().starts_with(b"@")) {
         let file = write_response_file(&arguments)?;
         let mut name = OsString::from("@");
@@ -68,15 +68,15 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
     archives::without_index(&expanded).map_or(Ok(end), |archive| Err(Error::Archive { archive }))
 }
 
-/// Is there anything to link? Where an option is not known to take the next word, that word counts as an input: to link
-/// what the linker would refuse by itself does less harm than to leave out the plugin.
+/// Is there anything to link? A word after an option that is not known to take a value counts as an input: a link that
+/// the linker would refuse anyway does less harm than a link without the plugin.
 fn has_input(arguments: &[OsString]) -> bool {
     let mut rest = arguments.iter().map(|argument| argument.as_bytes());
     while let Some(argument) = rest.next() {
         let (long, name) = match argument {
             [b'-', b'-', name @ ..] => (true, name),
             [b'-', name @ ..] if !name.is_empty() => (false, name),
-            // A file, or `-` for standard input; what came by `@` and can't be read is the linker's to complain of.
+            // A file, or `-` for standard input. The linker complains about `@` files that can't be read.
             _ => return true,
         };
         let name = &name[..name.iter().position(|&byte| byte == b'=').unwrap_or(name.len())];
@@ -93,7 +93,7 @@ fn has_input(arguments: &[OsString]) -> bool {
     false
 }
 
-/// Options whose names begin with the one for scripts, and which are others.
+/// Options that begin like the one for scripts but mean something else.
 const PLACES: [&[u8]; 5] = [b"Tbss", b"Tdata", b"Ttext", b"Trodata", b"Tldata"];
 
 /// Options, without dashes, whose value may be the next word.
@@ -109,7 +109,7 @@ const TAKES_A_WORD: [&[u8]; 62] = [
     b"wrap", b"y", b"z",
 ];
 
-/// Functions that options give to others to call, or others in their place: the plugin is not told of all of these.
+/// Functions that options name as entry points, or replace by others. Linkers don't report all of these to the plugin.
 fn spoken_of(arguments: &[OsString]) -> impl Iterator<Item = String> {
     let words = arguments.iter().map(|argument| argument.as_bytes());
     let next = words.clone().skip(1).chain(std::iter::once(&b""[..]));
@@ -129,14 +129,14 @@ fn spoken_of(arguments: &[OsString]) -> impl Iterator<Item = String> {
     names.map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
-/// What is being linked, as far as the runtime's place in front of the C library goes.
+/// The kind of output, which decides how the runtime gets in front of the C library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// An executable with a dynamic linker: the first definition of a name wins, if the executable shows it.
     Dynamic,
-    /// An executable without one: the linker has to be told to send references elsewhere.
+    /// An executable without one: the linker has to redirect references with `--wrap`.
     Static,
-    /// A shared library, or an object: the executable's business.
+    /// A shared library, or an object: the executable takes care of it.
     Library,
 }
 
@@ -153,10 +153,10 @@ impl Kind {
     }
 }
 
-/// Lets shared libraries that are loaded later see the runtime's functions before those of the C library. Where there is
-/// no runtime, nothing is defined and nothing shown.
+/// Exports the runtime's functions, so that shared libraries that are loaded later find them before those of the C
+/// library. Without a runtime there is nothing to export.
 fn exports(is_mold: bool) -> impl Iterator<Item = OsString> {
-    // mold warns of names that nothing matches, unless they are patterns.
+    // mold warns about names without a match, unless they are patterns.
     let pattern = move |name: &str| match name.char_indices().next_back() {
         Some((last, letter)) if is_mold => format!("{}[{letter}]", &name[..last]),
         _ => name.to_owned(),
@@ -165,15 +165,15 @@ fn exports(is_mold: bool) -> impl Iterator<Item = OsString> {
     shown.map(move |name| format!("--export-dynamic-symbol={}", pattern(name)).into())
 }
 
-/// What `--wrap=X` makes of references to X begins so.
+/// `--wrap=X` turns references to X into references to this prefix and X.
 const WRAP: &str = "__wrap_";
 
-/// Sends references to functions of the C library to the runtime, and back where there is none.
+/// Redirects references to functions of the C library to the runtime, or back to the C library if there is no runtime.
 fn wrap(arguments: &mut Vec<OsString>, exports: &str, toolkit: &Toolkit, is_mold: bool) {
     let has_libc = arguments.iter().any(|argument| argument == "-lc");
     place(arguments, exports, &toolkit.passthrough());
     if is_mold && has_libc {
-        // To mold, a strong definition in an archive is better than a weak one there, wherever it stands.
+        // mold prefers a strong definition in an archive to a weak one, whatever their order.
         let forced = ["--whole-archive".into(), toolkit.passthrough_threads().into(), "--no-whole-archive".into()];
         arguments.extend::<[OsString; 3]>(forced);
     }
@@ -205,7 +205,7 @@ fn place(arguments: &mut Vec<OsString>, exports: &str, passthrough: &Path) {
     arguments.extend(wrapped.iter().map(|name| format!("--wrap={name}").into()));
 }
 
-/// Which linker to be: as the name says that we were called by, else as the environment says, else GNU ld.
+/// The linker to run: named by the name that we were started by, else by the environment, else GNU ld.
 fn real_linker() -> Result<PathBuf, Error> {
     let own_name = std::env::args_os().next().unwrap_or_default();
     let flavour = Path::new(&own_name).file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix("ld."));
@@ -227,7 +227,7 @@ fn real_linker() -> Result<PathBuf, Error> {
     })
 }
 
-/// Puts the plugin where LLVM's stands, so that the options behind that one become ours; else in front.
+/// Puts our plugin in the place of LLVM's, so that the options after that become ours; without one, puts it in front.
 fn put_in(arguments: Vec<OsString>, plugin: PathBuf, options: Vec<OsString>) -> Vec<OsString> {
     let file_name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_owned();
     let mut result = Vec::with_capacity(arguments.len() + options.len() + 2);

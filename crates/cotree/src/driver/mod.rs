@@ -1,7 +1,7 @@
 //! The build side of the command line: drives clang, cargo and the linker, and does the linker plugin's work.
 //!
-//! `cotree cc` runs clang with `-flto` and a linker of ours ([`linker`]), which is the real linker with the plugin put
-//! in; so whatever clang does with a link stays clang's. [`unpack`] lays out the plugin and the linkers' names in a
+//! `cotree cc` runs clang with `-flto` and with our linker ([`linker`]), which runs the real linker with the plugin
+//! loaded. So clang still decides how to link. [`unpack`] writes the plugin and the linkers' names into a
 //! cache folder. Options travel by environment from `cotree cc` to the linker, and as `-plugin-opt` from there to
 //! the [`worker`] that the plugin starts.
 
@@ -37,11 +37,11 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// Nothing that is laid out would last.
+    /// The cache can't be written, so nothing that we unpack would outlast this process.
     #[error("there is no cache folder that can be written, and what other programs are told of has to stay there")]
     #[diagnostic(help("set XDG_CACHE_HOME or HOME to a folder of yours"))]
     NoCache,
-    /// Another compiler than clang.
+    /// The compiler is not clang.
     #[error("{variable} names {tool}, which is not clang, and cotree needs clang's bitcode")]
     #[diagnostic(help("set {variable} to a clang (14 or newer), or unset it to take the clang in PATH"))]
     NotClang {
@@ -58,7 +58,7 @@ pub enum Error {
         /// Why not.
         error: io::Error,
     },
-    /// A tool answered with something else than expected.
+    /// A tool gave an unexpected answer.
     #[error("`{command}` gave no usable answer: {reason}")]
     Answer {
         /// What was run.
@@ -105,7 +105,7 @@ pub enum Error {
         /// Where and why.
         reason: String,
     },
-    /// A cargo command that builds nothing, or not the way we do.
+    /// A cargo command that builds nothing, or not in the way that cotree needs.
     #[error("cargo cotree knows no `{0}`")]
     #[diagnostic(help(
         "it knows build, run, test, bench, check and rustc; all other commands of cargo need no cotree"
@@ -126,7 +126,7 @@ pub fn cmake_toolchain() -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a tool in our place: same streams, same end.
+/// Runs a tool with our streams and ends as it ends.
 fn run(mut command: Command) -> Result<ExitCode, Error> {
     let status = command
         .status()
@@ -134,7 +134,7 @@ fn run(mut command: Command) -> Result<ExitCode, Error> {
     Ok(exit_code(status))
 }
 
-/// A shell's convention for tools that died of a signal.
+/// The shell's exit code for tools that died of a signal.
 fn exit_code(status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);

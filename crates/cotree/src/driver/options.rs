@@ -1,6 +1,6 @@
-//! What the user can ask of the instrumentation, and how it travels.
+//! The options of the instrumentation, and how they travel from the command line to the worker.
 //!
-//! The same options are command line flags, environment variables (`COTREE_…`, which is also how `cotree cc` tells them
+//! The same options are command line flags, environment variables (`COTREE_…`, by which `cotree cc` also passes them
 //! to the linker that clang starts) and `-plugin-opt=cotree-…` values for the worker.
 
 use clap::builder::{BoolishValueParser, PossibleValue};
@@ -29,11 +29,11 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub verify: Option<bool>,
-    /// A profile of an earlier run: it tells where counters are cheap
+    /// A profile of an earlier run, which shows where counters are cheap
     #[arg(long, env = "COTREE_WEIGHTS", hide_env = true, value_name = "FILE")]
     pub weights: Option<PathBuf>,
     /// When to instrument: after the compiler's own simplifications and inlining (late), or before (early: exact in
-    /// terms of the source, dearer) [default: late]
+    /// terms of the source, but more expensive) [default: late]
     #[arg(long, value_enum, env = "COTREE_AT", hide_env = true)]
     pub at: Option<At>,
     /// Measure only functions with such names (`*` and `?` are wildcards; may be repeated)
@@ -50,25 +50,25 @@ pub struct InstrumentOptions {
     /// [default: auto]
     #[arg(long, value_enum, env = "COTREE_THREADS", hide_env = true)]
     pub threads: Option<Threads>,
-    /// Counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
+    /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
     #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", hide_env = true)]
     pub spanning_tree: Option<SpanningTree>,
-    /// Loop variables count in place of counters where they can (on), or never (off) [default: on]
+    /// Let loop variables count in place of counters where they can (on), or never (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_AFFINE", hide_env = true)]
     pub affine: Option<Affine>,
-    /// Counters of tight loops are in registers while such a loop runs (on), or in memory at all times (off) [default: on]
+    /// Keep counters of tight loops in registers while these run (on), or in memory at all times (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_PROMOTE", hide_env = true)]
     pub promote: Option<Promote>,
-    /// With edge profiles, code is laid out so that counters which are thought to run seldom are out of its way (on), or as if
-    /// nothing were guessed of them (off) [default: on]
+    /// With edge profiles: keep counters that are expected to run rarely out of line (on), or lay out code without such
+    /// guesses (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_BRANCH_HINTS", hide_env = true)]
     pub branch_hints: Option<BranchHints>,
-    /// Functions that are only called from known places need no counter for their entries (on), or have one all the same
-    /// (off) [default: on]
+    /// Derive the entries of functions that are only called from known places from their callers (on), or count them
+    /// all the same (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
     pub interprocedural_flow: Option<InterproceduralFlow>,
-    /// With path profiles: functions of up to so many paths count them in an array, those with more their first ones;
-    /// what is counted in a hash table takes longer [default: 1024]
+    /// With path profiles: count this many paths of a function in an array, all if it has no more, and the others
+    /// in a hash table, which takes longer [default: 1024]
     #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
         value_parser = clap::value_parser!(u64).range(..=MOST_PATH_ARRAY))]
     pub path_array: Option<u64>,
@@ -193,14 +193,14 @@ impl From<PathMetric> for path::PathMetric {
     }
 }
 
-/// How a value of one of the enums is spelt.
+/// The command line's spelling of an enum value.
 fn spelling(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 impl InstrumentOptions {
-    /// Each option that was given: its name without dashes, and its values.
-    fn given(&self) -> Vec<(&'static str, Vec<String>)> {
+    /// Each option that is set: its name without dashes, and its values.
+    fn set_options(&self) -> Vec<(&'static str, Vec<String>)> {
         let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let single = [
             ("profile", self.profile.map(spelling)),
@@ -238,7 +238,7 @@ impl InstrumentOptions {
     /// As environment variables.
     pub fn environment(&self) -> Vec<(String, String)> {
         let name = |name: &str| format!("COTREE_{}", name.to_uppercase().replace('-', "_"));
-        self.given().into_iter().map(|(option, values)| (name(option), values.join(";"))).collect()
+        self.set_options().into_iter().map(|(option, values)| (name(option), values.join(";"))).collect()
     }
 
     /// As values of `-plugin-opt`.
@@ -249,16 +249,16 @@ impl InstrumentOptions {
             }
             values.into_iter().map(|value| format!("cotree-{name}={value}")).collect()
         };
-        self.given().into_iter().flat_map(option).collect()
+        self.set_options().into_iter().flat_map(option).collect()
     }
 
-    /// Has the compiler to leave the bitcode unoptimised?
+    /// Must the compiler leave the bitcode unoptimised?
     pub fn early(&self) -> bool {
         self.at == Some(At::Early)
     }
 }
 
-/// The option that tells the plugin which `cotree` to start: us, unless the environment names another.
+/// The option that names the `cotree` that the plugin starts: this executable, unless the environment names another.
 pub fn driver_option(cotree: &Path) -> String {
     let other = std::env::var_os(cotree_lto::worker::DRIVER_ENV).filter(|path| !path.is_empty());
     format!("cotree-driver={}", other.map_or_else(|| cotree.to_owned(), PathBuf::from).display())

@@ -1,14 +1,14 @@
-//! `@file` arguments of compilers and linkers, read as GNU tools and clang do.
+//! Reads `@file` arguments of compilers and linkers as GNU tools and clang do.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// Files may name files; more than this is a mistake or a loop.
+/// Response files may name response files; deeper nesting is a mistake or a loop.
 const DEPTH: usize = 16;
 
-/// The arguments with response files replaced by what is in them. A file that can't be read stays an argument, as the
-/// tools have it.
+/// The arguments with response files replaced by their contents. A file that can't be read stays an argument, as with
+/// the tools themselves.
 pub fn expand(arguments: &[OsString]) -> Vec<OsString> {
     let mut expanded = Vec::new();
     push(arguments, DEPTH, &mut expanded);
@@ -25,7 +25,7 @@ fn push(arguments: &[OsString], depth: usize, expanded: &mut Vec<OsString>) {
     }
 }
 
-/// White space separates, both kinds of quotes hold together, a backslash takes the next byte as it is.
+/// Splits a text into arguments: white space separates, both kinds of quotes group, a backslash escapes the next byte.
 fn split(text: &[u8]) -> Vec<OsString> {
     let mut arguments = Vec::new();
     let mut current: Option<Vec<u8>> = None;

@@ -1,4 +1,4 @@
-//! Finding tools in PATH.
+//! Finds tools in PATH.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -18,8 +18,8 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// The newest of `NAME` with a version behind it (`clang-22`, `clang-21`, …), unless plain `NAME` is there.
+/// The newest versioned `NAME` (`clang-22`, `clang-21`, …), unless plain `NAME` is there.
 pub fn newest(name: &str) -> Option<PathBuf> {
-    // Versions that nobody has seen yet cost one lookup each.
+    // Future versions cost one lookup each.
     in_path(name).or_else(|| (14..=40).rev().find_map(|version| in_path(format!("{name}-{version}"))))
 }

@@ -1,8 +1,8 @@
-//! Laying out what the executable carries: the plugin as a file, and tools' names that lead back to us.
+//! Unpacks what the executable carries: the plugin as a file, and tools' names that link back to this executable.
 //!
-//! The place is `$XDG_CACHE_HOME/cotree/KEY/`, where KEY comes from the content and from where this executable is, so
-//! that builds never meet each other's. Files appear by renaming and are compared before use; where the cache can't be
-//! written, or is not ours, a private folder for this process serves.
+//! The place is `$XDG_CACHE_HOME/cotree/KEY/`, where KEY is made from the content and from the path of this
+//! executable, so that different builds do not share it. Files appear by renaming and are compared before use. Where
+//! the cache can't be written, or is not ours, a private folder for this process is used.
 
 use super::{Error, embedded};
 use std::fs::{self, DirBuilder};
@@ -32,7 +32,7 @@ static FILES: [(&str, &[u8]); 3] = [
 pub struct Toolkit {
     dir: PathBuf,
     cotree: PathBuf,
-    /// Removed in the end, if it is not the cache.
+    /// A private folder, removed at the end; `None` if the cache is used.
     private: Option<TempDir>,
 }
 
@@ -68,12 +68,12 @@ impl Toolkit {
         self.dir.join(PASSTHROUGH_NAME)
     }
 
-    /// The one member of it that has a rival in libgcc.
+    /// The one member of it that libgcc defines too.
     pub fn passthrough_threads(&self) -> PathBuf {
         self.dir.join(PASSTHROUGH_THREADS_NAME)
     }
 
-    /// The folder of tools that are us.
+    /// The folder of tools that link to this executable.
     pub fn tools(&self) -> PathBuf {
         self.dir.join("bin")
     }
@@ -108,7 +108,7 @@ impl Toolkit {
         Ok(path)
     }
 
-    /// The linker that is us.
+    /// The linker that links to this executable.
     pub fn linker(&self) -> PathBuf {
         self.tools().join("ld")
     }
@@ -119,7 +119,7 @@ impl Toolkit {
     }
 }
 
-/// Where things that can be made again are kept.
+/// The folder for files that can be made again.
 pub fn cache_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("cotree"))
@@ -134,7 +134,7 @@ fn key(cotree: &Path) -> String {
 fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
     let bin = dir.join("bin");
     DirBuilder::new().recursive(true).mode(0o700).create(&bin)?;
-    // What we load must not be for others to write. Their folder could hold a file of the right content now and of
+    // Others must not be able to write what we load: their folder could hold a file of the right content now and of
     // another later.
     for folder in [dir, &bin] {
         let data = fs::metadata(folder)?;
@@ -157,7 +157,7 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a file there, unless it is.
+/// Writes a file unless it is there already.
 fn put(dir: &Path, name: &str, content: &[u8]) -> io::Result<()> {
     let path = dir.join(name);
     if !fs::read(&path).is_ok_and(|found| found == content) {

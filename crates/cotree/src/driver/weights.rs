@@ -1,7 +1,7 @@
-//! `--weights PROFILE`: the counts are brought out of the profile before the build overwrites its binary.
+//! `--weights PROFILE`: extracts the counts from the profile before the build overwrites the profile's binary.
 //!
-//! The result stays in the cache under a name made of the profile's path, size and time, so that all steps of a build
-//! use the same weights although only the first of them may still find the old binary.
+//! The result stays in the cache under a name made of the profile's path, size and time. So all steps of a build
+//! use the same weights, although perhaps only the first of them still finds the old binary.
 
 use super::unpack::cache_folder;
 use cotree_profile::file::ProfileFile;
@@ -13,25 +13,25 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The weights file to use: the given one, or one made of the profile that was given.
-pub fn resolve(given: &Path) -> Result<PathBuf> {
-    let given = std::path::absolute(given).into_diagnostic()?;
-    let unreadable = || format!("cannot read the weights {}", given.display());
+/// The weights file to use: `file` if it is one, else one made from the profile that `file` is.
+pub fn resolve(file: &Path) -> Result<PathBuf> {
+    let file = std::path::absolute(file).into_diagnostic()?;
+    let unreadable = || format!("cannot read the weights {}", file.display());
     let mut head = [0; 1];
-    let mut file = fs::File::open(&given).into_diagnostic().wrap_err_with(unreadable)?;
-    let is_text = file.read(&mut head).into_diagnostic().wrap_err_with(unreadable)? == 1 && head == *b"{";
+    let mut opened = fs::File::open(&file).into_diagnostic().wrap_err_with(unreadable)?;
+    let is_text = opened.read(&mut head).into_diagnostic().wrap_err_with(unreadable)? == 1 && head == *b"{";
     if is_text {
-        return Ok(given);
+        return Ok(file);
     }
-    let known = fs::metadata(&given).into_diagnostic().wrap_err_with(unreadable)?;
+    let known = fs::metadata(&file).into_diagnostic().wrap_err_with(unreadable)?;
     let mut hasher = DefaultHasher::new();
-    (&given, known.len(), known.modified().ok()).hash(&mut hasher);
+    (&file, known.len(), known.modified().ok()).hash(&mut hasher);
     let folder = cache_folder().unwrap_or_else(std::env::temp_dir).join("weights");
     let made = folder.join(format!("{:016x}.weights", hasher.finish()));
     if made.is_file() {
         return Ok(made);
     }
-    let profile = ProfileFile::open(&given).into_diagnostic()?;
+    let profile = ProfileFile::open(&file).into_diagnostic()?;
     let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
         "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
     )?;

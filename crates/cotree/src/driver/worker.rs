@@ -1,4 +1,4 @@
-//! What the linker plugin starts: one link, or bitcode written anew.
+//! The two jobs that the linker plugin starts `cotree` for: to do one link, and to rewrite bitcode.
 
 use super::embedded;
 use cotree_core::method::Method;
@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// `cotree lto-link REQUEST`: does the link and writes the answer beside the request. Whatever goes wrong is in the
-/// answer, so that the linker says it.
+/// `cotree lto-link REQUEST`: does the link and writes the answer beside the request. Errors are part of the
+/// answer, so that the linker reports them.
 pub fn link(request: &Path) -> Result<ExitCode> {
     let json = fs::read(request).into_diagnostic().wrap_err_with(|| format!("can't read {}", request.display()))?;
     let request: LinkRequest =
@@ -30,7 +30,7 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
     let mut options = cotree_llvm::options::Options::parse(&request.options)?;
     let mut warnings = Vec::new();
     if request.kind == protocol::OutputKind::Relocatable && !options.method.is_none() {
-        // Two such objects in one program would be two units with the same names.
+        // Two such objects in one program would be two link units that define the same names.
         options.method = Method::None;
         warnings.push(format!(
             "{} is a partial link (-r): its code is compiled without counters and is not in the profile",

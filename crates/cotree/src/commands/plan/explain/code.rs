@@ -1,4 +1,4 @@
-//! How blocks, edges and places of a function are named.
+//! Names of a function's blocks, edges and places in the text of `cotree plan --explain`.
 
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;

@@ -1,4 +1,4 @@
-//! `cotree plan --explain`: what is counted in a function, where, and why there.
+//! `cotree plan --explain`: explains what is counted in a function, where, and why there.
 
 mod code;
 mod method;
@@ -24,18 +24,18 @@ use std::path::PathBuf;
 pub struct Planned {
     program: ProgramMap,
     plan: UnitPlan,
-    /// What the code of each function says about its branches; nothing of a binary.
+    /// What the code of each function says about its branches; empty for a binary.
     hints: Vec<Hints>,
-    /// Each function's loop variables that could count; nothing of a binary.
+    /// Each function's loop variables that could count; empty for a binary.
     variables: Vec<Vec<AffineVariable>>,
-    /// The counts that counters were placed by; nothing of a binary.
+    /// The counts that guided the placement of counters; empty for a binary.
     previous: Vec<Option<FunctionProfile>>,
-    /// Is code laid out so that counters which are thought to run seldom are out of its way? Binaries do not tell.
+    /// Are counters that are expected to run rarely kept out of line? A binary does not record this.
     hints_branches: bool,
 }
 
 impl Planned {
-    /// A profiled binary with the plan that it has, or bitcode with the plan that these options give it.
+    /// Reads a profiled binary with its plan, or plans bitcode with these options.
     pub fn open(files: &[PathBuf], options: &InstrumentOptions) -> Result<Self> {
         if let [only] = files
             && super::is_elf(only)
@@ -51,8 +51,8 @@ impl Planned {
                 hints_branches: false,
             });
         }
-        let options = Options::parse(&options.plugin_options()).map_err(super::told)?;
-        let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(super::told)?;
+        let options = Options::parse(&options.plugin_options()).map_err(super::into_report)?;
+        let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(super::into_report)?;
         let BitcodeFacts { program, hints, variables } = facts;
         Ok(Self { program, plan, hints, variables, previous, hints_branches: options.hints_branches() })
     }
@@ -83,7 +83,7 @@ impl Planned {
         method::write(self, number, code, out)
     }
 
-    /// How often the function's edges were thought to run when it was planned.
+    /// How often the function's edges were expected to run when it was planned.
     fn weighting(&self, number: usize, Code { function, cfg }: Code<'_>) -> Weighting {
         let no_hints = Hints::default();
         let hints = self.hints.get(number).unwrap_or(&no_hints);

@@ -1,4 +1,4 @@
-//! What counts each edge or block of a function, and why.
+//! Explains what counts each edge or block of a function, and why.
 
 use super::super::code::Code;
 use cotree_core::graph::sese::CycleEquivalence;
@@ -16,7 +16,7 @@ pub(super) struct Counters<'a> {
     pub(super) plan: FunctionPlan<'a>,
     pub(super) trades: &'a Trades,
     pub(super) variables: &'a [AffineVariable],
-    /// The edges whose blocks of counters shall stand out of the way.
+    /// The edges whose counter blocks are kept out of line.
     pub(super) aside: Vec<Edge>,
 }
 
@@ -47,7 +47,7 @@ impl Counters<'_> {
         Ok(())
     }
 
-    /// What has no counter, by a method that counts edges or one that counts blocks only.
+    /// What has no counter: edges under a method that counts edges, blocks under one that counts only blocks.
     pub(super) fn write_rest(&self, counts_edges: bool, out: &mut String) -> std::fmt::Result {
         let function = self.code.function;
         let (all, what) =

@@ -44,7 +44,7 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
     }
 }
 
-/// Where the entries of a function are counted that has no counter for them.
+/// Where the entries of a function without an entry counter are counted.
 fn write_callers(out: &mut String, program: &ProgramMap, entry: Option<&DerivedEntry>) -> std::fmt::Result {
     let Some(DerivedEntry { calls, .. }) = entry else { return Ok(()) };
     let sites = if calls.len() == 1 { "call site" } else { "call sites" };

@@ -1,4 +1,4 @@
-//! How the paths of a function are counted.
+//! Explains how the paths of a function are counted.
 
 use super::super::code::Code;
 use cotree_core::ids::Table;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub(super) struct Paths<'a> {
     pub(super) code: Code<'a>,
     pub(super) plan: &'a PathPlan,
-    /// The most paths of which any function has an array.
+    /// Functions with at most this many paths count them in an array.
     pub(super) array: u64,
 }
 
@@ -63,7 +63,7 @@ impl Paths<'_> {
                 let (number, table) = (sum(&register.to_string(), plus), self.counted_in(table));
                 writeln!(out, "    {place}: the path with the number {number} is counted{table}")
             }
-            // They are listed with their counters.
+            // Self-loops are listed with their counters.
             Probe::Count(_)
             | Probe::CountIfTaken(..)
             | Probe::AddTo(..)
@@ -74,7 +74,7 @@ impl Paths<'_> {
         }
     }
 
-    /// Where a path is counted, in a function that has not one array for all.
+    /// Where a path is counted in a function that has no array for all its paths.
     fn counted_in(&self, table: Table) -> String {
         let key = &self.plan.key;
         match Window::of(&key.windows, table) {
