@@ -1,6 +1,6 @@
-//! Source texts with the count of every line and the outcomes of its branches.
+//! Annotated sources: every line with its count and the outcomes of its branches.
 //!
-//! Files of the project come before those of the system and of libraries that were compiled with it.
+//! Files of the project come first, then those of the system and of libraries that were compiled with it.
 
 use crate::coverage::{FileCoverage, FileIndex, LineCoverage};
 use crate::files::{FilePattern, is_foreign};
@@ -21,7 +21,7 @@ pub struct Options {
     pub function: Option<String>,
     /// Show the outcomes of branches.
     pub branches: bool,
-    /// Among them those that only tell whether a call threw.
+    /// Also show outcomes that only say whether a call threw.
     pub exceptions: bool,
     /// The terminal.
     pub style: Style,
@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// Writes annotated sources; says how many files there were.
+/// Writes annotated sources; returns the number of files.
 ///
 /// # Errors
 /// Those of the output.
@@ -116,7 +116,7 @@ impl Page<'_> {
         let branches = line.branches.clone().sorted();
         let mut rest = branches.iter().filter(|b| self.options.exceptions || !b.exceptional()).peekable();
         while let Some(branch) = rest.next() {
-            // Several at one place that say the same are one row.
+            // Equal rows at one place are shown once.
             let text = branch.text();
             let mut times = 1;
             while !branch.reached && rest.next_if(|next| next.text() == text).is_some() {

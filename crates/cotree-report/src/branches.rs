@@ -31,20 +31,20 @@ impl Branch {
         }
         let ways = self.ways.iter().map(|(kind, count)| {
             let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));
-            // `case 7 12` would be two numbers and a riddle.
+            // Without the colon, `case 7 12` would leave open which number is the count.
             let colon = if matches!(kind, EdgeKind::Case(_) | EdgeKind::Cases(..)) { ":" } else { "" };
             format!("{}{colon} {count}", way_name(*kind))
         });
         format!("branch{column}: {}", ways.collect::<Vec<_>>().join(", "))
     }
 
-    /// Does it only tell an exception from its absence?
+    /// Do its outcomes only say whether a call threw?
     #[must_use]
     pub fn exceptional(&self) -> bool {
         self.ways.iter().all(|(kind, _)| matches!(kind, EdgeKind::InvokeNormal | EdgeKind::InvokeUnwind))
     }
 
-    /// The same branch in another copy of the code?
+    /// Is `other` the same branch in another copy of the code?
     fn same(&self, other: &Self) -> bool {
         (self.line, self.column, self.ordinal) == (other.line, other.column, other.ordinal)
             && self.ways.iter().map(|w| w.0).eq(other.ways.iter().map(|w| w.0))

@@ -1,6 +1,6 @@
-//! Lines and branches of a source file, added up over everything that was compiled from it.
+//! Coverage of a source file: its lines and branches, added up over all code that was compiled from it.
 //!
-//! One file at a time: memory does not grow with the size of the program, only with that of the file.
+//! It works on one file at a time, so memory grows with the size of the file and not with that of the program.
 
 use crate::branches::{self, LineBranches};
 use crate::functions::summarize;
@@ -20,7 +20,7 @@ pub struct FileIndex {
 }
 
 impl FileIndex {
-    /// Looks through all functions that `wanted` admits (by symbol), and those that copies of such are inlined in.
+    /// Looks through all functions whose symbols are `wanted`, and those into which such functions are inlined.
     #[must_use]
     pub fn new(units: &[Unit<'_>], wanted: impl Fn(&str) -> bool) -> Self {
         let mut files: BTreeMap<String, Vec<(usize, u32, Vec<u32>)>> = BTreeMap::new();
@@ -102,7 +102,7 @@ impl FileCoverage {
 pub struct LineCoverage {
     /// Times it ran.
     pub count: u64,
-    /// Some function that it is part of is not vouched for.
+    /// Some function that the line belongs to is not vouched for.
     pub doubtful: bool,
     /// The branches that end on it.
     pub branches: LineBranches,

@@ -1,8 +1,8 @@
-//! What changed between two profiles: functions, lines, and blocks where both are of one build.
+//! Differences of two profiles: functions and lines, and also blocks if both are of one build.
 //!
-//! Functions are matched by name and, where there are several of a name, by source file: Rust's symbols hold a hash that is
-//! another in each build, and copies that were inlined do not always tell their file. Lines are matched by file and number, so that profiles of two builds can be
-//! compared as long as the sources did not move.
+//! Functions are matched by name, without the hash in Rust's symbols, which differs between builds. Functions that
+//! share a name are also matched by source file; only they are, because inlined copies do not always have one. Lines
+//! are matched by file and number, so profiles of two builds can be compared as long as the sources did not move.
 
 use crate::coverage::FileIndex;
 use crate::functions::summarize;
@@ -32,13 +32,13 @@ pub struct Difference {
     pub blocks: Option<Vec<BlockChange>>,
 }
 
-/// Of a count: newly there, no longer there, or another.
+/// How a count changed: from zero, to zero, or between other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// It runs now and did not.
+    /// It runs now and did not before.
     NewlyRun,
-    /// It ran and does not any more.
+    /// It ran before and does not now.
     NoLongerRun,
     /// It runs more or less often.
     Changed,
@@ -141,7 +141,8 @@ fn function_totals(units: &[Unit<'_>]) -> Totals {
     totals
 }
 
-/// Leaves the file out where no two functions of a name are told apart by it.
+/// Where a name is known from one file only, gives that file to all functions of the name: inlined copies may have
+/// none.
 fn without_needless_files(totals: Totals, files: &BTreeMap<String, BTreeSet<String>>) -> Totals {
     let mut result = Totals::new();
     for ((name, file), total) in totals {

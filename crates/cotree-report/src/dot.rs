@@ -113,7 +113,7 @@ fn source_lines(unit: &Unit<'_>, block: &BlockFacts) -> Vec<String> {
     lines
 }
 
-/// How hot, from 0 to 1, on a scale of orders of magnitude.
+/// Heat from 0 to 1 on a logarithmic scale.
 fn share(count: Option<u64>, hottest: u64) -> f64 {
     match count {
         Some(count) if hottest > 0 => ((count as f64) + 1.0).ln() / ((hottest as f64) + 1.0).ln(),

@@ -1,13 +1,13 @@
-//! Which source files are meant, and in what order they come.
+//! Selects and orders source files.
 
 use globset::{Glob, GlobMatcher};
 use std::path::{Component, Path, PathBuf};
 
 /// A file, a folder, or a shell pattern.
 ///
-/// Without wildcards it is whole components of a path: `parser.c` and `src/parser.c` are files of such names wherever they
-/// are, `src` is everything below folders of that name, `/home/me/src` is one folder. With `*`, `?` or `[` it is a
-/// pattern of the whole path, in which `*` stands for slashes too.
+/// Without wildcards it matches whole components of a path: `parser.c` and `src/parser.c` match files of such names
+/// anywhere, `src` matches everything below folders of that name, `/home/me/src` is one folder. With `*`, `?` or `[` it
+/// is a pattern of the whole path, in which `*` matches slashes too.
 #[derive(Clone, Debug)]
 pub struct FilePattern {
     text: String,
@@ -21,13 +21,13 @@ enum Kind {
 }
 
 impl FilePattern {
-    /// Reads a pattern. What begins with `./` or `../` is below `folder`.
+    /// Reads a pattern. One that begins with `./` or `../` is relative to `folder`.
     ///
     /// # Errors
-    /// It is no pattern; says why.
+    /// If it is no valid pattern; the error says why.
     pub fn new(text: &str, folder: &Path) -> Result<Self, String> {
         let kind = if text.contains(['*', '?', '[']) {
-            // As the patterns of `--exclude-file`.
+            // The same options as for `--exclude-file`.
             Kind::Glob(Glob::new(text).map_err(|error| error.to_string())?.compile_matcher())
         } else {
             let path = Path::new(text);
@@ -41,13 +41,13 @@ impl FilePattern {
         Ok(Self { text: text.to_owned(), kind })
     }
 
-    /// As it was given.
+    /// The pattern as the user wrote it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Is this file meant?
+    /// Does the pattern match this file?
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         match &self.kind {
@@ -65,7 +65,7 @@ impl FilePattern {
     }
 }
 
-/// A path without `.` and, as far as names alone tell, without `..`.
+/// A path without `.`, and without each `..` that names alone resolve.
 fn plain(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for part in path.components() {

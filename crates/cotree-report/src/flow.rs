@@ -1,8 +1,8 @@
 //! The counts of one function in full detail: edges, and blocks split where calls did not return.
 //!
-//! A block's count is how often it was entered. What stands after a call ran only as often as that call came back: each
-//! activation abandoned there (`exit`, `longjmp` over it, an exception) is missing from the rest, and each that came to
-//! life there (the second return of `setjmp`) is added.
+//! A block's count is how often it was entered. The code after a call ran only as often as that call returned: each
+//! activation that was abandoned there (`exit`, `longjmp` over it, an exception) is subtracted from the rest of the
+//! block, and each that was revived there (the second return of `setjmp`) is added.
 
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
@@ -57,7 +57,7 @@ impl<'a> Flow<'a> {
         self.profile.blocks.get(block.index()).copied().unwrap_or(0)
     }
 
-    /// Times that what follows the first `sites` calls of a block ran.
+    /// How often the code after the first `sites` call sites of a block ran.
     #[must_use]
     pub fn after(&self, block: Block, sites: u32) -> u64 {
         let start = self.site_start[block.index()];
@@ -66,13 +66,13 @@ impl<'a> Flow<'a> {
         u64::try_from((i128::from(self.block(block)) - gone).max(0)).unwrap_or(u64::MAX)
     }
 
-    /// Times a block's terminator was reached and passed.
+    /// How often control passed a block's terminator.
     #[must_use]
     pub fn left(&self, block: Block) -> u64 {
         self.after(block, u32::MAX)
     }
 
-    /// Activations abandoned at a call site less those revived there.
+    /// Activations abandoned at a call site minus those revived there.
     #[must_use]
     pub fn early(&self, site: u32) -> i64 {
         self.profile.early.get(site as usize).copied().unwrap_or(0)
@@ -90,17 +90,18 @@ impl<'a> Flow<'a> {
         self.site_start[block.index()]
     }
 
-    /// Times an edge was taken; `None` where the method measures blocks and they do not tell.
+    /// How often an edge was taken; `None` where the method measures only blocks and the count does not follow from
+    /// them.
     #[must_use]
     pub fn edge(&self, edge: Edge) -> Option<u64> {
         self.edges.get(edge.index()).copied().flatten()
     }
 
-    /// Where only blocks are known, many edges follow from them: what leaves a block is known and what enters it is, so
-    /// the only unknown edge on either side is what the others leave over, and then it is known on its other side too.
+    /// Derives edges from block counts. The sums of the edges into and out of each block are known, so the only unknown
+    /// edge of such a sum is what the other edges leave. The edge is then known in its other sum, too.
     fn edges_from_blocks(&self) -> Vec<Option<u64>> {
         let blocks = self.function.blocks.len();
-        // Sides: what leaves block b is number b, what enters it is number blocks + b. Nobody counts what enters EXIT.
+        // Sums: edges out of block b are number b, those into it number blocks + b. Nothing counts the edges into EXIT.
         let sides = |edge: Edge| {
             let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
             let target = (dst != self.cfg.exit()).then_some(blocks + dst.index());

@@ -1,8 +1,8 @@
-//! Functions as the source has them: all copies of one together, with the copies that were inlined into others.
+//! Functions of the source: all bodies of one function together, and the copies that were inlined into others.
 //!
 //! By the time probes go in, the compiler may have inlined a function into its callers. Such a copy has no entry of its
-//! own to count; debug information tells which blocks are the copy's. It was entered as often as the nearest block that
-//! dominates all of them ran: the point that every execution of the copy passes.
+//! own to count, but debug information says which blocks belong to it. The copy was entered as often as the nearest
+//! common dominator of these blocks ran, since every execution of the copy passes that block.
 
 use crate::flow::Flow;
 use crate::unit::{Unit, UnitFunction};
@@ -27,7 +27,7 @@ pub struct FunctionSummary {
     pub own_entries: u64,
     /// Entries of inlined copies.
     pub inlined_entries: u64,
-    /// Those of copies that have no code on the function's first line, so that its lines alone do not show them.
+    /// Entries of copies without code on the function's first line, which counts of lines do not show.
     pub inlined_off_line: u64,
     /// How many inlined copies there are.
     pub inlined_copies: u64,
@@ -52,7 +52,7 @@ impl FunctionSummary {
         self.own_entries.saturating_add(self.inlined_entries)
     }
 
-    /// Did any of it run? (Where activations are still live, blocks may have run in a function that nobody entered.)
+    /// Did any of it run? (While activations are live, blocks may have run in a function without entries.)
     #[must_use]
     pub fn ran(&self) -> bool {
         self.entries() > 0 || self.block_executions > 0
@@ -118,7 +118,7 @@ pub fn summarize(unit: &Unit<'_>) -> Vec<FunctionSummary> {
             summary.inlined_copies += 1;
             summary.flaws.extend(function.flaws());
             if summary.bodies.is_empty() {
-                // Nothing tells where it begins but its first line that ran or could have run.
+                // An inlined copy does not say where the function begins; its first line with code has to do.
                 summary.position = [summary.position, copy.first_line].into_iter().flatten().min();
             }
         }

@@ -1,6 +1,6 @@
 //! Export as an lcov tracefile: what `genhtml` and the coverage services read.
 //!
-//! Written file by file. Lines, functions and branches of one source file that several units or copies share are added
+//! It is written file by file. Lines, functions and branches that several units or copies share are added
 //! up. The outcome of a branch that only an exception takes is marked `e`, as lcov 2 does, or left out.
 
 use crate::branches::Branch;
@@ -53,7 +53,7 @@ pub struct Tracefile<'a> {
 }
 
 impl<'a> Tracefile<'a> {
-    /// Finds out which source files it will be about.
+    /// Collects the source files of the tracefile.
     #[must_use]
     pub fn new(units: &'a [Unit<'a>], sources: &'a dyn Sources, options: &'a Options) -> Self {
         let index = FileIndex::new(units, |_| true);
@@ -63,7 +63,7 @@ impl<'a> Tracefile<'a> {
         Self { units, sources, options, index, paths, left_out }
     }
 
-    /// The source files that it is about.
+    /// The source files in the tracefile.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.paths
@@ -136,7 +136,7 @@ fn write_branch(
 ) -> io::Result<bool> {
     let exceptional = |kind| matches!(kind, EdgeKind::InvokeUnwind);
     let ways: Vec<_> = branch.ways.iter().filter(|(kind, _)| options.exceptions || !exceptional(*kind)).collect();
-    // What is left when the exception is left out is no branch any more.
+    // Without the exceptional way only one is left, and that is no branch.
     if ways.len() < 2 {
         return Ok(false);
     }
@@ -154,7 +154,7 @@ fn write_branch(
     Ok(true)
 }
 
-/// Function records by path, in the order of lines. Names are made different where lcov would take two for one.
+/// Function records by path, in the order of lines. Names that lcov would confuse are made different.
 fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<FunctionRecord>> {
     let mut merged: BTreeMap<(String, u32, String), u64> = BTreeMap::new();
     for unit in units {

@@ -1,7 +1,7 @@
 //! Views and exports of recovered profiles.
 //!
-//! Everything here is a function of a binary's map and a recovered profile ([`unit::Unit`]); source texts come through
-//! [`source::Sources`], and nothing else is read.
+//! Every view derives from a binary's map and a recovered profile ([`unit::Unit`]). Source texts come through
+//! [`source::Sources`]; nothing else is read.
 //!
 //! | what is derived | module | who shows it |
 //! | --- | --- | --- |
@@ -11,7 +11,7 @@
 //! | both, file by file | [`coverage`] | the same |
 //! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
 //! | trip counts of loops | [`loops`] | [`report`] |
-//! | what one method tells and no other: executed paths | [`method::path`] | [`method::path::text`], [`method::path::json`] |
+//! | executed paths, which only path methods count | [`method::path`] | [`method::path::text`], [`method::path::json`] |
 //! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |

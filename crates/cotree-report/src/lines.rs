@@ -1,25 +1,25 @@
-//! How often source lines ran.
+//! Counts of source lines.
 //!
-//! A line's blocks cannot simply be summed: `if (a && b)` is two blocks and runs once. The rule is gcov's, so that
-//! numbers agree with the tool that people know:
+//! The counts of a line's blocks cannot simply be summed: `if (a && b)` is two blocks and runs once. We use gcov's
+//! rule, so that numbers agree with the tool that people know:
 //!
-//! - A block *ends* on the line of its last span. If some blocks end on a line, the line ran as often as control came
-//!   into this set of blocks from outside of it, plus as often as it went round a loop within it
+//! - A block *ends* on the line of its last span. If some blocks end on a line, the line ran as often as control
+//!   entered this set of blocks from outside, plus as often as it went round a loop within the set
 //!   (`for (…) x++;` in one line).
-//! - If none does (the line is passed in the middle of longer blocks), the line ran as often as those blocks did.
-//! - In any case it ran at least as often as each of its blocks.
+//! - If no block ends on the line (it lies in the middle of longer blocks), the line ran as often as those blocks did.
+//! - In any case the line ran at least as often as each of its blocks.
 //!
-//! Where an activation was abandoned during a call, the block is two: what follows the call ran less often. A function's
-//! first line is a block of its own before all others. Inlined copies and other instances of a function are counted each by itself
-//! and added up.
+//! Where an activation was abandoned during a call, the block counts as two *pieces*, since the code after the call ran
+//! less often. A function's first line is a piece before all others. Inlined copies and other instances of a function
+//! are counted separately and added up.
 //!
-//! A call that was inlined is still under way on the line of the call: control that comes back from the copy does not
-//! come to the line anew. (Loops within the copy are the copy's own.)
+//! An inlined call does not leave the line of the call: control that comes back from the copy does not enter
+//! the line again. (Loops within the copy belong to the copy.)
 //!
-//! Compilers give some jumps positions at which nothing runs, and such jumps do not count: clang has the jump out of
+//! Compilers give some jumps positions at which nothing runs, and we ignore such jumps. clang puts the jump out of
 //! `{ … }` at the closing brace, which in `} else if (x) {` is the line of another statement, and the branch of
-//! `a && b` at the operator, which may stand on the line of `b`. A block that is nothing but a jump begins a round only on
-//! a line on which nothing else is (`break;`), and where it goes to the head of the line's loop (`while (1)`).
+//! `a && b` at the operator, which may be on the line of `b`. A block that is only a jump begins a round only on
+//! a line without anything else (`break;`), or if it goes to the head of the line's loop (`while (1)`).
 
 use crate::flow::Flow;
 use crate::source::SourceText;
@@ -29,8 +29,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Counts the lines of one function, in one file or in all.
 ///
-/// `each` gets file, line and count, once per line and inlined copy. `text` is the file's source, if it is at hand: it
-/// tells closing braces from statements for certain.
+/// `each` gets file, line and count, once per line and inlined copy. `text` is the file's source, if available: with
+/// it, closing braces and statements can be distinguished for certain.
 pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut each: impl FnMut(u32, u32, u64)) {
     let graph = Pieces::new(flow, text);
     let mut lines: BTreeMap<LineKey, OnLine> = BTreeMap::new();
@@ -177,15 +177,15 @@ impl<'a> Pieces<'a> {
         declared.into_iter().chain(spans.iter().map(|s| (s.at.file, s.at.line, s.inlined)))
     }
 
-    /// The lines on which the calls stand that an inlined copy is in, from the inside out.
+    /// The lines of the calls around an inlined copy, from the inside out.
     fn callers(&self, copy: Option<u32>) -> impl Iterator<Item = LineKey> {
         let inlined = &self.flow.function.inlined;
         let copies = std::iter::successors(copy, |&c| inlined[c as usize].parent);
         copies.map_while(|c| inlined[c as usize].call.map(|at| (at.file, at.line, inlined[c as usize].parent)))
     }
 
-    /// Makes those pieces members too which have no line of their own, or are nothing but a jump, and come from members
-    /// only: what passes through them does not leave the line.
+    /// Adds pieces to the members that have no line of their own, or are only a jump, and whose predecessors are all
+    /// members: control that passes through them does not leave the line.
     fn thoroughfares(&self, set: &[(usize, bool)], member: &mut [bool]) -> Vec<usize> {
         let cfg = &self.flow.cfg;
         let mut through = Vec::new();
@@ -231,7 +231,7 @@ impl<'a> Pieces<'a> {
                 (Some(from), Some(count)) => inner.entry(from).or_default().push((index, count)),
             };
             if index > self.first[piece.block.index()] {
-                // Those that came to life in the call (the second return of `setjmp`) are still on its line.
+                // Activations that were revived in the call (the second return of `setjmp`) are still on its line.
                 arrive(Some(index - 1), Some(piece.count));
                 continue;
             }
@@ -248,7 +248,7 @@ impl<'a> Pieces<'a> {
             member[piece] = false;
         }
         if unknown {
-            // Some edges are not known: at least as often as the busiest of the blocks.
+            // Some edges are unknown, so take the lower bound: the count of the busiest block.
             return set.iter().map(|&(p, _)| self.pieces[p].count).max().unwrap_or(0);
         }
         let own: HashSet<usize> = set.iter().filter(|(_, own)| *own).map(|&(piece, _)| piece).collect();
@@ -279,7 +279,7 @@ fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>, counted: &HashSet<us
                 out.last().map(|&(to, _)| to)
             });
             let Some(next) = next else {
-                // A dead end: no cycle passes here, so the arc that led here is of no use.
+                // A dead end: no cycle passes here, so drop the arc that led here.
                 path.pop();
                 on_path.remove(&at);
                 if let Some(out) = path.last().and_then(|before| arcs.get_mut(before)) {

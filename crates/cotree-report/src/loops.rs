@@ -1,7 +1,7 @@
 //! Trip counts of loops.
 //!
-//! A loop is entered whenever control comes to its header from outside; each arrival at the header begins a trip. With
-//! exact edge counts both are plain sums, no matter how often the loop body leaves early.
+//! A loop is entered whenever control reaches its header from outside; each arrival at the header begins a trip. With
+//! exact edge counts both are plain sums, however often the loop is left early.
 
 use crate::flow::Flow;
 use cotree_core::facts::{Inlined, Position};
@@ -19,7 +19,7 @@ pub struct Loop {
     pub position: Option<Position>,
     /// The inlined copy that all of it belongs to, if it is not the function's own.
     pub inlined: Option<u32>,
-    /// Loops around it.
+    /// How many loops are around it.
     pub depth: u32,
     /// Times it was entered from outside.
     pub entries: u64,
@@ -130,13 +130,13 @@ fn lines_of_loops(flow: &Flow<'_>, forest: &LoopForest) -> Vec<Lines> {
     lines
 }
 
-/// The line of the header, or of the first block of the loop that has one. In `while ((c = getchar()) != EOF)` the header
-/// may be all `getchar`'s, but not all of the loop is: then it is the line of the call.
+/// The line of the header, or of the first block of the loop that has one. In `while ((c = getchar()) != EOF)` all of
+/// the header may belong to the inlined `getchar` although the loop does not: then this is the line of the call.
 fn position(flow: &Flow<'_>, header: Block, lines: Lines) -> Option<Position> {
     let copies = &flow.function.inlined;
     let first = |block: Block| flow.function.blocks.get(block.index())?.lines.first();
     let first = first(header).or_else(|| first(lines.block?))?;
-    // The outermost copy of those that the first line is in and the loop is not.
+    // The outermost of the copies that hold the first line but not the whole loop.
     let chain = std::iter::successors(first.inlined, |&copy| copies.get(copy as usize)?.parent);
     let called = chain.take_while(|&copy| Some(copy) != lines.copy).last();
     called.and_then(|copy| copies.get(copy as usize)?.call).or(Some(first.at))

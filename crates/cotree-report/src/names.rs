@@ -1,4 +1,4 @@
-//! Symbols as people write them.
+//! Names of symbols: how they are shown, and how people's patterns match them.
 
 /// How symbols are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,13 +38,13 @@ pub fn demangle(symbol: &str) -> String {
     symbol.to_owned()
 }
 
-/// The name by which a function is the same in another build: of Rust's symbols without the hash.
+/// The name of a function that is the same in every build: the symbol, for Rust without its hash.
 #[must_use]
 pub fn across_builds(symbol: &str) -> String {
     rustc_demangle::try_demangle(symbol).map_or_else(|_| symbol.to_owned(), |name| format!("{name:#}"))
 }
 
-/// Does a pattern mean this function? A pattern is part of the symbol or of the source name; `=name` is all of it.
+/// Does a pattern match this function? A pattern is part of the symbol or of the source name; `=name` is all of it.
 #[must_use]
 pub fn matches(pattern: &str, symbol: &str) -> bool {
     match pattern.strip_prefix('=') {
@@ -62,7 +62,7 @@ pub fn similar_names<'a>(pattern: &str, symbols: impl Iterator<Item = &'a str>) 
         .filter_map(|symbol| {
             let name = demangle(symbol);
             let path = name.split(['(', '<']).next().unwrap_or_default().to_lowercase();
-            // As much of the path as the pattern has.
+            // Compare as many components of the path as the pattern has.
             let start = path.rmatch_indices("::").nth(parts - 1).map_or(0, |(at, _)| at + 2);
             let contains = path.contains(&*pattern);
             let likeness = strsim::normalized_damerau_levenshtein(&pattern, &path[start..]);

@@ -78,7 +78,7 @@ pub(crate) fn write_blocks(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
     report.untouched(&functions, out)
 }
 
-/// Writes what a unit's profile is of, and whether it is exact.
+/// Writes the heading: the unit's binary, its runs, and whether the profile is exact.
 pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let profile = unit.profile;
     writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
@@ -159,7 +159,7 @@ impl Report<'_> {
         let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
         let (name, total, remark) = method::total(self.unit, wanted);
         rows.push(row(name, grouped(total), remark));
-        // The heading of this table says nothing: leave it out.
+        // The heading of this table adds nothing: leave it out.
         let table = self.style.table(&[text(""), number(""), text("")], rows);
         let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
         writeln!(out, "{body}")

@@ -1,7 +1,7 @@
-//! The source lines of the functions that were asked for.
+//! The source lines of selected functions.
 //!
-//! A body holds lines of other functions that were inlined there, and a function that was inlined everywhere has lines only
-//! in other bodies. So the lines of a function are those of its bodies' own spans and of its inlined copies.
+//! A body also holds lines of functions that were inlined there, and a function that was inlined everywhere has lines
+//! only in other bodies. So a function's lines are those of its bodies' own spans and of its inlined copies.
 
 use crate::unit::Unit;
 use cotree_core::facts::Function;
@@ -89,7 +89,7 @@ impl FileLines {
     }
 }
 
-/// Has a function lines of its own, or of copies, that are `wanted`?
+/// Is the function `wanted`, or an inlined copy in it?
 pub(crate) fn concerns(function: &Function, wanted: &impl Fn(&str) -> bool) -> bool {
     wanted(&function.symbol) || function.inlined.iter().any(|copy| wanted(&copy.symbol))
 }

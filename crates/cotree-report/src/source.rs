@@ -1,14 +1,14 @@
-//! Source texts, for the views that show them.
+//! Source texts: where views get them, and how they are cut into lines.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Where source texts come from.
 pub trait Sources {
-    /// The text of a source file, if it can be had.
+    /// The text of a source file, if available.
     fn text(&self, path: &str) -> Option<Rc<SourceText>>;
 
-    /// Is it there?
+    /// Does the file exist?
     fn exists(&self, path: &str) -> bool {
         self.text(path).is_some()
     }
@@ -21,7 +21,7 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Cuts a text into lines. Bytes that are no UTF-8 are replaced, one character each line stays one line.
+    /// Cuts a text into lines. Bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl SourceText {
         u32::try_from(lines).unwrap_or(u32::MAX)
     }
 
-    /// Is there no line?
+    /// Has it no lines?
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,11 +1,11 @@
-//! What a terminal needs: its width, whether it has colours, and numbers that people can read.
+//! Output for terminals: width, colours, tables, and readable numbers.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 /// How to write for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal. Where there is none, tables are as wide as they are, and nothing is cut.
+    /// Columns of the terminal. Without a terminal, tables are as wide as their content, and nothing is cut.
     pub width: Option<u16>,
     /// Use colours.
     pub colour: bool,
@@ -107,7 +107,7 @@ impl Style {
 pub struct Column {
     /// Its title.
     pub title: &'static str,
-    /// To the right, and never cut.
+    /// Aligned to the right, and never cut.
     pub numeric: bool,
 }
 
@@ -145,7 +145,7 @@ pub fn mean(value: f64) -> String {
     format!("{}.{}", grouped(tenths / 10), tenths % 10)
 }
 
-/// So many of something: `1 function`, `2,000 functions`.
+/// A number with its noun: `1 function`, `2,000 functions`.
 #[must_use]
 pub fn counted(value: u128, thing: &str) -> String {
     format!("{} {thing}{}", grouped(value), if value == 1 { "" } else { "s" })
@@ -158,7 +158,7 @@ pub fn percent(part: u128, whole: u128) -> String {
         return "-".into();
     }
     let share = part as f64 * 100.0 / whole as f64;
-    // What is not all must not look like all.
+    // A part must not be rounded to 100 %.
     format!("{:.1}%", if part < whole { share.min(99.9) } else { share })
 }
 

@@ -45,7 +45,7 @@ impl<'a> UnitFunction<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Puts the two side by side.
+    /// Joins a map and a profile.
     #[must_use]
     pub fn new(map: &'a BinaryMap, profile: &'a UnitProfile) -> Self {
         Self { map, profile, functions: map.program.functions().collect() }

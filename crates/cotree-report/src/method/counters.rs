@@ -1,4 +1,4 @@
-//! What is particular to profiles of counters.
+//! What views say only of profiles that count by counters.
 
 use super::Total;
 use crate::terminal::counted;

@@ -1,5 +1,5 @@
-//! What views say of one method and not of another: one room per family of methods, and the only place here that knows them
-//! all.
+//! The parts of views that depend on the method: one module per family of methods. Only this file knows all of
+//! them.
 
 mod counters;
 pub mod path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// What a profile is called, with what it has measured besides.
+/// The title of a profile, with what it measures besides counts.
 pub(crate) fn title(unit: &Unit<'_>) -> String {
     let title = unit.profile.method.method().title();
     match &unit.map.plan.method {

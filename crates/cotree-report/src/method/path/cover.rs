@@ -3,7 +3,7 @@
 
 use super::{Executed, PathUnit, Paths};
 
-/// What two runs have in common, measured by the first.
+/// The paths that two runs have in common, weighted by the counts of the first run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Common {
     /// Paths that ran.
@@ -52,7 +52,7 @@ pub struct Covered {
     pub missed: Vec<(u64, u64)>,
 }
 
-/// Compares all functions that are wanted and ran in either. Both units are of one build.
+/// Compares all wanted functions that ran in either run. Both units are of one build.
 #[must_use]
 pub fn compare(run: &PathUnit<'_>, other: &PathUnit<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Covered> {
     let mut others = other.functions().iter().peekable();

@@ -1,17 +1,18 @@
 //! Views of path profiles (Ball & Larus 1996): which ways through its functions a program took, and how often.
 //!
-//! A profile holds numbers of paths with counts; [`Paths`] makes blocks, edges and instructions of them. From that come
+//! A profile holds numbers of paths with counts; [`Paths`] turns them into blocks, edges and instructions. From these
+//! we derive:
 //!
 //! | what | module |
 //! | --- | --- |
 //! | the source lines of a path | [`route`] |
 //! | sums, and paths by what they executed | [`totals`] |
-//! | what edge counts would have foretold (Table 2) | [`predict`] |
+//! | which paths edge counts would have predicted (Table 2) | [`predict`] |
 //! | how much of one run another one covered (Table 3) | [`cover`] |
 //! | paths that only one of two runs took | [`spectrum`] |
 //! | all of it for people and for programs | [`text`], [`json`] |
 //!
-//! A loop of a single block is counted apart from all paths, as its edge; the views show it beside them.
+//! A loop of a single block is not counted as a path but as its edge; the views show it beside the paths.
 
 pub mod cover;
 pub mod json;
@@ -55,7 +56,7 @@ pub struct PathFunction<'a> {
     pub metric: PathMetric,
 }
 
-/// What is added up along paths, as the title of a profile has it.
+/// What is added up along paths, as a suffix of the profile's title.
 pub(super) fn measured(metric: PathMetric) -> &'static str {
     match metric {
         PathMetric::Count => "",
@@ -105,7 +106,7 @@ impl<'a> PathFunction<'a> {
         self.function.profile.is_some_and(|p| p.blocks.iter().any(|&count| count > 0)) || !self.profile.paths.is_empty()
     }
 
-    /// With all that it takes to make paths of numbers; `None` if plan and function do not belong together.
+    /// Prepares to turn numbers into paths; `None` if plan and function do not belong together.
     #[must_use]
     pub fn numbered(self) -> Option<Paths<'a>> {
         let cfg = self.function.facts.cfg().ok()?;
@@ -216,7 +217,7 @@ impl<'a> Paths<'a> {
         blocks.iter().map(|&b| self.of.instructions(b)).sum()
     }
 
-    /// The blocks after one behind which paths do not branch.
+    /// The blocks after `block` as long as paths do not branch.
     #[must_use]
     pub fn only_way_on(&self, block: Block) -> Vec<Block> {
         let graph = self.numbering.graph();
@@ -239,7 +240,7 @@ impl<'a> Paths<'a> {
         loops.filter(|l| l.count > 0)
     }
 
-    /// The blocks that led to the first of the path: those of its context.
+    /// The blocks of its context, which led to the first block of the path.
     #[must_use]
     pub fn context(&self, path: &Path) -> Vec<Block> {
         path.context.iter().map(|&edge| self.cfg.src(edge)).collect()

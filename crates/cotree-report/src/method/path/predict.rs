@@ -1,11 +1,11 @@
-//! Which paths an edge profile would have foretold (Ball & Larus 1996, §7, Table 2).
+//! Which paths an edge profile would have predicted (Ball & Larus 1996, §7, Table 2).
 //!
-//! From a function's entry, or the block after a backedge, whoever knows only edge counts follows the edge that ran most
-//! often out of each block, until a path ends; of edges that ran equally often, the one that is taken. A path is
-//! predicted if that is it. Otherwise the prediction is right up to the first edge at which the path goes another way.
+//! The prediction starts at a function's entry, or at the block after a backedge, and follows the edge that ran most
+//! often out of each block until a path ends. Of edges that ran equally often it follows the one that the path takes. A
+//! path is predicted if this yields it. Otherwise the prediction is right up to the first edge where the two part.
 //!
-//! Paths of one beginning that differ in nothing but their context ([`cotree_core::method::path::context`]) are one here:
-//! edge counts know no context.
+//! Paths that differ only in their context ([`cotree_core::method::path::context`]) count as one here, since edge
+//! counts know no context.
 
 use super::{Executed, Paths, head};
 use cotree_core::facts::EdgeKind;
@@ -14,7 +14,7 @@ use cotree_core::method::path::PathStart;
 use cotree_core::method::path::graph::{Role, entered, left};
 use std::collections::{BTreeMap, HashSet};
 
-/// All that begins at one place.
+/// All paths that begin at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beginning {
     /// The place.
@@ -167,7 +167,7 @@ impl<'a> Guide<'a> {
         Self { paths, ends: ends.collect(), self_loops: graph.self_loops().iter().copied().collect() }
     }
 
-    /// A path cannot go on into this block: it ends where the block is entered.
+    /// Does a path that enters this block end there?
     fn is_cut(&self, block: Block) -> bool {
         let graph = self.paths.numbering.graph();
         block == self.paths.cfg.exit() || !graph.out(entered(block)).iter().any(|&arc| graph.dst(arc) == left(block))
@@ -176,7 +176,7 @@ impl<'a> Guide<'a> {
     fn follow(&self, start: PathStart) -> (Vec<Block>, Vec<Edge>) {
         let cfg = &self.paths.cfg;
         let (mut blocks, mut edges) = (vec![head(start)], Vec::new());
-        // The graph has no cycle but at cuts; an end all the same if it had.
+        // Only cuts close cycles, so the walk ends; the bound makes sure of it.
         while edges.len() < cfg.edge_count() {
             let at = *blocks.last().expect("begins with one");
             let Some(edge) = self.likeliest(at) else { break };

@@ -1,4 +1,4 @@
-//! The source lines that a path runs through, in order, as short as they can be said.
+//! The source lines that a path runs through, in order and in a short notation.
 //!
 //! `main.c:12-14 18 [square 3] 19 12`: from line 12 every line with code up to 14, then 18, where the inlined `square`
 //! runs its line 3, then 19, then 12 again. Files are named where they change.
@@ -26,7 +26,7 @@ impl From<&LineSpan> for Stop {
     }
 }
 
-/// The lines of some blocks in order; of the last one only those up to the call at `until`, if there is one.
+/// The lines of some blocks in order. With `until`, the last block counts only up to that call.
 #[must_use]
 pub fn along(function: &Function, blocks: &[Block], until: Option<Site>) -> Vec<Stop> {
     let mut stops: Vec<Stop> = Vec::new();
@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
         let mut rest = stops;
         while let Some(&first) = rest.first() {
             let mut chain = self.chain(first.inlined);
-            // Between the call and what has lines, copies only lengthen the text.
+            // Copies between the call and the lines would only lengthen the text.
             let mut outermost = true;
             chain.retain(|copy| std::mem::take(&mut outermost) || with_lines.contains(copy));
             let common = open.iter().zip(&chain).take_while(|(a, b)| a == b).count();
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A source name without what it is in and what it takes: `core::iter::Range<u32>::next` is `next`.
+/// A source name without its scope and its parameters: `core::iter::Range<u32>::next` is `next`.
 #[must_use]
 pub fn short(name: &str) -> String {
     let mut depth = 0u32;
@@ -184,7 +184,7 @@ pub fn short(name: &str) -> String {
     }
     let mut word = &name[from..to];
     if word.starts_with('{') {
-        // A closure is told by what it is in.
+        // A closure is named by the function that it is in.
         word = &name[before..to];
     } else if !word.contains("operator") {
         let end = word.find('<').filter(|&at| at > 0).unwrap_or(word.len());

@@ -1,7 +1,7 @@
 //! Path spectra: the paths that only one of two runs took, each beside the nearest one of the other run.
 //!
-//! Paths with a common beginning have neighbouring numbers: among the paths of the other run, sorted by number, the one
-//! that stays longest with a given path is right before or right behind it.
+//! Paths with a common beginning have neighbouring numbers. So of the other run's paths, sorted by number, the one
+//! that shares the longest beginning with a path is its direct predecessor or successor.
 
 use super::{Executed, PathUnit, Paths};
 use cotree_core::ids::Block;

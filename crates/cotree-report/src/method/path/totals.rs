@@ -1,10 +1,10 @@
-//! Sums over paths, and what ran most.
+//! Sums over paths, and the paths that ran most.
 
 use super::{PathUnit, Paths};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::{Path, PathClass, PathStart};
 
-/// What the paths of some functions come to.
+/// Sums over the paths of some functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Functions whose paths were counted.
@@ -13,7 +13,7 @@ pub struct Totals {
     pub run: u64,
     /// Paths that ran.
     pub executed: u64,
-    /// Paths that there are.
+    /// Paths that exist.
     pub possible: u128,
     /// Executions of paths.
     pub executions: u128,
@@ -25,7 +25,7 @@ pub struct Totals {
     pub turns: u128,
     /// Instructions of those.
     pub in_self_loops: u128,
-    /// Activations that ended with a known beginning of a path, less those that came to life.
+    /// Activations that ended with a known beginning of a path, minus those that were revived.
     pub pending: i128,
     /// Instructions of those beginnings.
     pub in_pending: i128,
@@ -80,7 +80,7 @@ impl Totals {
         totals.unresolved = sum(&profile.unresolved);
         let ends = profile.pending.iter().map(|p| (p.site, p.count)).chain(profile.unresolved.iter().copied());
         for (site, count) in ends {
-            // Where a call returned once more, the path that a jump broke off there goes on.
+            // A call that returned once more continues the path that a jump broke off there.
             let again = of.function.facts.calls.site(site).is_some_and(|site| site.returns_twice);
             if count < 0 && !again {
                 totals.revived -= i128::from(count);
@@ -186,12 +186,12 @@ pub fn gather(unit: &PathUnit<'_>, wanted: impl Fn(&str) -> bool) -> (Vec<Hot>, 
         Some(Totals::of(&paths))
     });
     let totals = totals.collect();
-    // Equal ones stay in the order of functions and numbers.
+    // The sort is stable: equal ones stay in the order of functions and numbers.
     hot.sort_by_key(|h| std::cmp::Reverse((h.executed(), h.count)));
     (hot, totals)
 }
 
-/// How many of the first it takes to make up a share of all.
+/// How many of the first entries make up a share of all.
 #[must_use]
 pub fn covering(hot: &[Hot], whole: u128, percent: f64) -> usize {
     let enough = whole as f64 * percent / 100.0;

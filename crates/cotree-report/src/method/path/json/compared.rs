@@ -1,4 +1,4 @@
-//! Two path profiles of one build, for other programs.
+//! Comparisons of two path profiles of one build as JSON.
 
 use super::{JsonLine, JsonPath, UnitHead};
 use crate::method::path::cover::{self, Common};

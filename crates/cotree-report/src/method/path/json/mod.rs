@@ -1,4 +1,4 @@
-//! Path profiles for other programs (`docs/json.md`). Functions are written one by one.
+//! Path profiles as JSON (`docs/json.md`). Functions are written one by one.
 
 mod compared;
 

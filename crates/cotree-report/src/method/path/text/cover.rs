@@ -1,4 +1,4 @@
-//! How much of one run another one covered, for people.
+//! The text on how much of one run another one covered.
 
 use super::rows::{self, Row};
 use super::{Options, View, metric};

@@ -1,4 +1,4 @@
-//! What cannot be vouched for, and where paths are not those of the paper.
+//! Notes on path profiles: counts that are not vouched for, and paths that differ from those of the paper.
 
 use super::View;
 use crate::terminal::counted;

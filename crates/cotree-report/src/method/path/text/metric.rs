@@ -1,4 +1,4 @@
-//! What is added up along paths, for people.
+//! The text on metrics: what is added up along paths.
 
 use super::{Options, Totals};
 use crate::method::path::PathUnit;
@@ -28,7 +28,7 @@ pub fn totals(metric: PathMetric, whole: &Totals, rows: &mut Vec<Vec<String>>) {
 /// The sum, that of one execution, and the share of all paths of the function.
 pub fn cells(hot: &Hot, of_function: u128) -> [String; 3] {
     if matches!(hot.what, What::SelfLoop(_)) {
-        return Default::default(); // The path around it has them.
+        return Default::default(); // The path around the loop has its sums.
     }
     let each = if hot.count == 0 { 0.0 } else { hot.sum as f64 / hot.count as f64 };
     let each = if hot.count != 0 && hot.sum.is_multiple_of(hot.count) {
@@ -39,7 +39,7 @@ pub fn cells(hot: &Hot, of_function: u128) -> [String; 3] {
     [grouped(hot.sum.into()), each, percent(hot.sum.into(), of_function)]
 }
 
-/// Where runs are compared by their paths, sums play no part.
+/// Comparisons of runs ignore the sums.
 pub fn ignored(units: [&PathUnit<'_>; 2], options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let Some(metric) = units.iter().map(|unit| unit.metric()).find(|metric| metric.is_summed()) else { return Ok(()) };
     let what = format!("Paths are compared by their counts; {} are not.", metric.of_what());

@@ -1,4 +1,4 @@
-//! Path profiles for people.
+//! Path profiles as text for the terminal.
 
 mod cover;
 mod doubts;
@@ -97,7 +97,7 @@ pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io:
     if hot.is_empty() {
         writeln!(out, "No path was executed.\n")?;
     } else {
-        // Equal ones stay in the order of instructions.
+        // The sort is stable: equal ones stay in the order of instructions.
         match options.by {
             By::Instructions => {}
             By::Count => hot.sort_by_key(|h| Reverse(h.count)),
@@ -351,7 +351,7 @@ impl View<'_> {
     }
 }
 
-/// A count of activations: less than 0 if more came to life than ended.
+/// A count of activations, negative if more were revived than ended.
 fn signed(count: i64) -> String {
     format!("{}{}", if count < 0 { "-" } else { "" }, grouped(count.unsigned_abs().into()))
 }

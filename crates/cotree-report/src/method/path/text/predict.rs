@@ -1,4 +1,4 @@
-//! Predictions from edge counts, for people.
+//! The text on predictions from edge counts.
 
 use super::View;
 use super::rows::{self, Row};

@@ -1,4 +1,4 @@
-//! Lists of which every row has a text below it, and numbers that may be very large.
+//! Lists whose rows have a text below their numbers, and the format of very large numbers.
 
 use super::Options;
 use crate::terminal::{Column, Style, counted, grouped};
@@ -10,18 +10,18 @@ pub struct Row {
     pub cells: Vec<String>,
     /// The text, below them.
     pub text: String,
-    /// What else is to say, on a line of its own.
+    /// A remark on a line of its own.
     pub more: Option<String>,
 }
 
 impl Row {
-    /// A row with nothing else to say.
+    /// A row without a remark.
     pub fn new(cells: Vec<String>, text: String) -> Self {
         Self { cells, text, more: None }
     }
 }
 
-/// Lines of a text, unless everything was asked for.
+/// The most lines of a text, unless everything was asked for.
 const MOST_LINES: usize = 3;
 const INDENT: usize = 6;
 

@@ -1,4 +1,4 @@
-//! Paths that only one of two runs took, for people.
+//! The text on paths that only one of two runs took.
 
 use super::rows::{self, Row};
 use super::{Options, View, class_name, metric};
@@ -73,7 +73,7 @@ pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out
     writeln!(out, "{text}")
 }
 
-/// By what lines a path parts from the nearest one of the other run.
+/// The lines at which a path parts from the nearest one of the other run.
 fn fork_text(view: &View<'_>, paths: &Paths<'_>, number: u64, fork: &Fork) -> String {
     let stops = |number: u64| {
         let path = paths.path(number)?;
