@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 //!
 //! Output goes to a temporary file beside the target, which takes the target's name only when everything is on disk. A
-//! full disk, an error or a kill leaves what was there before.
+//! full disk, an error or a kill leaves the old file in place.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -31,7 +31,8 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// Writes a file through `fill`, atomically. What is not a regular file (`/dev/stdout`, a pipe) is written directly.
+/// Writes a file through `fill`, atomically. A target that is no regular file (`/dev/stdout`, a pipe) is written
+/// directly.
 ///
 /// # Errors
 /// The first error of the file system or of `fill`; the target is then as it was.
@@ -47,7 +48,7 @@ fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
         }
         _ => {}
     }
-    // A symbolic link goes on pointing where it points.
+    // A symbolic link is kept: replace the file that it points to.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,4 +1,4 @@
-//! What a profiled binary says about itself: the content of its section `.cotree.map`.
+//! The map that a profiled binary carries: the content of its section `.cotree.map`.
 //!
 //! The section is not loaded. A sibling section, `.cotree.funcs`, was relocated by the linker and holds one record of
 //! 16 bytes per machine function: its link-time address (0: the linker dropped it), the index of its
@@ -65,7 +65,7 @@ pub struct ReturnPoint {
     /// indices in the order of [`ProgramMap::functions`]. Empty for the call that a `resume` was compiled to: its marker
     /// has accounted for what is under way.
     pub chain: Vec<(u32, Site)>,
-    /// What the path registers that the runtime can find while the call is under way belong to, in the order of its
-    /// values: links of the chain, outermost first. Empty unless the unit counts paths.
+    /// The links of the chain whose path registers the runtime can find while the call is under way, in the order of
+    /// its values, outermost first. Empty unless the unit counts paths.
     pub registers: Vec<(u32, Site)>,
 }

@@ -7,7 +7,7 @@ use cotree_rt::layout::{Flags, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How the runs that went into the counts ended.
+/// How many of the counted runs ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     /// They ended by themselves.
@@ -70,12 +70,12 @@ pub struct UnitCounts {
     pub started_ns: u64,
     /// Nanoseconds since the epoch when the last run ended; 0 if none did.
     pub ended_ns: u64,
-    /// Some sum did not fit 64 bits and was cut.
+    /// Some sum did not fit 64 bits and saturated.
     pub saturated: bool,
     /// The counters.
     pub counters: Vec<u64>,
-    /// Activations abandoned less those revived, by the address of the early-exit table (tags included). An address with 0
-    /// has seen as many of both.
+    /// Activations abandoned minus those revived, by the address of the early-exit table (tags included). At an address
+    /// with 0, as many were revived as abandoned.
     pub early: BTreeMap<u64, i64>,
     /// What the method has counted besides.
     pub method: MethodCounts,
@@ -101,10 +101,10 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.
     ///
-    /// Sums that do not fit are cut at the largest number and [`UnitCounts::saturated`] is set.
+    /// Sums that do not fit saturate, and [`UnitCounts::saturated`] is set.
     ///
     /// # Errors
-    /// [`CounterMismatch`] if the two have different numbers of counters: then one of them lies about its unit.
+    /// [`CounterMismatch`] if the two have different numbers of counters: then one of them names the wrong unit.
     pub fn add(&mut self, other: &Self, weight: u64) -> Result<(), CounterMismatch> {
         if self.counters.len() != other.counters.len() {
             return Err(CounterMismatch { expected: self.counters.len(), found: other.counters.len() });

@@ -1,7 +1,7 @@
 //! A profiled binary: its map, its unit id and the way from machine addresses back to call sites.
 //!
-//! Only the sections that matter are read, through a cache and not through a mapping: a binary that is rebuilt or cut
-//! off while we look at it is an error and not a SIGBUS.
+//! Only the sections that matter are read, through a cache and not through a mapping. So a binary that is rebuilt or
+//! truncated while we read it causes an error and not a SIGBUS.
 
 use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a binary cannot tell us about itself.
+/// Why the map of a binary cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
     /// It cannot be read.
@@ -185,7 +185,7 @@ impl BinaryFile {
         Ok(Self { path, unit, map, functions, index })
     }
 
-    /// Reads only the unit id: enough to see whether a binary is the one that a profile asks for.
+    /// Reads only the unit id, which is enough to see whether a profile is of this binary.
     ///
     /// # Errors
     /// See [`BinaryError`].
@@ -205,7 +205,7 @@ impl BinaryFile {
         &self.path
     }
 
-    /// The build that this is.
+    /// The id of this build.
     #[must_use]
     pub fn unit(&self) -> UnitId {
         self.unit
@@ -236,7 +236,7 @@ impl BinaryFile {
         (offset < self.map.code.functions[placed.code as usize].size).then_some((placed, offset))
     }
 
-    /// What is under way at a return address (perhaps with [`layout::LANDED`]), if it is that of a known call.
+    /// The call sites under way at a return address (perhaps with [`layout::LANDED`]), if it belongs to a known call.
     pub(crate) fn return_point(&self, address: u64) -> Option<&ReturnPoint> {
         let (placed, before) = self.placed_at((address & !layout::LANDED).checked_sub(1)?)?;
         let returns = &self.map.code.functions[placed.code as usize].returns;
@@ -275,7 +275,8 @@ impl BinaryFile {
         let mut resuming = false;
         for &(function, site) in &returns[found].chain {
             let facts = &self.function(function).calls[site];
-            // An invoke catches what its inlined callee resumes: the optimiser has made a jump to its landing pad of it.
+            // An invoke catches what its inlined callee resumes: the optimiser turned the `resume` into a jump to the
+            // landing pad.
             if (landed || resuming) && facts.terminator {
                 return Resolved::Sites(abandoned);
             }
@@ -303,15 +304,15 @@ impl BinaryFile {
         &self.map.program.modules[module as usize].functions[index as usize]
     }
 
-    /// The functions whose bodies a machine function holds: its own, those that its call sites are known to come from,
-    /// and those that a call in them names without there being a call in the code.
+    /// The functions whose bodies a machine function holds: its own, those from which its call sites come,
+    /// and those that a call in them names although the code has no such call.
     fn bodies(&self, placed: &Placed) -> Vec<u32> {
         let code = &self.map.code.functions[placed.code as usize];
         let mut bodies: BTreeSet<u32> = code.returns.iter().flat_map(|r| r.chain.iter().map(|&(f, _)| f)).collect();
         bodies.extend(placed.owner);
         let of_module = || (0..).zip(&self.index).filter(|(_, (module, _))| *module == placed.module).map(|(f, _)| f);
         if bodies.is_empty() || placed.ambiguous {
-            // Nothing ties the code to a function: any function of its module may be meant.
+            // Nothing ties the code to a function: it may be any function of its module.
             bodies.extend(of_module());
         }
         let called: HashSet<(u32, Site)> = code.returns.iter().filter_map(|r| r.chain.first().copied()).collect();

@@ -1,4 +1,4 @@
-//! Early exits of a run: from addresses in machine code to call sites of functions.
+//! Translates the early exits of a run from addresses in machine code to call sites of functions.
 
 use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
@@ -11,7 +11,7 @@ pub(crate) struct UnitExits {
     pub(crate) by_function: HashMap<u32, EarlyExits>,
     pub(crate) unknown: HashMap<u32, u64>,
     pub(crate) unknown_total: u64,
-    /// Activations left, or revived, in code that the map does not know: not ours, or ours where call sites are unmapped.
+    /// Activations left or revived in code that the map does not know: foreign code, or ours without mapped call sites.
     pub(crate) outside: u64,
     /// Whether a function of the map was a signal handler that the link had not foreseen.
     pub(crate) handlers: bool,

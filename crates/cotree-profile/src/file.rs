@@ -1,4 +1,4 @@
-//! Profiles of any kind, opened the same way.
+//! Opens profiles of any kind.
 
 use crate::binary::UnitId;
 use crate::counts::UnitCounts;

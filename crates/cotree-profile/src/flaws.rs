@@ -1,4 +1,4 @@
-//! What happened to a run becomes flaws of the functions whose counts it may concern.
+//! Flaws: turns events of a run, such as a kill, into notes on the functions whose counts they may have affected.
 
 use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
@@ -15,7 +15,7 @@ use cotree_core::unit::Layout;
 use cotree_rt::layout::Flags;
 use std::collections::{HashMap, HashSet};
 
-/// Turns what happened to the run into flaws of the functions that it may concern.
+/// Turns events of the run into flaws of the functions that they may have affected.
 pub(crate) fn add_flaws(
     profile: &mut UnitProfile,
     map: &BinaryMap,
@@ -34,7 +34,7 @@ pub(crate) fn add_flaws(
     let module_of: Vec<usize> =
         modules.flat_map(|(m, module)| std::iter::repeat_n(m, module.functions.len())).collect();
     let began = Began::new(map, counts, layout);
-    // Code that was interrupted may be inlined from any function of its module.
+    // Interrupted code may be inlined from any function of its module.
     let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
     let ran = |profile: &Option<FunctionProfile>| profile.iter().any(|profile| profile.blocks.iter().any(|&c| c > 0));
     let ran: Vec<bool> = profile.functions.iter().map(ran).collect();
@@ -46,14 +46,14 @@ pub(crate) fn add_flaws(
         let counters = &counts.counters[base..base + plan.counters];
         let never_began = began.never[index as usize];
         let counted = counters.iter().any(|&c| c > 0) || ran[index as usize];
-        // Where every block and edge has its own counter, live activations only blur the lines after calls.
+        // If every block and edge has its own counter, live activations affect only the lines after calls.
         let flow_matters = method.derives || function.sites().len() > 0;
         let mut flaw = |holds: bool, flaw: Flaw| {
             if holds && !flaws.contains(&flaw) {
                 flaws.push(flaw);
             }
         };
-        // How activations end matters to no one who counts something else than blocks.
+        // How activations end matters only to methods that count blocks.
         if method.promises.blocks {
             flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
             flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
@@ -74,18 +74,18 @@ pub(crate) fn add_flaws(
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counted, Flaw::Damaged);
-        // Registers of abandoned activations are in the same tables as paths.
+        // Registers of abandoned activations use the same tables as paths.
         flaw(has(Flags::PATHS_MISSING) && map.plan.method.paths().is_some(), Flaw::Damaged);
     }
     pass_on(&mut profile.functions, map.plan.method.entries(), &began);
 }
 
-/// Was there a reset, which accounts for the frames of its own thread only, in a program that may have others?
+/// Was there a reset in a program that may have several threads? A reset accounts only for its own thread's frames.
 fn reset_under_threads(map: &BinaryMap, counts: &UnitCounts) -> bool {
     counts.flags & Flags::RESET != 0 && map.threaded
 }
 
-/// What can't be vouched for in a caller can't be in those whose entries follow from it.
+/// Passes flaws of callers on to the functions whose entries follow from them.
 fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], began: &Began) {
     let mut callees: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
     for entry in entries.iter().filter(|entry| !began.never[entry.function.index()]) {
@@ -114,19 +114,20 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
     }
 }
 
-/// Are there loops that are counted only when they are left, by their own variables or by registers, or taken to have gone around as often as they do by then?
+/// Are there loops whose counts are complete only when they are left? These are loops counted by their own variables
+/// or in registers, and loops whose number of turns is taken as known.
 fn counts_in_variables(plan: FunctionPlan<'_>) -> bool {
     !plan.fixed.is_empty() || promotes(plan) || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
 }
 
-/// Which functions certainly had no activation, whatever is wrong with a run.
+/// Decides which functions certainly had no activation, whatever is wrong with a run.
 struct Began {
     never: Vec<bool>,
 }
 
 impl Began {
-    /// A function never began if each activation would have passed a counter first, and it is zero; where entries follow from
-    /// callers, that may be a counter before each call, or the caller never began.
+    /// A function never began if each activation would have passed a counter first, and this counter is zero. Where
+    /// entries follow from callers, the counter may be before each call, or the caller never began.
     fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout) -> Self {
         let untrodden = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");
@@ -134,12 +135,12 @@ impl Began {
         };
         let untrodden: Vec<HashSet<Block>> = map.plan.method.functions().zip(&layout.main).map(untrodden).collect();
         if reset_under_threads(map, counts) {
-            // Other threads were in activations whose beginning was forgotten.
+            // Other threads may have been in activations whose beginning the reset cleared.
             return Self { never: vec![false; untrodden.len()] };
         }
         let mut never: Vec<bool> = untrodden.iter().map(|blocks| blocks.contains(&Block(0))).collect();
         let entries = map.plan.method.entries();
-        // Per derived function, the calls that may have been made as far as we know.
+        // Per derived function, the calls that may have been made.
         let mut open = vec![0; entries.len()];
         let mut callees: HashMap<FunctionId, Vec<usize>> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
@@ -168,7 +169,7 @@ impl Began {
     }
 }
 
-/// The blocks that have a counter which is passed first whenever they are entered, and it is zero: they never were.
+/// The blocks that were never entered: each entry would first have passed a counter, and this counter is zero.
 fn untrodden(plan: FunctionPlan<'_>, counters: &[u64]) -> HashSet<Block> {
     let zero = |placed: &PlacedProbe| match (placed.place, placed.probe) {
         (Place::Start(block), Probe::Count(counter)) => (counters.get(counter.index()) == Some(&0)).then_some(block),
@@ -184,7 +185,7 @@ mod tests {
     use cotree_core::plan::{CounterKey, CounterPlan, FixedEdge};
     use cotree_core::probe::Closing;
 
-    /// Whatever it is that keeps a count while a loop runs, the count is lost with an activation that is lost there.
+    /// A count that is kept while a loop runs is lost with an activation that is lost there.
     #[test]
     fn all_that_is_counted_at_the_end_of_loops_is_known_to_be() {
         let closing = Closing { variable: Variable(0), from: Block(1), step: 1, offset: 0, plus: 0 };

@@ -1,11 +1,11 @@
 //! Profile files: the map and plan inside a binary, raw counts, merged profiles, and the recovery of whole link units.
 //!
-//! - [`binary`]: what a profiled binary says about itself; [`map`] is its wire form.
+//! - [`binary`]: the map that a profiled binary carries; [`map`] is its wire form.
 //! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either, opened the same way.
-//! - [`recover`]: binary and counts in, exact counts of every block and edge out, with what cannot be vouched for.
-//! - [`method`]: what is special to one family of methods, a room for each.
+//! - [`recover`]: turns a binary and its counts into exact counts of every block and edge, and says which are not
+//!   vouched for.
+//! - [`method`]: the parts that depend on the method, a module per family of methods.
 //! - [`snapshot`]: the counts of a process that still runs.
-//!
 //! - [`wire`]: the packed form of maps and merged profiles.
 //!
 //! All formats are described in `docs/formats.md`.

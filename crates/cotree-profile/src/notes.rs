@@ -1,4 +1,4 @@
-//! What a reader must know about the runs that a profile is of.
+//! Notes about the runs of a profile that its reader must know.
 
 use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
@@ -8,7 +8,7 @@ use cotree_core::method::path::UnitPathPlan;
 use cotree_rt::layout::Flags;
 use std::fmt;
 
-/// Something about the runs as a whole that a reader must know.
+/// One note about the runs as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Runs were killed, crashed or still go on.
@@ -23,7 +23,7 @@ pub enum Note {
     EarlyTableFull,
     /// A jump to a frame that was not on the walked stack.
     ForeignJump,
-    /// So many activations were left at instructions that are no call sites of the map.
+    /// This many activations were left at instructions that are not call sites of the map.
     UnknownExits(u64),
     /// A thread was cancelled and could not be followed.
     ThreadCancelled,
@@ -31,7 +31,7 @@ pub enum Note {
     ThreadsUnexpected,
     /// A thread shared the main thread's counters.
     ThreadUnregistered,
-    /// Threads shared counters for want of room.
+    /// Threads shared counters because there was no room for more slabs.
     SlabShared,
     /// A signal handler that the link could not foresee.
     HandlerUnforeseen,
@@ -54,14 +54,14 @@ pub enum Note {
     },
     /// Path tables had no room left: paths are missing.
     PathsMissing,
-    /// So many functions have loops that are entered in several places: their paths have no context.
+    /// This many functions have loops that are entered in several places: their paths have no context.
     WithoutContext(u64),
     /// Functions whose counts could not be recovered at all.
     Failed(u64),
 }
 
 impl Note {
-    /// Does it put counts in doubt? (Else it is only worth knowing.)
+    /// Does it put counts in doubt? Other notes are only information.
     #[must_use]
     pub fn doubtful(&self) -> bool {
         !matches!(
@@ -108,7 +108,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// All that is to be said about a recovered profile.
+/// All notes on a recovered profile.
 pub(crate) fn notes(
     profile: &UnitProfile,
     map: &BinaryMap,

@@ -1,7 +1,7 @@
-//! Reading raw profiles: what the runtime leaves behind (see [`cotree_rt::layout`]).
+//! Reads raw profiles, which the runtime writes (see [`cotree_rt::layout`]).
 //!
-//! The file is streamed: memory is one counter array, the paths that were taken and a buffer, however many slabs there are. Nothing in the header
-//! is believed before it fits the file.
+//! The file is streamed: memory is one counter array, the paths that were taken and a buffer, however many slabs there
+//! are. Nothing in the header is trusted before it fits the file.
 
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
@@ -61,7 +61,7 @@ impl Header {
     /// Checks a header page; `length` is that of the file.
     ///
     /// # Errors
-    /// Anything that cannot be: see [`ProfileError`].
+    /// For any impossible value: see [`ProfileError`].
     pub fn new(page: Box<[u8; HEADER_SIZE]>, length: u64, path: &Path) -> Result<Self, ProfileError> {
         let header = Self { page };
         let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
@@ -300,7 +300,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
     let mut buckets = Buckets::new(header.version());
     let mut segments_left = segments.iter().peekable();
-    // Without counters all slabs are empty, and as many as a damaged header likes.
+    // Without counters all slabs are empty, so the file's length does not bound their number.
     let slabs = if header.counter_count() == 0 { 0 } else { header.slab_count() };
     for slab in 0..slabs {
         let offset = header.slabs_offset() + slab * header.slab_stride();

@@ -1,8 +1,8 @@
-//! Recovery of a whole link unit: binary and counts in, the profile of every function out.
+//! Recovers a whole link unit: the profile of every function from the binary and the counts.
 //!
-//! Each function is recovered by its method (`method`, and what it asks of `cotree-core`); before that early exits are brought
-//! from machine addresses to call sites (`exits`), and after it what happened to the run as a whole becomes flaws of the
-//! functions whose counts it may concern (`flaws`).
+//! First, early exits are translated from machine addresses to call sites (`exits`). Then each function is recovered by
+//! its method (`method`, by means of `cotree-core`). Last, events of the run as a whole become flaws of the functions
+//! whose counts they may have affected (`flaws`).
 
 use crate::binary::{BinaryError, BinaryFile, BinaryMap, UnitId};
 use crate::counts::{Runs, UnitCounts};
@@ -96,7 +96,7 @@ pub struct UnitProfile {
     pub binary: PathBuf,
     /// The command line of the first run.
     pub command: Vec<String>,
-    /// What the method has found out besides.
+    /// Further results of the method.
     pub method: MethodProfile,
     /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
     /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
@@ -132,22 +132,22 @@ impl UnitProfile {
     }
 }
 
-/// Finds and opens the binary of a profile: one of `given` if there are any, else the recorded path.
+/// Finds and opens the binary of a profile: one of `candidates` if it fits, else that at the recorded path.
 ///
 /// # Errors
 /// See [`UnitError`].
-pub fn open_binary(profile: &Path, counts: &UnitCounts, given: &[PathBuf]) -> Result<BinaryFile, UnitError> {
+pub fn open_binary(profile: &Path, counts: &UnitCounts, candidates: &[PathBuf]) -> Result<BinaryFile, UnitError> {
     let other_build = |binary: &Path, found| UnitError::OtherBuild {
         profile: profile.to_owned(),
         expected: counts.unit,
         binary: binary.to_owned(),
         found,
     };
-    if let [only] = given {
+    if let [only] = candidates {
         let binary = BinaryFile::open(only)?;
         return if binary.unit() == counts.unit { Ok(binary) } else { Err(other_build(only, binary.unit())) };
     }
-    for path in given {
+    for path in candidates {
         if BinaryFile::unit_of(path)? == counts.unit {
             return Ok(BinaryFile::open(path)?);
         }
@@ -174,8 +174,8 @@ pub fn recover_file(file: &ProfileFile, binaries: &[PathBuf]) -> Result<Vec<(Bin
         .collect()
 }
 
-/// The same where some binaries may be gone, as those of documentation tests are: what is left of the units, and an
-/// error for each that is not.
+/// As [`recover_file`], but binaries may be gone, as those of documentation tests are. Returns the remaining units, and
+/// an error for each missing one.
 ///
 /// # Errors
 /// See [`UnitError`]; [`UnitError::BinaryGone`] only if all are gone.

@@ -1,8 +1,9 @@
-//! Snapshots of running processes: their counters are in a file mapping, so anyone may read them while they count.
+//! Snapshots of running processes: their counters are in a file mapping, so others can read them while the process
+//! counts.
 //!
-//! A copy made while the process counts would hold counters of slightly different moments, between which the law of
-//! flow does not hold. So the file is read until two successive copies are the same, which a process that waits for
-//! something gives at once; one that does not hold still is stopped for the moment of the copy.
+//! A copy made while the process counts would hold counters of slightly different moments, for which flow conservation
+//! does not hold. So the file is read until two successive copies are equal. A process that waits for something
+//! gives equal copies at once; one that keeps counting is stopped for the moment of the copy.
 
 use crate::atomic::{self, WriteError};
 use crate::file::ProfileError;
@@ -19,7 +20,7 @@ use std::time::{Duration, SystemTime};
 /// Why no snapshot could be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// The process cannot be looked at.
+    /// The process cannot be inspected.
     #[error("cannot look at process {pid}: {cause} (is it running, and yours?)")]
     Process {
         /// The process.
@@ -43,7 +44,7 @@ pub enum SnapshotError {
     Write(#[from] WriteError),
 }
 
-/// How to deal with a process that does not hold still.
+/// How to deal with a process that keeps counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// Stop it (SIGSTOP) for the moment of the copy.
@@ -179,7 +180,7 @@ fn threads_of(pid: u32) -> u32 {
     u32::try_from(tasks).unwrap_or(u32::MAX).max(1)
 }
 
-/// A process that we stopped; it goes on when this is dropped, if it ran before.
+/// A process that we stopped. If it ran before, it continues when this is dropped.
 struct Stopped {
     pid: Pid,
     resume: bool,

@@ -1,8 +1,8 @@
-//! Sums that are kept by key, sorted, each key once: so profiles are merged as sorted lists are, whatever their number.
+//! Sums by key, sorted, each key once, so that any number of profiles is merged like sorted lists.
 
 /// A sum that is kept by key.
 pub trait Amount: Copy + PartialEq {
-    /// `self + other × weight`; what does not fit is cut, and `true` comes with it.
+    /// `self + other × weight`, saturated, and whether it saturated.
     #[must_use]
     fn plus(self, other: Self, weight: u64) -> (Self, bool);
     /// Nothing.
@@ -35,7 +35,7 @@ impl<K, A> Default for Sums<K, A> {
 }
 
 impl<K: Copy + Ord, A: Amount> Sums<K, A> {
-    /// From entries in any order. With it comes whether some sum did not fit.
+    /// Adds up entries in any order. Also returns whether some sum did not fit.
     #[must_use]
     pub fn new(mut entries: Vec<(K, A)>) -> (Self, bool) {
         let cut = compact(&mut entries);

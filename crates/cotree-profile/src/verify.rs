@@ -1,5 +1,5 @@
-//! The check of a profile against its reference: binaries built with `--verify` carry the counters of two methods, the
-//! chosen one's and those of [`CounterMethod::Block`], and the same run feeds both.
+//! Checks a profile against its reference: binaries built with `--verify` carry the counters of two methods, the
+//! chosen one and [`CounterMethod::Block`], and the same run feeds both.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
@@ -9,7 +9,7 @@ use crate::recover::{UnitError, check_counts, recover};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::counters::CounterMethod;
 
-/// What the two methods disagree about.
+/// The number on which the two methods disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The number of activations.
@@ -53,7 +53,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Does nothing disagree without saying so?
+    /// Are all disagreements in functions that the profile does not vouch for?
     #[must_use]
     pub fn holds(&self) -> bool {
         self.mismatches.iter().all(|m| m.declared)

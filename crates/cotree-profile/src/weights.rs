@@ -1,7 +1,7 @@
 //! Counts of an earlier build as weights for the next plan (`--weights`).
 //!
-//! The binary of the earlier build is usually gone or about to be overwritten when its counts are wanted, so they are
-//! brought into a file that stands alone: one JSON object per line, first the schema, then one function each, named by
+//! The binary of the earlier build is usually gone, or about to be overwritten, when its counts are wanted. So they go
+//! into a self-contained file: one JSON object per line, first the schema, then one function each, named by
 //! symbol, module and shape. A function whose code has changed has another shape and gets no weights.
 
 use crate::binary::BinaryFile;
@@ -30,7 +30,7 @@ struct Line {
     edges: Vec<u64>,
 }
 
-/// Why a file gives no weights.
+/// Why weights cannot be read from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// It cannot be read.
@@ -81,7 +81,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// The counts of the function of this symbol and shape; where several modules have one, that of the same module.
+    /// The counts of the function of this symbol and shape. Of several modules that have one, the same module wins.
     #[must_use]
     pub fn of(&self, module: &str, function: &Function) -> Option<&FunctionProfile> {
         let shape = shape(function);

@@ -1,7 +1,7 @@
-//! Maps of versions 1 to 9, from before there were sections.
+//! Reads maps of versions 1 to 9, which have no sections.
 //!
-//! Their streams stand one after the other in one order, and each version added some at the end. What has a stream of its
-//! own today shared one with others then.
+//! Their streams follow each other in a fixed order, and each version added some at the end. Some kinds of numbers that
+//! have a stream of their own now shared one then.
 
 use super::sections::{SECTIONS, Stream};
 use crate::wire::WireError;
@@ -62,7 +62,7 @@ const ORDER: [Stream; 50] = [
     Stream::CallColumn,
 ];
 
-/// Streams that are not in [`ORDER`], with those that held what is in them.
+/// Streams that are not in [`ORDER`], each with the one that held its content then.
 const SHARED: [(Stream, Stream); 4] = [
     (Stream::CodeCount, Stream::Unit),
     (Stream::Plan, Stream::Unit),

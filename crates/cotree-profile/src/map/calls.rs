@@ -1,7 +1,7 @@
-//! Calls: first the call sites, then, since version 9, all others and where the source has each.
+//! Calls: first the call sites, then, since version 9, all others and the place of each in the source.
 //!
-//! Call sites come before the blocks, which are written with the help of their numbers; the others come after the blocks, which
-//! say how many there are.
+//! Call sites are calls that may fail to return. They come before the blocks, which are written with the help of their
+//! numbers; the others come after the blocks, which say how many there are.
 
 use super::MapError;
 use super::sections::Stream;
@@ -121,7 +121,7 @@ pub(super) fn sites_per_block<'a>(blocks: usize, sites: impl Iterator<Item = &'a
     calls
 }
 
-/// Writes the calls that are no call sites, and where each call is in the source.
+/// Writes the calls that are not call sites, and where each call is in the source.
 pub(super) fn write_others<'a>(function: &'a Function, w: &mut Writer, text: &mut TextWriter<'a>) {
     let mut place = Place::default();
     let mut block = Block::default();

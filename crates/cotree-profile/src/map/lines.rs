@@ -1,9 +1,8 @@
 //! Source lines and inlined copies.
 //!
-//! A function that was inlined a hundred times brings the same lines a hundred times, in nearly the same order. So
-//! reader and writer remember, for every position of a function of the source, the positions that came after it the
-//! last times ([`History`]); a span that is predicted takes one flag. It is the same with the copies that come along
-//! inside of a copy.
+//! A function that was inlined a hundred times repeats its lines a hundred times, in nearly the same order. So
+//! reader and writer remember, for every position of a function of the source, the last two positions that came after
+//! it ([`History`]); a span that is predicted takes one flag. The same holds for copies inside of a copy.
 
 use super::MapError;
 use super::sections::Stream;
@@ -64,7 +63,7 @@ struct Copy {
 pub(super) struct History {
     /// What came after a position, the two last different answers.
     after: HashMap<(u64, Option<Place>), [Option<Place>; 2]>,
-    /// Which copy came after a copy in the same function.
+    /// The copy that came after a copy in the same function.
     copies: HashMap<(u64, Option<Copy>), Copy>,
     /// Where the function's last known call or line was.
     last: HashMap<u64, Place>,

@@ -1,15 +1,14 @@
 //! The content of a binary's section `.cotree.map`: [`BinaryMap`] made small.
 //!
-//! The section must cost little beside the code that it describes, so what stands in it is not the in-memory form. Each
-//! kind of number has a stream of its own, values are written as steps from what usually precedes them, what can be inferred
-//! is left out, and every stream is compressed by itself ([`crate::wire`]). The exact layout is in `docs/formats.md`.
+//! The section must be small beside the code that it describes, so it does not hold the in-memory form. Each
+//! kind of number has a stream of its own, values are written as steps from likely predecessors, what can be inferred
+//! is left out, and every stream is compressed separately ([`crate::wire`]). The exact layout is in `docs/formats.md`.
 //!
-//! The streams form [`sections`], each of which is written and read in one file, writer beside reader: `text.rs`,
-//! `functions.rs`, `edges.rs`, `lines.rs`, `calls.rs`, `code.rs`, and those of methods in `plan/`.
+//! The streams form [`sections`]. One file writes and reads each section: `text.rs`, `functions.rs`, `edges.rs`,
+//! `lines.rs`, `calls.rs`, `code.rs`, and the files of `plan/` for methods.
 //!
-//! A section comes from a file, so nothing in it is believed: no count is trusted further than the bytes that are there
-//! to back it, the size of what is unpacked is bounded by what was packed, and [`validate`] checks every index before
-//! anything else looks at the map.
+//! A section comes from a file, so nothing in it is trusted. No count is believed beyond the bytes that back it, the
+//! packed size bounds the unpacked one, and [`validate`] checks every index before anything else uses the map.
 
 mod before_sections;
 mod calls;
@@ -33,7 +32,7 @@ pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
-/// Version of the layout: the first with sections, which make further versions needless.
+/// Version of the layout: the first with sections. New sections extend it without a new version.
 pub const VERSION: u32 = 10;
 /// The oldest version that is still read: without path plans.
 pub const OLDEST_VERSION: u32 = 1;
@@ -129,7 +128,7 @@ pub fn decode_unit(bytes: &[u8]) -> Result<UnitId, MapError> {
     Ok(unit_of(bytes))
 }
 
-/// What each stream takes, unpacked and packed, by name: for work on the format.
+/// The sizes of each stream, unpacked and packed, by name: for work on the format.
 ///
 /// # Errors
 /// See [`MapError`].

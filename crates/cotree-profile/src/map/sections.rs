@@ -1,8 +1,8 @@
-//! The sections of a map: which part of the map has which streams. Whoever writes and reads a part is the only one to use
-//! its streams.
+//! The sections of a map: which part of the map has which streams. Only the file that writes and reads a part uses its
+//! streams.
 //!
-//! A profiling method that keeps something in the map adds a section here. A stream that becomes necessary is added at the
-//! end of its section.
+//! A profiling method that stores something in the map adds a section here. A new stream goes to the end of its
+//! section.
 
 use crate::wire::sections::sections;
 
@@ -28,13 +28,13 @@ sections! {
         Target,
         /// Values of switch cases, and the parts of edges that have no usual shape.
         Case,
-        /// Instructions of a block that are neither of the following.
+        /// Instructions of a block that are none of the following.
         Plain,
         /// Loads.
         Loads,
         /// Stores.
         Stores,
-        /// Calls besides the call sites: how many.
+        /// How many calls there are besides the call sites.
         Calls,
         /// Floating-point operations.
         Float,
@@ -106,7 +106,8 @@ sections! {
         OddPlan,
     }
     b"entr" {
-        /// Per function whose entries follow from its callers: which, and how many calls are not as its call sites tell.
+        /// Per function whose entries follow from its callers: which, and how many of its calls are not among those of
+        /// its name.
         Entry,
         /// Those calls: their functions.
         Caller,

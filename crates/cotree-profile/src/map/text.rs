@@ -62,7 +62,7 @@ impl TextReader {
     }
 
     pub(super) fn start(self) -> TextCursor {
-        // A few references could otherwise multiply one huge string.
+        // Otherwise a few references could multiply one huge string.
         let budget = self.strings.iter().map(String::len).sum::<usize>().saturating_mul(64).saturating_add(1 << 24);
         TextCursor { strings: self.strings, next: 0, budget }
     }

@@ -1,4 +1,4 @@
-//! Checks that a map from a file can be used without looking over one's shoulder: every index in range, every order kept.
+//! Validates a map from a file, so that its users need no checks of their own: every index in range, every order kept.
 
 use super::{MapError, plan};
 use crate::binary::BinaryMap;

@@ -1,7 +1,7 @@
-//! Merged profiles of versions 1 to 3, from before there were sections.
+//! Reads merged profiles of versions 1 to 3, which have no sections.
 //!
-//! All numbers stand in one stream, one zstd frame, in the order in which they are still read: first the number of units,
-//! then what is in each section. Version 2 brought paths and registers, version 3 what is added up along paths.
+//! All numbers are in one stream, one zstd frame, in the order in which they are still read: first the number of units,
+//! then the content of each section. Version 2 added paths and registers, version 3 sums along paths.
 
 use super::{SECTIONS, Stream, Units};
 use crate::counts::UnitCounts;
@@ -28,7 +28,7 @@ pub(super) fn decode(header: &Header, payload: &[u8]) -> Result<Vec<UnitCounts>,
     Ok(units.0)
 }
 
-/// One frame; what stands after it is padding. Memory grows with what really comes out.
+/// Unpacks one frame; what follows it is padding. Memory grows only with the bytes that come out.
 fn unpack(payload: &[u8], unpacked: u64) -> Result<Vec<u8>, WireError> {
     let failed = WireError::Unpack("Body");
     let decoder = zstd::stream::read::Decoder::with_buffer(payload).map_err(|_| failed.clone())?;

@@ -1,4 +1,4 @@
-//! Activations that ended early, or came to life, by address.
+//! Activations that ended early, or were revived, by address.
 
 use super::Stream;
 use crate::counts::UnitCounts;

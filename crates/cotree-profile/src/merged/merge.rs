@@ -1,4 +1,4 @@
-//! Adding up profiles.
+//! Adds up profiles.
 
 use crate::binary::UnitId;
 use crate::counts::UnitCounts;

@@ -1,8 +1,9 @@
 //! Merged profiles: the sums of many runs, of one link unit or of several.
 //!
-//! A packed file ([`crate::wire`]). Each link unit is a sequence of sections that begins with that of [`unit`], by rising
-//! unit id. Each kind of counts has a section, written and read in one file: [`counters`], [`early`], and what a method counts in its room below `method/`. The exact
-//! layout is in `docs/formats.md`. The same inputs in any order give the same sums.
+//! A merged profile is a packed file ([`crate::wire`]). Each link unit is a sequence of sections that begins with that
+//! of [`unit`]; units come by rising id. Each kind of counts has a section that one file writes and reads:
+//! [`counters`], [`early`], and for the counts of one method a file below `method/`. The exact layout is in
+//! `docs/formats.md`. The same inputs in any order give the same sums.
 
 mod before_sections;
 mod counters;
@@ -25,7 +26,7 @@ pub use merge::Merge;
 
 /// First bytes of a merged profile.
 pub const MAGIC: [u8; 8] = *b"COTREEMG";
-/// Version of the format: the first with sections, which make further versions needless.
+/// Version of the format: the first with sections. New sections extend it without a new version.
 pub const VERSION: u32 = 4;
 /// The oldest version that is still read: without paths.
 pub const OLDEST_VERSION: u32 = 1;

@@ -1,4 +1,4 @@
-//! What is known of a link unit besides its counts: which it is, what was run, and how the runs ended.
+//! The facts about a link unit besides its counts: its id, what was run, and how the runs ended.
 
 use super::Stream;
 use crate::binary::UnitId;

@@ -1,4 +1,4 @@
-//! Recovery where blocks and edges are counted by counters.
+//! Recovery for the methods that count blocks and edges with counters.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;

@@ -1,4 +1,4 @@
-//! What a method has counted besides counters and early exits.
+//! The counts of a method besides counters and early exits.
 
 use super::path::{self, PathCounts};
 use crate::wire::WireError;

@@ -1,5 +1,5 @@
-//! What is recovered by one method and not by another: one room per family of methods, and the only place here that knows them
-//! all.
+//! The parts of recovery that depend on the method: one module per family of methods. Only this file knows all of
+//! them.
 
 pub(crate) mod counters;
 mod counts;
@@ -18,20 +18,20 @@ use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::Layout;
 use path::PathCounts;
 
-/// What a method has found out besides how often blocks and edges ran.
+/// The results of a method besides how often blocks and edges ran.
 #[derive(Clone, Debug)]
 pub enum MethodProfile {
     /// Nothing is measured.
     None,
-    /// Counters say nothing but that.
+    /// Counters give nothing else.
     Counters(CounterMethod),
     /// The paths.
     Paths {
         /// The method.
         method: PathMethod,
         /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was measured
-        /// or recovery failed. What follows from them for blocks and edges, flaws included, is not repeated here: their own
-        /// `counts` are empty.
+        /// or recovery failed. Their own `counts` are empty: counts of blocks and edges, and flaws, are not repeated
+        /// here.
         functions: Vec<Option<PathProfile>>,
     },
 }
@@ -113,7 +113,7 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
     }
 }
 
-/// Why counts are not of a plan.
+/// Why counts do not fit a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ForeignCounts {
     /// Something else is added up along paths.

@@ -1,4 +1,4 @@
-//! The segments of a raw profile: a linked list through the file, of which nothing is believed.
+//! Reads the segments of a raw profile, a linked list through the file. Nothing in it is trusted.
 
 use super::{HEADER_SIZE, Header};
 use crate::file::ProfileError;
@@ -13,7 +13,7 @@ const SEGMENT_HEADER: u64 = size_of::<SegmentHeader>() as u64;
 /// Since this version segments have kinds.
 const KINDS_VERSION: u32 = 5;
 
-/// The header that segments had before: all of them were tables of paths. It was as long.
+/// The header of segments in older versions, of the same length. All segments were tables of paths.
 mod before_kinds {
     pub(super) const MAGIC: [u8; 8] = *b"COTPATHS";
     pub(super) const CAPACITY: usize = 8;
@@ -106,7 +106,7 @@ impl Segments {
     /// Follows the list.
     ///
     /// # Errors
-    /// Segments that cannot be: see [`ProfileError`].
+    /// For impossible segments: see [`ProfileError`].
     pub(crate) fn find(
         mut file: impl Read + Seek,
         header: &Header,
@@ -136,7 +136,7 @@ impl Segments {
                 Some(need) => return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need }),
                 None => return Err(damaged("its sizes make no sense")),
             }
-            // Each is another one and takes a page at least, so the list ends.
+            // Each segment is a different one and takes at least a page, so the list ends.
             if found.insert(offset, segment).is_some() {
                 return Err(damaged("its list of segments leads in a circle"));
             }

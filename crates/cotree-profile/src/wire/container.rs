@@ -1,4 +1,4 @@
-//! What stands around the content of a packed file: magic, version, lengths and a checksum.
+//! The envelope of a packed file: magic, version, lengths and a checksum around its content.
 //!
 //! ```text
 //! magic 8 · version 4 · zero 4 · id (0 or 16) · unpacked length 8 · payload length 8 · checksum 8 · payload
@@ -31,7 +31,7 @@ pub(crate) struct Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) version: u32,
-    /// What the streams come to, unpacked.
+    /// The unpacked length of the streams.
     pub(crate) unpacked: u64,
     /// Bytes of payload.
     pub(crate) packed: usize,
@@ -67,7 +67,7 @@ impl Kind {
         Ok(Header { version, unpacked, packed, checksum: word(size - 8) })
     }
 
-    /// Checks header and payload against the checksum, and what they claim to unpack to.
+    /// Checks header and payload against the checksum, and the claimed unpacked length against its limit.
     pub(crate) fn check(&self, head: &[u8], header: &Header, payload: &[u8]) -> Result<(), WireError> {
         if checksum(&head[..self.header() - 8], payload) != header.checksum {
             return Err(WireError::Checksum);
@@ -78,7 +78,7 @@ impl Kind {
         Ok(())
     }
 
-    /// Puts a header before a payload, and zeros after it where it unpacks to more than it might.
+    /// Puts a header before a payload, and zeros after it where its unpacked length would exceed the limit.
     pub(crate) fn seal(&self, id: &[u8], unpacked: u64, payload: &[u8]) -> Vec<u8> {
         assert_eq!(id.len(), self.id, "an id of this kind of file");
         let needed = unpacked.saturating_sub(self.basis).div_ceil(self.ratio);

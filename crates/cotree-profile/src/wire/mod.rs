@@ -4,7 +4,7 @@
 //! - [`streams`]: each kind of number in a byte stream of its own.
 //! - [`sections`]: the streams of one part of a file, under a tag. Each part is owned by one module that writes and reads
 //!   it; a profiling method brings sections of its own and changes no other.
-//! - [`container`]: what stands around the sections: magic, version, lengths and a checksum.
+//! - [`container`]: the envelope around the sections: magic, version, lengths and a checksum.
 //!
 //! **Files are hostile.** Nothing is allocated before there are bytes to back it, and what a file may unpack to is bounded
 //! by its length.

@@ -8,9 +8,9 @@
 //! means that the bytes are the stream itself, else they are one zstd frame. Empty streams at the end of a section are
 //! left out, and so are sections without a byte in them.
 //!
-//! What a section means never changes. What it can't say goes into a further stream at its end, or into a new section. So
-//! a reader that meets more streams or another tag than it knows is too old, and says so. A section that is flagged as one
-//! that may be skipped is passed over instead: all else can be read and used without it.
+//! The meaning of a section never changes. New content goes into a further stream at its end, or into a new section. So
+//! a reader that finds more streams or another tag than it knows is too old, and says so. A section with the flag for
+//! skipping is skipped instead: everything else can be read and used without it.
 
 use super::streams::Slot;
 use super::varint::{self, NumberError};
@@ -53,7 +53,7 @@ impl Table {
         self.0.iter().flat_map(|section| section.streams).nth(slot.0).expect("a slot of the table")
     }
 
-    /// Appends the sections of one part of the file to a payload. Returns what they come to unpacked.
+    /// Appends the sections of one part of the file to a payload. Returns their unpacked length.
     pub(crate) fn pack(&self, streams: &[Vec<u8>], level: i32, payload: &mut Vec<u8>) -> u64 {
         let mut rest = streams;
         for section in self.0 {
@@ -132,7 +132,7 @@ pub(crate) struct PackedStream<'a> {
 }
 
 impl PackedStream<'_> {
-    /// The stream, if it unpacks to exactly as much as it says. Memory grows with what really comes out.
+    /// The stream, if it unpacks to exactly its stated length. Memory grows only with the bytes that come out.
     pub(crate) fn unpack(&self) -> Option<Vec<u8>> {
         if !self.is_packed {
             return Some(self.bytes.to_vec());
@@ -160,7 +160,7 @@ pub(crate) fn split_stream<'a>(payload: &mut &'a [u8], left: &mut u64) -> Result
 pub(crate) fn split(payload: &[u8], unpacked: u64) -> Result<Vec<Packed<'_>>, WireError> {
     let (mut rest, mut left) = (payload, unpacked);
     let mut sections = Vec::new();
-    // No tag begins with a zero: what remains is padding.
+    // No tag begins with a zero: the rest is padding.
     while rest.first().is_some_and(|&first| first != 0) {
         let (&tag, tail) = rest.split_first_chunk().ok_or(ENDS)?;
         rest = tail;

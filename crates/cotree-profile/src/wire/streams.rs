@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         self.get(stream).map(varint::unzigzag)
     }
 
-    /// What [`Writer::put_step`] wrote, from the number before.
+    /// Reads a number that [`Writer::put_step`] wrote as the step from `before`.
     pub(crate) fn get_step(&mut self, stream: impl Into<Slot>, from: u32) -> Result<u32, WireError> {
         let to = i64::from(from).checked_add(self.get_signed(stream)?);
         to.and_then(|to| u32::try_from(to).ok()).ok_or(WireError::Invalid("a step leads out of range"))
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Nothing may be left over.
+    /// Checks that all streams are read to their ends.
     pub(crate) fn finish(self) -> Result<(), WireError> {
         if self.rest.iter().all(|rest| rest.is_empty()) {
             Ok(())

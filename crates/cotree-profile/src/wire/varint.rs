@@ -1,4 +1,4 @@
-//! Numbers of as many bytes as they need: LEB128, signed ones zigzagged.
+//! Variable-length numbers: LEB128, signed ones zigzagged.
 
 /// Why no number can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Plans of counters: what each counter measures and where its probe stands.
+//! Plans of counters: what each counter measures and where its probe is.
 //!
 //! Nearly every plan has one probe per counter, at a place that follows from what it measures, and measures edges in
 //! their order: a bit per edge and a small number per counter say it all. Edges of one kind are measured about equally
@@ -84,7 +84,7 @@ fn class(function: &Function, edge: usize) -> usize {
     2 * kind + usize::from(facts.dst <= facts.src)
 }
 
-/// A counter whose probe is where one expects it, given what it measures.
+/// The usual places of a counter's probe. Each follows from what the counter measures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Usual {
     OnEdge,
@@ -145,7 +145,7 @@ impl Usual {
     }
 }
 
-/// What decides where the counter of an edge is expected.
+/// The facts that decide the usual place of an edge's counter.
 struct Surroundings<'a> {
     function: &'a Function,
     ways_out: Vec<u32>,

@@ -1,8 +1,8 @@
 //! Functions whose entries follow from their callers, and everything that calls them.
 //!
-//! The map names the callees of calls already: a function is called by the calls of its name, those of its module if it is
-//! internal. Only calls besides these are listed (in maps that list call sites only, those that are certain to return). Where
-//! the calls of its name are not what calls it, all its calls are listed.
+//! The map names the callees of calls already: a function is called by the calls of its name, and only by those of its
+//! module if it is internal. Only further calls are listed (in maps that list only call sites, calls that are certain
+//! to return). If some calls of its name do not call the function, all calls of the function are listed.
 
 use crate::map::MapError;
 use crate::map::sections::Stream;
@@ -13,7 +13,7 @@ use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use std::collections::{BTreeMap, HashMap};
 
-/// The calls that nobody was found to be called by yet.
+/// The calls that are not assigned to a callee yet.
 struct NamedCalls<'a> {
     /// By callee, and by the first function of the caller's module.
     by_name: HashMap<&'a str, BTreeMap<u32, Vec<CallPoint>>>,
@@ -44,8 +44,8 @@ impl<'a> NamedCalls<'a> {
         calls
     }
 
-    /// The calls that should be those of a function, in order. No two functions are called by the same: a small file can't name
-    /// the same calls again and again.
+    /// The calls that should be those of a function, in order. No call is given to two functions, so a small file can't
+    /// name the same calls again and again.
     fn take(&mut self, function: FunctionId) -> Vec<CallPoint> {
         let Some(&(name, linkage, module)) = self.functions.get(function.index()) else { return Vec::new() };
         let Some(calls) = self.by_name.get_mut(name) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Edges that need no counter, since each runs so many times for each time that another one does.
+//! Edges that need no counter because each runs a fixed number of times for each time that another edge runs.
 
 use crate::map::MapError;
 use crate::map::sections::Stream;

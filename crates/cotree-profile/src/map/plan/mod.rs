@@ -1,7 +1,7 @@
-//! The plan of a unit: what recovery must know of its probes.
+//! The plan of a unit: what recovery must know about its probes.
 //!
-//! First the method, then sections per method: each has a file here that writes, reads and checks it. This is the only place of
-//! maps that knows all families of methods.
+//! The method comes first, then sections per method; a file here writes, reads and checks each of them. In the map's
+//! code, only this file knows all families of methods.
 
 mod counters;
 mod entries;

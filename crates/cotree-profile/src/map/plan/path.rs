@@ -1,7 +1,7 @@
 //! Path plans: where paths are cut, how many there are, and what the path register says at calls.
 //!
-//! The numbering follows from the cuts, and recovery asks for nothing else; so the probes that keep the register and count
-//! paths are left out, only those of self-loops are there, written as those of any other method.
+//! The numbering follows from the cuts, and recovery needs nothing else. So the probes that keep the register and count
+//! paths are left out; only those of self-loops are stored, in the same way as those of any other method.
 
 use crate::map::MapError;
 use crate::map::sections::Stream;
@@ -32,11 +32,11 @@ mod flag {
     pub(super) const CONTEXT: u64 = 2;
     /// With windows.
     pub(super) const WINDOWS: u64 = 4;
-    /// Their words lie behind those of other functions.
+    /// Their words lie after those of other functions.
     pub(super) const BEHIND: u64 = 8;
-    /// Some of its ways are numbered apart.
+    /// Some of its arcs are numbered apart, after all others of their node.
     pub(super) const APART: u64 = 16;
-    /// Numbers rise with the ways from ENTRY.
+    /// Numbers rise with the arcs from ENTRY.
     pub(super) const BACKWARD: u64 = 32;
     /// All of them.
     pub(super) const ALL: u64 = 2 * BACKWARD - 1;

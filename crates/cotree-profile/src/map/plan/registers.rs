@@ -1,6 +1,6 @@
-//! Path registers at return points: whose the runtime can find there.
+//! Path registers at return points: which activations' registers the runtime can find there.
 //!
-//! It is expected to find the registers of all activations under way that recovery needs; only what differs is listed.
+//! Usually it finds all registers of activations under way that recovery needs; only exceptions are listed.
 
 use crate::binary::ReturnPoint;
 use crate::map::MapError;

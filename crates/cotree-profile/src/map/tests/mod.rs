@@ -1,4 +1,4 @@
-//! Round trips of random maps, and bytes from people who mean no good.
+//! Tests of maps: round trips of random ones, and hostile bytes.
 
 mod random;
 

@@ -1,6 +1,6 @@
-//! What is counted in hash tables of paths, and activations that were abandoned with their path register.
+//! The contents of hash tables of paths: counts and sums of paths, and path registers of abandoned activations.
 //!
-//! The runtime's buckets come in no order and a key may be in several of them. Here they are sorted by key, each once.
+//! The runtime's buckets are unordered, and several may hold the same key. Here keys are sorted, each once.
 
 use crate::sums::{Amount, Sums, compact};
 use cotree_core::method::path::PathMetric;
@@ -15,7 +15,7 @@ pub struct PathId {
     pub path: u64,
 }
 
-/// A path register that was found when an activation was abandoned, or came to life.
+/// A path register that was found when an activation was abandoned or revived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterKey {
     /// As in the table of early exits: a return address, perhaps with [`LANDED`].
@@ -26,7 +26,7 @@ pub struct RegisterKey {
     pub register: i64,
 }
 
-/// What is counted besides counters where paths are.
+/// The counts of a path profile besides its counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
     /// Paths counted in hash tables.
@@ -55,20 +55,20 @@ impl PathCounts {
     }
 }
 
-/// Takes buckets as they come; memory grows with their keys, not with their number.
+/// Collects buckets in any order; memory grows with the number of keys, not with that of buckets.
 #[derive(Default)]
 pub(crate) struct Buckets {
     paths: Vec<(PathId, u64)>,
     sums: Vec<(PathId, u64)>,
     registers: Vec<(RegisterKey, i64)>,
-    /// As many entries as were left when they were last compacted.
+    /// The number of entries that the last compaction left, per kind.
     distinct: [usize; 3],
     cut: bool,
-    /// What stands for path 0.
+    /// The key of path 0.
     first: u64,
 }
 
-/// Entries that may come before it is worth looking for equal ones.
+/// How many entries may accumulate before compaction pays.
 const SLACK: usize = 1 << 16;
 
 impl Buckets {

@@ -1,5 +1,5 @@
-//! What was counted in hash tables of paths: how often each path was taken, what is added up along it, and activations that
-//! were abandoned with their path register.
+//! The sections of merged profiles for paths: how often each path was taken, its sums, and path registers of abandoned
+//! activations.
 
 use super::counts::{PathCounts, PathId, RegisterKey};
 use crate::merged::Stream;

@@ -1,4 +1,4 @@
-//! Path profiles.
+//! Path profiles: their counts, their sections of merged profiles, and their recovery.
 
 mod counts;
 mod merged;

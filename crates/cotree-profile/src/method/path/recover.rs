@@ -1,4 +1,4 @@
-//! Recovery of path profiles: counts of tables, registers at return addresses, and what of these belongs to which function.
+//! Recovery of path profiles: assigns counts of tables and registers at return addresses to functions.
 
 use super::counts::{PathCounts, PathId, RegisterKey};
 use crate::binary::{BinaryFile, Resolved, ReturnPoint};
@@ -68,7 +68,7 @@ pub(in crate::method) fn check(
     }
 }
 
-/// What one function's paths have added up to, by number.
+/// The sums of one function's paths, by number.
 fn sums(
     counts: &UnitCounts,
     counted: &PathCounts,
@@ -92,8 +92,8 @@ fn sums(
     sums
 }
 
-/// What is not zero of one function's paths, in words of the slab and in the hash table. The sums of a metric are so far `behind` the
-/// counts.
+/// The nonzero values of one function's paths, from words of the slab and from the hash table. The sums of a metric lie
+/// `behind` words after the counts.
 fn words(
     counters: &[u64],
     hashed: &Sums<PathId, u64>,
@@ -116,7 +116,7 @@ fn words(
     }
 }
 
-/// The activations that left, or came to life, per function, with their registers where these are known.
+/// The activations that ended early or were revived, per function, with their registers where these are known.
 fn abandoned(
     binary: &BinaryFile,
     counts: &UnitCounts,
@@ -152,7 +152,7 @@ fn abandoned(
                 rest -= i128::from(*count);
                 entries.push(Abandoned { site, register: Some(key.register), count: *count });
             }
-            // Where nothing is known of any, those that came to life may hide others that were abandoned.
+            // If no register is known, revived activations may hide abandoned ones.
             if rest != 0 || value.is_none() {
                 let count = i64::try_from(rest).unwrap_or(if rest < 0 { i64::MIN } else { i64::MAX });
                 entries.push(Abandoned { site, register: None, count });
