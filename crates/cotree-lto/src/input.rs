@@ -1,4 +1,4 @@
-//! What a file is that the linker shows us: bitcode, an object that carries bitcode, native code, or nothing of ours.
+//! Classifies the linker's input files: bitcode, objects that carry bitcode, native code, and others.
 
 use crate::bitstream::{self, Malformed, TopLevel};
 use object::Endianness;
@@ -16,7 +16,7 @@ const FAT_LTO_SECTION: &[u8] = b".llvm.lto";
 pub enum Input<'a> {
     /// Bitcode at this place of the file.
     Bitcode(Range<usize>, TopLevel<'a>),
-    /// It looks like bitcode and is broken.
+    /// It begins like bitcode but is damaged.
     Damaged(Malformed),
     /// A native relocatable object without bitcode.
     Native,
@@ -75,8 +75,8 @@ fn elf_kind(data: &[u8]) -> ElfKind {
     }
 }
 
-/// Names that decide how counters must be kept: who refers to one of these may run code on a second thread, move between
-/// stacks, use the segment register, or install signal handlers.
+/// Names that decide how counters must be kept: code that refers to one of these may run code on a second thread, move
+/// between stacks, use the segment register, or install signal handlers.
 pub fn matters(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 29] = [
         b"pthread_create",
@@ -116,8 +116,8 @@ pub fn matters(name: &[u8]) -> bool {
     NAMES.contains(&name) || installs_handlers(name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Does the function install signal handlers? Who refers to it may make a handler of any function; what a toolchain installs
-/// is its own.
+/// Does the function install signal handlers? Code that refers to it may make any function a handler. Toolchain code
+/// installs only handlers of its own.
 #[must_use]
 pub fn installs_handlers(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 9] = [
@@ -158,7 +158,7 @@ pub fn references(data: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The same for a whole file, be it an object or an archive (of which every member counts, needed or not).
+/// The same for a whole file, an object or an archive. Every member of an archive counts, needed or not.
 #[must_use]
 pub fn references_of_file(data: &[u8]) -> Vec<String> {
     if let Ok(archive) = object::read::archive::ArchiveFile::parse(data) {
@@ -181,8 +181,8 @@ pub fn is_native_object(data: &[u8]) -> bool {
     matches!(elf_kind(data), ElfKind::Native)
 }
 
-/// Is it a file of the C library, of the compiler's runtime or of Rust's standard library? What there is to know of these is
-/// known.
+/// Is it a file of the C library, of the compiler's runtime or of Rust's standard library? We know these and need not
+/// look into them.
 #[must_use]
 pub fn is_of_toolchain(path: &Path) -> bool {
     const FILES: [&str; 24] = [

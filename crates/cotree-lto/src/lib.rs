@@ -1,9 +1,9 @@
-//! The linker plugin: hands bitcode files and symbol resolutions to cotree, native objects back to the linker.
+//! The linker plugin: passes bitcode files and symbol resolutions to cotree, and native objects back to the linker.
 //!
 //! `libcotree_lto.so` is loaded by `ld.bfd`, gold and mold (`-plugin`), and by `ar` and `nm` (`--plugin`). It knows no
-//! LLVM: [`bitstream`] finds the table of symbols that every bitcode file carries, [`symtab`] reads it, [`input`] tells
-//! bitcode from the rest, `plugin` talks with the linker in the terms of `api`, and [`worker`] starts `cotree`, which
-//! does the work, once per link. What the two say to each other is [`protocol`].
+//! LLVM: [`bitstream`] finds the table of symbols that every bitcode file carries, [`symtab`] reads it, [`input`]
+//! classifies files, `plugin` talks to the linker in the terms of `api`, and [`worker`] starts `cotree`, which
+//! does the work, once per link. [`protocol`] has the messages between the two.
 
 #[allow(missing_docs, reason = "names and meanings are those of plugin-api.h")]
 mod api;

@@ -1,4 +1,4 @@
-//! The plugin proper: what the linker calls, and what is remembered between calls.
+//! The plugin proper: the functions that the linker calls, and the state between these calls.
 //!
 //! The order of events is that of every LTO plugin: `onload` once; `claim_file` for each input that the linker
 //! considers; `all_symbols_read` once all resolutions are known; `cleanup` when the output is written.
@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What `onload` was told.
+/// The values and functions that the linker passed to `onload`.
 #[derive(Clone, Default)]
 struct Linker {
     kind: Option<OutputKind>,
@@ -32,7 +32,7 @@ struct Linker {
     get_wrap_symbols: Option<api::GetWrapSymbols>,
 }
 
-/// Later ones tell more.
+/// The version of `get_symbols`, in ascending order: later ones give more detail.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum GetSymbolsVersion {
     V1,
@@ -217,21 +217,21 @@ impl State {
     }
 }
 
-/// Runs a hook; whatever goes wrong becomes one message of the linker.
+/// Runs a hook; any error becomes one message of the linker.
 fn guarded(hook: impl FnOnce() -> Result<(), String>) -> Status {
     let text = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(hook)) {
         Ok(Ok(())) => return api::OK,
         Ok(Err(text)) => text,
         Err(_) => "the linker plugin failed an internal check (this is a bug)".into(),
     };
-    // Linkers end the process inside of a fatal message, and not all of them clean up first.
+    // Linkers end the process inside the call for a fatal message, and not all of them clean up first.
     let (linker, work_dir) = with_state(|state| (state.linker.clone(), state.work_dir.take()));
     drop(work_dir);
     linker.say(level::FATAL, &text);
     api::ERR
 }
 
-/// Which of these references matter, seen where they are.
+/// The references that matter in a file, which may be of the toolchain.
 fn of_interest(references: Vec<String>, of_toolchain: bool) -> impl Iterator<Item = String> {
     references.into_iter().filter(move |name| !(of_toolchain && input::installs_handlers(name.as_bytes())))
 }
@@ -296,7 +296,7 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Maps the bytes of an input; `None` if that can't be done, as for an empty file: then it is none of ours.
+/// Maps the bytes of an input; `None` if that fails, as for an empty file: then it is not ours.
 fn map(file: &InputFile) -> Option<Mmap> {
     let length = usize::try_from(file.filesize).ok().filter(|&length| length > 0)?;
     let offset = u64::try_from(file.offset).ok()?;
@@ -384,7 +384,7 @@ unsafe extern "C" fn all_symbols_read() -> Status {
     guarded(link)
 }
 
-/// Does the work of the link.
+/// Lets `cotree` do the link, and adds the objects that it makes.
 fn link() -> Result<(), String> {
     let (linker, mut claimed) = with_state(|state| (state.linker.clone(), std::mem::take(&mut state.claimed)));
     if claimed.is_empty() {
@@ -445,13 +445,13 @@ fn add(linker: &Linker, object: &Path) -> Result<(), String> {
     if status == api::OK { Ok(()) } else { Err(refused()) }
 }
 
-/// Asks for the verdicts on a file's symbols; `false` if it is no part of the link after all.
+/// Asks for the verdicts on a file's symbols; `false` if the file is not part of the link after all.
 fn resolve(linker: &Linker, file: &mut Claimed) -> Result<bool, String> {
     let Some((get_symbols, version)) = linker.get_symbols else {
         return Err("the linker offers no symbol resolutions, it is not one that cotree knows".into());
     };
     let array = &mut file.c_symbols.array;
-    // Before version 3 there is no answer for a file without symbols, and no way to be left out.
+    // Before version 3, a file without symbols gets no answer, and no file can be left out.
     if array.is_empty() && version < GetSymbolsVersion::V3 {
         return Ok(true);
     }
@@ -479,12 +479,12 @@ fn wrapped_symbols(linker: &Linker) -> Vec<String> {
         .collect()
 }
 
-/// Turns the linker's verdicts into ours, which say of each definition who can see it.
+/// Turns the linker's verdicts into ours, which say for each definition who can see it.
 ///
-/// The linker knows references from other files only as symbols. Three things it can't know make a definition that only
-/// bitcode seems to refer to visible to all: `llvm.used` and module assembly (a symbol that is `used` in one file is
-/// meant wherever it is defined), `--wrap` (references change their names), and tentative definitions, of which the
-/// largest must win: all copies stay, and the linker merges them as it does in objects.
+/// The linker knows references from other files only as symbols. In three cases that is not enough, and a definition to
+/// which only bitcode seems to refer becomes visible to all. First, `llvm.used` and module assembly: a symbol that is
+/// `used` in one file is used wherever it is defined. Second, `--wrap`, which changes the names of references. Third,
+/// tentative definitions, of which the largest must win: all copies stay, and the linker merges them as in objects.
 fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
     let symbols = || files.iter().flat_map(|file| file.table.symbols.iter().zip(&file.c_symbols.array));
     let mut seen_by_all: HashSet<&str> =
@@ -515,7 +515,7 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
             (_, resolution::UNDEF) | (Kind::Undefined | Kind::WeakUndefined, resolution::UNKNOWN) => {
                 Resolution::Undefined
             }
-            // A definition without a verdict: assume the most.
+            // A definition without a verdict: assume that everyone sees it.
             (_, resolution::UNKNOWN) => Resolution::Prevailing,
             _ => Resolution::Elsewhere,
         }
@@ -532,16 +532,16 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
     files.iter().map(|file| input(file)).collect()
 }
 
-/// The interface doesn't tell a static executable: the linker's command line does, unless it is in a response file, and
-/// then `cotree ld` read it.
+/// Is the output a static executable? The plugin interface doesn't say, but the linker's command line does. If that is
+/// in a response file, `cotree ld` has read it.
 fn links_statically(linker: &Linker) -> bool {
     let line = fs::read("/proc/self/cmdline").unwrap_or_default();
     linker.options.iter().any(|option| option == "cotree-static")
         || input::links_statically(line.split(|&byte| byte == 0))
 }
 
-/// mold shows a plugin only what looks like bitcode, but has all its inputs mapped: look at those. Archive members that
-/// are not needed count too, which errs to the safe side.
+/// mold shows a plugin only files that look like bitcode, but has all its inputs mapped, so we look at the mappings.
+/// Archive members that are not needed count too, which errs on the safe side.
 fn mapped_files() -> Vec<(PathBuf, Mmap)> {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return Vec::new() };
     // address perms offset dev inode path

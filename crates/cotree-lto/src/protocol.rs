@@ -1,6 +1,6 @@
-//! What the plugin and the `cotree` process that it starts say to each other: one JSON file each way.
+//! The messages between the plugin and the `cotree` process that it starts: one JSON file each way.
 //!
-//! Both sides are always of one build, so this is no public format.
+//! Both sides are always of one build, so this is not a public format.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -34,7 +34,8 @@ pub struct LinkRequest {
     pub modules: Vec<ModuleInput>,
     /// Names of interest that native objects of the link refer to (thread creation, `dlopen`, …).
     pub native_references: Vec<String>,
-    /// Native objects of the link, but for those of the C and compiler libraries: whoever knows no source looks at the code.
+    /// Native objects of the link, without those of the C and compiler libraries. Their code is inspected, since their
+    /// source is unknown.
     pub natives: Vec<NativeInput>,
     /// A folder for objects; the plugin removes it in the end.
     #[serde(with = "any_path")]
@@ -108,7 +109,7 @@ pub struct LinkResponse {
     pub error: Option<String>,
 }
 
-/// Paths as they are: text, or where they are none their bytes.
+/// Paths as text, or as bytes if they are not UTF-8.
 mod any_path {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::ffi::OsString;

@@ -21,7 +21,7 @@ pub struct Symbol {
     /// Defined here or not, and how.
     pub kind: Kind,
     /// Something that no symbol table shows may refer to it (`llvm.used`, module assembly, calls that the code generator
-    /// makes up).
+    /// adds).
     pub used: bool,
     /// It is code.
     pub executable: bool,
@@ -64,14 +64,14 @@ pub struct Table {
     pub comdats: Vec<String>,
 }
 
-/// Why a table has to be made anew.
+/// Why a table has to be rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
     /// The file has none.
     Missing,
     /// Its layout is one that we don't know.
     Version(u32),
-    /// Files were pasted together and the table speaks of one of them only.
+    /// Files were concatenated, and the table describes only one of them.
     OtherModules,
     /// It points outside of itself.
     Damaged,
@@ -132,7 +132,7 @@ impl Table {
         let mut symbols = Vec::new();
         for at in reader.range(header::SYMBOLS, SYMBOL_SIZE).ok_or(damaged)? {
             let flags = reader.word(at + 20).ok_or(damaged)?;
-            // Extras stand in the order of their symbols: take this one's even if the symbol is of no interest.
+            // Extras are in the order of their symbols: take this one's even if the symbol does not matter.
             let uncommon = if flags & flag::HAS_UNCOMMON != 0 { Some(uncommons.next().ok_or(damaged)?) } else { None };
             if flags & flag::GLOBAL == 0 || flags & flag::FORMAT_SPECIFIC != 0 {
                 continue;

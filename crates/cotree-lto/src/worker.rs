@@ -1,4 +1,4 @@
-//! Starting `cotree` and talking with it.
+//! Starts `cotree` and exchanges messages with it.
 
 use crate::protocol::{LinkRequest, LinkResponse};
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ pub const KEEP_ENV: &str = "COTREE_KEEP_TEMPS";
 /// Why there is no answer from `cotree`. Each is the sentence that the linker prints.
 #[derive(Debug, Error)]
 pub enum Failure {
-    /// Nobody said where `cotree` is.
+    /// No option or variable names `cotree`.
     #[error(
         "the linker plugin was not told where cotree is: link through `cotree cc`, `cotree ld` or `cargo cotree`, or pass \
          -plugin-opt=cotree-driver=PATH"
@@ -32,10 +32,10 @@ pub enum Failure {
         /// Why not.
         error: io::Error,
     },
-    /// Its own sentence.
+    /// It failed and gave the reason.
     #[error("{0}")]
     Reported(String),
-    /// It ended without one.
+    /// It ended without giving a reason.
     #[error("`{} {command}` {}; its messages, if any, stand above", path.display(), ended(*.status))]
     Died {
         /// The executable.
@@ -106,13 +106,13 @@ impl WorkDir {
 impl Drop for WorkDir {
     fn drop(&mut self) {
         if !self.keep {
-            // Nothing to be done about a failure, and the link has succeeded by then.
+            // Ignore a failure: the link has succeeded by then.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// Where `lto-symtab` leaves its sentence if it fails.
+/// The file in which `lto-symtab` leaves the reason if it fails.
 #[must_use]
 pub fn reason_file(output: &Path) -> PathBuf {
     output.with_extension("reason")
