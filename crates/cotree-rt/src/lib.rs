@@ -1,6 +1,6 @@
 //! The runtime that is linked into profiled programs, and the memory layout that it shares with profile readers.
 //!
-//! Without the feature `runtime` this crate is only [`layout`]: what readers need.
+//! Without the feature `runtime` this crate is only [`layout`], which readers need.
 //!
 //! # How the runtime is linked
 //!
@@ -20,12 +20,12 @@
 //!
 //! In dynamic executables the loader finds our hooks first, but a program may bring a statically linked `pthread_create`
 //! or unwinder of its own: then it takes `--wrap` to get in front of that. The dynamic list makes hooks visible to
-//! libraries that are loaded later, and keeps `--gc-sections` from dropping what nothing refers to at link time. Without
-//! the two, ordinary programs work too. Every object needs `.eh_frame`: a frame without it ends a walk, and the
-//! profile is flagged.
+//! libraries that are loaded later, and keeps `--gc-sections` from dropping those without references at link time.
+//! Ordinary programs also work without the two. Every object needs `.eh_frame`: a frame without it ends a walk, and
+//! the profile is flagged.
 //!
 //! The link unit provides `__cotree_unit`, `__cotree_counters` and the TLS word `__cotree_slab`, all hidden; the runtime
-//! provides `__cotree_resuming`, hidden too in effect. It needs nothing but libc.
+//! provides `__cotree_resuming`, which is hidden too in effect. It needs only libc.
 
 #![no_std]
 

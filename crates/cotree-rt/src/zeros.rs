@@ -1,4 +1,4 @@
-//! Zeros: most of what stands in counters, and soon passed over.
+//! Skips zeros quickly: most counters are zero.
 
 use core::ops::Range;
 

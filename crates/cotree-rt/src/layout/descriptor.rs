@@ -1,4 +1,4 @@
-//! What the linked unit tells the runtime.
+//! The descriptor of a link unit, by which its generated code describes itself to the runtime.
 
 use super::RegisterReturn;
 #[cfg(doc)]

@@ -1,4 +1,4 @@
-//! Where path registers are while a call is under way: tables of the unit object.
+//! Tables of the unit object that say where path registers are while a call is under way.
 
 /// What stands before the first instruction of a machine function whose calls have values in [`RegisterReturn`].
 #[repr(C)]

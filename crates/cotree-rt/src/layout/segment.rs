@@ -1,5 +1,5 @@
-//! Segments: what a raw profile holds besides counters and early exits. A program asks for them while it runs, as many
-//! as it needs.
+//! Segments hold what a raw profile has besides counters and early exits. The runtime adds them while the program runs,
+//! as many as needed.
 //!
 //! A segment is of a *kind*, which says what its entries are. It lies on whole pages behind slab 0, anywhere among the
 //! slabs, and is linked to the segment that was added before it, whatever that one's kind. It never moves, and the

@@ -1,4 +1,4 @@
-//! A slab: the counters of one thread, then the words that generated code and the runtime keep there for themselves.
+//! The layout of a slab: the counters of one thread, then words for the internal use of generated code and the runtime.
 
 use super::PAGE;
 #[cfg(doc)]

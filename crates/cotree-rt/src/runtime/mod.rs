@@ -1,14 +1,14 @@
 //! The runtime proper. It runs inside other people's programs: no allocation, no `errno`, no surprise.
 //!
-//! | folder | what stands there |
+//! | folder | contents |
 //! | --- | --- |
-//! | `hooks` | the functions of libc and of the unwinder that the runtime stands in front of |
+//! | `hooks` | replacements for functions of libc and of the unwinder |
 //! | `process` | the life of the process: its start, threads, forks and end, and the link units in it |
 //! | `stack` | walks over stacks, and the unwind rules that they need |
 //! | `record` | what the methods record besides counters |
 //! | `slabs` | the counter arrays, and room for tables of paths |
 //! | `file` | the raw profile: its name, its header, how it begins and ends |
-//! | `os` | system calls, and what libc would otherwise be asked for |
+//! | `os` | system calls, and replacements for what libc offers |
 
 mod file;
 mod hooks;

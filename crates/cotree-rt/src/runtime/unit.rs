@@ -1,4 +1,4 @@
-//! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, its
+//! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, and the current
 //! thread's slab.
 
 use crate::layout::{Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};

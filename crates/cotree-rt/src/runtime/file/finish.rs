@@ -1,4 +1,4 @@
-//! How a profile ends: it is summed up, sealed with checksums, and gets its name. That can be taken back.
+//! How a profile ends: it is summed up, sealed with checksums, and gets its name. All of this can be undone.
 
 use super::{names, no_room, profile};
 use crate::layout::{BodyChecksum, PAGE, RawHeader, State, VERSION, checksum};

@@ -1,4 +1,4 @@
-//! What the header says about who ran: the file of the link unit and the command line.
+//! The identity of the program in the header: the file of the link unit and the command line.
 
 use crate::runtime::os::sys;
 use crate::runtime::unit;

@@ -1,4 +1,4 @@
-//! The raw profile of this process, as [`crate::layout`] has it.
+//! The raw profile of this process, in the format of [`crate::layout`].
 
 pub mod begin;
 pub mod copy;

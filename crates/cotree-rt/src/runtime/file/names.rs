@@ -1,4 +1,4 @@
-//! The names of the profile's file: the one that it has while the program runs, and the one that it gets in the end.
+//! The names of the profile's file: one while the program runs, and a final one.
 
 use super::naming::{Facts, Path, Place};
 use super::profile;

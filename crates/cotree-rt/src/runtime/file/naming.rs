@@ -1,4 +1,4 @@
-//! What the profile file is called: the pattern of `COTREE_FILE`, expanded. The rules stand in [`crate::layout`].
+//! Expands the pattern of `COTREE_FILE` to the name of the profile file. The rules are in [`crate::layout`].
 
 use crate::runtime::os::say::decimal;
 use crate::runtime::os::sys;

@@ -1,5 +1,5 @@
-//! A full disk: path arrays take room in the file page by page as they are written to, and where there is none for a
-//! page the kernel says so by SIGBUS. The program must not die of it: the page becomes plain memory, and the profile
+//! Handles a full disk. Path arrays take room in the file page by page as they are written to. If there is no room for
+//! a page, the kernel sends SIGBUS. The program must not die of it: the page becomes plain memory, and the profile
 //! says that counts of paths are missing.
 
 use crate::layout::Flags;

@@ -1,4 +1,4 @@
-//! The profile that is being made: whether there is one, whose it is, and the fields of its header that change while
+//! The current profile: whether there is one, which process owns it, and the fields of its header that change while
 //! the program runs.
 
 use crate::layout::{PAGE, RawHeader};

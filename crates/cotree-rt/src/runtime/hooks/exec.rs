@@ -1,5 +1,5 @@
-//! The `exec` family: a successful one ends the profile, and nobody comes back to say so. It is completed before, and
-//! that is taken back if the call fails.
+//! The `exec` family: a successful call ends the profile and never returns. So the profile is completed before the
+//! call, and this is undone if the call fails.
 
 use crate::runtime::hooks::interpose::{hook, labels, real};
 use crate::runtime::hooks::linkage::{Caller, call};

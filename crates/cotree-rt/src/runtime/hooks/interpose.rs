@@ -1,4 +1,4 @@
-//! How the runtime comes to stand in front of functions of libc and of the unwinder.
+//! Puts the runtime in front of functions of libc and of the unwinder.
 //!
 //! Our entry for a function `f` is called `__wrap_f`: the linker's `--wrap` leads the link unit's own references there,
 //! and the definition behind is `__real_f`. In a dynamic executable it is called `f` too, which the loader then finds

@@ -1,7 +1,7 @@
 //! Non-local jumps: `longjmp` and its kin, `setcontext`.
 //!
-//! The frames that die are counted at their calls, the target's frame too, and the target's `setjmp` call, which
-//! returns once more, is counted −1: the sum over the target's function stays right.
+//! The frames that die are counted at their calls, and so is the target's frame. The target's `setjmp` call, which
+//! returns once more, is counted −1, so the sum over the target's function stays right.
 
 use crate::layout::Flags;
 use crate::runtime::hooks::interpose::{hook, real};

@@ -1,10 +1,10 @@
 //! Exceptions and forced unwinding (`pthread_exit`, cancellation).
 //!
-//! Nothing is hooked on the throw itself. A personality routine that wants to run a landing pad, be it a handler or a
-//! cleanup, calls `_Unwind_SetIP` right before: the whole dead stack is still there, between that call and the frame
-//! that lands. Its activations are counted at their calls; the landing one is tagged `LANDED`, because of the functions
-//! inlined there only the inner ones are left. After a cleanup the unwinder is called again, which the generated code
-//! announces by `__cotree_resuming`.
+//! The throw itself is not hooked. A personality routine that is about to run a landing pad, of a handler or of a
+//! cleanup, calls `_Unwind_SetIP`. At that moment the whole dead stack is still there, between that call and the frame
+//! that lands. Its activations are counted at their calls. The landing one is tagged `LANDED`, because of the functions
+//! inlined there only the inner ones are left. After a cleanup the generated code calls the unwinder again, and
+//! announces this by `__cotree_resuming`.
 
 use crate::layout::{Flags, LANDED};
 #[cfg(not(feature = "static-executable"))]

@@ -1,4 +1,4 @@
-//! References that stable Rust can't make: weak ones, and entry points that see their caller's registers.
+//! Linkage that stable Rust can't express: weak references, and entry points that see their caller's registers.
 
 /// `weak!(function = "symbol")`: the symbol's address, or None where nobody defines it.
 macro_rules! weak {

@@ -1,5 +1,5 @@
-//! The functions that the runtime stands in front of, by kind. A shared library hooks nothing: it relies on the
-//! executable's runtime, and has only the entry points that its own generated code calls.
+//! The hooks: functions that the runtime puts in front of those of libc and the unwinder, by kind. A shared library
+//! hooks nothing: it relies on the executable's runtime, and has only the entry points that its generated code calls.
 
 #[cfg(not(feature = "shared-library"))]
 pub mod exec;

@@ -1,7 +1,7 @@
-//! System calls that the program makes itself, by `syscall` and `clone`: those that begin or end processes and threads.
+//! Hooks `syscall` and `clone`, for system calls of the program itself that begin or end processes and threads.
 //!
-//! Only the link unit's own references come here. What shared libraries do is theirs; and where an allocator makes
-//! system calls while the program starts, nothing may have to be looked for. System calls by assembly go unseen.
+//! Only the link unit's own references come here, not those of shared libraries. An allocator may make system calls
+//! while the program starts, so no symbol may have to be looked up here. System calls by assembly go unseen.
 
 use crate::layout::Flags;
 use crate::runtime::file::profile;

@@ -1,9 +1,9 @@
-//! Where threads begin and end: `main`, `pthread_create`, `thrd_create`, and the end that `pthread_exit` and
-//! cancellation give them.
+//! Hooks the beginning and the end of threads: `main`, `pthread_create`, `thrd_create`, and the end by `pthread_exit`
+//! or cancellation.
 //!
-//! Under every start routine lies a trampoline of ours. It is the bottom at which walks stop, gives the thread its
-//! slabs, and keeps a cleanup handler registered: libc runs that when forced unwinding reaches the trampoline, with the
-//! dead stack still in place, so that the frames without landing pads are counted then, whatever the reason of the
+//! Our trampoline calls every start routine. It is the bottom at which walks stop, gives the thread its
+//! slabs, and registers a cleanup handler. libc runs this handler when forced unwinding reaches the trampoline, while
+//! the dead stack is still in place. So frames without landing pads are counted then, whatever the reason of the
 //! exit.
 
 use crate::runtime::file::profile;

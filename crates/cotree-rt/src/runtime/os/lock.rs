@@ -1,5 +1,5 @@
-//! A lock that may be taken anywhere: signals are blocked while it is held, so a handler never waits for the thread
-//! that it interrupted, and a forked child may break it, for its holder is not there.
+//! A lock that may be taken anywhere. Signals are blocked while it is held, so a handler never waits for the thread
+//! that it interrupted. A forked child may break it, because its holder does not exist in the child.
 
 use crate::runtime::os::sys;
 use core::sync::atomic::{AtomicBool, Ordering};

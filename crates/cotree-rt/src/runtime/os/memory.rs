@@ -1,5 +1,5 @@
-//! The memory functions that the compiler calls: ours, so that the program's own (instrumented, perhaps) stay out of
-//! it. The build makes them local to the runtime's object.
+//! Our own versions of the memory functions that the compiler calls, so that the runtime does not use those of the
+//! program, which may be instrumented. The build makes them local to the runtime's object.
 
 use core::arch::asm;
 

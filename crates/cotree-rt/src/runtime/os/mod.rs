@@ -1,4 +1,4 @@
-//! System calls, and what stands in for libc: the runtime calls none of its functions where the program could notice.
+//! System calls and replacements for libc: the runtime calls no libc function where the program could notice.
 
 pub mod growing_array;
 pub mod lock;

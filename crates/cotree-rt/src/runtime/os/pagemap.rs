@@ -1,6 +1,6 @@
-//! Which pages of its memory the process has ever touched, as the kernel has it in `/proc/self/pagemap`: a word
-//! per page of 4096 bytes, of which bit 63 says that the page is in memory, and bit 62 that it is in the swap. Private
-//! memory of which neither is true is as it was mapped.
+//! Finds the pages that the process has ever touched, from the kernel's `/proc/self/pagemap`. That file has a word
+//! per page of 4096 bytes: bit 63 says that the page is in memory, bit 62 that it is swapped out. Private
+//! memory with neither bit is as it was mapped.
 
 use crate::layout::PAGE;
 use crate::runtime::os::sys;

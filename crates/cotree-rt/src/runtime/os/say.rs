@@ -1,4 +1,4 @@
-//! The one line that the runtime may print.
+//! Prints the one line that the runtime may print.
 
 use crate::runtime::os::sys::{self, Errno};
 use core::ffi::c_int;

@@ -1,7 +1,7 @@
 //! `fork` and `vfork`.
 //!
 //! A forked child starts from zero in a file of its own, before any code of the program runs: our handler was
-//! registered first, so it runs first. Its inherited frames come to life without a call: −1 each.
+//! registered first, so it runs first. Its inherited frames are revived without a call, so each counts −1.
 //!
 //! A `vfork` child runs in its parent's memory and on its parent's stack, so its flow belongs to the parent: when it
 //! ends (by `_exit` or `exec`), the parent returns from the `vfork` call a second time. That is a `longjmp` in all but

@@ -1,5 +1,6 @@
-//! Where profiled shared libraries register: the one symbol that the executable's runtime exports for them,
-//! `cotree_process_v3`. Its number changes with what the two say to each other; a library of another version is alone.
+//! The registry of profiled shared libraries: the one symbol that the executable's runtime exports for them,
+//! `cotree_process_v3`. Its number changes with the interface between the two; a library of another version is on its
+//! own.
 
 #[cfg(feature = "shared-library")]
 use super::this_unit::THIS;

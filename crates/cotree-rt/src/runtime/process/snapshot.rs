@@ -1,4 +1,4 @@
-//! The public interface (`cotree.h`): a profile of the counts so far, and a fresh start.
+//! The public interface (`cotree.h`): `cotree_dump` writes a profile of the counts so far, `cotree_reset` starts anew.
 
 use super::units;
 use crate::runtime::file::naming::Path;

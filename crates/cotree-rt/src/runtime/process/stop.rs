@@ -1,16 +1,16 @@
 //! Stops the other threads when the process ends, so that they can account for their frames.
 //!
-//! Thread pools are never shut down: at the end of most threaded programs some threads are blocked in a call, and what
-//! they have on their stacks dies with the process. A signal makes each of them walk its own stack. It is one that libc
-//! keeps for itself, which no program can block, and libc has no more use for it now.
+//! Thread pools are rarely shut down. At the end of most threaded programs some threads are blocked in a call, and the
+//! frames on their stacks die with the process. A signal makes each of them walk its own stack. It is one that libc
+//! reserves, which no program can block, and libc no longer needs it then.
 //!
-//! A thread that is stopped waits in the handler until all are, and only then accounts for itself: until then it can be
-//! let go again, so that it gets out of profiled code, into a call, or gives back what another one needs to come to a
-//! stop.
+//! A stopped thread waits in the handler until all threads are stopped, and only then accounts for itself. Until then
+//! it can be resumed, so that it leaves profiled code, enters a call, or releases what another thread needs to stop.
 //!
-//! Between our handler and the death of the process libc still flushes its streams, and must not wait there for a
-//! thread that we hold: once the profile is complete and the counters lead nowhere, threads go on. Those that slept in
-//! a call that would now fail with EINTR sleep on, so that none reports an error that it would never have seen.
+//! Between our handler and the end of the process libc still flushes its streams, and must not wait for a
+//! thread that we hold. So threads continue once the profile is complete and increments have no effect. Threads that
+//! slept in a call that would now fail with EINTR keep sleeping, so that none reports an error that it would not have
+//! seen otherwise.
 
 use crate::runtime::os::sys;
 use crate::runtime::process::thread::{self, Thread};

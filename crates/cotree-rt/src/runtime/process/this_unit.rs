@@ -1,5 +1,5 @@
-//! What this unit does when something happens to the process. The executable calls it for each unit, through the table
-//! of its entry points.
+//! This unit's reactions to events of the process. The executable calls them for each unit, through the unit's table
+//! of entry points.
 
 use crate::layout::Flags;
 use crate::runtime::file::{begin, finish, profile};

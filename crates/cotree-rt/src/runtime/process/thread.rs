@@ -1,4 +1,4 @@
-//! The threads of the process: who has which slab, who is alive.
+//! The threads of the process: which slabs each has, and which are alive.
 //!
 //! A record belongs to a thread from `pthread_create` until the kernel no longer knows the thread: destructors of
 //! thread-local objects run after everything that we could hook.

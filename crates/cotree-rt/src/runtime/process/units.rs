@@ -1,7 +1,7 @@
 //! All the profiled link units of the process.
 //!
-//! The executable's runtime has the hooks and the list of threads; it passes on to every unit what they see. Each unit
-//! keeps only the addresses that lie in its own image.
+//! The executable's runtime has the hooks and the list of threads, and reports events to every unit. Each unit
+//! keeps only the addresses in its own image.
 
 use super::registry;
 use super::this_unit::{THIS, Unit};

@@ -1,4 +1,4 @@
-//! Counters: whatever the method, it counts in slabs, of which every thread has one ([`crate::runtime::slabs`]).
+//! The recorder of counters. Every method counts in slabs, of which each thread has one ([`crate::runtime::slabs`]).
 
 use super::{Child, Recorder};
 use crate::layout::Flags;

@@ -1,4 +1,4 @@
-//! How hooks are passed on to the recorders of the table in [`super`]: by direct calls, which are inlined.
+//! Passes hooks on to the recorders of the table in [`super`], by direct calls, which are inlined.
 
 /// From the table of recorders, a function for each hook that calls all of them in the order of the table.
 macro_rules! recorders {

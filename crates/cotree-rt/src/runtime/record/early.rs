@@ -1,5 +1,5 @@
-//! The table of early exits (Ball & Larus 1994, §3.2): activations that left without returning, by the call they were
-//! in. Lock-free, because signal handlers and threads that die at the same time feed it.
+//! The table of early exits (Ball & Larus 1994, §3.2): activations that ended without returning, by the call they were
+//! in. It is lock-free, because signal handlers and threads that die at the same time write to it.
 
 use super::{Activation, Child, Recorder};
 use crate::layout::{EarlyEntry, Flags, INTERRUPTED, PAGE, early_slot};

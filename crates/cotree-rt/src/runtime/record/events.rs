@@ -1,9 +1,9 @@
-//! What a thread has reported of itself (`cotree_events` of `cotree.h`): a running total, which generated code reads
+//! The events that a thread has reported (`cotree_events` of `cotree.h`): a running total, which generated code reads
 //! where paths begin and end.
 //!
-//! It never goes back, not even at `cotree_reset` or in a forked child: only its differences are added up. The
-//! executable shows its total to shared libraries, whose code finds this one before their own. So whoever reports, it
-//! is in the paths of all link units on the thread's stack.
+//! The total never decreases, not even at `cotree_reset` or in a forked child, because only its differences are added
+//! up. The executable exports its total to shared libraries, whose code finds it before their own. So every report
+//! counts in the paths of all link units on the thread's stack.
 
 use core::arch::global_asm;
 

@@ -1,9 +1,9 @@
-//! The recorders: what each method has to do when something happens to the process, besides counting in its slabs.
+//! The recorders: each method's reactions to events of the process, besides counting in slabs.
 //!
-//! Each recorder stands in a file of its own and implements [`Recorder`]; one line of the table in this file makes it
-//! take part. All calls are resolved when the runtime is compiled: a hook that a recorder does not implement is
-//! nothing, and the others are inlined where they are called. A table of function pointers would need relocations,
-//! before which a program that is being loaded could not be counted in, and a jump per frame of every walk.
+//! Each recorder has a file of its own and implements [`Recorder`]; one line of the table in this file enables
+//! it. All calls are resolved when the runtime is compiled: a hook that a recorder does not implement costs
+//! nothing, and the others are inlined. A table of function pointers would cost a jump per frame of every walk. It
+//! would also need relocations, and nothing could be counted in a program that is being loaded before these are done.
 //!
 //! | when | hook |
 //! | --- | --- |

@@ -1,9 +1,9 @@
-//! Path registers of activations that end early: where they are, by return address.
+//! Finds the path registers of activations that end early, by return address.
 //!
 //! The code generator notes for each call where the values that live through it are: in memory, in registers that
-//! callees preserve, or nowhere, for they are constants. The machine function's number stands before its first
-//! instruction, which the unwind tables tell; so a function that the linker drops takes with it all that leads to its
-//! part of the table.
+//! callees preserve, or nowhere because they are constants. The machine function's number is stored before its first
+//! instruction, which the unwind tables give. So if the linker drops a function, nothing refers to its
+//! part of the table any longer.
 
 use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 use crate::runtime::hooks::linkage::Caller;

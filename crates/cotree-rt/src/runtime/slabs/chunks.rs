@@ -1,5 +1,6 @@
-//! The chunks that slabs and segments come in: each is a range of the file mapped on its own, for mappings never move:
-//! functions on the stacks hold the addresses. When the file can't grow, a chunk is an *orphan* in plain memory.
+//! Chunks, in which slabs and segments are allocated: each is a separately mapped range of the file. Mappings never
+//! move, because functions on the stacks hold addresses. If the file can't grow, a chunk is an *orphan* in plain
+//! memory.
 
 use super::counters;
 use crate::layout::PAGE;

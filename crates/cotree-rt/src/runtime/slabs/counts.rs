@@ -1,5 +1,5 @@
-//! What has been counted in the slabs: it is moved, added up, cleared, or shown to whoever writes it. Of slabs with
-//! holes only what anybody touched is looked at, so that the rest takes no memory.
+//! The counts in the slabs: moves them, adds them up, clears them, or passes them to a writer. Of slabs with
+//! holes it reads only touched pages, so that the rest takes no memory.
 
 use super::chunks::{Chunk, chunks};
 use super::holes::{OpenFile, for_each_part, pieces, words_in};

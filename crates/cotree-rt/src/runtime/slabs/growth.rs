@@ -1,4 +1,4 @@
-//! More slabs, and room for segments: the file grows, under the lock that all of this takes.
+//! Grows the file for more slabs and segments, under the lock of the slabs.
 
 use super::chunks::{Chunk, NewChunk, chunks, count, end_of_file, push};
 use super::holes::use_as_touched;

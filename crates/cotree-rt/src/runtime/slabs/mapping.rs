@@ -1,5 +1,5 @@
-//! The first slabs: where they are mapped when a profile begins, and what takes their place when it ends, in a forked
-//! child, and before the unit is unloaded. Slab 0 and the slab of a running thread keep their addresses all the while.
+//! Maps the first slabs when a profile begins, and replaces them when it ends, in a forked
+//! child, and before the unit is unloaded. Slab 0 and the slab of a running thread keep their addresses throughout.
 
 use super::chunks::{self, NewChunk, chunks, push};
 use super::counts::move_counts;

@@ -1,8 +1,8 @@
-//! The counter arrays: slab 0 is `__cotree_counters` itself; every thread of a threaded unit has one of its own, the
-//! first thread too, so that what stands in slab 0 was counted by threads that the runtime did not see start.
+//! The slabs, which are the counter arrays. Slab 0 is `__cotree_counters` itself. Every thread of a threaded unit has a
+//! slab of its own, the first thread too, so counts in slab 0 are of threads that the runtime did not see start.
 //!
-//! Slabs come in [`chunks`] of the file, and so do the [`segments`] that lie between them. What is in slabs that are
-//! not in the file is added to slab 0 at the end.
+//! Slabs come in [`chunks`] of the file, and so do the [`segments`] between them. The counts of slabs that are
+//! not in the file are added to slab 0 at the end.
 
 mod chunks;
 mod counts;

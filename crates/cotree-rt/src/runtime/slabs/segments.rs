@@ -1,4 +1,4 @@
-//! Segments of the profile ([`crate::layout::SegmentHeader`]): room of some kind that a thread asks for while the
+//! Segments of the profile ([`crate::layout::SegmentHeader`]): typed room that a thread asks for while the
 //! program runs.
 //!
 //! To add one takes the lock of the slabs, with signals blocked. What is in it is filled without a lock, also by signal

@@ -1,4 +1,4 @@
-//! Whose slab is whose.
+//! Assigns slabs to threads.
 
 use super::chunks::{Chunk, chunks};
 use super::counts::first_counted_block;

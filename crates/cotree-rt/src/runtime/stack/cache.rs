@@ -2,8 +2,8 @@
 //!
 //! Readers and writers on all threads and in signal handlers share them without a lock: an entry stores the word and
 //! the exclusive-or of address and word, so that a torn entry fails to match (Hyatt & Mann 2002, of chess programs).
-//! The word is mixed for that: two words that differ in few bits would else stand for each other at addresses that
-//! differ in the same.
+//! The word is mixed first. Otherwise two words that differ in few bits could be confused at addresses that
+//! differ in the same bits.
 
 use crate::layout::mixed;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};

@@ -1,7 +1,7 @@
-//! Ways around a libc without unwind tables.
+//! Lets walks get past a libc without unwind tables.
 //!
-//! musl has none, so a walk that starts in a handler which `exit` or `abort` called can't get through it. The program's
-//! last step into libc is remembered instead, and the walk goes on there. The same serves a forked child.
+//! musl has none, so a walk that starts in a handler called by `exit` or `abort` can't get through it. So we
+//! note the program's last step into libc, and the walk continues there. The same serves a forked child.
 
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::process::thread;

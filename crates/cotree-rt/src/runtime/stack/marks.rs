@@ -1,5 +1,5 @@
-//! Code addresses that mean something to a walk which meets them: the bottom of the stack, a jump that is under way, a
-//! thread in the middle of accounting for its frames.
+//! Code addresses with a meaning for walks: the bottom of the stack, a jump that is under way, a
+//! thread that is accounting for its frames.
 
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::hooks::{jump, landing, spawn};

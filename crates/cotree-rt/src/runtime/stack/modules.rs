@@ -1,4 +1,4 @@
-//! Which loaded object holds an address, and where its unwind tables are.
+//! Finds the loaded object that holds an address, and its unwind tables.
 //!
 //! glibc answers without a lock since 2.35 (`_dl_find_object`). Elsewhere we keep our own list, taken with
 //! `dl_iterate_phdr` at start and again when an address is missing from it.

@@ -1,9 +1,9 @@
 //! Quick walks: over the calls of code whose unwind rules are known and common, up to a frame whose stack pointer is
 //! known.
 //!
-//! Programs that throw or jump all the time go by here. Frames are counted as they are passed. Whatever is out of the
-//! ordinary ends the walk, and what it has counted is taken back: [`crate::runtime::stack::walk::Walk`] knows all kinds
-//! of frames, and passes these in the same way.
+//! Programs that throw or jump all the time use these walks. Frames are counted as they are passed. Any unusual
+//! frame ends the walk, and its counts are taken back. Then [`crate::runtime::stack::walk::Walk`], which handles all
+//! kinds of frames, walks the same frames again.
 
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;

@@ -1,5 +1,5 @@
-//! The cache of unwind rules: code address to a rule packed into one word. A frame's address is its return address, or
-//! the one behind the first byte of the interrupted instruction.
+//! The cache of unwind rules, from a code address to a rule packed into one word. A frame's address is its return
+//! address, or the address after the first byte of the interrupted instruction.
 
 use crate::runtime::stack::cache::Cache;
 use crate::runtime::unit;

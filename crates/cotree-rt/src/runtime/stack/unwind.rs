@@ -1,8 +1,8 @@
-//! One step up the stack by `.eh_frame`, in two speeds: a cache of the common rules (this is what makes programs that
-//! throw or jump all the time tolerable), and gimli for everything else.
+//! One step up the stack by `.eh_frame`, at two speeds: a cache of the common rules (without it, programs that
+//! throw or jump all the time would be intolerably slow), and gimli for everything else.
 //!
-//! By most rules the caller's stack pointer is all that it takes to go on. What frames have saved of other registers is
-//! put back when somebody asks for it, from the *trail* of the steps since.
+//! Under most rules the caller's stack pointer is enough to continue. Other saved registers are
+//! restored only on request, from the *trail* of the steps since.
 
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;

@@ -1,4 +1,4 @@
-//! Walks over stacks, and what they count: every activation that dies without returning, by its return address.
+//! Walks over stacks, which count every activation that dies without returning, by its return address.
 
 use crate::layout::{Flags, INTERRUPTED};
 use crate::runtime::hooks::linkage::Caller;

@@ -1,5 +1,5 @@
-//! `__cotree_path` and `__cotree_path_metric`: generated code calls them to count a path whose bucket its slab does not
-//! lead to.
+//! `__cotree_path` and `__cotree_path_metric`, which generated code calls to count a path whose bucket is not cached in
+//! its slab.
 
 use super::table::{self, Bucket};
 use crate::runtime::unit;

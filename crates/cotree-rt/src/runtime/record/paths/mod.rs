@@ -1,7 +1,7 @@
-//! Paths: functions with more paths than an array should have count them in hash tables, and what activations that end
-//! early have in their path registers is counted there too.
+//! The recorder of paths: functions with too many paths for an array count them in hash tables, and so are the path
+//! registers of activations that end early.
 //!
-//! Generated code keeps the way to buckets that it counted lately in words of the slab and calls `__cotree_path` for
+//! Generated code caches the places of recently used buckets in words of the slab, and calls `__cotree_path` for
 //! any other ([`entry`]). The [`table`]s are in the profile file, between the slabs.
 
 mod entry;

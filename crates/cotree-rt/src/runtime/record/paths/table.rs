@@ -1,9 +1,9 @@
 //! The hash tables of paths (Ball & Larus 1996, §5): open addressing in segments that never move and never change a
 //! key.
 //!
-//! Every slab has a table of its own. A full segment is followed by a larger one, empty at first; what has been counted
-//! stays where it is, and readers add up all segments. So nothing is lost or counted twice, whenever the process is
-//! killed or a signal handler comes in between.
+//! Every slab has a table of its own. After a full segment comes a larger, empty one. Earlier counts
+//! stay where they are, and readers add up all segments. So nothing is lost or counted twice, whenever the process is
+//! killed or interrupted by a signal handler.
 
 use crate::layout::{Flags, PathBucket, SegmentKind, path_slot};
 use crate::runtime::file::copy::ProfileCopy;
