@@ -21,6 +21,8 @@ pub enum Method {
     Path,
     /// Path profile in which each path remembers how its loop was reached (Melski & Reps 1998, §7).
     PathContext,
+    /// Call profile: a counter before every call.
+    Calls,
     /// No probes: the reference of every overhead figure.
     None,
 }
@@ -34,6 +36,8 @@ pub enum Family {
     Counters(CounterMethod),
     /// Tables of paths: [`super::path`].
     Paths(PathMethod),
+    /// Counters of calls: [`super::calls`].
+    Calls,
 }
 
 /// What a method's profile has exact counts of.
@@ -47,6 +51,8 @@ pub struct Promises {
     pub paths: bool,
     /// What is added up along paths.
     pub metrics: bool,
+    /// Calls.
+    pub calls: bool,
 }
 
 /// What the list says of one method.
@@ -70,13 +76,14 @@ pub struct Entry {
     pub derives: bool,
 }
 
-const NOTHING: Promises = Promises { blocks: false, edges: false, paths: false, metrics: false };
+const NOTHING: Promises = Promises { blocks: false, edges: false, paths: false, metrics: false, calls: false };
 const BLOCKS: Promises = Promises { blocks: true, ..NOTHING };
 const EDGES: Promises = Promises { edges: true, ..BLOCKS };
 const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
+const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
 /// All methods, in the order in which people are told of them.
-pub const METHODS: [Entry; 7] = [
+pub const METHODS: [Entry; 8] = [
     Entry {
         method: Method::Edge,
         name: "edge",
@@ -136,6 +143,16 @@ pub const METHODS: [Entry; 7] = [
         family: Family::Paths(PathMethod::Context),
         promises: PATHS,
         derives: true,
+    },
+    Entry {
+        method: Method::Calls,
+        name: "calls",
+        number: 7,
+        title: "call profile",
+        summary: "every call, from a counter before it",
+        family: Family::Calls,
+        promises: CALLS,
+        derives: false,
     },
     Entry {
         method: Method::None,
@@ -256,6 +273,7 @@ mod tests {
                 Family::None => assert_eq!(method, Method::None),
                 Family::Counters(of) => assert_eq!(Method::from(of), method),
                 Family::Paths(of) => assert_eq!(Method::from(of), method),
+                Family::Calls => assert_eq!(method, Method::Calls),
             }
         }
         assert_eq!(Method::from_name("no such method"), None);

@@ -8,10 +8,12 @@
 //! | [`Method::VertexEdge`] | [`counters::vertex_edge`] | chords whose cycle has a pipe | blocks |
 //! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
 //! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
+//! | [`Method::Calls`] | [`calls`] | every call | calls |
 //!
 //! A method's `plan` and the `recover` that undoes it are in one room. A family has types of its own for what it plans,
 //! what is counted, and what is recovered; [`MethodPlan`] is the sum of the plans.
 
+pub mod calls;
 pub mod counters;
 mod list;
 pub mod path;
@@ -21,6 +23,7 @@ pub use list::{Entry, Family, METHODS, Method, Promises};
 use crate::plan::{DerivedEntry, FunctionPlan};
 use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
+use calls::{CallError, UnitCallPlan};
 use counters::{CounterError, UnitCounterPlan};
 use path::{PathError, PathTable, UnitPathPlan};
 
@@ -33,6 +36,8 @@ pub enum MethodPlan {
     Counters(UnitCounterPlan),
     /// Tables of paths.
     Paths(UnitPathPlan),
+    /// Counters of calls.
+    Calls(UnitCallPlan),
 }
 
 impl MethodPlan {
@@ -45,6 +50,7 @@ impl MethodPlan {
             Family::None => Self::None,
             Family::Counters(method) => Self::Counters(counters::unit::plan_unit(method, planner)?),
             Family::Paths(method) => Self::Paths(path::unit::plan_unit(method, planner)?),
+            Family::Calls => Self::Calls(calls::plan_unit(planner)),
         })
     }
 
@@ -55,6 +61,7 @@ impl MethodPlan {
             Self::None => Method::None,
             Self::Counters(plan) => plan.method.into(),
             Self::Paths(plan) => plan.method.into(),
+            Self::Calls(_) => Method::Calls,
         }
     }
 
@@ -83,6 +90,7 @@ impl MethodPlan {
             Self::None => None,
             Self::Counters(plan) => plan.functions.get(function).map(FunctionPlan::from),
             Self::Paths(plan) => plan.functions.get(function).map(FunctionPlan::from),
+            Self::Calls(plan) => plan.functions.get(function).map(FunctionPlan::from),
         }
     }
 
@@ -105,7 +113,7 @@ impl MethodPlan {
     /// Takes the words of tables, and those that the method's code needs for itself.
     pub(crate) fn lay_out_tables(&self, words: &mut Words) -> MethodTables {
         match self {
-            Self::None | Self::Counters(_) => MethodTables::None,
+            Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
         }
     }
@@ -140,4 +148,7 @@ pub enum RecoverError {
     /// Of a function whose paths are counted.
     #[error(transparent)]
     Paths(#[from] PathError),
+    /// Of a function whose calls are counted.
+    #[error(transparent)]
+    Calls(#[from] CallError),
 }

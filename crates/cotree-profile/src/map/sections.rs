@@ -142,4 +142,8 @@ sections! {
         /// Per return point: whose path registers can be found there.
         Register,
     }
+    b"cnca" {
+        /// Per function: whether its calls are counted.
+        CallCounters,
+    }
 }

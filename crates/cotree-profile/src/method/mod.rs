@@ -1,6 +1,7 @@
 //! The parts of recovery that depend on the method: one module per family of methods. Only this file knows all of
 //! them.
 
+mod calls;
 pub(crate) mod counters;
 mod counts;
 pub mod path;
@@ -11,6 +12,7 @@ pub(crate) use counts::{read_counts, write_counts};
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
 use cotree_core::method::path::{PathMethod, PathMetric, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
@@ -34,6 +36,9 @@ pub enum MethodProfile {
         /// here.
         functions: Vec<Option<PathProfile>>,
     },
+    /// How often each call was made: one per function, in the same order; `None` where nothing was measured or recovery
+    /// failed.
+    Calls(Vec<Option<CallProfile>>),
 }
 
 impl MethodProfile {
@@ -44,6 +49,7 @@ impl MethodProfile {
             Self::None => Method::None,
             Self::Counters(method) => (*method).into(),
             Self::Paths { method, .. } => (*method).into(),
+            Self::Calls(_) => Method::Calls,
         }
     }
 
@@ -52,7 +58,16 @@ impl MethodProfile {
     pub fn paths(&self) -> &[Option<PathProfile>] {
         match self {
             Self::Paths { functions, .. } => functions,
-            Self::None | Self::Counters(_) => &[],
+            Self::None | Self::Counters(_) | Self::Calls(_) => &[],
+        }
+    }
+
+    /// The calls of each function; none if the method counts none.
+    #[must_use]
+    pub fn calls(&self) -> &[Option<CallProfile>] {
+        match self {
+            Self::Calls(functions) => functions,
+            _ => &[],
         }
     }
 }
@@ -67,6 +82,7 @@ pub(crate) fn flaws<'a>(
         MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } => {
             Some(&functions.get(function as usize)?.as_ref()?.flaws)
         }
+        MethodProfile::Calls(calls) => Some(&calls.get(function as usize)?.as_ref()?.flaws),
     }
 }
 
@@ -80,6 +96,7 @@ pub(crate) fn flaws_mut<'a>(
         MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } => {
             Some(&mut functions.get_mut(function as usize)?.as_mut()?.flaws)
         }
+        MethodProfile::Calls(calls) => Some(&mut calls.get_mut(function as usize)?.as_mut()?.flaws),
     }
 }
 
@@ -109,6 +126,11 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
             let functions = paths.iter_mut().map(derived).collect();
             let method = MethodProfile::Paths { method: unit.method, functions: paths };
             Recovered { functions, failures, method }
+        }
+        MethodPlan::Calls(unit) => {
+            let (calls, failures) = calls::recover(binary, counts, unit, &layout.main);
+            let functions = calls.iter().map(|_| None).collect();
+            Recovered { functions, failures, method: MethodProfile::Calls(calls) }
         }
     }
 }

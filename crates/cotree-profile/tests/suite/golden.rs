@@ -103,6 +103,11 @@ fn map_text(map: &BinaryMap) -> String {
         MethodPlan::None => {}
         MethodPlan::Counters(unit) => counters_text(out, unit),
         MethodPlan::Paths(unit) => paths_text(out, unit),
+        MethodPlan::Calls(unit) => {
+            for (number, plan) in unit.functions.iter().enumerate() {
+                line(out, 1, format_args!("calls of function {number}: {:?}", plan.key.counted));
+            }
+        }
     }
     for (number, plan) in plan.check.iter().flatten().enumerate() {
         line(out, 1, format_args!("reference of function {number}"));

@@ -1,6 +1,7 @@
 //! The tests of this crate, one program: each links all below it, and linking is what takes long.
 
 mod callers;
+mod calls;
 mod golden;
 mod paths;
 mod profiles;

@@ -1,6 +1,7 @@
 //! The parts of views that depend on the method: one module per family of methods. Only this file knows all of
 //! them.
 
+mod calls;
 mod counters;
 pub mod path;
 
@@ -15,7 +16,7 @@ use std::io::{self, Write};
 pub(crate) fn title(unit: &Unit<'_>) -> String {
     let title = unit.profile.method.method().title();
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) => title.to_owned(),
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => title.to_owned(),
         MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
     }
 }
@@ -24,13 +25,15 @@ pub(crate) fn title(unit: &Unit<'_>) -> String {
 pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     match &unit.map.plan.method {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) => report::write_blocks(unit, options, out),
+        MethodPlan::Calls(_) => calls::write(unit, options, out),
     }
 }
 
 /// What the export has of one function besides its blocks and edges, by name.
-pub(crate) fn details(unit: &Unit<'_>, _function: &UnitFunction<'_>) -> BTreeMap<&'static str, Value> {
+pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<&'static str, Value> {
     match &unit.map.plan.method {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) => BTreeMap::new(),
+        MethodPlan::Calls(_) => calls::details(unit, function),
     }
 }
 
@@ -42,5 +45,6 @@ pub(crate) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFun
     match &unit.map.plan.method {
         MethodPlan::None | MethodPlan::Counters(_) => counters::total(unit, functions),
         MethodPlan::Paths(_) => path::total(unit, functions),
+        MethodPlan::Calls(_) => calls::total(unit, functions),
     }
 }

@@ -2,6 +2,7 @@
 
 mod affine;
 mod callers;
+mod calls;
 mod drivers;
 mod endings;
 mod explain;

@@ -28,7 +28,7 @@ impl<'a> MethodPart<'a> {
     /// The part of the function with this number in the unit.
     pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: usize) -> Self {
         match plan {
-            MethodPlan::None | MethodPlan::Counters(_) => Self::Counters,
+            MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
                 plan: &unit.functions[function],
                 table: layout.tables.paths()[function],

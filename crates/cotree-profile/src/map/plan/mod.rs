@@ -3,6 +3,7 @@
 //! The method comes first, then sections per method; a file here writes, reads and checks each of them. In the map's
 //! code, only this file knows all families of methods.
 
+mod calls;
 mod counters;
 mod entries;
 mod fixed;
@@ -38,6 +39,7 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
             counters::write(&counters, program, w);
             path::write(unit, w);
         }
+        MethodPlan::Calls(unit) => calls::write(unit, w),
     }
     if let Some(check) = &plan.check {
         counters::write(check, program, w);
@@ -68,6 +70,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
             let functions = counters::read(r, program)?;
             MethodPlan::Paths(path::read(method, functions, r)?)
         }
+        Family::Calls => MethodPlan::Calls(calls::read(r, program)?),
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
     Ok(UnitPlan { method, check })
@@ -79,5 +82,6 @@ pub(super) fn check(plan: &MethodPlan, functions: &[&Function]) -> Result<(), Ma
         MethodPlan::None => Ok(()),
         MethodPlan::Counters(unit) => entries::check(unit, functions),
         MethodPlan::Paths(unit) => path::check(unit, functions),
+        MethodPlan::Calls(unit) => calls::check(unit, functions),
     }
 }

@@ -4,6 +4,7 @@ use crate::binary::{BinaryMap, CodeFunction, CodeMap, ReturnPoint};
 use crate::map::plan;
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, Counter, Edge, FunctionId, Site, Variable};
+use cotree_core::method::calls::{self, CallPlan, UnitCallPlan};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
 use cotree_core::method::path::{self, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::{Family, METHODS, MethodPlan};
@@ -305,6 +306,12 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let limit = if seed & 8 == 0 { u64::MAX >> 1 } else { 3 };
             let method = match METHODS[method].family {
                 Family::None => MethodPlan::None,
+                Family::Calls => {
+                    let plan = |(number, f): (usize, &&Function)| {
+                        if seed >> (number % 64) & 1 == 0 { CallPlan::default() } else { calls::plan(f) }
+                    };
+                    MethodPlan::Calls(UnitCallPlan { functions: functions.iter().enumerate().map(plan).collect() })
+                }
                 Family::Paths(method) => {
                     let array = (seed >> 48) >> (seed >> 44 & 15);
                     let metric = PathMetric::ALL[(seed >> 40 & 3) as usize % 3];

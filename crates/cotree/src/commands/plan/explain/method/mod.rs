@@ -1,5 +1,6 @@
 //! How each family of methods is explained: a file for each, and the only place here that knows them all.
 
+mod calls;
 mod counters;
 mod paths;
 
@@ -41,6 +42,7 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
             counters.write(out)?;
             writeln!(out, "  the counts of edges and blocks follow from those of the paths")
         }
+        MethodPlan::Calls(unit) => calls::write(code, &unit.functions[number], out),
     }
 }
 

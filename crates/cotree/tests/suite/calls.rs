@@ -1,0 +1,128 @@
+//! `--profile calls`: counts that are known beforehand, counts against those of blocks, and what other views say of such a
+//! profile.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+
+const PROGRAM: &str = r#"
+#include <stdlib.h>
+#define APART __attribute__((noinline)) static
+static int (*volatile step)(int);
+static volatile long sink;
+APART int leaf(int n) { return n + 1; }
+APART int other(int n) { return n - 1; }
+APART void stop(int code) { if (STOPS) exit(code); sink = code; }
+APART int fib(int n) { return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
+APART int down(int n) {
+  if (n == 0) stop(0);
+  int deeper = n > 0 ? down(n - 1) : 0;
+  return leaf(deeper);
+}
+int main(int argc, char **argv) {
+  for (int i = 0; i < 10; i++) { step = i % 3 ? leaf : other; sink += step(i); }
+  sink += fib(10);
+  sink += down(6);
+  return leaf(0) - 1;
+}
+"#;
+
+/// The program, built and run; gives the export of its profile.
+fn profiled(project: &Project, options: &str) -> Value {
+    project.ok(&format!("--profile {options} -g -w -o p p.c"));
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    serde_json::from_str(&project.ok("export p.cotree")).expect("JSON")
+}
+
+/// Its calls as "caller callee line count", in order.
+fn calls(json: &Value) -> Vec<String> {
+    let functions = json["units"][0]["functions"].as_array().expect("functions");
+    let of = |function: &Value| {
+        let caller = function["symbol"].as_str().expect("a symbol").to_owned();
+        let calls = function["calls"].as_array().cloned().unwrap_or_default();
+        calls.into_iter().map(move |call| {
+            let callee = call["callee"].as_str().unwrap_or("pointer");
+            format!("{caller} {callee} {} {}", call["position"]["line"], call["count"])
+        })
+    };
+    functions.iter().flat_map(of).collect()
+}
+
+#[test]
+fn every_call_is_counted_however_it_ends() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    let json = profiled(&project, "calls cc -O0 -DSTOPS=1");
+    assert_eq!(json["units"][0]["method"], "calls");
+    assert_eq!(json["units"][0]["exact"], true);
+    let mut found = calls(&json);
+    found.sort();
+    let expected = [
+        "down down 12 6",
+        "down leaf 13 0",
+        "down stop 11 1",
+        "fib fib 9 88",
+        "fib fib 9 88",
+        "fib leaf 9 89",
+        "main down 18 1",
+        "main fib 17 1",
+        "main leaf 19 0",
+        "main pointer 16 10",
+        "stop exit 8 1",
+    ];
+    assert_eq!(found, expected);
+    assert!(json["units"][0]["functions"].as_array().expect("functions").iter().all(|function| {
+        let counts = |list: &str| function[list].as_array().expect("a list").iter().any(|item| item["count"].is_u64());
+        function["entries"].is_null() && !counts("blocks") && !counts("edges")
+    }));
+
+    let report = project.ok("report p.cotree");
+    for said in ["call profile", "Hottest calls", "(through a pointer)", "p.c:16", "calls run   9 of 11"] {
+        assert!(report.contains(said), "{said}: {report}");
+    }
+    assert!(!report.contains("blocks") && !report.contains("Never reached"), "{report}");
+    assert!(project.ok("report p.cotree --function =main").contains("calls made  12"));
+
+    // Sums of runs are sums of calls.
+    project.ok("merge -o twice.cotree p.cotree p.cotree");
+    let twice = serde_json::from_str(&project.ok("export twice.cotree")).expect("JSON");
+    assert!(calls(&twice).contains(&"fib leaf 9 178".to_owned()), "{twice}");
+}
+
+/// Where no activation ends early, a call is made as often as its block is entered.
+#[test]
+fn calls_are_made_as_often_as_their_blocks_run() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    for (level, threads) in [("-O0", ""), ("-O2", ""), ("-O2", "--threads on ")] {
+        let of_calls = profiled(&project, &format!("calls {threads}cc {level} -DSTOPS=0"));
+        let of_edges = profiled(&project, &format!("edge cc {level} -DSTOPS=0"));
+        let functions = |json: &Value| json["units"][0]["functions"].as_array().expect("functions").clone();
+        let mut compared = 0;
+        for (calls, edges) in functions(&of_calls).iter().zip(&functions(&of_edges)) {
+            assert_eq!(calls["symbol"], edges["symbol"]);
+            for call in calls["calls"].as_array().expect("calls") {
+                let block = usize::try_from(call["block"].as_u64().expect("a block")).expect("a small number");
+                assert_eq!(call["count"], edges["blocks"][block]["count"], "{level}: {call} of {}", calls["symbol"]);
+                compared += 1;
+            }
+        }
+        assert!(compared >= 6, "{level}: {compared}");
+    }
+}
+
+#[test]
+fn views_of_blocks_refuse_in_one_sentence() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    project.ok("--profile calls --verify cc -O1 -DSTOPS=1 -g -w -o p p.c");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    let views = ["annotate", "export --format lcov", "export --format weights", "cfg main"];
+    let views = views.map(|view| format!("{view} p.cotree"));
+    for view in views.iter().map(String::as_str).chain(["diff p.cotree p.cotree"]) {
+        let said = project.fails(view);
+        assert!(said.contains("has no counts of blocks, lines and edges"), "{view}: {said}");
+    }
+    assert!(project.fails("paths p.cotree").contains("has no paths (call profile)"));
+    let said = project.fails("verify p.cotree");
+    assert!(said.contains("its reference counters count blocks and edges: there is nothing to compare"), "{said}");
+    let explained = project.ok("plan p --explain =stop");
+    assert!(explained.contains("counter 0: before call"), "{explained}");
+    assert!(explained.contains("a call of exit"), "{explained}");
+}
