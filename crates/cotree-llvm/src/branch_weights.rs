@@ -1,9 +1,10 @@
-//! The counts of an earlier run (`--weights`) as LLVM's branch weights, as a build by `-fprofile-use` has them: the code generator
-//! knows from them which values are worth a register, and which blocks may stand out of the way. Without them it takes the blocks
-//! of counters for as likely as what they lead to: in zstd and in bzip2's decoder it moved values about in the hottest loops, for the
-//! sake of counters that hardly ever ran (+7 and +21 % instructions by placement alone, with branch weights −1 and +5 %).
+//! Turns the counts of an earlier run (`--weights`) into LLVM's branch weights, as `-fprofile-use` does. From these the
+//! code generator decides which values are worth a register, and which blocks may be out of line. Without them it takes
+//! the blocks of counters to be as likely as the code that they lead to. In zstd and in bzip2's decoder it then moved
+//! values about in the hottest loops for the sake of counters that hardly ever ran: placement alone made +7 and +21 %
+//! instructions, placement with branch weights −1 and +5 %.
 //!
-//! Without counts of an earlier run some branches get weights all the same: [`cotree_core::place::cold_blocks`].
+//! Some branches get weights even without an earlier run: [`cotree_core::place::cold_blocks`].
 
 use crate::extract::{Extracted, FunctionIr};
 use crate::ir;
@@ -17,10 +18,10 @@ use cotree_profile::weights::Weights;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
-/// The weights of a branch come to about this much.
+/// The weights of a branch add up to about this much.
 const WHOLE: f64 = (1 << 30) as f64;
 
-/// Gives all branches the weights that their functions' counts say. Functions and branches that did not run keep what they have.
+/// Gives all branches weights by their functions' counts. Functions and branches that did not run keep their weights.
 pub(crate) fn set_from_counts(module: &Module, extracted: &Extracted, weights: &Weights) {
     for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
         let known = weights.of(&module.name, function).filter(|_| function.untouched.is_none());
@@ -31,11 +32,11 @@ pub(crate) fn set_from_counts(module: &Module, extracted: &Extracted, weights: &
     }
 }
 
-/// The odds of a counter's block that is thought to run seldom. Where blocks come together again, the code generator takes the one
-/// way for the usual one if it is taken more than four times in five.
+/// The odds of a cold counter block, which is expected to run rarely. Where two ways join again, the code generator
+/// treats a way as the usual one if it is taken more than four times in five.
 const SELDOM: [u32; 2] = [17, 83];
 
-/// Gives the branches to counters that are thought to run seldom such weights; `layers` are the functions' plans.
+/// Gives the branches to cold counter blocks these weights; `layers` are the functions' plans.
 pub(crate) fn set_for_seldom_counters(module: &Module, extracted: &Extracted, layers: &[Vec<Layer<'_>>]) {
     let unpredictable = module.metadata_kind("unpredictable");
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(&extracted.hints).zip(layers);
@@ -47,7 +48,7 @@ pub(crate) fn set_for_seldom_counters(module: &Module, extracted: &Extracted, la
             let mut weights = [SELDOM[1]; 2];
             weights[facts.successor as usize] = SELDOM[0];
             let branch = handles.open(module).blocks[facts.src.index()].terminator();
-            // What `__builtin_unpredictable` says is the author's word.
+            // Respect the author's `__builtin_unpredictable`.
             if branch.metadata(unpredictable).is_none() {
                 module.set_branch_weights(branch, &weights);
             }

@@ -1,4 +1,4 @@
-//! What can go wrong between bitcode and objects, each as one sentence with its remedy.
+//! The errors between bitcode and objects, each as one sentence with its remedy.
 
 use cotree_core::unit::PlanError;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub enum Error {
         /// The major version needed.
         major: u32,
     },
-    /// The library is there but cannot serve.
+    /// The library exists but cannot be used.
     #[error("cannot use LLVM from {}: {reason}; name another library in COTREE_LLVM, or unset it to use the Rust toolchain's", path.display())]
     LlvmUnusable {
         /// The library.
@@ -86,7 +86,7 @@ pub enum Error {
         /// Its target triple.
         triple: String,
     },
-    /// Code reaches as far as two gigabytes, less what it takes itself.
+    /// Too many counters: code reaches only two gigabytes, minus its own size.
     #[error(
         "the counters of {unit} would take {} MiB, more than the {} MiB that its code can reach: choose a smaller --path-array, or \
          fewer functions (--include, --exclude)", bytes >> 20, most >> 20
@@ -96,7 +96,7 @@ pub enum Error {
         unit: String,
         /// Bytes of counters.
         bytes: u64,
-        /// As many as there may be.
+        /// The most bytes that there may be.
         most: u64,
     },
     /// The optimiser or code generator refused.
@@ -109,7 +109,7 @@ pub enum Error {
         /// LLVM's own words.
         reason: String,
     },
-    /// An option that we do not understand.
+    /// An unknown option, or one with an invalid value.
     #[error("bad option {option}: {reason}")]
     Option {
         /// The option.
@@ -120,7 +120,7 @@ pub enum Error {
     /// The weights cannot be used.
     #[error(transparent)]
     Weights(#[from] cotree_profile::weights::WeightsError),
-    /// Something that we built does not hold together; a defect of cotree.
+    /// Something that we built is inconsistent: a defect of cotree.
     #[error("internal error in {module}: {reason}; please report it")]
     Internal {
         /// The module.

@@ -1,9 +1,9 @@
 //! Extraction of program facts from LLVM bitcode, application of probe plans to it, and code generation.
 //!
-//! All FFI to LLVM, and all its unsafe code, is in this crate: LLVM's objects are handled by safe handles (`ir`). A link
-//! unit goes through [`link_unit`]: every module is parsed in a context of its own ([`module`]), told what the linker said
-//! of its symbols ([`link`]), turned into facts ([`extract`]), planned together with all others (in `cotree-core`),
-//! given its probes ([`lower`]), optimised and emitted ([`emit`]).
+//! All FFI to LLVM, with its unsafe code, is in this crate; safe handles (`ir`) wrap LLVM's objects. A link
+//! unit goes through [`link_unit`]. Every module is parsed in a context of its own ([`module`]), gets the linker's
+//! verdicts on its symbols ([`link`]), is turned into facts ([`extract`]), planned together with all others (in
+//! `cotree-core`), gets its probes ([`lower`]), and is optimised and emitted ([`emit`]).
 
 mod branch_weights;
 pub mod emit;

@@ -1,13 +1,13 @@
-//! From an emitted object: which call sites are under way when a return address is on the stack.
+//! Reads from an emitted object which call sites are under way when a return address is on the stack.
 //!
 //! LLVM's `.pseudo_probe` holds, per text section, the address of each numbered call relative to its function, and the
 //! chain of numbered calls through which the function was inlined. The return address is that of the next instruction,
-//! which we decode. What the object no longer needs for this is then marked so that the linker drops it.
+//! which we decode. Sections that only served this purpose are then marked so that the linker drops them.
 //!
 //! Layout per function: GUID (8 bytes), number of probes, number of inlined callees; then the probes (index, a byte
 //! with type in bits 0–3, attributes in 4–6 and "address is a delta" in 7, the address, a discriminator if attribute 4
 //! is set); then the callees (number of the call site, and the same again). Numbers are LEB128. The first address is
-//! relative to the function, unless a sentinel probe with the function's absolute address stands before it.
+//! relative to the function, unless a sentinel probe with the function's absolute address precedes it.
 
 use super::stack_maps::{self, Point};
 use crate::error::Error;
@@ -35,8 +35,8 @@ pub(crate) struct CallSites {
     pub(crate) functions: Vec<CodeFunction>,
     /// Where path registers are, in the same order.
     pub(crate) registers: Vec<Vec<Point>>,
-    /// Machine functions whose call addresses can't be told apart: from each other's, in a section that their author named, or
-    /// among themselves.
+    /// Machine functions whose call addresses are ambiguous: with those of another function in a section that their
+    /// author named, or among themselves.
     pub(crate) unmapped: Vec<usize>,
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn read<'a>(
         let data = section.data().map_err(|e| broken(e.to_string()))?;
         let groups = decode(data).ok_or_else(|| broken("LLVM wrote call addresses that we cannot read".into()))?;
         for group in groups {
-            // Functions that share a section, as their author or LLVM named it, are told apart by the function that their
-            // outermost calls stand in.
+            // Functions may share a section that their author or LLVM named. The function of the outermost call then
+            // says which function a probe belongs to.
             let outermost = |probe: &Probe| probe.chain.iter().rev().find_map(|n| sites.get(n));
             let owner = match owners[..] {
                 [only] => Some(only),
@@ -114,19 +114,20 @@ pub(crate) fn read<'a>(
     Ok(CallSites { functions: result, registers, unmapped })
 }
 
-/// The call of a point that has no probe: LLVM drops those of blocks in which nothing is but calls with a `deopt` bundle. They tell
-/// for themselves what calls are under way.
+/// The call of a point without a probe: LLVM drops the probes of blocks that hold only calls with a `deopt` bundle.
+/// Such a bundle itself says which calls are under way.
 fn without_probe(function: &CodeFunction, point: &Point) -> Option<ReturnPoint> {
     let chain = point.chain.clone()?;
     let known = function.returns.binary_search_by_key(&point.offset, |r| r.offset).is_ok();
     (!known).then_some(ReturnPoint { offset: point.offset, chain, registers: Vec::new() })
 }
 
-/// The return addresses of one function's numbered calls. False if calls can't be told apart.
+/// The return addresses of one function's numbered calls. False if some can't be assigned with certainty.
 ///
-/// LLVM puts a probe before the last real instruction up to the call, and to it a call with a `deopt` bundle is none yet: so
-/// calls that follow each other without an instruction between have one address. They are told apart by what the bundle says of
-/// the return address, and where a call has none any more by their order, which is that of the probes of one inlined copy.
+/// LLVM puts a probe before the last real instruction up to the call, and does not yet count a call with a `deopt`
+/// bundle as one. So calls that follow each other directly have the same address. The bundle of a return address says
+/// which call it belongs to. Calls that have lost their bundles are assigned by their order, which is that of the
+/// probes of one inlined copy.
 fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point], found: &mut Vec<ReturnPoint>) -> bool {
     probes.sort_by_key(|probe| probe.address);
     let mut certain = true;
@@ -163,7 +164,8 @@ fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point],
     certain
 }
 
-/// The calls that `resume` was compiled to: known, and under way in no call site (their marker has spoken for them).
+/// The calls that `resume` was compiled to. They are known, but no call site is under way at them: the marker before
+/// the `resume` has accounted for the frame.
 fn resumes(
     file: &ElfFile64<'_, LittleEndian>,
     in_section: &HashMap<usize, Vec<(u64, u64, usize)>>,

@@ -1,4 +1,4 @@
-//! The post-link pipeline, and objects.
+//! Runs the post-link pipeline and emits objects.
 
 use super::constructors;
 use crate::error::Error;
@@ -43,9 +43,10 @@ pub struct Target {
     pub position_independent: bool,
     /// The bitcode comes without the compiler's own simplification: run the whole pipeline.
     pub whole_pipeline: bool,
-    /// The map of this link tells of the functions. Records of others would be taken for its own by a later link.
+    /// The map of this link describes the functions. Without it they get no records, which a later link would take for
+    /// its own.
     pub mapped: bool,
-    /// What calls carry is on the stack, in all functions.
+    /// Values that calls carry are on the stack, in all functions.
     pub carry_on_stack: bool,
 }
 
@@ -107,7 +108,7 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
     Ok(Object { bytes, functions })
 }
 
-/// The functions of a module that are told apart later.
+/// The functions of a module that the objects identify later.
 struct Recorded {
     /// As in [`Object::functions`].
     functions: Vec<String>,
@@ -199,8 +200,8 @@ impl Machine {
         Err(Error::Llvm { module: module.name.clone(), step: "optimise", reason: reasons.join("; ") })
     }
 
-    /// Where the code generator runs out of registers over what calls carry, which it may ([`keep_carried_in_registers`]), the
-    /// functions that it names carry that on the stack instead.
+    /// The code generator may run out of registers because of the values that calls carry
+    /// ([`keep_carried_in_registers`]). The functions that its error names then carry these on the stack.
     fn emit_carrying(&self, module: &mut Module, mut carrying: Vec<String>) -> Result<Vec<u8>, Error> {
         if carrying.is_empty() {
             return self.emit(module);
@@ -219,7 +220,7 @@ impl Machine {
                 let (module, step, reason) = failed;
                 return Err(Error::Llvm { module, step, reason });
             }
-            // What failed has been at the module.
+            // The failed attempt has changed the module.
             *module = Module::parse(&module.name, &before)?;
             carry_on_stack(module, &on_stack);
         }
@@ -254,8 +255,9 @@ impl Machine {
     }
 }
 
-/// Gives every function a section of its own (as `-ffunction-sections` does: the linker can drop it alone, and its call
-/// addresses are told apart) and, if it is in the map, a record in `.cotree.funcs` that lives and dies with it.
+/// Gives every function a section of its own, as `-ffunction-sections` does: the linker can drop it alone, and its call
+/// addresses are unambiguous. A function in the map also gets a record in `.cotree.funcs`, which the linker keeps or
+/// drops with it.
 fn record_functions(module: &Module, target: &Target, module_number: u32) -> Recorded {
     let (mut names, mut carrying) = (Vec::new(), Vec::new());
     let section = CString::new(FUNCS_SECTION).expect("no NUL in our own names");
@@ -274,7 +276,7 @@ fn record_functions(module: &Module, target: &Target, module_number: u32) -> Rec
             number_in_front(module, function, number);
             carrying.push(name.clone());
         }
-        // By a local name: a symbol that others may preempt would lead to its PLT entry in a shared library.
+        // Refer to it by a local name: a symbol that may be preempted would lead to its PLT entry in a shared library.
         let here = module.private_alias(*function);
         let numbers = [number, module_number.into()].map(|number| module.int32().constant(number));
         let record = module.private_variable(module.structure(&[here.into(), numbers[0], numbers[1]]), 0);
@@ -288,8 +290,8 @@ fn record_functions(module: &Module, target: &Target, module_number: u32) -> Rec
     Recorded { functions: names, carrying }
 }
 
-/// Puts the function's number before its first instruction, where the runtime finds it by the unwind tables. A function
-/// whose author has put something there goes without: its path registers are not known.
+/// Puts the function's number before its first instruction, where the runtime finds it by the unwind tables. If the
+/// author has put something there, the function gets no number, and its path registers are unknown.
 fn number_in_front<'m>(module: &'m Module, function: Function<'m>, number: u64) {
     if !function.has_prefix() {
         let magic = module.int64().constant(FUNCTION_MAGIC);

@@ -1,7 +1,7 @@
 //! Static constructors and destructors in `.init_array` and `.fini_array`.
 //!
-//! Through the C API LLVM's code generator can only be had with the older `.ctors` scheme, which mold does not know. So
-//! the lists are laid out here, as every linker of today expects them.
+//! Through the C API, LLVM's code generator offers only the older `.ctors` scheme, which mold does not know. So
+//! we lay out the lists here, in the form that today's linkers expect.
 
 use crate::ir::Value;
 use crate::module::Module;
@@ -10,8 +10,8 @@ use std::ffi::{CStr, CString};
 /// The priority of constructors that ask for none.
 const DEFAULT_PRIORITY: u64 = 65535;
 
-/// Turns `llvm.global_ctors` and `llvm.global_dtors` into arrays of function pointers, in order. To be run last before
-/// code generation: no pass knows these arrays.
+/// Turns `llvm.global_ctors` and `llvm.global_dtors` into arrays of function pointers, in order. It must run last
+/// before code generation, because no pass knows these arrays.
 pub(crate) fn lay_out(module: &mut Module) {
     for (list, section) in [(c"llvm.global_ctors", ".init_array"), (c"llvm.global_dtors", ".fini_array")] {
         for structor in structors(module, list) {
@@ -29,7 +29,7 @@ pub(crate) fn lay_out(module: &mut Module) {
 struct Structor<'m> {
     priority: u64,
     function: Value<'m>,
-    /// The global that it initialises or clears away, or null.
+    /// The global that it initialises or destroys, or null.
     key: Value<'m>,
 }
 
@@ -37,7 +37,7 @@ struct Structor<'m> {
 fn structors<'m>(module: &'m Module, list: &CStr) -> Vec<Structor<'m>> {
     let entry = |entry: Value<'m>| {
         let [priority, function, key] = [entry.operand(0)?, entry.operand(1)?, entry.operand(2)?];
-        // A null entry ends nothing and does nothing.
+        // A null entry does nothing, and does not end the list.
         (!function.is_zero()).then_some(Structor { priority: priority.constant()?, function, key })
     };
     let array = module.variable(list).and_then(|list| list.initial_value());
@@ -51,7 +51,7 @@ fn add(module: &Module, section: &str, structor: &Structor<'_>) {
     let slot = module.private_variable(structor.function, 0);
     slot.set_section(&section);
     slot.set_alignment(8);
-    // It goes when the linker drops what it initialises.
+    // The linker drops it with the global that it initialises.
     let key = structor.key;
     if let Some(key) = key.as_function().map(|key| *key).or_else(|| key.as_variable().map(|key| *key)) {
         slot.join_comdat_of(key);

@@ -1,5 +1,5 @@
-//! From instrumented modules to objects: the optimiser and the code generator, what is read back from the objects that they make,
-//! and the objects that a unit gets besides its code.
+//! Turns instrumented modules into objects: runs the optimiser and the code generator, reads call addresses and places
+//! of registers back from the objects, and makes the objects that a unit gets besides its code.
 
 pub(crate) mod code_map;
 mod codegen;

@@ -1,15 +1,15 @@
-//! The runtime, as it goes into a link.
+//! Prepares the runtime's object for a link.
 
 use object::elf::{STB_WEAK, Sym64};
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::{LittleEndian, elf};
 use std::mem::{offset_of, size_of};
 
-/// The object with weak `__wrap_X` for each of the names: the user's own `--wrap=X` means a function of the program, which is
-/// then in front of ours.
+/// The object with a weak `__wrap_X` for each of the names: the user's own `--wrap=X` refers to a function of the
+/// program, which then comes before ours.
 ///
 /// # Errors
-/// It is no ELF object: then the runtime that was built is broken.
+/// If it is no ELF object: then the built runtime is broken.
 pub(crate) fn yielding(runtime: &[u8], names: &[String]) -> object::Result<Vec<u8>> {
     let mut yielding = runtime.to_vec();
     if names.is_empty() {

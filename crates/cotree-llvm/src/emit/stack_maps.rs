@@ -1,4 +1,4 @@
-//! From an emitted object: where path registers are while a call is under way.
+//! Reads from an emitted object where path registers are while a call is under way.
 //!
 //! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its first
 //! three locations are constants: flags of no interest and the number of values. The values are triples: function,
@@ -25,18 +25,18 @@ pub(crate) const SECTION: &str = ".llvm_stackmaps";
 /// Where a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// It is always this.
+    /// It is this constant.
     Constant(i64),
     /// In a register or in memory.
     At(RegisterValue),
-    /// There is the address of a word of slab 0; the value is that word's number less this.
+    /// The place holds the address of a word of slab 0; the value is that word's number minus this.
     Address(RegisterValue, i64),
 }
 
 /// A register at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Register {
-    /// Whose: number in the unit and call site.
+    /// The activation that it belongs to: the function's number in the unit, and the call site.
     pub(crate) link: (u32, Site),
     /// Where it is.
     pub(crate) value: Value,
@@ -48,7 +48,7 @@ pub(crate) struct Point {
     pub(crate) offset: u32,
     /// Outermost first. Those that can't be found are left out.
     pub(crate) registers: Vec<Register>,
-    /// The calls that are under way, innermost first, unless one is of a function without probes.
+    /// The calls that are under way, innermost first; `None` if one is of a function without probes.
     pub(crate) chain: Option<Vec<(u32, Site)>>,
 }
 
@@ -179,7 +179,7 @@ impl Input<'_> {
         self.at = self.at.next_multiple_of(8);
     }
 
-    /// `Some(None)` for a value that nobody will find: in a register that callees need not preserve.
+    /// `Some(None)` for a value that the runtime can't find: in a register that callees need not preserve.
     fn location(&mut self, constants: &[u64]) -> Option<Option<Value>> {
         let [kind, _] = self.bytes()?;
         let (_, register) = (self.u16()?, self.u16()?);
@@ -212,7 +212,7 @@ pub(crate) struct RegisterTable {
 }
 
 impl RegisterTable {
-    /// Of all machine functions in their order. Empty if there is nothing to look up: then nobody does.
+    /// The tables of all machine functions in order. Empty if there is nothing to look up.
     pub(crate) fn new(functions: &[Vec<Point>]) -> Self {
         let mut table = Self::default();
         let size = |n: usize| u32::try_from(n).expect("fewer than 2^32 return addresses");
@@ -294,7 +294,7 @@ mod tests {
         let all =
             [known(5, 1, Value::At(rbx)), known(7, 2, Value::Address(stack, 4000)), known(9, 3, Value::Constant(-1))];
         assert_eq!(registers_of(&inlined.concat()).as_deref(), Some(&all[..]));
-        // What is nowhere is left out, and so is an address that would be the same in every run.
+        // Values without a place are left out, and so is an address that would be the same in every run.
         assert_eq!(registers_of(&[address, constant(2), constant(4000), None]), Some(Vec::new()));
         assert_eq!(registers_of(&[address, constant(2), constant(4000), constant(0)]), Some(Vec::new()));
         assert_eq!(registers_of(&inlined[1][..3]), None);

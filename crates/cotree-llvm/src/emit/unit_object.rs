@@ -1,4 +1,4 @@
-//! The object that every profiled link unit gets besides its code: counters, descriptor, map.
+//! Makes the object that every profiled link unit gets besides its code: counters, descriptor, map.
 
 use super::stack_maps::RegisterTable;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Calls: whom a function calls, and at which calls an activation may be abandoned.
+//! Extracts calls: the callee of each, and whether an activation may be abandoned there.
 
 use crate::ir::Instruction;
 use crate::stacks;
@@ -70,7 +70,7 @@ pub(super) fn note_assembly(named: &mut HashSet<String>, instruction: Instructio
     named.extend(assembly.iter().flat_map(|text| words(text)));
 }
 
-/// What could be symbols in assembly.
+/// The words of assembly that could be symbols.
 pub(super) fn words(assembly: &str) -> impl Iterator<Item = String> {
     let symbol = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
     assembly.split(move |c| !symbol(c)).filter(|word| !word.is_empty()).map(|word| {

@@ -1,4 +1,4 @@
-//! Edges of a function and their kinds.
+//! Extracts the edges of a function with their kinds.
 
 use crate::ir::{self, Instruction};
 use cotree_core::facts::{EdgeFacts, EdgeKind};

@@ -1,4 +1,4 @@
-//! Functions that install signal handlers.
+//! Recognises functions that install signal handlers.
 
 use std::ffi::CStr;
 

@@ -1,5 +1,5 @@
-//! Hints at which way branches go ([`cotree_core::facts::hints`]): what is compared, the weights that the compiler had, which constants
-//! are returned.
+//! Extracts hints about the likely way of branches ([`cotree_core::facts::hints`]): what is compared, the compiler's
+//! own weights, and which constants are returned.
 
 use crate::ir::{self, Instruction, MetadataKind, Phi, Value};
 use crate::module::Module;
@@ -151,7 +151,7 @@ fn steps(predicate: LLVMIntPredicate, left: Value<'_>, right: Value<'_>) -> Opti
     (left != right).then_some((Test::StepBelow, below == left))
 }
 
-/// So many instructions away a variable may be.
+/// How many instructions away a variable may be.
 const NEXT_TO_STEPPED: usize = 6;
 
 /// Is the value a variable that moves by constant steps in some loop, or one plus a constant?

@@ -1,4 +1,4 @@
-//! Source positions: debug locations as plain data, and the tree of functions that were inlined before us.
+//! Extracts source positions: debug locations as plain data, and the tree of functions that were already inlined.
 
 use crate::ir::{self, Instruction, Location, Scope, SourceFile};
 use crate::module::Module;

@@ -1,7 +1,7 @@
-//! Bitcode in, plain facts out: functions, blocks, edges, calls and source lines.
+//! Extracts plain facts from bitcode: functions, blocks, edges, calls and source lines.
 //!
-//! The facts go into the program map; the handles that tie them to LLVM's objects stay beside the module until the
-//! plan is applied to the very same, unchanged IR.
+//! The facts go into the program map. The handles that tie them to LLVM's objects stay with the module until the
+//! plan is applied to the same, unchanged IR.
 
 pub(crate) mod affine;
 mod calls;
@@ -31,7 +31,7 @@ use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 
-/// A module's facts with the IR that they speak of.
+/// A module's facts with handles to the IR that they describe.
 pub struct Extracted {
     /// The facts; file numbers are local to `files`.
     pub facts: facts::Module,
@@ -129,8 +129,8 @@ impl<'m> Reader<'_, 'm> {
             let file = position.map(|p| self.lines.file(p.file));
             self.selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
-        // What ends in a function that the user left out is none of the others' business, unless exceptions land in it:
-        // nothing is put there that would tell where they go on.
+        // An activation that ends in a function that the user excluded does not affect the counts of others. Exceptions
+        // that land in it do, since nothing there announces where they continue.
         let numbered = match facts.untouched {
             None => true,
             Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),
@@ -173,7 +173,7 @@ impl<'m> Reader<'_, 'm> {
         (facts, FunctionIr { function, blocks, calls, affine: Vec::new() })
     }
 
-    /// Why the function gets no probes, if it is for what it is.
+    /// Why the function gets no probes, if its own nature is the reason.
     fn untouched(&self, function: ir::Function<'m>, modelled: bool) -> Option<Untouched> {
         let has = |name: &str| function.has_attribute(At::Function, name);
         if has("naked") {
@@ -229,8 +229,8 @@ fn linkage_of(function: ir::Function<'_>) -> Linkage {
     }
 }
 
-/// Is there a use other than calling it, or may code that we do not see call it? What other modules do with a hidden
-/// function is not known here; see `callers`.
+/// Is there a use other than calling it, or may code that we do not see call it? How other modules use a hidden
+/// function is decided in `callers`.
 fn address_taken(function: ir::Function<'_>) -> bool {
     let hidden =
         linkage_of(function) == Linkage::Internal || function.visibility() == LLVMVisibility::LLVMHiddenVisibility;

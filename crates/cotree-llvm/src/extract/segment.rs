@@ -1,4 +1,4 @@
-//! Programs that use the segment register GS themselves: emulators, threads of a foreign runtime, per-CPU tricks.
+//! Detects programs that use the segment register GS themselves: emulators, threads of a foreign runtime, per-CPU data.
 
 use crate::ir::{Block, Instruction};
 use crate::module::Module;
@@ -33,7 +33,8 @@ fn in_instruction(instruction: Instruction<'_>) -> bool {
     pointer.is_some_and(|pointer| pointer.ty().address_space() == Some(GS))
 }
 
-/// Does assembly speak of the register or its base? `gs` as a word, in any case: rather too often than once too few.
+/// Does assembly mention the register or its base? We look for the word `gs` in any case, so false positives are
+/// possible and misses are not.
 fn mentions(assembly: &str) -> bool {
     let mut words = assembly.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.any(|word| ["gs", "swapgs", "lgs", "rdgsbase", "wrgsbase"].iter().any(|w| word.eq_ignore_ascii_case(w)))

@@ -1,4 +1,4 @@
-//! Which functions the user wants instrumented.
+//! Selects the functions that the user wants instrumented.
 
 use crate::error::Error;
 use globset::{Glob, GlobSet, GlobSetBuilder};

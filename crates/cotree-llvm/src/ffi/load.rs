@@ -1,4 +1,4 @@
-//! Finding and loading LLVM.
+//! Finds and loads LLVM.
 //!
 //! Order: `COTREE_LLVM` (a library file), the active Rust toolchain (`rustc --print sysroot`), the toolchain that built
 //! cotree. The major version must be the one whose C API we speak.
@@ -73,9 +73,9 @@ pub fn ensure_loaded() -> Result<(), Error> {
     Ok(())
 }
 
-/// From now on, what calls carry ([`crate::lower`]) may stay in a register that the callee preserves: otherwise it is stored
-/// to the stack before each call. Only for code generators that optimise: others leave it in any register. LLVM has
-/// the choice once per process.
+/// Lets values that calls carry ([`crate::lower`]) stay in registers that the callee preserves; otherwise they are
+/// stored to the stack before each call. This is only for code generators that optimise: others would leave values in
+/// any register. LLVM has this setting once per process.
 pub fn keep_carried_in_registers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -137,10 +137,10 @@ fn library_in(dir: &Path) -> Option<PathBuf> {
     found.pop()
 }
 
-/// The library that the user names. The loader's own words for what is no library are hard to read.
+/// Checks the library that the user names: the loader's own messages for other files are hard to read.
 fn named(path: &Path) -> Result<Library, Error> {
     let unusable = |reason: &str| Error::LlvmUnusable { path: path.into(), reason: reason.into() };
-    // A name without a folder is looked for by the loader.
+    // The loader searches for a name without a folder.
     if path.components().count() > 1 {
         let data = std::fs::metadata(path).map_err(|e| unusable(&e.to_string()))?;
         if data.is_dir() {

@@ -1,4 +1,4 @@
-//! How the code of a unit reaches its counters: by what the program may do with threads and the segment register.
+//! Decides how the code of a unit reaches its counters, by the program's use of threads and of the segment register.
 
 use super::job::Setting;
 use super::prepared::Prepared;
@@ -25,8 +25,8 @@ const HIDDEN_STARTERS: [&str; 10] = [
 /// Names whose presence means that the segment register has other uses.
 const SEGMENT_USERS: [&str; 2] = ["arch_prctl", "modify_ldt"];
 
-/// How the unit's code reaches its counters if there are not too many. Without a linker nobody knows what starts threads or
-/// uses the segment register.
+/// How the unit's code reaches its counters if there are not too many. Without a linker it is unknown what starts
+/// threads or uses the segment register.
 pub(super) fn access(setting: &Setting<'_>, modules: &[Prepared]) -> Access {
     let threads = setting.options.threads;
     if threads == Threads::Off {

@@ -1,5 +1,5 @@
-//! Second stage: what holds for the unit as a whole. Who may call each function, which functions signal handlers may run,
-//! and how the counters are reached.
+//! Second stage: analyses of the unit as a whole. They say who may call each function, which functions signal handlers
+//! may run, and how the counters are reached.
 
 use super::access::access;
 use super::callers;
@@ -13,12 +13,12 @@ use crate::stacks::{self, NativeObject};
 use cotree_core::facts::{Doubt, ProgramMap};
 use rayon::prelude::*;
 
-/// A unit with what its modules say together. Lists are indexed by the functions' numbers in the unit.
+/// A unit with the results of these analyses. Lists are indexed by the functions' numbers in the unit.
 pub(super) struct AnalysedUnit<'a> {
     pub(super) setting: Setting<'a>,
     pub(super) modules: Vec<Prepared>,
     pub(super) program: ProgramMap,
-    /// Functions that nothing but calls by name in these modules can call.
+    /// Functions that only calls by name in these modules can call.
     pub(super) callers_known: Vec<bool>,
     /// Functions that code outside of the unit's profiled functions may call.
     pub(super) foreign: Vec<bool>,
@@ -30,7 +30,7 @@ pub(super) struct AnalysedUnit<'a> {
 }
 
 impl<'a> PreparedUnit<'a> {
-    /// Brings the modules' facts together.
+    /// Analyses the modules' facts together.
     pub(super) fn analyse(self) -> AnalysedUnit<'a> {
         let Self { setting, mut modules } = self;
         let (options, link) = (setting.options, setting.link);
@@ -61,7 +61,8 @@ fn natives_switch_stacks(job: &LinkJob<'_>) -> bool {
         || job.natives.par_iter().any(NativeObject::switches_stacks)
 }
 
-/// Outside of a link nobody reads return addresses back from the objects, so that early exits can't be attributed to call sites.
+/// Outside of a link, return addresses are not read back from the objects, so early exits can't be attributed to call
+/// sites.
 fn doubt_call_sites(program: &mut ProgramMap) {
     for function in program.modules.iter_mut().flat_map(|m| &mut m.functions) {
         if function.sites().len() > 0 {

@@ -1,4 +1,4 @@
-//! Who may call a function: what its own module can't tell.
+//! Finds out who may call a function, which its own module alone does not show.
 
 use super::job::{JobModule, Resolution};
 use super::prepared::Prepared;

@@ -1,4 +1,4 @@
-//! What is linked and what the linker says about it.
+//! The job: what is linked, and what the linker knows about it.
 
 use crate::error::Error;
 use crate::module::Module;
@@ -79,7 +79,7 @@ pub struct LinkJob<'a> {
     pub modules: Vec<JobModule>,
     /// Names of interest that native objects refer to.
     pub native_references: Vec<String>,
-    /// Native objects of the link whose code nobody vouches for.
+    /// Native objects of the link whose code we do not know.
     pub natives: Vec<NativeObject>,
     /// Where objects go.
     pub work_dir: PathBuf,
@@ -104,7 +104,7 @@ impl LinkJob<'_> {
     }
 }
 
-/// What came of it.
+/// The result of a link.
 #[derive(Debug, Default)]
 pub struct LinkOutput {
     /// Objects to link, the modules' first.
@@ -113,7 +113,7 @@ pub struct LinkOutput {
     pub warnings: Vec<String>,
 }
 
-/// What is known of a unit besides its bitcode. All stages carry it.
+/// The setting of a unit besides its bitcode. All stages carry it.
 #[derive(Clone)]
 pub(crate) struct Setting<'a> {
     /// The unit's name, for reports.

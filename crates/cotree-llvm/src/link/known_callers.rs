@@ -1,10 +1,10 @@
-//! Of which functions all callers are known, so that their entries may follow from them.
+//! Finds functions of which all callers are known, so that their entries may follow from their callers' counts.
 //!
-//! All calls of such a function are in sight: it is internal to its module, or the linker says that only bitcode of this link
-//! refers to it; nothing takes its address, and no assembly names it; and it has no name that LLVM would call of its own
-//! accord, as it does `memcpy`. The rest is seen from the calls themselves ([`cotree_core::unit::call_points`]). What the
-//! optimiser does with calls later is of no concern: counts speak of the code as it stands now, and a call that is inlined, or
-//! deleted with a function that has no effect any more, was made as often as its block ran.
+//! All calls of such a function are visible. It is internal to its module, or the linker says that only bitcode of this
+//! link refers to it. Nothing takes its address, and no assembly names it. It has no name that LLVM calls on its own,
+//! as it does `memcpy`. The calls themselves show the rest ([`cotree_core::unit::call_points`]). Later changes to calls
+//! by the optimiser do not matter. Counts describe the code at this point: a call that is inlined, or deleted with a
+//! function that no longer has an effect, was made as often as its block ran.
 
 use super::job::JobModule;
 use super::prepared::Prepared;
@@ -12,10 +12,10 @@ use cotree_core::facts::{Function, Linkage, linker_name};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Per function of the unit, in order: is it certain that nothing but calls by name in these modules can call it?
+/// Per function of the unit, in order: is it certain that only calls by name in these modules can call it?
 ///
-/// Without a linker (`modules` is `None`) that is so of internal functions only. `foreign` are names that the user's linker
-/// options give a meaning of their own.
+/// Without a linker (`modules` is `None`) only internal functions are certain. `foreign` are names that the user's
+/// linker options redefine.
 pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[JobModule]>, foreign: &[String]) -> Vec<bool> {
     let assembly = prepared.iter().flat_map(|p| &p.extracted.named_in_assembly).map(String::as_str);
     let symbols = modules.into_iter().flatten().flat_map(|m| &m.symbols).filter(|s| s.ir_name.is_empty());
@@ -34,7 +34,7 @@ pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[JobModule]>
     prepared.iter().flat_map(|p| &p.extracted.facts.functions).map(known).collect()
 }
 
-/// Functions that our runtime stands in front of, besides those that LLVM knows.
+/// Functions that our runtime replaces, besides those that LLVM knows.
 const HOOKED: [&str; 11] = [
     "daemon",
     "dlclose",
@@ -49,8 +49,8 @@ const HOOKED: [&str; 11] = [
     "vfork",
 ];
 
-/// Names of functions that LLVM may call though the program does not, or in place of what the program calls: those that it
-/// knows of the C library, and everything that belongs to compilers.
+/// Names of functions that LLVM may call although the program does not, or instead of what the program calls: the
+/// functions of the C library that it knows, and all that belong to compilers.
 fn is_library_name(name: &str) -> bool {
     // `operator new` and `operator delete`; other mangled names are the program's.
     let of_compiler = match name.strip_prefix('_') {

@@ -1,4 +1,4 @@
-//! Telling a module what the linker decided about its symbols.
+//! Applies the linker's decisions about symbols to a module.
 //!
 //! Modules are compiled one by one, so a symbol that only bitcode sees is *internal* only if no other module refers to
 //! it, and *hidden* otherwise. Definitions that lost become `available_externally` (they may still be inlined, and their
@@ -78,7 +78,7 @@ fn narrow(global: Global<'_>, referenced_elsewhere: bool) {
     }
 }
 
-/// Takes a definition away that lost. Linkages and comdats are set in an order that never leaves a combination that is not valid.
+/// Removes a definition that lost. Linkages and comdats are set in an order that never leaves an invalid combination.
 fn drop_definition<'m>(module: &'m Module, global: Global<'m>, name: &CStr, names: &mut Aliases<'m>) {
     let same_everywhere =
         matches!(global.linkage(), LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage);
@@ -89,13 +89,13 @@ fn drop_definition<'m>(module: &'m Module, global: Global<'m>, name: &CStr, name
         let left = names.entry(target).or_default();
         left.retain(|&other| other != alias);
         left.extend(aliases);
-        // The interface in C deletes no aliases. Nobody uses what is left of it, and its target may become a declaration.
+        // The C API can't delete aliases. Nothing uses the rest of it, and its target may become a declaration.
         alias.set_visibility(LLVMVisibility::LLVMDefaultVisibility);
         alias.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
         let address_space = alias.ty().address_space().unwrap_or_default();
         alias.set_target(module.private_variable(module.int8().zero(), address_space));
     } else if !aliases.is_empty() {
-        // By its other names it is this very definition still.
+        // Its other names still refer to this definition.
         global.leave_comdat();
         declare_in_place_of(module, global, &aliases, global.into(), name);
         global.set_name(&format!("{}.1", name.to_string_lossy()));
@@ -105,7 +105,7 @@ fn drop_definition<'m>(module: &'m Module, global: Global<'m>, name: &CStr, name
         function.leave_comdat();
         function.set_linkage(LLVMLinkage::LLVMAvailableExternallyLinkage);
         if !same_everywhere {
-            // Another body will run: nobody may look into this one.
+            // Another body will run, so the optimiser must not look into this one.
             function.add_attribute(At::Function, module.attribute("noinline"));
             function.add_attribute(At::Function, module.attribute("optnone"));
             for attribute in ["alwaysinline", "optsize", "minsize"] {
@@ -165,7 +165,7 @@ fn aliases_of(module: &Module) -> Aliases<'_> {
 }
 
 /// Is it in a section whose name is a C identifier? The linker defines `__start_NAME` and `__stop_NAME` for those, and
-/// programs walk what lies between: everything in it is used, though nobody names it.
+/// programs walk everything in between: all of it is used, although nothing names it.
 fn in_a_set(global: Global<'_>) -> bool {
     global.section().is_some_and(|name| {
         let name = name.as_bytes();
@@ -173,7 +173,7 @@ fn in_a_set(global: Global<'_>) -> bool {
     })
 }
 
-/// Names in `llvm.used` and `llvm.compiler.used`: somebody (assembly, the author) counts on them as they are.
+/// Names in `llvm.used` and `llvm.compiler.used`: assembly or the author relies on them.
 fn pinned(module: &Module) -> HashSet<String> {
     let lists = [c"llvm.used", c"llvm.compiler.used"];
     let arrays = lists.iter().filter_map(|list| module.variable(list)?.initial_value());

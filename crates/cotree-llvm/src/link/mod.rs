@@ -1,8 +1,9 @@
-//! One link unit from bitcode to objects, stage by stage.
+//! Compiles one link unit from bitcode to objects, stage by stage.
 //!
-//! Each stage takes the unit as the stage before has left it, and adds what it finds: [`prepared`] parses modules and extracts facts,
-//! [`analysed`] says what holds for all of them together, [`planned`] decides where counters go, [`built`] compiles, [`written`]
-//! writes objects. Bitcode that is instrumented outside of a link ([`standalone`]) goes through the first three.
+//! Each stage takes the result of the stage before and adds its own: [`prepared`] parses modules and extracts facts,
+//! [`analysed`] looks at all of them together, [`planned`] decides where counters go, [`built`] compiles, and
+//! [`written`] writes objects. Bitcode that is instrumented outside of a link ([`standalone`]) goes through the first
+//! three.
 
 mod access;
 mod analysed;

@@ -1,4 +1,4 @@
-//! Third stage: the plan of the unit, and where its counters are.
+//! Third stage: plans the unit and assigns its counters.
 
 use super::analysed::AnalysedUnit;
 use super::job::Setting;
@@ -20,7 +20,7 @@ const MOST_IN_SEGMENT: u64 = 1 << 26;
 /// A unit with its plan.
 pub(super) struct PlannedUnit<'a> {
     pub(super) modules: Vec<Prepared>,
-    /// What all modules share, each of which has a thread of its own from here on.
+    /// The data that all modules share; each of these has a thread of its own from here on.
     pub(super) planned: PlannedProgram<'a>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> AnalysedUnit<'a> {
 }
 
 impl PlannedProgram<'_> {
-    /// What lowering the plan has to know of the unit.
+    /// The facts about the unit that lowering needs.
     pub(super) fn to_lower(&self) -> lower::Unit<'_> {
         lower::Unit {
             access: self.access,

@@ -1,20 +1,20 @@
-//! Which functions signal handlers may run.
+//! Finds the functions that signal handlers may run.
 //!
-//! A handler interrupts anywhere. Where it bumps a counter that the interrupted code holds in a register, its increments
-//! would be overwritten; so functions that both may run get increments of one instruction each. The answer errs on the
-//! side of "may": where the unit refers to a function that installs handlers, any function whose address is taken may be
-//! one (C programs cast all kinds of functions to handlers), and a call through a pointer may reach any of them. In a
-//! shared library everything may, since the handlers of whole programs are not seen.
+//! A handler may interrupt anywhere. If it bumps a counter that the interrupted code holds in a register, its
+//! increments would be overwritten. So functions that both may run get increments of one instruction each. The answer
+//! errs on the side of "may". If the unit refers to a function that installs handlers, any function whose address is
+//! taken may be a handler (C programs cast all kinds of functions to handlers), and a call through a pointer may reach
+//! any of them. In a shared library handlers may run every function, since we do not see those of the program.
 
 use super::callers;
 use super::prepared::Prepared;
 use crate::extract::installs_handlers;
 
-/// What may run while something else is interrupted.
+/// The functions that may run while other code is interrupted.
 pub(crate) struct Handlers {
     /// One flag per function of the unit, in order.
     pub may_run: Vec<bool>,
-    /// Whether that takes account of handlers that nobody in sight installs.
+    /// Whether this includes handlers that no visible code installs.
     pub foreseen: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Work on bitcode files outside of a link.
+//! Plans and instruments bitcode files outside of a link.
 
 use super::job::Setting;
 use super::planned::{PlannedProgram, PlannedUnit};
@@ -71,8 +71,7 @@ pub struct PlannedFiles {
     pub previous: Vec<Option<FunctionProfile>>,
 }
 
-/// Plans some bitcode files as one executable, as far as that can be done without a linker, which would know more of who calls
-/// whom.
+/// Plans some bitcode files as one executable. A linker would know more about who calls whom.
 ///
 /// # Errors
 /// See [`Error`].
@@ -96,7 +95,7 @@ fn parse_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<Vec<Module>, Error>
     paths.par_iter().map(parse).collect()
 }
 
-/// What a unit of such files is called.
+/// The name of a unit of such files.
 fn unit_name<P: AsRef<Path>>(paths: &[P]) -> String {
     paths.first().map(|path| path.as_ref().display().to_string()).unwrap_or_default()
 }
@@ -110,7 +109,7 @@ pub struct Instrumented {
 }
 
 /// Puts probes into one bitcode file that is compiled and linked by other means. Its call sites are unknown in machine
-/// code, so functions that are left early can't be vouched for; their doubts say so.
+/// code, so functions that are left early can't be vouched for. They get doubts that say so.
 ///
 /// # Errors
 /// See [`Error`].

@@ -1,4 +1,4 @@
-//! Last stage: the objects are written, and with them one that holds the unit's counters, descriptor and map, and the runtime.
+//! Last stage: writes the objects, among them one with the unit's counters, descriptor and map, and the runtime.
 
 use super::built::BuiltUnit;
 use super::job::LinkOutput;

@@ -1,9 +1,9 @@
-//! Affine variables instead of counters: what a loop's variable has counted is added where the loop is left
+//! Lowers closings: where a loop is left, the count of its affine variable is added to a counter
 //! ([`cotree_core::place::affine`]).
 //!
-//! `counter += (value here − value at entry) / step + plus`. Where the loop is entered nothing is done, but that an
-//! initial value which may be undefined is frozen: an undefined value may be another one at each use. Of a value that is shifted
-//! the position of its highest bit is taken, here and there.
+//! `counter += (value here − value at entry) / step + plus`. Nothing is done where the loop is entered, unless the
+//! initial value may be undefined: then it is frozen, because an undefined value may differ at each use. For a value
+//! that is shifted, the formula uses the position of its highest bit instead.
 
 use super::code::Code;
 use crate::error::Error;
@@ -74,19 +74,19 @@ fn value_at_entry<'m>(code: &Code<'_, 'm>, variable: &Variable<'m>) -> Value<'m>
     entry.into()
 }
 
-/// The number that counts, of one of the variable's values.
+/// Reads the number that counts from one of the variable's values.
 fn number<'m>(code: &Code<'_, 'm>, variable: &Variable<'m>, value: Value<'m>) -> Value<'m> {
     let Reading::HighestBit { never_zero, .. } = variable.reading else { return value };
     let (builder, ty, flag) = (&code.counters.builder, value.ty(), code.module.int1());
     let kind = ty.function(&[ty, flag]);
     let zeros = code.module.function_or_declare(&format!("llvm.ctlz.i{}", variable.bits), kind, |_| {});
-    // A number without any bit is never shifted, and has to be as far as itself.
+    // A zero is never shifted, so any position will do if both values give the same.
     let value = if never_zero { value } else { builder.or(value, ty.constant(1)) };
     let zeros = builder.call(kind, zeros, &[value, flag.constant(1)]);
     builder.xor(zeros, ty.constant(u64::from(variable.bits) - 1))
 }
 
-/// Adds what the variable has counted, if `way` has been taken whenever its branch was reached, where one is given. The builder
+/// Adds the variable's count; with `way`, only if its branch went that way whenever it was reached. The builder
 /// stands where the loop has just been left.
 pub(super) fn close(code: &Code<'_, '_>, counter: u64, closing: Closing, way: Option<Edge>) -> Result<(), Error> {
     let unsupported = || code.unsupported(&format!("{closing:?}"));
@@ -110,7 +110,7 @@ pub(super) fn close(code: &Code<'_, '_>, counter: u64, closing: Closing, way: Op
         }
         Reading::HighestBit { .. } => number(code, variable, present),
     };
-    // What the loop before this one has left is a variable of that to strength reduction, too.
+    // Strength reduction treats a value that comes from an earlier loop as a variable of that loop, too.
     let entry = if variable.goes_on { out_of_sight(code, entry, bits) } else { entry };
     let (builder, int64) = (&code.counters.builder, code.counters.int64);
     let mut amount = counted(code, closing, bits, [integer(code, present), integer(code, entry)]);
@@ -161,10 +161,10 @@ fn counted<'m>(code: &Code<'_, 'm>, closing: Closing, bits: u32, [present, entry
     amount
 }
 
-/// The same value, of which the optimiser does not know that it is. Loop strength reduction would otherwise make a
-/// variable of its own for the difference to the value at entry, one that has to be updated in every circuit. It costs
-/// no instruction (assembly without any, from a register to the same one), and the value of a loop whose trip count is known is
-/// still replaced by what it must be.
+/// The same value, hidden from the optimiser. Otherwise loop strength reduction would introduce a
+/// variable for the difference to the value at entry, which would be updated in every circuit. Hiding costs
+/// no instruction (it is empty assembly, from a register to the same one), and if the trip count is known, the value is
+/// still replaced by its final one.
 fn out_of_sight<'m>(code: &Code<'_, 'm>, value: Value<'m>, bits: u32) -> Value<'m> {
     if !matches!(bits, 8 | 16 | 32 | 64) {
         return value;

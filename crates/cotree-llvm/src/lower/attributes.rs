@@ -1,4 +1,4 @@
-//! Promises that instrumented functions no longer keep.
+//! Removes attributes whose promises instrumented functions no longer keep.
 //!
 //! A function that counts writes memory. The front end may have promised that it does not (`memory(none)`,
 //! `speculatable`), and calls to it would be removed, merged or moved: counts would be lost silently.
@@ -9,7 +9,7 @@ use llvm_sys::LLVMOpcode;
 use std::collections::HashSet;
 
 const PROMISES: [&str; 4] = ["memory", "speculatable", "allockind", "nosync"];
-/// What speaks of `allockind` and is not valid without it.
+/// Attributes that refer to `allockind` and are invalid without it.
 const ALLOCATION: [&str; 2] = ["alloc-family", "alloc-variant-zeroed"];
 
 /// Takes the promises back: on every function of the link unit (`defined` holds the names of those that other modules

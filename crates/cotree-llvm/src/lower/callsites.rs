@@ -1,4 +1,4 @@
-//! Numbers on call sites, so that a machine return address leads back to its call, through inlining.
+//! Numbers call sites, so that a machine return address leads back to its call, through inlining.
 //!
 //! The number sits in the discriminator of the call's debug location, in the encoding of LLVM's pseudo probes. The code
 //! generator writes it with the call's address and inlining chain into `.pseudo_probe`; nothing is executed for it. Where
@@ -56,7 +56,7 @@ impl<'m> Numbering<'m> {
     }
 
     fn function(&self, facts: &facts::Function, ir: &FunctionIr<'m>) -> Vec<Call<'m>> {
-        // Dying stacks are walked by unwind tables, whatever the compiler was told about them.
+        // Walks of dying stacks need unwind tables, whatever the user's options say about them.
         ir.function.add_attribute(At::Function, self.module.attribute_of("uwtable", ASYNCHRONOUS));
         let (scope, is_new) = self.scope(facts, ir.function);
         self.give_locations(ir.function, scope, is_new);

@@ -1,4 +1,4 @@
-//! One function that gets its probes: what all methods' lowerings share.
+//! The state of one function that gets its probes, shared by the lowerings of all methods.
 
 use super::counters::Counters;
 use super::{Unit, affine};
@@ -18,13 +18,13 @@ pub(super) struct Code<'a, 'm> {
     pub(super) facts: &'a Function,
     pub(super) ir: &'a FunctionIr<'m>,
     pub(super) unit: &'a Unit<'a>,
-    /// Where its code began: what is built before it comes behind the load of the slab pointer.
+    /// The first instruction of its own code: code that is built before it comes after the load of the slab pointer.
     entry: Instruction<'m>,
     /// How its counters are reached; its builder is the one that all probes are built with.
     pub(super) counters: Counters<'m>,
     /// The calls of its call sites.
     pub(super) calls: &'a [Call<'m>],
-    /// The counter of entries that tells whose thread it is, and how that one is reached.
+    /// The counter of entries that shows which thread runs, and how it is reached.
     pub(super) announcing: OnceCell<(u64, Counters<'m>)>,
     /// What affine variables were when their loops were entered.
     pub(super) initial: OnceCell<affine::Initial<'m>>,
@@ -64,7 +64,7 @@ impl<'a, 'm> Code<'a, 'm> {
         announcing.map_or(&self.counters, |(_, by_word)| by_word).increment(counter);
     }
 
-    /// What has become of a value. A phi is built anew once at most, so this is the end of it.
+    /// The current form of a value. A phi is rebuilt at most once, so one lookup is enough.
     pub(super) fn present(&self, value: Value<'m>) -> Value<'m> {
         self.rebuilt.borrow().get(&value).map_or(value, |&phi| phi.into())
     }

@@ -1,4 +1,4 @@
-//! Increments: the counters' symbols, and the instructions that bump them.
+//! Emits increments: the counters' symbols, and the instructions that bump them.
 
 use super::{Access, Unit};
 use crate::extract::GS;
@@ -65,15 +65,16 @@ impl<'m> Counters<'m> {
         [self.slab, self.in_assembly.0]
     }
 
-    /// Emits increments in a block of another function of the module, which is given [`Self::pointers`].
+    /// Emits increments in a block of another function of the module, which gets [`Self::pointers`] as arguments.
     pub(super) fn in_block(&self, block: Block<'m>, [slab, in_assembly]: [Value<'m>; 2]) -> Self {
         let builder = Rc::new(Builder::at_end(self.module, block));
         let in_assembly = (in_assembly, self.in_assembly.1);
         Self { builder, slab, constant: false, in_assembly, ..*self }
     }
 
-    /// Emits increments of the slab that the TLS word leads to, which is loaded at `entry`, where the others go by segment: in a
-    /// thread that was not given a slab such a counter is one of slab 0, where it tells of the thread, as [`announce`] does.
+    /// Emits increments of the slab that the TLS word leads to, which is loaded at `entry`; the function's other
+    /// increments go by the segment register. In a thread without a slab, such a counter is one of slab 0 and so
+    /// reveals the thread, as [`announce`] does.
     pub(super) fn of_thread_word(&self, entry: Instruction<'m>, resolving: bool) -> Self {
         self.builder.move_before(entry);
         let slab = load_slab(&self.builder, LLVMThreadLocalMode::LLVMLocalExecTLSModel, resolving);
@@ -85,8 +86,8 @@ impl<'m> Counters<'m> {
         self.add(self.int64.constant(counter), self.int64.constant(1));
     }
 
-    /// `counter += amount` as one instruction, whatever the optimiser would make of it: it would gather amounts in registers, and
-    /// counters that are neighbours in vectors.
+    /// `counter += amount` as one instruction that the optimiser can't change: it would collect amounts in registers,
+    /// and neighbouring counters in vectors.
     pub(super) fn add_whole(&self, counter: u64, amount: Value<'m>) {
         self.add_at_once(self.address(self.in_assembly.0, self.int64.constant(counter)), amount);
     }
@@ -145,8 +146,8 @@ impl<'m> Counters<'m> {
         }
         let old = self.builder.load(self.int64, at);
         let store = self.builder.store(self.builder.add(old, amount), at);
-        // The optimiser leaves alone what others may read at any time. Otherwise it would keep counters in registers while loops
-        // run, and whoever reads the counters of a process that was killed there would miss those counts.
+        // The optimiser does not combine atomic accesses. Otherwise it would keep counters in registers while
+        // loops run, and these counts would be missing if the process is killed there.
         old.make_atomic();
         store.make_atomic();
     }
@@ -201,9 +202,9 @@ fn is_left_unoptimised(function: Function<'_>) -> bool {
     function.has_attribute(At::Function, "optnone")
 }
 
-/// At the beginning of a function that unknown code may call: writes to the spare counter of the slab that the TLS
-/// word leads to. In a thread that was not given a slab that is slab 0, where it tells of the thread: the segment base,
-/// inherited from the thread's creator, would let it count in the creator's slab unnoticed.
+/// Writes to the spare counter of the slab that the TLS word leads to, at the beginning of a function that unknown code
+/// may call. In a thread without a slab this is slab 0, so the write reveals the thread. Otherwise the thread would
+/// count unnoticed in the slab of its creator, from which it inherits the segment base.
 pub(super) fn announce<'m>(module: &'m Module, entry: Instruction<'m>, spare: u64, resolving: bool) {
     let builder = Builder::before(module, entry);
     let slab = load_slab(&builder, LLVMThreadLocalMode::LLVMLocalExecTLSModel, resolving);
@@ -219,8 +220,8 @@ fn load_slab<'m>(builder: &Builder<'m>, mode: LLVMThreadLocalMode, resolving: bo
     let word = hidden(module, SLAB, pointer);
     if !word.is_thread_local() {
         word.set_thread_local(mode);
-        // References tell the object that the symbol is thread-local, but may all be in functions that are dropped in
-        // the end; what is left of it then would not link with the others.
+        // References mark the symbol as thread-local, but all may be in functions that are dropped in the end; the rest
+        // of the object would then not link with the others.
         module.append_assembly(&format!(".type {SLAB}, @tls_object"));
     }
     let slab = builder.load(pointer, word);

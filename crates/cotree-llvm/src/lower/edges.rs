@@ -1,5 +1,5 @@
-//! Probes on edges: the edge gets a block of its own, except into landing pads, which tell their predecessors apart
-//! with a phi.
+//! Lowers probes on edges: the edge gets a block of its own. Landing pads are the exception: a phi says there which
+//! edge was taken.
 
 use super::code::Code;
 use super::phis::{self, Move};
@@ -76,9 +76,9 @@ fn split(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]) -> Resu
     Ok(())
 }
 
-/// What unwind edges ask for is done behind the landing pad: `counters[phi of counter numbers] += 1`, and the like for
-/// the registers of methods. Exceptions are rare, and the control flow stays as it was. Edges without a probe count into the
-/// spare counter.
+/// Probes of unwind edges are executed after the landing pad: `counters[phi of counter numbers] += 1`, and similarly
+/// for the registers of methods. Exceptions are rare, and the control flow is unchanged. Edges without a probe count
+/// into the spare counter.
 fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]) -> Result<(), Error> {
     let code = lowering.code;
     let pad = code.block(target);

@@ -1,12 +1,12 @@
-//! What is known about overflow: from the tests by which the loop is left.
+//! Proves facts about overflow of loop variables from the tests by which the loop is left.
 //!
 //! - **A bound on circuits.** A variable moves by the same odd step from circuit to circuit, and a test that every
 //!   circuit passes leaves the loop when it equals some value that does not change meanwhile. An odd step visits every
 //!   value of the variable's width before any of them again: so the loop goes around less than 2^width times. (The step
 //!   need not be odd if poison would tell.)
-//! - **How often exactly.** From constants: see [`cotree_core::place::affine::fixed`].
-//! - **Poison that is noticed.** Where an increment that wraps is poison, and the branch that decides on leaving the loop
-//!   depends on the value, wrapping is undefined behaviour of the program.
+//! - **Exact trip counts.** From constants: see [`cotree_core::place::affine::fixed`].
+//! - **Poison that is noticed.** If an increment that wraps is poison, and the branch that decides on leaving the loop
+//!   depends on the value, then wrapping is undefined behaviour of the program.
 
 use super::poison::certain;
 use super::{SeenLoop, Traced};
@@ -17,11 +17,11 @@ use cotree_core::place::affine::{LARGE, mask};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use std::collections::HashMap;
 
-/// Loops that go around more often are not followed to their end: what it costs to count one of them when it is left is nothing
-/// beside the loop itself.
+/// Loops that go around more often are not followed to their end: to count one of them when it is left costs nothing
+/// in comparison with the loop itself.
 const MOST_ROUNDS: u64 = 4096;
 
-/// Increments in a row that are followed to the variable of a loop around.
+/// The most increments in a row that are followed to the variable of an outer loop.
 const LONGEST_SUM: usize = 4;
 
 /// A comparison that decides whether the loop goes on.
@@ -36,7 +36,7 @@ pub(super) struct Test<'m> {
 }
 
 impl<'m> Test<'m> {
-    /// If the loop goes on as long as the value is not less than some number, without its sign: that number.
+    /// If the loop goes on as long as the value, unsigned, is not less than some number: that number.
     pub(super) fn bound_below(&self, value: impl Into<ir::Value<'m>>) -> Option<u64> {
         use LLVMIntPredicate as P;
         let [compared, bound] = self.operands;
@@ -90,7 +90,7 @@ fn ends_when_equal(stays: LLVMIntPredicate) -> bool {
 }
 
 impl<'m> SeenLoop<'_, 'm> {
-    /// How often the loop goes around at most, by what a variable tells.
+    /// The most circuits of the loop that a variable's bounds allow.
     pub(super) fn circuits(&self, variable: &Traced<'m>, tests: &[Test<'m>]) -> Option<u64> {
         let steps: HashMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
         let step = self.region.step_per_circuit(|e| steps.get(&e).copied().unwrap_or(0))?;
@@ -110,7 +110,7 @@ impl<'m> SeenLoop<'_, 'm> {
         tests.iter().any(bounds).then(|| mask(variable.bits))
     }
 
-    /// How often the loop goes around at most, if a wide variable counts in it from 0 to a value that was narrower once.
+    /// The most circuits of the loop if a wide variable counts from 0 to a value that was extended from a narrower one.
     fn counts_up_to(&self, variable: &Traced<'m>, test: &Test<'m>) -> Option<u64> {
         use LLVMIntPredicate as P;
         let [value, bound] = test.operands;
@@ -152,8 +152,8 @@ impl<'m> SeenLoop<'_, 'm> {
         compared_with_zero(block, header, value).is_some_and(is_positive) || self.is_positive_before(block, value)
     }
 
-    /// How often the loop goes around before its only exit is taken, if the variable comes in as a constant, moves by the same
-    /// step each time, and is compared with a constant. Found by going around.
+    /// How often the loop goes around before its only exit is taken, if the variable starts at a constant, moves by the
+    /// same step each time, and is compared with a constant. We simulate the loop.
     pub(super) fn rounds(&self, variable: &Traced<'m>, tests: &[Test<'m>]) -> Option<u64> {
         let (&[(_, exit)], [test]) = (&self.region.exits[..], tests) else { return None };
         let block = self.region.blocks[exit];
@@ -187,8 +187,8 @@ impl<'m> SeenLoop<'_, 'm> {
         None
     }
 
-    /// How often the loop may be expected to go around: from constants, or from a bound that is the remainder of something,
-    /// as in the loops that unrolled ones leave behind. An estimate.
+    /// An estimate of how often the loop goes around: from constants, or from a bound that is a remainder, as in the
+    /// remainder loops of unrolled ones.
     pub(super) fn trips(&self, variable: &Traced<'m>, tests: &[Test<'m>]) -> Option<u64> {
         let step: i64 = variable.steps.iter().map(|s| s.1).find(|&by| by != 0)?;
         let trips = |test: &Test<'m>| {
@@ -211,8 +211,8 @@ impl<'m> SeenLoop<'_, 'm> {
         tests.iter().filter_map(trips).min()
     }
 
-    /// What the value is: a constant, or halfway between two, if it is a variable of a loop around this one, give or take a
-    /// constant. An estimate.
+    /// An estimate of the value: a constant or, if it is a variable of an outer loop plus a constant, halfway between
+    /// its first and its last value.
     fn likely(&self, mut value: ir::Value<'m>) -> Option<i64> {
         let mut plus = 0i64;
         for _ in 0..LONGEST_SUM {
@@ -270,7 +270,7 @@ impl<'m> SeenLoop<'_, 'm> {
         from: Block,
         tests: &[Test<'m>],
     ) -> Option<(ir::Value<'m>, i64)> {
-        // Elsewhere the few instructions that this saves are nothing beside what it may do to registers.
+        // Elsewhere the effect on registers may cost more than the few instructions that this saves.
         if self.handles.blocks.len() > LARGE {
             return None;
         }
@@ -304,8 +304,8 @@ impl<'m> SeenLoop<'_, 'm> {
         exits.all(|exit| self.noticed_before(variable.current[&exit], exit, dominators))
     }
 
-    /// Do the loop's own tests notice that? (That an access to memory would is as good a proof, but says nothing of how often the loop
-    /// goes around: searches are short, and to count them by a narrow variable costs more than it saves.)
+    /// Do the loop's own tests notice that? (An access to memory would prove as much, but says nothing about how often
+    /// the loop goes around: searches are short, and to count them by a narrow variable costs more than it saves.)
     pub(super) fn tested(&self, variable: &Traced<'m>, tests: &[Test<'m>], dominators: &Dominators) -> bool {
         let mut exits = self.region.exits.iter().map(|&(_, from)| self.region.blocks[from]);
         exits.all(|exit| {

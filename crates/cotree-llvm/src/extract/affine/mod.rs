@@ -1,4 +1,5 @@
-//! Affine variables: header phis that only move by constants while their loop runs ([`cotree_core::place::affine`]).
+//! Finds affine variables: header phis that only move by constants while their loop runs
+//! ([`cotree_core::place::affine`]).
 //!
 //! From each latch backwards, every block of the loop is asked which value of the variable is current there. A value is
 //! taken back through increments to a phi of the loop; the constant between the two is how far the variable moves on the
@@ -25,7 +26,7 @@ use cotree_core::place::affine::region::LoopRegion;
 use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Increments in a row that are followed.
+/// The most increments in a row that are followed.
 const LONGEST_CHAIN: usize = 32;
 /// Blocks and edges that may be looked at for all phis of a function, per block and edge of the function.
 const EFFORT: usize = 100;
@@ -40,15 +41,15 @@ pub struct Value<'m> {
     pub(crate) latches: Vec<ir::Block<'m>>,
     /// For each block from which the loop is left, the value that is read there.
     pub(crate) read: HashMap<Block, ir::Value<'m>>,
-    /// Blocks from which the loop is left with what is none of its values.
+    /// Blocks from which the loop is left with none of the variable's values.
     pub(crate) settled: HashSet<Block>,
-    /// Initial values may be undefined: they need to be frozen, lest they differ from use to use.
+    /// Initial values may be undefined, so they must be frozen: otherwise they could differ from use to use.
     pub(crate) freeze: bool,
-    /// Increments whose no-wrap flags must go, since a poisoned value would be noticed by our use of it alone.
+    /// Increments whose no-wrap flags must be removed, since only our own use would notice a poisoned value.
     pub(crate) flagged: Vec<ir::Instruction<'m>>,
-    /// What of it is the number.
+    /// How the number is read from it.
     pub(crate) reading: Reading,
-    /// It is a number that begins with what another loop has left.
+    /// It begins with the result of another loop.
     pub(crate) goes_on: bool,
     /// The conditions of the loop's branches that stay as they are while it runs.
     pub(crate) conditions: BTreeMap<Block, ir::Value<'m>>,
@@ -107,7 +108,7 @@ fn in_function<'m>(
     let mut effort = EFFORT * (cfg.block_count() + cfg.edge_count());
     let mut found = Vec::new();
     for l in loops.loops() {
-        // What can't be used need not be found.
+        // Don't look for variables that can't be used.
         if abandoned[l.index()] || loops.is_irreducible(l) || loops.exit_count(l) == 0 {
             continue;
         }
@@ -147,7 +148,7 @@ fn inside(region: &LoopRegion) -> BTreeSet<Block> {
     region.blocks.iter().copied().collect()
 }
 
-/// A loop with the means to look at its values.
+/// A loop with what is needed to inspect its values.
 struct SeenLoop<'a, 'm> {
     module: &'m Module,
     handles: &'a FunctionIr<'m>,
@@ -196,8 +197,9 @@ impl<'m> SeenLoop<'_, 'm> {
         self.inside.contains(&block).then_some(block)
     }
 
-    /// Its own branches of two ways that stay in it, whose conditions are known before it is entered. They have been reached
-    /// wherever it is left: what a branch never looked at may be undefined, and must not be looked at by us.
+    /// Its own two-way branches that stay within it, and whose conditions are known before it is entered. They have
+    /// been reached wherever the loop is left: a condition that no branch has used may be undefined, and we must not
+    /// use it.
     fn steady(&self, dominators: &Dominators) -> BTreeMap<Block, ir::Value<'m>> {
         let stays = |block: &&Block| {
             let &[one, other] = self.cfg.succs(**block) else { return false };
@@ -414,7 +416,7 @@ impl<'m> SeenLoop<'_, 'm> {
         made_in.is_some_and(|l| !self.loops.contains(l, self.region.blocks[0]))
     }
 
-    /// Does the program itself use the value behind the loop?
+    /// Does the program itself use the value after the loop?
     fn used_outside(&self, value: impl Into<ir::Value<'m>>) -> bool {
         value.into().users().into_iter().any(|user| self.home(user).is_none())
     }

@@ -1,11 +1,11 @@
-//! Values that may be poison or undefined, which a read of ours would be the first to notice.
+//! Decides whether a value may be poison or undefined in a way that only our own read of it would notice.
 //!
 //! - **Noticed by the program.** Where an address or the condition of a branch is computed from a value, poison in it is
 //!   undefined behaviour. Behind such a place the value can be read without more ado.
-//! - **Too far away.** A variable of 64 bits that starts at a small number and moves by small steps meets no end of its range:
-//!   no loop runs so long ([`cotree_core::place::affine::LONGEST_RUN`]).
-//! - **Undefined** is only what comes from something undefined, whereas flags of instructions make poison. Undefined values may be other
-//!   ones at each use, and no branch rules that out.
+//! - **Too far away.** A variable of 64 bits that starts at a small number and moves by small steps never reaches the
+//!   end of its range: no loop runs that long ([`cotree_core::place::affine::LONGEST_RUN`]).
+//! - **Undefined** values only come from undefined values, whereas flags of instructions make poison. An undefined
+//!   value may differ at each use, and no branch rules that out.
 
 use super::{SeenLoop, Traced};
 use crate::ir::{self, At};

@@ -1,11 +1,10 @@
-//! Numbers that are shifted to the right, each time that their loop goes around.
+//! Finds variables that are shifted to the right each time that their loop goes around.
 //!
-//! `while (v) { …; v >>= 3; }` moves the highest bit of `v` down by three, and it does so until `v` is 0: then the position of
-//! the highest bit tells nothing any more. So the loop must not go around with a 0. Where it does not go around at all, any number
-//! may have come in.
+//! `while (v) { …; v >>= 3; }` moves the highest bit of `v` down by three until `v` is 0. Then there is no highest bit.
+//! So the loop must not go around with a 0. If it does not go around at all, any number may have come in.
 //!
-//! Where the loop is left since nothing would remain, the value needs not be looked at: the highest bit has gone down as far as
-//! it could, to its first position modulo three.
+//! If the loop is left because the value would become 0, the value need not be read: the highest bit has gone down as
+//! far as it could, to its first position modulo three.
 
 use super::bounds::Test;
 use super::{LONGEST_CHAIN, Reading, SeenLoop, Value};

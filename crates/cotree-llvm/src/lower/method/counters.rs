@@ -1,5 +1,5 @@
-//! Counters in registers ([`cotree_core::place::promotion`]): variables on the stack until the optimiser promotes them, which it
-//! always can, since nothing takes their address.
+//! Lowers counters in registers ([`cotree_core::place::promotion`]). They are variables on the stack until the
+//! optimiser promotes them, which it always can, since nothing takes their address.
 
 use super::MethodLowering;
 use crate::ir::{Instruction, Value};

@@ -1,8 +1,9 @@
-//! Counting paths in hash tables.
+//! Emits the code that counts paths in hash tables.
 //!
-//! Some words of the slab hold buckets that were counted lately, by a hash of the path's key; if the bucket there is not
-//! the path's, the runtime finds that. The key is the path's number plus 1, so that it is in no bucket of zeros: such a one is
-//! at the end of each slab, and a word of the cache says how far behind that the bucket is. So no word has to be compared with 0.
+//! Some words of the slab cache the places of recently used buckets, by a hash of the path's key. If the cached bucket
+//! is not the path's, the runtime finds the right one. The key is the path's number plus 1, so no bucket of zeros has
+//! it. Such a bucket is at the end of each slab, and a word of the cache is a bucket's distance from it. So an empty
+//! word of the cache leads to the bucket of zeros, and no word has to be compared with 0.
 
 use crate::ir::{At, Builder, Function, Type, Value};
 use crate::lower::counters::Counters;

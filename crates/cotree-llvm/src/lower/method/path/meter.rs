@@ -1,5 +1,5 @@
-//! What is added up along paths (Ball & Larus 1996, §1): each activation notes the thread's total where a path begins, and
-//! where one ends tells how far it has risen since.
+//! Emits the code that adds up a metric along paths (Ball & Larus 1996, §1). Each activation notes the thread's total
+//! where a path begins; where the path ends, the total's rise since then is added to the path's sum.
 
 use crate::ir::{Instruction, Value};
 use crate::lower::code::Code;
