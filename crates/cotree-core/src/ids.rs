@@ -45,6 +45,14 @@ id!(
     FunctionId,
     "f"
 );
+
+impl FunctionId {
+    /// The functions of a unit, from the first on: to number a list that holds one item for each.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..).map(Self)
+    }
+}
+
 id!(
     /// A basic block (vertex) of one function's control-flow graph. `Block(0)` is the entry.
     Block,

@@ -5,7 +5,7 @@
 //! [`CodeFunction`] in [`CodeMap::functions`], and the index of its module.
 
 use cotree_core::facts::ProgramMap;
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::unit::UnitPlan;
 use serde::{Deserialize, Serialize};
 
@@ -61,11 +61,10 @@ pub struct CodeFunction {
 pub struct ReturnPoint {
     /// Return address, relative to the function's start.
     pub offset: u32,
-    /// Innermost first: the call itself, then the call site at which its function was inlined, and so on. Functions are
-    /// indices in the order of [`ProgramMap::functions`]. Empty for the call that a `resume` was compiled to: its marker
-    /// has accounted for what is under way.
-    pub chain: Vec<(u32, Site)>,
+    /// Innermost first: the call itself, then the call site at which its function was inlined, and so on. Empty for the
+    /// call that a `resume` was compiled to: its marker has accounted for what is under way.
+    pub chain: Vec<(FunctionId, Site)>,
     /// The links of the chain whose path registers the runtime can find while the call is under way, in the order of
     /// its values, outermost first. Empty unless the unit counts paths.
-    pub registers: Vec<(u32, Site)>,
+    pub registers: Vec<(FunctionId, Site)>,
 }

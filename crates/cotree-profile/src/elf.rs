@@ -7,7 +7,7 @@ use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
 use crate::wire::{Tag, WireError};
 use cotree_core::facts::{Callee, Function};
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_rt::layout;
 use object::read::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -98,11 +98,10 @@ pub enum BinaryError {
 /// What an address of the table of early exits means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolved {
-    /// The activations that were abandoned (or revived), as functions (in the order of
-    /// [`cotree_core::facts::ProgramMap::functions`]) with the call site they were in; innermost first.
-    Sites(Vec<(u32, Site)>),
+    /// The activations that were abandoned (or revived), as functions with the call site they were in; innermost first.
+    Sites(Vec<(FunctionId, Site)>),
     /// An activation was abandoned in one of these functions, but not at a call that we know.
-    UnknownInFunction(Vec<u32>),
+    UnknownInFunction(Vec<FunctionId>),
     /// The address is in no function of this link unit that cotree compiled.
     Outside,
 }
@@ -127,7 +126,7 @@ struct Placed {
     /// Another function with other calls lies at the same address (identical code folding).
     ambiguous: bool,
     /// The function of the map whose body this is, by its ELF symbol or its call sites.
-    owner: Option<u32>,
+    owner: Option<FunctionId>,
 }
 
 impl BinaryFile {
@@ -294,30 +293,33 @@ impl BinaryFile {
         self.placed_at(address).is_some()
     }
 
-    /// A function by its place in the order of [`cotree_core::facts::ProgramMap::functions`].
+    /// A function of the unit.
     ///
     /// # Panics
     /// If there is no such function.
     #[must_use]
-    pub fn function(&self, function: u32) -> &Function {
-        let (module, index) = self.index[function as usize];
+    pub fn function(&self, function: FunctionId) -> &Function {
+        let (module, index) = self.index[function.index()];
         &self.map.program.modules[module as usize].functions[index as usize]
     }
 
     /// The functions whose bodies a machine function holds: its own, those from which its call sites come,
     /// and those that a call in them names although the code has no such call.
-    fn bodies(&self, placed: &Placed) -> Vec<u32> {
+    fn bodies(&self, placed: &Placed) -> Vec<FunctionId> {
         let code = &self.map.code.functions[placed.code as usize];
-        let mut bodies: BTreeSet<u32> = code.returns.iter().flat_map(|r| r.chain.iter().map(|&(f, _)| f)).collect();
+        let mut bodies: BTreeSet<FunctionId> =
+            code.returns.iter().flat_map(|r| r.chain.iter().map(|&(f, _)| f)).collect();
         bodies.extend(placed.owner);
-        let of_module = || (0..).zip(&self.index).filter(|(_, (module, _))| *module == placed.module).map(|(f, _)| f);
+        let of_module =
+            || FunctionId::all().zip(&self.index).filter(|(_, (module, _))| *module == placed.module).map(|(f, _)| f);
         if bodies.is_empty() || placed.ambiguous {
             // Nothing ties the code to a function: it may be any function of its module.
             bodies.extend(of_module());
         }
-        let called: HashSet<(u32, Site)> = code.returns.iter().filter_map(|r| r.chain.first().copied()).collect();
-        let by_symbol: HashMap<&str, u32> = of_module().map(|f| (self.function(f).symbol.as_str(), f)).collect();
-        let mut work: Vec<u32> = bodies.iter().copied().collect();
+        let called: HashSet<(FunctionId, Site)> =
+            code.returns.iter().filter_map(|r| r.chain.first().copied()).collect();
+        let by_symbol: HashMap<&str, FunctionId> = of_module().map(|f| (self.function(f).symbol.as_str(), f)).collect();
+        let mut work: Vec<FunctionId> = bodies.iter().copied().collect();
         while let Some(body) = work.pop() {
             for (index, site) in self.function(body).sites().enumerate() {
                 let Callee::Symbol(symbol) = &site.callee else { continue };
@@ -372,7 +374,8 @@ fn place(
         same_place
     });
     if placed.iter().any(|p| p.owner.is_none()) {
-        let by_symbol: HashMap<&str, u32> = map.program.functions().map(|(_, f)| f.symbol.as_str()).zip(0..).collect();
+        let by_symbol: HashMap<&str, FunctionId> =
+            map.program.functions().map(|(_, f)| f.symbol.as_str()).zip(FunctionId::all()).collect();
         for (address, name) in symbols {
             if let Ok(at) = placed.binary_search_by_key(&address, |p| p.start)
                 && placed[at].owner.is_none()

@@ -2,14 +2,15 @@
 
 use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
+use cotree_core::ids::FunctionId;
 use cotree_core::profile::EarlyExits;
 use cotree_rt::layout;
 use std::collections::HashMap;
 
 /// Early exits of every function, with the functions in which an activation was left at an unknown place.
 pub(crate) struct UnitExits {
-    pub(crate) by_function: HashMap<u32, EarlyExits>,
-    pub(crate) unknown: HashMap<u32, u64>,
+    pub(crate) by_function: HashMap<FunctionId, EarlyExits>,
+    pub(crate) unknown: HashMap<FunctionId, u64>,
     pub(crate) unknown_total: u64,
     /// Activations left or revived in code that the map does not know: foreign code, or ours without mapped call sites.
     pub(crate) outside: u64,

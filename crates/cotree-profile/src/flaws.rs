@@ -35,17 +35,19 @@ pub(crate) fn add_flaws(
         modules.flat_map(|(m, module)| std::iter::repeat_n(m, module.functions.len())).collect();
     let began = Began::new(map, counts, layout);
     // Interrupted code may be inlined from any function of its module.
-    let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f as usize]).collect();
+    let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f.index()]).collect();
     let ran = |profile: &Option<FunctionProfile>| profile.iter().any(|profile| profile.blocks.iter().any(|&c| c > 0));
     let ran: Vec<bool> = profile.functions.iter().map(ran).collect();
     let functions = map.program.functions().map(|(_, f)| f);
     let method = map.plan.method.method().entry();
-    for (((function, plan), &base), index) in functions.zip(map.plan.method.functions()).zip(&layout.main).zip(0u32..) {
+    for (((function, plan), &base), index) in
+        functions.zip(map.plan.method.functions()).zip(&layout.main).zip(FunctionId::all())
+    {
         let Some(flaws) = method::flaws_mut(&mut profile.method, &mut profile.functions, index) else { continue };
         let base = usize::try_from(base).expect("within the counter array");
         let counters = &counts.counters[base..base + plan.counters];
-        let never_began = began.never[index as usize];
-        let counted = counters.iter().any(|&c| c > 0) || ran[index as usize];
+        let never_began = began.never[index.index()];
+        let counted = counters.iter().any(|&c| c > 0) || ran[index.index()];
         // If every block and edge has its own counter, live activations affect only the lines after calls.
         let flow_matters = method.derives || function.sites().len() > 0;
         let mut flaw = |holds: bool, flaw: Flaw| {
@@ -68,7 +70,7 @@ pub(crate) fn add_flaws(
         let unaccounted = live
             || walk
             || exits_missing
-            || interrupted.contains(&module_of[index as usize])
+            || interrupted.contains(&module_of[index.index()])
             || function.doubts.iter().any(|d| matches!(d, Doubt::SwitchesStacks | Doubt::BuiltinSetjmp));
         flaw(unaccounted && counts_in_variables(plan) && !never_began, Flaw::LoopsUnderWay);
         flaw(threads, Flaw::Threads);

@@ -12,6 +12,7 @@ use crate::flaws::add_flaws;
 use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
 use crate::notes::notes;
 use cotree_core::facts::Function;
+use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use std::path::{Path, PathBuf};
@@ -64,12 +65,12 @@ pub enum UnitError {
         binary: PathBuf,
     },
     /// The profile has paths of a function that has no table for them.
-    #[error("the profile has a path table for function {function}, but {binary} has none: the profile is damaged; run the program again", binary = .binary.display())]
+    #[error("the profile has a path table for function {number}, but {binary} has none: the profile is damaged; run the program again", number = .function.0, binary = .binary.display())]
     ForeignPaths {
         /// The binary.
         binary: PathBuf,
-        /// The function's number.
-        function: u32,
+        /// The function.
+        function: FunctionId,
     },
     /// The reference counts nothing that the method does.
     #[error("{binary} has a {title}, and its reference counters count blocks and edges: there is nothing to compare", binary = .binary.display())]
@@ -102,7 +103,7 @@ pub struct UnitProfile {
     /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
     pub functions: Vec<Option<FunctionProfile>>,
     /// Functions whose counts contradict their plan.
-    pub failures: Vec<(u32, RecoverError)>,
+    pub failures: Vec<(FunctionId, RecoverError)>,
     /// The runs.
     pub runs: Runs,
     /// The sum of their weights.
@@ -120,15 +121,15 @@ impl UnitProfile {
         self.failures.is_empty() && self.all_flaws().all(<[Flaw]>::is_empty)
     }
 
-    /// What can't be vouched for in the function with this number; `None` if nothing of it was recovered.
+    /// What can't be vouched for in a function; `None` if nothing of it was recovered.
     #[must_use]
-    pub fn flaws(&self, function: u32) -> Option<&[Flaw]> {
+    pub fn flaws(&self, function: FunctionId) -> Option<&[Flaw]> {
         method::flaws(&self.method, &self.functions, function)
     }
 
     /// The same of all functions of which something was recovered.
     pub fn all_flaws(&self) -> impl Iterator<Item = &[Flaw]> {
-        (0u32..).zip(&self.functions).filter_map(|(function, _)| self.flaws(function))
+        FunctionId::all().zip(&self.functions).filter_map(|(function, _)| self.flaws(function))
     }
 }
 

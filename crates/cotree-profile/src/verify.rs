@@ -6,7 +6,7 @@ use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::method::counters::recover_alone;
 use crate::recover::{UnitError, check_counts, recover};
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, Edge, FunctionId};
 use cotree_core::method::counters::CounterMethod;
 
 /// The number on which the two methods disagree.
@@ -25,8 +25,8 @@ pub enum Subject {
 /// One disagreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The function, in the order of [`cotree_core::facts::ProgramMap::functions`].
-    pub function: u32,
+    /// The function.
+    pub function: FunctionId,
     /// About what.
     pub subject: Subject,
     /// What the chosen method says.
@@ -84,7 +84,7 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
             Mismatch { function: *index, subject: Subject::Whole, recovered: 0, reference: 0, declared: false };
         result.mismatches.push(mismatch);
     }
-    for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(0u32..) {
+    for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(FunctionId::all()) {
         let (Some(recovered), Some(reference)) = (recovered, reference) else { continue };
         let declared = !recovered.flaws.is_empty();
         result.functions += 1;

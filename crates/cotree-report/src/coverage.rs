@@ -8,13 +8,14 @@ use crate::lines;
 use crate::selection::concerns;
 use crate::source::SourceText;
 use crate::unit::Unit;
+use cotree_core::ids::FunctionId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which functions have lines in which source files, over several units.
 #[derive(Clone, Debug, Default)]
 pub struct FileIndex {
     /// By path: unit, number of the file there, and functions.
-    files: BTreeMap<String, Vec<(usize, u32, Vec<u32>)>>,
+    files: BTreeMap<String, Vec<(usize, u32, Vec<FunctionId>)>>,
     /// By path: first lines of functions that were also inlined, and how often those copies were entered.
     inlined: BTreeMap<String, Vec<(u32, u64)>>,
 }
@@ -23,9 +24,9 @@ impl FileIndex {
     /// Looks through all functions whose symbols are `wanted`, and those into which such functions are inlined.
     #[must_use]
     pub fn new(units: &[Unit<'_>], wanted: impl Fn(&str) -> bool) -> Self {
-        let mut files: BTreeMap<String, Vec<(usize, u32, Vec<u32>)>> = BTreeMap::new();
+        let mut files: BTreeMap<String, Vec<(usize, u32, Vec<FunctionId>)>> = BTreeMap::new();
         for (number, unit) in units.iter().enumerate() {
-            let mut functions_of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            let mut functions_of: BTreeMap<u32, Vec<FunctionId>> = BTreeMap::new();
             for function in unit.functions().filter(|f| concerns(f.facts, &wanted)) {
                 let spans = function.facts.blocks.iter().flat_map(|b| &b.lines).map(|s| s.at.file);
                 let touched: BTreeSet<u32> = spans.chain(function.facts.position.map(|p| p.file)).collect();

@@ -10,7 +10,7 @@ use cotree_core::facts::{Function, InstructionCounts, Linkage, Position, Untouch
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::dominators::Dominators;
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, FunctionId};
 use cotree_core::profile::Flaw;
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ pub struct FunctionSummary {
     /// Where it begins.
     pub position: Option<Position>,
     /// Its bodies in the unit (indices of [`UnitFunction`]); none if it exists only inlined.
-    pub bodies: Vec<u32>,
+    pub bodies: Vec<FunctionId>,
     /// Activations of those bodies.
     pub own_entries: u64,
     /// Entries of inlined copies.

@@ -53,7 +53,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(&head)?;
     write!(out, "{},\"functions\":[", text.strip_suffix('}').unwrap_or(&text))?;
     for function in unit.functions() {
-        writeln!(out, "{}", if function.index > 0 { "," } else { "" })?;
+        writeln!(out, "{}", if function.index.0 > 0 { "," } else { "" })?;
         serde_json::to_writer(&mut *out, &function_of(unit, &function))?;
     }
     write!(out, "\n]}}")

@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use cotree_core::facts::{Function, Module, Position, Untouched};
+use cotree_core::ids::FunctionId;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_profile::binary::BinaryMap;
 use cotree_profile::recover::UnitProfile;
@@ -19,8 +20,8 @@ pub struct Unit<'a> {
 /// A function of a unit.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitFunction<'a> {
-    /// Its place in the order of [`cotree_core::facts::ProgramMap::functions`].
-    pub index: u32,
+    /// Which it is.
+    pub index: FunctionId,
     /// Its module.
     pub module: &'a Module,
     /// Its facts.
@@ -54,20 +55,16 @@ impl<'a> Unit<'a> {
     /// All functions.
     pub fn functions(&self) -> impl Iterator<Item = UnitFunction<'a>> + use<'a, '_> {
         let profiles = self.profile.functions.iter().map(Option::as_ref).chain(std::iter::repeat(None));
-        self.functions.iter().zip(profiles).zip(0..).map(|((&(module, facts), profile), index)| UnitFunction {
-            index,
-            module,
-            facts,
-            profile,
-            flaws: self.profile.flaws(index).unwrap_or_default(),
+        self.functions.iter().zip(profiles).zip(FunctionId::all()).map(|((&(module, facts), profile), index)| {
+            UnitFunction { index, module, facts, profile, flaws: self.profile.flaws(index).unwrap_or_default() }
         })
     }
 
     /// One function.
     #[must_use]
-    pub fn function(&self, index: u32) -> Option<UnitFunction<'a>> {
-        let &(module, facts) = self.functions.get(index as usize)?;
-        let profile = self.profile.functions.get(index as usize).and_then(Option::as_ref);
+    pub fn function(&self, index: FunctionId) -> Option<UnitFunction<'a>> {
+        let &(module, facts) = self.functions.get(index.index())?;
+        let profile = self.profile.functions.get(index.index()).and_then(Option::as_ref);
         Some(UnitFunction { index, module, facts, profile, flaws: self.profile.flaws(index).unwrap_or_default() })
     }
 

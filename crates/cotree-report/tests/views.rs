@@ -3,7 +3,7 @@
 mod paths;
 mod sample;
 
-use cotree_core::ids::Edge;
+use cotree_core::ids::{Edge, FunctionId};
 use cotree_core::method::MethodPlan;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_report::files::FilePattern;
@@ -142,7 +142,7 @@ fn json() {
 fn cfg() {
     let sample = sample();
     let unit = unit(&sample);
-    let function = unit.function(1).unwrap();
+    let function = unit.function(FunctionId(1)).unwrap();
     insta::assert_snapshot!(text(|out| dot::write(&unit, &function, "classify", out)));
 }
 

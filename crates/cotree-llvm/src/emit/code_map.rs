@@ -11,7 +11,7 @@
 
 use super::stack_maps::{self, Point};
 use crate::error::Error;
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
 use cotree_rt::layout::{FUNCTION_MAGIC, FunctionPrefix};
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::mem::{offset_of, size_of};
 
 /// Probe number → (function of the unit, site).
-pub(crate) type Sites = HashMap<u16, (u32, Site)>;
+pub(crate) type Sites = HashMap<u16, (FunctionId, Site)>;
 
 const INDIRECT_PROBES: &str = ".pseudo_probe";
 const DESCRIPTIONS: &str = ".pseudo_probe_desc";
@@ -46,7 +46,7 @@ pub(crate) fn read<'a>(
     bytes: &[u8],
     functions: &[String],
     sites: &Sites,
-    symbol_of: impl Fn(u32) -> Option<&'a str>,
+    symbol_of: impl Fn(FunctionId) -> Option<&'a str>,
 ) -> Result<CallSites, Error> {
     let broken = |reason: String| Error::Internal { module: module.into(), reason };
     let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(bytes).map_err(|e| broken(e.to_string()))?;
@@ -139,7 +139,7 @@ fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point],
             from = i64::from(offset);
             let point = points.binary_search_by_key(&offset, |p| p.offset).map(|at| &points[at]).ok();
             let registers = point.map_or(&[][..], |point| &point.registers);
-            let chain = |probe: &Probe| -> Vec<(u32, Site)> {
+            let chain = |probe: &Probe| -> Vec<(FunctionId, Site)> {
                 probe.chain.iter().filter_map(|n| sites.get(n)).copied().collect()
             };
             let noted = point.and_then(|point| point.chain.as_ref());
@@ -348,8 +348,8 @@ mod tests {
     /// `xor eax, eax`, and two calls at once.
     const CODE: [u8; 12] = [0x31, 0xc0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0];
 
-    fn site(number: u16) -> (u32, Site) {
-        (u32::from(number), Site::new(0))
+    fn site(number: u16) -> (FunctionId, Site) {
+        (FunctionId(number.into()), Site::new(0))
     }
 
     fn returns_of(chains: [&[u16]; 2], points: &[Point]) -> (bool, Vec<(u32, u32)>) {
@@ -357,7 +357,7 @@ mod tests {
         let probes = chains.map(|chain| Probe { address: 0, chain: chain.to_vec() });
         let mut found = Vec::new();
         let certain = returns(&CODE, probes.into(), &sites, points, &mut found);
-        (certain, found.into_iter().map(|point| (point.offset, point.chain[0].0)).collect())
+        (certain, found.into_iter().map(|point| (point.offset, point.chain[0].0.0)).collect())
     }
 
     #[test]

@@ -13,7 +13,7 @@
 
 use crate::error::Error;
 use crate::lower::{HAS_NONE, IS_ADDRESS, NOT_SAID};
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_rt::layout::RegisterValue;
 use object::read::elf::ElfFile64;
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationTarget};
@@ -36,8 +36,8 @@ pub(crate) enum Value {
 /// A register at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Register {
-    /// The activation that it belongs to: the function's number in the unit, and the call site.
-    pub(crate) link: (u32, Site),
+    /// The activation that it belongs to: the function and the call site.
+    pub(crate) link: (FunctionId, Site),
     /// Where it is.
     pub(crate) value: Value,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Point {
     /// Outermost first. Those that can't be found are left out.
     pub(crate) registers: Vec<Register>,
     /// The calls that are under way, innermost first; `None` if one is of a function without probes.
-    pub(crate) chain: Option<Vec<(u32, Site)>>,
+    pub(crate) chain: Option<Vec<(FunctionId, Site)>>,
 }
 
 /// Reads the points of each machine function; `number_at` gives the function at an address of a section.
@@ -130,7 +130,7 @@ fn point(offset: u32, locations: &[Option<Value>]) -> Option<Point> {
             return None;
         };
         let function = u32::try_from(function).ok()?;
-        let link = (function & !(IS_ADDRESS | HAS_NONE), Site(u32::try_from(site).ok()?));
+        let link = (FunctionId(function & !(IS_ADDRESS | HAS_NONE)), Site(u32::try_from(site).ok()?));
         chain.push(link);
         if function & HAS_NONE != 0 {
             continue;
@@ -147,7 +147,7 @@ fn point(offset: u32, locations: &[Option<Value>]) -> Option<Point> {
         registers.extend(value.map(|value| Register { link, value }));
     }
     chain.reverse();
-    let is_said = chain.iter().all(|link| link.0 != NOT_SAID);
+    let is_said = chain.iter().all(|link| link.0.0 != NOT_SAID);
     Some(Point { offset, registers, chain: is_said.then_some(chain) })
 }
 
@@ -270,8 +270,8 @@ mod tests {
         let constant = |n: u32| Some(Value::Constant(n.into()));
         let rbx = Value::At(RegisterValue::Register(3));
         let values = [constant(5 | HAS_NONE), constant(1), constant(6), constant(2), Some(rbx), constant(7 | HAS_NONE)];
-        let register = Register { link: (6, Site(2)), value: rbx };
-        let chain = vec![(7, Site(0)), (6, Site(2)), (5, Site(1))];
+        let register = Register { link: (FunctionId(6), Site(2)), value: rbx };
+        let chain = vec![(FunctionId(7), Site(0)), (FunctionId(6), Site(2)), (FunctionId(5), Site(1))];
         let point = point_of(&[&values[..], &[constant(0)]].concat()).unwrap();
         assert_eq!((point.registers, point.chain), (vec![register], Some(chain)));
         let unknown = [constant(NOT_SAID | HAS_NONE), constant(0)];
@@ -290,7 +290,7 @@ mod tests {
             &[address, constant(2), constant(4000), Some(Value::At(stack))],
             &[constant(9), constant(3), constant(-1)],
         ];
-        let known = |function, site, value| Register { link: (function, Site(site)), value };
+        let known = |function, site, value| Register { link: (FunctionId(function), Site(site)), value };
         let all =
             [known(5, 1, Value::At(rbx)), known(7, 2, Value::Address(stack, 4000)), known(9, 3, Value::Constant(-1))];
         assert_eq!(registers_of(&inlined.concat()).as_deref(), Some(&all[..]));

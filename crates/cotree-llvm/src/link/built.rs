@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::extract::Extracted;
 use crate::lower::{self, Layer};
 use crate::module::Module;
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_profile::binary::CodeFunction;
 use rayon::prelude::*;
 
@@ -91,8 +91,8 @@ impl PlannedModule {
         let Self { number, first, mut module, extracted } = self;
         let object = emit::compile(&mut module, target, u32::try_from(number).unwrap_or(u32::MAX))?;
         job.keep(&format!("{number}.final.ll"), &module)?;
-        let symbol_of = |function: u32| {
-            let local = (function as usize).checked_sub(first)?;
+        let symbol_of = |function: FunctionId| {
+            let local = function.index().checked_sub(first)?;
             extracted.facts.functions.get(local).map(|f| f.symbol.as_str())
         };
         let calls = code_map::read(&module.name, &object.bytes, &object.functions, &sites, symbol_of)?;
@@ -128,9 +128,9 @@ impl PlannedModule {
     fn numbered_sites(&self) -> Sites {
         let mut sites = Sites::new();
         for (index, function) in self.extracted.facts.functions.iter().enumerate() {
-            let number = u32::try_from(self.first + index).unwrap_or(u32::MAX);
+            let id = FunctionId::new(self.first + index);
             for (site, facts) in function.sites().enumerate().filter(|(_, s)| s.probe != 0) {
-                sites.insert(facts.probe, (number, Site::new(site)));
+                sites.insert(facts.probe, (id, Site::new(site)));
             }
         }
         sites

@@ -5,7 +5,7 @@ use super::plan::Registers;
 use super::sections::Stream;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use std::collections::HashMap;
 
 pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
@@ -21,7 +21,7 @@ pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
             w.put(Stream::Chain, point.chain.len() as u64);
             // Outermost first: it is the function that the code belongs to, and the most predictable.
             for &(function, site) in point.chain.iter().rev() {
-                w.put_step(Stream::Chain, steps.function, function);
+                w.put_step(Stream::Chain, steps.function.0, function.0);
                 w.put_step(Stream::Chain, steps.expect(function), site.0);
                 steps.note(function, site);
             }
@@ -44,7 +44,7 @@ pub(super) fn read(r: &mut Reader<'_>, registers: &Registers<'_>) -> Result<Code
             let links = r.get_count(Stream::Chain, Stream::Chain)?;
             let mut chain = Vec::with_capacity(links.min(16));
             for _ in 0..links {
-                let function = r.get_step(Stream::Chain, steps.function)?;
+                let function = FunctionId(r.get_step(Stream::Chain, steps.function.0)?);
                 let site = Site(r.get_step(Stream::Chain, steps.expect(function))?);
                 steps.note(function, site);
                 chain.push((function, site));
@@ -61,16 +61,16 @@ pub(super) fn read(r: &mut Reader<'_>, registers: &Registers<'_>) -> Result<Code
 /// Predicts the next link: the same function, the site after its last one.
 #[derive(Default)]
 struct Steps {
-    function: u32,
-    next_site: HashMap<u32, u32>,
+    function: FunctionId,
+    next_site: HashMap<FunctionId, u32>,
 }
 
 impl Steps {
-    fn expect(&self, function: u32) -> u32 {
+    fn expect(&self, function: FunctionId) -> u32 {
         self.next_site.get(&function).copied().unwrap_or(0)
     }
 
-    fn note(&mut self, function: u32, site: Site) {
+    fn note(&mut self, function: FunctionId, site: Site) {
         self.function = function;
         self.next_site.insert(function, site.0.wrapping_add(1));
     }

@@ -3,6 +3,7 @@
 use super::{MapError, plan};
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::MethodPlan;
 use cotree_core::plan::{FunctionPlan, MOST_FIXED_DEPTH, Measure};
 use cotree_core::probe::{Place, Probe};
@@ -32,8 +33,8 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
                 return Err(MapError::Invalid("return offsets do not rise within their function"));
             }
             last = Some(point.offset);
-            let known = |&(f, s): &(u32, _)| {
-                functions.get(f as usize).is_some_and(|f| cotree_core::ids::Site::index(s) < f.sites().len())
+            let known = |&(function, site): &(FunctionId, Site)| {
+                functions.get(function.index()).is_some_and(|function| site.index() < function.sites().len())
             };
             if !point.chain.iter().chain(&point.registers).all(known) {
                 return Err(MapError::Invalid("a return address belongs to no call site"));

@@ -3,6 +3,7 @@
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
 use cotree_core::method::counters::entries::{self, Measured};
 use cotree_core::method::counters::{CounterError, CounterMethod, UnitCounterPlan, recover as recover_function};
@@ -10,7 +11,7 @@ use cotree_core::plan::CounterPlan;
 use cotree_core::profile::{EarlyExits, FunctionProfile};
 
 /// The profiles of all functions, and why some could not be recovered.
-type Functions = (Vec<Option<FunctionProfile>>, Vec<(u32, RecoverError)>);
+type Functions = (Vec<Option<FunctionProfile>>, Vec<(FunctionId, RecoverError)>);
 
 /// Recovers all functions of a unit; `bases` are their first counters.
 pub(super) fn recover(
@@ -37,7 +38,7 @@ pub(crate) fn recover_alone<'a>(
 ) -> Functions {
     let none = EarlyExits::default();
     let mut failures = Vec::new();
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(bases).zip(0u32..);
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(plans).zip(bases).zip(FunctionId::all());
     let profiles = functions
         .map(|(((function, plan), &base), index)| {
             if function.untouched.is_some() || function.blocks.is_empty() {
@@ -69,7 +70,8 @@ fn recover_from_callers(
     exits: &UnitExits,
 ) -> Functions {
     let none = EarlyExits::default();
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(bases).zip(0u32..);
+    let functions =
+        binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(bases).zip(FunctionId::all());
     let measured: Vec<Option<Measured<'_>>> = functions
         .map(|(((function, plan), &base), index)| {
             if function.untouched.is_some() || function.blocks.is_empty() {
@@ -83,7 +85,7 @@ fn recover_from_callers(
     let mut failures = Vec::new();
     let profiles = entries::recover(&measured, &unit.entries)
         .into_iter()
-        .zip(0u32..)
+        .zip(FunctionId::all())
         .map(|(recovered, index)| match recovered? {
             Ok(profile) => Some(profile),
             Err(error) => {

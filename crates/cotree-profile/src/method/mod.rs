@@ -12,6 +12,7 @@ pub(crate) use counts::{read_counts, write_counts};
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
 use cotree_core::method::path::{PathMethod, PathMetric, PathProfile};
@@ -76,13 +77,13 @@ impl MethodProfile {
 pub(crate) fn flaws<'a>(
     method: &'a MethodProfile,
     functions: &'a [Option<FunctionProfile>],
-    function: u32,
+    function: FunctionId,
 ) -> Option<&'a [Flaw]> {
     match method {
         MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } => {
-            Some(&functions.get(function as usize)?.as_ref()?.flaws)
+            Some(&functions.get(function.index())?.as_ref()?.flaws)
         }
-        MethodProfile::Calls(calls) => Some(&calls.get(function as usize)?.as_ref()?.flaws),
+        MethodProfile::Calls(calls) => Some(&calls.get(function.index())?.as_ref()?.flaws),
     }
 }
 
@@ -90,13 +91,13 @@ pub(crate) fn flaws<'a>(
 pub(crate) fn flaws_mut<'a>(
     method: &'a mut MethodProfile,
     functions: &'a mut [Option<FunctionProfile>],
-    function: u32,
+    function: FunctionId,
 ) -> Option<&'a mut Vec<Flaw>> {
     match method {
         MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } => {
-            Some(&mut functions.get_mut(function as usize)?.as_mut()?.flaws)
+            Some(&mut functions.get_mut(function.index())?.as_mut()?.flaws)
         }
-        MethodProfile::Calls(calls) => Some(&mut calls.get_mut(function as usize)?.as_mut()?.flaws),
+        MethodProfile::Calls(calls) => Some(&mut calls.get_mut(function.index())?.as_mut()?.flaws),
     }
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn flaws_mut<'a>(
 pub(crate) struct Recovered {
     /// One per function.
     pub(crate) functions: Vec<Option<FunctionProfile>>,
-    pub(crate) failures: Vec<(u32, RecoverError)>,
+    pub(crate) failures: Vec<(FunctionId, RecoverError)>,
     pub(crate) method: MethodProfile,
 }
 
@@ -140,8 +141,8 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
 pub(crate) enum ForeignCounts {
     /// Something else is added up along paths.
     Metric,
-    /// The function with this number has no table for the paths that were counted.
-    Paths(u32),
+    /// This function has no table for the paths that were counted.
+    Paths(FunctionId),
 }
 
 /// Could a run of this plan have left these counts?

@@ -5,7 +5,7 @@
 
 use crate::unit::Raw;
 use cotree_core::facts::{Function, Position};
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::UnitCounterPlan;
 use cotree_core::method::path::{PathMetric, UnitPathPlan};
@@ -116,8 +116,8 @@ fn map_text(map: &BinaryMap) -> String {
     for (number, code) in map.code.functions.iter().enumerate() {
         line(out, 0, format_args!("code {number}: {} bytes", code.size));
         for point in &code.returns {
-            let sites = |sites: &[(u32, Site)]| {
-                sites.iter().map(|(function, site)| format!(" {function}.{site}")).collect::<String>()
+            let sites = |sites: &[(FunctionId, Site)]| {
+                sites.iter().map(|(function, site)| format!(" {}.{site}", function.index())).collect::<String>()
             };
             let (chain, registers) = (sites(&point.chain), sites(&point.registers));
             line(out, 1, format_args!("+{}:{chain}, registers:{registers}", point.offset));
@@ -217,11 +217,11 @@ fn counts_text(counts: &UnitCounts) -> String {
     let none = PathCounts::default();
     let paths = counts.method.paths().unwrap_or(&none);
     for (key, count) in paths.counts.entries() {
-        line(out, 1, format_args!("path {} of function {}: {count}", key.path, key.function));
+        line(out, 1, format_args!("path {} of function {}: {count}", key.path, key.function.index()));
     }
     line(out, 1, format_args!("metric {}", paths.metric.name()));
     for (key, sum) in paths.sums.entries() {
-        line(out, 1, format_args!("sum of path {} of function {}: {sum}", key.path, key.function));
+        line(out, 1, format_args!("sum of path {} of function {}: {sum}", key.path, key.function.index()));
     }
     for (key, count) in paths.registers.entries() {
         line(out, 1, format_args!("register {} at {:#x}.{}: {count}", key.register, key.address, key.value));

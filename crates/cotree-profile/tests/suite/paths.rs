@@ -3,7 +3,7 @@
 use crate::random;
 use crate::unit::{Raw, SEGMENT_HEAD, UNIT, seal};
 use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
-use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::ids::{Block, Edge, FunctionId, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::{self, CounterMethod};
@@ -70,31 +70,34 @@ fn units() -> impl Strategy<Value = (Choice, Vec<Walked>)> {
     (choices(), prop::collection::vec(one, 2))
 }
 
+const FIRST: FunctionId = FunctionId(0);
+const SECOND: FunctionId = FunctionId(1);
+
 /// The two functions have code of their own, and the second is inlined at each call site of the first besides.
-fn address(inner: (u32, Site), outer: Option<Site>, sites: &[usize]) -> u64 {
+fn address(inner: (FunctionId, Site), outer: Option<Site>, sites: &[usize]) -> u64 {
     match outer {
-        None => 0x1_0000 * (u64::from(inner.0) + 1) + 5 * (u64::from(inner.1.0) + 1),
+        None => 0x1_0000 * (u64::from(inner.0.0) + 1) + 5 * (u64::from(inner.1.0) + 1),
         Some(outer) => 0x3_0000 + 5 * (outer.index() * sites[1] + inner.1.index() + 1) as u64,
     }
 }
 
 fn code(functions: &[Function], plans: &[PathPlan]) -> CodeMap {
-    let query = |&(f, site): &(u32, Site)| {
-        let block = functions[f as usize].calls[site].block;
-        matches!(plans[f as usize].key.at_calls(block), Some(AtCalls::Query(_)))
+    let query = |&(f, site): &(FunctionId, Site)| {
+        let block = functions[f.index()].calls[site].block;
+        matches!(plans[f.index()].key.at_calls(block), Some(AtCalls::Query(_)))
     };
     let mut offset = 0;
-    let mut point = |chain: Vec<(u32, Site)>| {
+    let mut point = |chain: Vec<(FunctionId, Site)>| {
         offset += 5;
         let registers = chain.iter().rev().copied().filter(query).collect();
         ReturnPoint { offset, chain, registers }
     };
     let sites = |f: usize| (0..functions[f].sites().len()).map(Site::new);
     let machine = |returns: Vec<ReturnPoint>| CodeFunction { size: 0x1_0000, returns };
-    let first = machine(sites(0).map(|s| point(vec![(0, s)])).collect());
-    let mut point = |chain: Vec<(u32, Site)>, offset: u32| ReturnPoint { offset, ..point(chain) };
-    let second = machine(sites(1).map(|s| point(vec![(1, s)], 5 * (s.0 + 1))).collect());
-    let inlined = sites(0).flat_map(|outer| sites(1).map(move |inner| vec![(1, inner), (0, outer)]));
+    let first = machine(sites(0).map(|s| point(vec![(FIRST, s)])).collect());
+    let mut point = |chain: Vec<(FunctionId, Site)>, offset: u32| ReturnPoint { offset, ..point(chain) };
+    let second = machine(sites(1).map(|s| point(vec![(SECOND, s)], 5 * (s.0 + 1))).collect());
+    let inlined = sites(0).flat_map(|outer| sites(1).map(move |inner| vec![(SECOND, inner), (FIRST, outer)]));
     let third = machine(inlined.zip(1..).map(|(chain, n)| point(chain, 5 * n)).collect());
     CodeMap { functions: vec![first, second, third] }
 }
@@ -160,12 +163,12 @@ fn way_to(f: &Function, block: Block) -> Option<Vec<Edge>> {
 type Left = (Site, i64, i64);
 
 /// Runs the walks of one function and writes what it counts; those that can't be are dropped from the list.
-fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) -> Vec<Left> {
+fn run(binary: &BinaryFile, index: FunctionId, walks: &mut Vec<Walk>, raw: &mut Raw) -> Vec<Left> {
     let f = binary.function(index);
     let cfg = f.cfg().unwrap();
     let unit = &binary.map().plan;
     let paths = paths_of(binary);
-    let plan = &paths.functions[index as usize];
+    let plan = &paths.functions[index.index()];
     let machine = || Machine::new(f, &cfg, plan);
     let mut reported = 0;
     let mut events = || {
@@ -194,17 +197,17 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
         raw.slabs[0][at as usize] += number / 2;
         raw.slabs[1][at as usize] += number - number / 2;
     };
-    (layout.main[index as usize]..).zip(effects.counters).for_each(|(at, n)| count(at, n));
-    let check = &unit.check.as_ref().unwrap()[index as usize];
+    (layout.main[index.index()]..).zip(effects.counters).for_each(|(at, n)| count(at, n));
+    let check = &unit.check.as_ref().unwrap()[index.index()];
     let mut reference = Machine::new(f, &cfg, check);
     walks.iter().for_each(|walk| drop(reference.run(walk).unwrap()));
-    (layout.check[index as usize]..).zip(reference.into_effects().counters).for_each(|(at, n)| count(at, n));
+    (layout.check[index.index()]..).zip(reference.into_effects().counters).for_each(|(at, n)| count(at, n));
     for (&(table, path), &number) in &effects.paths {
         let sum = if paths.metric.is_summed() { effects.sums[&(table, path)].cast_unsigned() } else { 0 };
         if sum > 0 {
-            *raw.sums.entry((index, path.cast_unsigned())).or_default() += sum;
+            *raw.sums.entry((index.0, path.cast_unsigned())).or_default() += sum;
         }
-        match layout.tables.paths()[index as usize] {
+        match layout.tables.paths()[index.index()] {
             PathTable::None => panic!("it has no paths"),
             PathTable::Array { base } => {
                 count(base + path.cast_unsigned(), number);
@@ -237,11 +240,11 @@ fn run(binary: &BinaryFile, index: u32, walks: &mut Vec<Walk>, raw: &mut Raw) ->
 /// Writes activations that left at return addresses: where both functions have some, in the code where one is inlined.
 fn leave(binary: &BinaryFile, left: [Vec<Left>; 2], raw: &mut Raw) {
     let mut early: BTreeMap<u64, i64> = BTreeMap::new();
-    let sites = [0, 1].map(|f| binary.function(f).sites().len());
-    let mut note = |raw: &mut Raw, address: u64, registers: &[((u32, Site), i64)], count: i64| {
+    let sites = [FIRST, SECOND].map(|f| binary.function(f).sites().len());
+    let mut note = |raw: &mut Raw, address: u64, registers: &[((FunctionId, Site), i64)], count: i64| {
         *early.entry(address).or_default() += count;
         let values = registers.iter().filter(|((f, site), _)| {
-            let key = &paths_of(binary).functions[*f as usize].key;
+            let key = &paths_of(binary).functions[f.index()].key;
             key.sites_with_register(binary.function(*f)).any(|s| s == *site)
         });
         for (value, (_, register)) in (0u64..).zip(values) {
@@ -254,14 +257,14 @@ fn leave(binary: &BinaryFile, left: [Vec<Left>; 2], raw: &mut Raw) {
         match outer.iter().position(|entry| entry.2 == count) {
             Some(at) => {
                 let (outer, outer_register, _) = outer.remove(at);
-                let both = [((0, outer), outer_register), ((1, site), register)];
-                note(raw, address((1, site), Some(outer), &sites), &both, count);
+                let both = [((FIRST, outer), outer_register), ((SECOND, site), register)];
+                note(raw, address((SECOND, site), Some(outer), &sites), &both, count);
             }
-            None => note(raw, address((1, site), None, &sites), &[((1, site), register)], count),
+            None => note(raw, address((SECOND, site), None, &sites), &[((SECOND, site), register)], count),
         }
     }
     for (site, register, count) in outer {
-        note(raw, address((0, site), None, &sites), &[((0, site), register)], count);
+        note(raw, address((FIRST, site), None, &sites), &[((FIRST, site), register)], count);
     }
     raw.early = early.into_iter().collect();
 }
@@ -276,7 +279,7 @@ fn raw_of(binary: &BinaryFile, units: &mut [Walked], number: usize) -> Raw {
         metric: paths_of(binary).metric.number(),
         ..Raw::new(vec![])
     };
-    let left = [0, 1].map(|f| run(binary, f, &mut units[f as usize].1[number], &mut raw));
+    let left = [FIRST, SECOND].map(|f| run(binary, f, &mut units[f.index()].1[number], &mut raw));
     leave(binary, left, &mut raw);
     raw
 }
@@ -489,7 +492,7 @@ fn paths_of_functions_without_a_table_are_refused() {
     let (binary, mut raw) = small();
     raw.segments[0].push([3, 0, 1, 0]);
     let error = recover(&binary, &read(&raw.bytes())).unwrap_err();
-    assert!(matches!(error, UnitError::ForeignPaths { function: 2, .. }), "{error}");
+    assert!(matches!(error, UnitError::ForeignPaths { function: FunctionId(2), .. }), "{error}");
     // A number that no path has concerns its function alone.
     let (binary, mut raw) = small();
     raw.segments[0].push([1, 99, 1, 0]);

@@ -2,7 +2,7 @@
 
 use crate::unit;
 use crate::unit::{INVOKES_AT, MAIN_AT, Raw, UNIT, WORK_AT, binary, counters, elf, executable, funcs, map};
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::Method;
 use cotree_core::profile::Flaw;
 use cotree_profile::binary::{BinaryFile, Resolved, UnitId, encode};
@@ -55,7 +55,8 @@ fn nothing_is_profiled_without_a_method() {
 #[test]
 fn addresses_become_call_sites() {
     let binary = binary(map(Method::Edge, false).0);
-    let sites = |list: &[(u32, u32)]| Resolved::Sites(list.iter().map(|&(f, s)| (f, Site(s))).collect());
+    let unknown = |list: &[u32]| Resolved::UnknownInFunction(list.iter().copied().map(FunctionId).collect());
+    let sites = |list: &[(u32, u32)]| Resolved::Sites(list.iter().map(|&(f, s)| (FunctionId(f), Site(s))).collect());
     assert_eq!(binary.resolve(MAIN_AT + 0x20), sites(&[(0, 0)]));
     // A call that is the last instruction returns to the end of its function.
     assert_eq!(binary.resolve(WORK_AT + 0x30), sites(&[(2, 0), (1, 0)]));
@@ -65,9 +66,9 @@ fn addresses_become_call_sites() {
     // The mark before a resume is no call that anyone was in.
     assert_eq!(binary.resolve(INVOKES_AT + 0x20), sites(&[]));
     // No invoke there, so nothing can have landed.
-    assert_eq!(binary.resolve((MAIN_AT + 0x20) | LANDED), Resolved::UnknownInFunction(vec![0]));
-    assert_eq!(binary.resolve(MAIN_AT + 0x21), Resolved::UnknownInFunction(vec![0]));
-    assert_eq!(binary.resolve((WORK_AT + 5) | INTERRUPTED), Resolved::UnknownInFunction(vec![1, 2]));
+    assert_eq!(binary.resolve((MAIN_AT + 0x20) | LANDED), unknown(&[0]));
+    assert_eq!(binary.resolve(MAIN_AT + 0x21), unknown(&[0]));
+    assert_eq!(binary.resolve((WORK_AT + 5) | INTERRUPTED), unknown(&[1, 2]));
     for outside in [0, 1, MAIN_AT, WORK_AT + 0x31, 0x7F00_0000_0000, u64::MAX, LANDED, INTERRUPTED, MAIN_AT - 1] {
         assert_eq!(binary.resolve(outside), Resolved::Outside, "{outside:#x}");
     }
@@ -80,7 +81,7 @@ fn code_that_was_folded_is_ambiguous() {
     let mut records = funcs();
     records[16..24].copy_from_slice(&MAIN_AT.to_le_bytes());
     let binary = BinaryFile::from_parts("x".into(), UNIT, map(Method::Edge, false).0, &records).unwrap();
-    assert!(matches!(binary.resolve(MAIN_AT + 0x20), Resolved::UnknownInFunction(f) if f == [0, 1, 2]));
+    assert!(matches!(binary.resolve(MAIN_AT + 0x20), Resolved::UnknownInFunction(f) if f == [0, 1, 2].map(FunctionId)));
 }
 
 fn flaws(profile: &UnitProfile) -> Vec<Vec<Flaw>> {
@@ -184,7 +185,9 @@ fn verification_finds_what_differs() {
     bad.slabs[0][check[0] as usize] += 1;
     let result = verify(&binary, &read(&bad)).unwrap();
     assert!(!result.holds());
-    assert!(result.mismatches.iter().all(|m| m.function == 0 && m.subject != Subject::Whole && !m.declared));
+    assert!(
+        result.mismatches.iter().all(|m| m.function == FunctionId(0) && m.subject != Subject::Whole && !m.declared)
+    );
     bad.state = State::RUNNING;
     let result = verify(&binary, &read(&bad)).unwrap();
     assert!(result.holds() && !result.mismatches.is_empty(), "a killed run says that it does not vouch");

@@ -21,7 +21,7 @@ struct Counted<'a> {
 }
 
 fn profile_of<'a>(unit: &Unit<'a>, function: &UnitFunction<'a>) -> Option<&'a CallProfile> {
-    unit.profile.method.calls().get(function.index as usize)?.as_ref()
+    unit.profile.method.calls().get(function.index.index())?.as_ref()
 }
 
 /// The calls of a function that are counted.

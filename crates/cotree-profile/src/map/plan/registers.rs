@@ -7,7 +7,7 @@ use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Function, ProgramMap};
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::path::{AtCalls, PathKey};
 use cotree_core::unit::UnitPlan;
 
@@ -27,9 +27,9 @@ impl<'a> Registers<'a> {
     }
 
     /// Those of all links at which recovery needs them.
-    pub(in crate::map) fn expected(&self, chain: &[(u32, Site)]) -> Vec<(u32, Site)> {
-        let needed = |&(function, site): &(u32, Site)| {
-            let Some((function, key)) = self.functions.get(function as usize) else { return false };
+    pub(in crate::map) fn expected(&self, chain: &[(FunctionId, Site)]) -> Vec<(FunctionId, Site)> {
+        let needed = |&(function, site): &(FunctionId, Site)| {
+            let Some((function, key)) = self.functions.get(function.index()) else { return false };
             let block = function.calls.site(site).map(|s| s.block);
             matches!(block.and_then(|b| key.at_calls(b)), Some(AtCalls::Query(_)))
         };
@@ -46,12 +46,16 @@ impl<'a> Registers<'a> {
         }
         w.put(Stream::Register, 1 + point.registers.len() as u64);
         for &(function, site) in &point.registers {
-            w.put(Stream::Register, function.into());
+            w.put(Stream::Register, function.0.into());
             w.put(Stream::Register, site.0.into());
         }
     }
 
-    pub(in crate::map) fn read(&self, chain: &[(u32, Site)], r: &mut Reader<'_>) -> Result<Vec<(u32, Site)>, MapError> {
+    pub(in crate::map) fn read(
+        &self,
+        chain: &[(FunctionId, Site)],
+        r: &mut Reader<'_>,
+    ) -> Result<Vec<(FunctionId, Site)>, MapError> {
         if !self.counts_paths {
             return Ok(Vec::new());
         }
@@ -59,6 +63,6 @@ impl<'a> Registers<'a> {
         if count > r.left(Stream::Register) as u64 {
             return Err(MapError::Invalid("a count is larger than its stream"));
         }
-        (0..count).map(|_| Ok((r.get_u32(Stream::Register)?, Site(r.get_u32(Stream::Register)?)))).collect()
+        (0..count).map(|_| Ok((FunctionId(r.get_u32(Stream::Register)?), Site(r.get_u32(Stream::Register)?)))).collect()
     }
 }

@@ -300,8 +300,10 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let plans = |salt: u32| {
                 functions.iter().map(|f| plan_for(f, (seed >> 8) as u32 ^ salt, seed & 3 == 3)).collect::<Vec<_>>()
             };
-            let links: Vec<(u32, Site)> =
-                (0..).zip(&functions).flat_map(|(i, f)| (0..f.sites().len()).map(move |s| (i, Site::new(s)))).collect();
+            let links: Vec<(FunctionId, Site)> = FunctionId::all()
+                .zip(&functions)
+                .flat_map(|(i, f)| (0..f.sites().len()).map(move |s| (i, Site::new(s))))
+                .collect();
             let check = (seed & 4 == 0).then(|| plans(0x5555_5555));
             let limit = if seed & 8 == 0 { u64::MAX >> 1 } else { 3 };
             let method = match METHODS[method].family {

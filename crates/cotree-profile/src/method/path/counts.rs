@@ -3,14 +3,15 @@
 //! The runtime's buckets are unordered, and several may hold the same key. Here keys are sorted, each once.
 
 use crate::sums::{Amount, Sums, compact};
+use cotree_core::ids::FunctionId;
 use cotree_core::method::path::PathMetric;
 use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, LANDED, VALUE_SHIFT};
 
 /// One path of one function, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId {
-    /// The function, in the order of [`cotree_core::facts::ProgramMap::functions`].
-    pub function: u32,
+    /// The function.
+    pub function: FunctionId,
     /// The path.
     pub path: u64,
 }
@@ -90,7 +91,7 @@ impl Buckets {
             let key = RegisterKey { address, value, register: path.cast_signed() };
             self.cut |= push(&mut self.registers, &mut self.distinct[0], (key, count.cast_signed()));
         } else if let Some(function) = function.checked_sub(1) {
-            let function = u32::try_from(function).map_err(|_| UNKNOWN)?;
+            let function = FunctionId(u32::try_from(function).map_err(|_| UNKNOWN)?);
             let key = PathId { function, path: path.checked_sub(self.first).ok_or(UNKNOWN)? };
             self.cut |= push(&mut self.paths, &mut self.distinct[1], (key, count));
             if metric != 0 {
@@ -137,8 +138,8 @@ mod tests {
         assert!(buckets.add([1 << 40, 0, 1, 0]).is_err());
         assert!(buckets.add([ABANDONED | 1 << 60, 0, 1, 0]).is_err());
         let (PathCounts { counts, sums, registers, .. }, cut) = buckets.finish(PathMetric::Events);
-        assert_eq!(sums.entries(), [(PathId { function: 7, path: 5 }, 14)]);
-        assert_eq!(counts.entries(), [(PathId { function: 7, path: 5 }, 4)]);
+        assert_eq!(sums.entries(), [(PathId { function: FunctionId(7), path: 5 }, 14)]);
+        assert_eq!(counts.entries(), [(PathId { function: FunctionId(7), path: 5 }, 4)]);
         let key = RegisterKey { address: LANDED | 0x1234, value: 3, register: -1 };
         assert_eq!(registers.entries(), [(key, 2)]);
         assert!(!cut);
@@ -153,7 +154,7 @@ mod tests {
         assert!(buckets.paths.capacity() < 4 * SLACK, "{}", buckets.paths.capacity());
         assert_eq!(
             buckets.finish(PathMetric::Count).0.counts.entries()[99],
-            (PathId { function: 0, path: 99 }, 10_000)
+            (PathId { function: FunctionId(0), path: 99 }, 10_000)
         );
     }
 }

@@ -6,6 +6,7 @@ use crate::merged::Stream;
 use crate::sums::{Amount, Sums};
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
+use cotree_core::ids::FunctionId;
 use cotree_core::method::path::PathMetric;
 
 /// The streams of a list of paths.
@@ -14,6 +15,9 @@ struct List {
     path: Stream,
     amount: Stream,
 }
+
+/// The first path of a list is written as its distance from this one.
+const FIRST: PathId = PathId { function: FunctionId(0), path: 0 };
 
 const COUNTS: List = List { function: Stream::PathFunction, path: Stream::Path, amount: Stream::PathCount };
 const SUMS: List = List { function: Stream::SumFunction, path: Stream::SumPath, amount: Stream::Sum };
@@ -58,9 +62,9 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Result<PathCounts, WireError> {
 
 fn write_list(paths: &Sums<PathId, u64>, list: &List, w: &mut Writer) {
     w.put(list.function, paths.entries().len() as u64);
-    let mut last = PathId { function: 0, path: 0 };
+    let mut last = FIRST;
     for &(key, amount) in paths.entries() {
-        w.put(list.function, u64::from(key.function - last.function));
+        w.put(list.function, u64::from(key.function.0 - last.function.0));
         w.put(list.path, if key.function == last.function { key.path - last.path } else { key.path });
         w.put(list.amount, amount);
         last = key;
@@ -72,9 +76,9 @@ fn read_list(list: &List, r: &mut Reader<'_>) -> Result<Sums<PathId, u64>, WireE
     let count = r.get_count(list.function, list.function)?;
     let mut paths: Vec<(PathId, u64)> = Vec::new();
     for _ in 0..count {
-        let last = paths.last().map_or(PathId { function: 0, path: 0 }, |entry| entry.0);
+        let last = paths.last().map_or(FIRST, |entry| entry.0);
         let step = u32::try_from(r.get(list.function)?).map_err(|_| NO_FUNCTION)?;
-        let function = last.function.checked_add(step).ok_or(NO_FUNCTION)?;
+        let function = FunctionId(last.function.0.checked_add(step).ok_or(NO_FUNCTION)?);
         let base = if step == 0 { last.path } else { 0 };
         let path = base.checked_add(r.get(list.path)?).ok_or(WireError::Invalid("its paths are not in order"))?;
         paths.push((PathId { function, path }, r.get(list.amount)?));

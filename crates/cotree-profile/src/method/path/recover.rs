@@ -5,7 +5,7 @@ use crate::binary::{BinaryFile, Resolved, ReturnPoint};
 use crate::counts::UnitCounts;
 use crate::method::ForeignCounts;
 use crate::sums::Sums;
-use cotree_core::ids::Site;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::RecoverError;
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathError, PathMetric, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
@@ -19,26 +19,26 @@ pub(in crate::method) fn recover(
     counts: &UnitCounts,
     unit: &UnitPathPlan,
     layout: &Layout,
-) -> (Vec<Option<PathProfile>>, Vec<(u32, RecoverError)>) {
+) -> (Vec<Option<PathProfile>>, Vec<(FunctionId, RecoverError)>) {
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
     let abandoned = abandoned(binary, counts, counted, &unit.functions);
     let tables = layout.tables.paths();
     let mut failures = Vec::new();
-    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(0u32..);
+    let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(FunctionId::all());
     let profiles = functions
         .map(|((function, PathPlan { key, .. }), index)| {
             if function.untouched.is_some() || function.blocks.is_empty() {
                 return None;
             }
-            let place = usize::try_from(layout.main[index as usize]).expect("within the counter array");
+            let place = usize::try_from(layout.main[index.index()]).expect("within the counter array");
             let counters = &counts.counters[place..place + key.self_loops.measures.len()];
-            let table = words(&counts.counters, &counted.counts, key, tables[index as usize], index, 0);
+            let table = words(&counts.counters, &counted.counts, key, tables[index.index()], index, 0);
             let cfg = function.cfg().expect("validated with the map");
             let early = abandoned.get(&index).map_or(&[][..], Vec::as_slice);
             match path::recover(function, &cfg, key, counters, &table, early) {
                 Ok(profile) => {
-                    Some(PathProfile { sums: sums(counts, counted, key, tables[index as usize], index), ..profile })
+                    Some(PathProfile { sums: sums(counts, counted, key, tables[index.index()], index), ..profile })
                 }
                 Err(PathError::NothingMeasured) => None,
                 Err(error) => {
@@ -60,7 +60,7 @@ pub(in crate::method) fn check(
     if counts.metric != metric {
         return Err(ForeignCounts::Metric);
     }
-    let hashed = |path: &PathId| matches!(tables.get(path.function as usize), Some(PathTable::Hashed { .. }));
+    let hashed = |path: &PathId| matches!(tables.get(path.function.index()), Some(PathTable::Hashed { .. }));
     let mut counted = counts.counts.entries().iter().chain(counts.sums.entries());
     match counted.find(|(path, _)| !hashed(path)) {
         Some((path, _)) => Err(ForeignCounts::Paths(path.function)),
@@ -74,7 +74,7 @@ fn sums(
     counted: &PathCounts,
     key: &path::PathKey,
     table: PathTable,
-    function: u32,
+    function: FunctionId,
 ) -> Vec<(u64, u64)> {
     if !counted.metric.is_summed() {
         return Vec::new();
@@ -99,7 +99,7 @@ fn words(
     hashed: &Sums<PathId, u64>,
     key: &path::PathKey,
     table: PathTable,
-    function: u32,
+    function: FunctionId,
     behind: u64,
 ) -> Vec<(u64, u64)> {
     let from = |base: u64| &counters[usize::try_from(base + behind).expect("within the counter array")..];
@@ -122,8 +122,8 @@ fn abandoned(
     counts: &UnitCounts,
     counted: &PathCounts,
     plans: &[PathPlan],
-) -> HashMap<u32, Vec<Abandoned>> {
-    let mut found: HashMap<u32, Vec<Abandoned>> = HashMap::new();
+) -> HashMap<FunctionId, Vec<Abandoned>> {
+    let mut found: HashMap<FunctionId, Vec<Abandoned>> = HashMap::new();
     for (&address, &count) in &counts.early {
         let (Some(point), Resolved::Sites(left)) = (binary.return_point(address), binary.resolve(address)) else {
             continue;
@@ -137,7 +137,7 @@ fn abandoned(
             }
             let (function, site) = link;
             let block = binary.function(function).calls[site].block;
-            let needed = matches!(plans[function as usize].key.at_calls(block), Some(AtCalls::Query(_)));
+            let needed = matches!(plans[function.index()].key.at_calls(block), Some(AtCalls::Query(_)));
             let entries = found.entry(function).or_default();
             if !needed {
                 entries.extend((count != 0).then_some(Abandoned { site, register: None, count }));
@@ -167,7 +167,8 @@ fn values(point: &ReturnPoint) -> Vec<Option<u8>> {
     let mut values = vec![None; point.chain.len()];
     let mut registers = (0u8..=u8::MAX).zip(&point.registers).peekable();
     for (link, place) in point.chain.iter().zip(&mut values).rev() {
-        *place = registers.next_if(|(_, register): &(u8, &(u32, Site))| *register == link).map(|(value, _)| value);
+        *place =
+            registers.next_if(|(_, register): &(u8, &(FunctionId, Site))| *register == link).map(|(value, _)| value);
     }
     values
 }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn registers_are_those_of_links_outermost_first() {
-        let link = |f| (f, Site(f));
+        let link = |f| (FunctionId(f), Site(f));
         let point = |chain: &[u32], registers: &[u32]| ReturnPoint {
             offset: 1,
             chain: chain.iter().copied().map(link).collect(),

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use cotree_core::facts::*;
-use cotree_core::ids::{Block, Edge, Site};
+use cotree_core::ids::{Block, Edge, FunctionId, Site};
 use cotree_core::method::counters::{self, CounterMethod, UnitCounterPlan};
 use cotree_core::method::{Family, Method, MethodPlan};
 use cotree_core::plan::{CounterPlan, FunctionPlan, Measure};
@@ -107,7 +107,7 @@ pub const INVOKES_AT: u64 = 0x40_1100;
 pub fn code() -> CodeMap {
     let point = |offset, chain: &[(u32, u32)]| ReturnPoint {
         offset,
-        chain: chain.iter().map(|&(f, s)| (f, Site(s))).collect(),
+        chain: chain.iter().map(|&(f, s)| (FunctionId(f), Site(s))).collect(),
         registers: Vec::new(),
     };
     CodeMap {

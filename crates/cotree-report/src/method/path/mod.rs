@@ -67,7 +67,7 @@ pub(super) fn measured(metric: PathMetric) -> &'static str {
 
 /// How many paths of these functions ran.
 pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
-    let paths = |function: UnitFunction<'a>| unit.profile.method.paths().get(function.index as usize)?.as_ref();
+    let paths = |function: UnitFunction<'a>| unit.profile.method.paths().get(function.index.index())?.as_ref();
     let run: usize = functions.filter_map(paths).map(|paths| paths.paths.len()).sum();
     ("paths run", run as u128, "cotree paths shows them".into())
 }

@@ -4,7 +4,7 @@
 //! that shares the longest beginning with a path is its direct predecessor or successor.
 
 use super::{Executed, PathUnit, Paths};
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, FunctionId};
 
 /// Where a path leaves the nearest one of the other run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct Only {
 /// One function of two runs, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spectrum {
-    /// The function's index in the unit.
-    pub index: u32,
+    /// The function.
+    pub index: FunctionId,
     /// Paths that both took.
     pub common: u64,
     /// Paths that only the run before took, by instructions.

@@ -8,7 +8,7 @@ use crate::method::path::totals::What;
 use crate::method::path::{PathUnit, Paths};
 use crate::terminal::{counted, grouped, number, text};
 use cotree_core::facts::Position;
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, FunctionId};
 use std::io::{self, Write};
 
 /// Writes the paths that only one of two runs of one build took.
@@ -27,7 +27,7 @@ pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out
     }
     let sides = [("Paths that run now and did not", after, true), ("Paths that ran and no longer do", before, false)];
     for (title, unit, new) in sides {
-        let mut all: Vec<(u32, &Only)> = Vec::new();
+        let mut all: Vec<(FunctionId, &Only)> = Vec::new();
         for spectrum in &spectra {
             let only = if new { &spectrum.new } else { &spectrum.gone };
             all.extend(only.iter().map(|o| (spectrum.index, o)));
