@@ -28,7 +28,11 @@ int main(int argc, char **argv) {
 
 /// The program, built and run; gives the export of its profile.
 fn profiled(project: &Project, options: &str) -> Value {
-    project.ok(&format!("--profile {options} -g -w -o p p.c"));
+    profiled_from(project, options, "p.c")
+}
+
+fn profiled_from(project: &Project, options: &str, source: &str) -> Value {
+    project.ok(&format!("--profile {options} -g -w -o p {source}"));
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
     serde_json::from_str(&project.ok("export p.cotree")).expect("JSON")
 }
@@ -40,7 +44,8 @@ fn calls(json: &Value) -> Vec<String> {
         let caller = function["symbol"].as_str().expect("a symbol").to_owned();
         let calls = function["calls"].as_array().cloned().unwrap_or_default();
         calls.into_iter().map(move |call| {
-            let callee = call["callee"].as_str().unwrap_or("pointer");
+            let other = if call["assembly"] == true { "assembly" } else { "pointer" };
+            let callee = call["callee"].as_str().unwrap_or(other);
             format!("{caller} {callee} {} {}", call["position"]["line"], call["count"])
         })
     };
@@ -85,6 +90,59 @@ fn every_call_is_counted_however_it_ends() {
     project.ok("merge -o twice.cotree p.cotree p.cotree");
     let twice = serde_json::from_str(&project.ok("export twice.cotree")).expect("JSON");
     assert!(calls(&twice).contains(&"fib leaf 9 178".to_owned()), "{twice}");
+}
+
+/// Calls that end their block (a `try`, `asm goto`), that leave no frame, and that return twice.
+#[test]
+fn calls_of_every_form_are_counted() {
+    let program = r#"#include <csetjmp>
+#define APART extern "C" __attribute__((noinline))
+static volatile long sink;
+static std::jmp_buf back;
+APART int leaf(int n) { sink = n; return n + 1; }
+APART int thrower(int n) { if (n % 3 == 0) throw n; return leaf(n); }
+APART int catcher(int n) { try { return thrower(n) + leaf(n); } catch (int) { return leaf(0); } }
+APART int tail(int n) { sink = n; [[clang::musttail]] return leaf(n); }
+APART int jumpy(int n) {
+  asm goto("test %0, %0; jz %l1" : : "r"(n) : "cc" : zero);
+  return leaf(n);
+zero:
+  return 0;
+}
+APART void jumper(int n) { if (n < 4) std::longjmp(back, n + 1); }
+APART void twice(void) { volatile int n = setjmp(back); jumper(n); }
+int main() {
+  for (volatile int i = 0; i < 9; i = i + 1) { catcher(i); tail(i); jumpy(i % 2); }
+  twice();
+}
+"#;
+    let project = Project::new(&[("p.cpp", program)]);
+    for options in ["calls c++ -O0", "calls c++ -O2", "calls --threads on c++ -O2"] {
+        let json = profiled_from(&project, options, "p.cpp");
+        assert_eq!(json["units"][0]["exact"], true);
+        let without_line = |call: String| {
+            let [caller, callee, _, count] = call.split(' ').collect::<Vec<_>>()[..] else { panic!("{call}") };
+            format!("{caller} {callee} {count}")
+        };
+        let found: Vec<String> = calls(&json).into_iter().map(without_line).collect();
+        for call in [
+            "thrower leaf 6",
+            "thrower __cxa_throw 3",
+            "catcher thrower 9",
+            "catcher leaf 6",
+            "catcher leaf 3",
+            "tail leaf 9",
+            "jumpy assembly 9",
+            "jumpy leaf 4",
+            "jumper longjmp 4",
+            "twice _setjmp 1",
+            "twice jumper 5",
+            "main catcher 9",
+            "main twice 1",
+        ] {
+            assert!(found.iter().any(|found| found == call), "{options}: {call} of {found:?}");
+        }
+    }
 }
 
 /// Where no activation ends early, a call is made as often as its block is entered.
