@@ -43,10 +43,13 @@ impl MethodCounts {
         if let Self::None = self {
             *self = Self::Paths(PathCounts { metric: others.metric, ..PathCounts::default() });
         }
-        match self {
-            Self::Paths(counts) => counts.add(others, weight),
-            Self::None => false,
+        let Self::Paths(counts) = self else { return false };
+        let cut = counts.add(others, weight);
+        // What one run abandoned another may have revived; a file does not tell nothing left from nothing counted.
+        if counts.is_empty() {
+            *self = Self::None;
         }
+        cut
     }
 }
 
@@ -61,4 +64,20 @@ pub(crate) fn write_counts(counts: &MethodCounts, w: &mut Writer) {
 /// Reads what [`write_counts`] wrote.
 pub(crate) fn read_counts(r: &mut Reader<'_>) -> Result<MethodCounts, WireError> {
     Ok(MethodCounts::of_paths(path::read_counts(r)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::RegisterKey;
+    use super::*;
+    use crate::sums::Sums;
+
+    #[test]
+    fn sums_that_cancel_are_as_if_nothing_was_counted() {
+        let registers = |count: i64| Sums::new(vec![(RegisterKey { address: 1, value: 0, register: 2 }, count)]).0;
+        let counts = |count| MethodCounts::Paths(PathCounts { registers: registers(count), ..PathCounts::default() });
+        let mut sum = counts(1);
+        assert!(!sum.add(&counts(-1), 1));
+        assert_eq!(sum, MethodCounts::None);
+    }
 }
