@@ -21,7 +21,7 @@ use std::io::{self, Write};
 pub fn write(unit: &Unit<'_>, function: &UnitFunction<'_>, name: &str, out: &mut dyn Write) -> io::Result<()> {
     let facts = function.facts;
     let flow = function.flow();
-    let measures = unit.map.plan.method.function(function.index.index()).map_or(&[][..], |plan| plan.measures);
+    let measures = unit.map.plan.method.function(function.index).map_or(&[][..], |plan| plan.measures);
     let measured_edges: HashSet<Edge> =
         measures.iter().filter_map(|m| if let Measure::Edge(e) = m { Some(*e) } else { None }).collect();
     let measured_blocks: HashSet<Block> =

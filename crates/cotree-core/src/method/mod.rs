@@ -20,6 +20,7 @@ pub mod path;
 
 pub use list::{Entry, Family, METHODS, Method, Promises};
 
+use crate::ids::FunctionId;
 use crate::plan::{DerivedEntry, FunctionPlan};
 use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
@@ -83,20 +84,20 @@ impl MethodPlan {
         }
     }
 
-    /// The plan of one function by its number; `None` if there is no such function, or nothing is measured.
+    /// The plan of one function; `None` if there is no such function, or nothing is measured.
     #[must_use]
-    pub fn function(&self, function: usize) -> Option<FunctionPlan<'_>> {
+    pub fn function(&self, function: FunctionId) -> Option<FunctionPlan<'_>> {
         match self {
             Self::None => None,
-            Self::Counters(plan) => plan.functions.get(function).map(FunctionPlan::from),
-            Self::Paths(plan) => plan.functions.get(function).map(FunctionPlan::from),
-            Self::Calls(plan) => plan.functions.get(function).map(FunctionPlan::from),
+            Self::Counters(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
+            Self::Paths(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
+            Self::Calls(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
         }
     }
 
     /// The plans of all functions, in order; none if nothing is measured.
     pub fn functions(&self) -> impl Iterator<Item = FunctionPlan<'_>> {
-        (0..).map_while(|function| self.function(function))
+        FunctionId::all().map_while(|function| self.function(function))
     }
 
     /// The functions whose entries follow from their callers' counts, by rising number.

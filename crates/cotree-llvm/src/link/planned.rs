@@ -7,6 +7,7 @@ use super::signals::Handlers;
 use crate::error::Error;
 use crate::lower::{self, Access, Layer, MethodPart};
 use cotree_core::facts::ProgramMap;
+use cotree_core::ids::FunctionId;
 use cotree_core::unit::{Layout, UnitFacts, UnitPlan};
 use cotree_profile::weights::Weights;
 use std::ops::Range;
@@ -87,10 +88,11 @@ impl PlannedProgram<'_> {
         let (plan, layout) = (&self.plan, &self.layout);
         functions
             .map(|f| {
-                let own = plan.method.function(f).map(|own| Layer {
+                let function = FunctionId::new(f);
+                let own = plan.method.function(function).map(|own| Layer {
                     plan: own,
                     base: layout.main[f],
-                    method: MethodPart::of(&plan.method, layout, f),
+                    method: MethodPart::of(&plan.method, layout, function),
                 });
                 let mut layers: Vec<Layer<'_>> = own.into_iter().collect();
                 if let Some(plans) = &plan.check {

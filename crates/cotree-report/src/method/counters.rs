@@ -8,7 +8,7 @@ use crate::unit::{Unit, UnitFunction};
 pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
     let (mut counters, mut edges) = (0u128, 0u128);
     for function in functions {
-        let plan = unit.map.plan.method.function(function.index.index());
+        let plan = unit.map.plan.method.function(function.index);
         counters += plan.map_or(0, |plan| plan.counters as u128);
         edges += function.facts.edges.len() as u128;
     }

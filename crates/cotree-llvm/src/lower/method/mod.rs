@@ -11,6 +11,7 @@ use super::Layer;
 use super::code::Code;
 use super::edges::LandingPad;
 use crate::ir::Instruction;
+use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
 use cotree_core::probe::Probe;
 use cotree_core::unit::Layout;
@@ -25,14 +26,14 @@ pub enum MethodPart<'a> {
 }
 
 impl<'a> MethodPart<'a> {
-    /// The part of the function with this number in the unit.
-    pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: usize) -> Self {
+    /// The part of one function of the unit.
+    pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: FunctionId) -> Self {
         match plan {
             MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
-                plan: &unit.functions[function],
-                table: layout.tables.paths()[function],
-                function: u32::try_from(function).unwrap_or(u32::MAX),
+                plan: &unit.functions[function.index()],
+                table: layout.tables.paths()[function.index()],
+                function,
                 metric: unit.metric,
             }),
         }

@@ -18,6 +18,7 @@ use crate::lower::code::Code;
 use crate::lower::counters::Counters;
 use crate::lower::edges::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE, IS_ADDRESS};
+use cotree_core::ids::FunctionId;
 use cotree_core::method::path::{AtCalls, PathMetric, PathPlan, PathTable, Window};
 use cotree_core::probe::{Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
@@ -32,8 +33,8 @@ pub struct Paths<'a> {
     pub plan: &'a PathPlan,
     /// The table.
     pub table: PathTable,
-    /// The function's number in the unit.
-    pub function: u32,
+    /// The function.
+    pub function: FunctionId,
     /// What is added up along them.
     pub metric: PathMetric,
 }
@@ -214,7 +215,7 @@ impl<'m> MethodLowering<'m> for PathRegisters<'_, 'm> {
         }
         let (module, counters) = (code.module, &code.counters);
         for (site, (facts, &call)) in code.facts.sites().zip(code.calls).enumerate() {
-            let link = |flag| notes_at_calls::link(module, self.paths.function | flag, site);
+            let link = |flag| notes_at_calls::link(module, self.paths.function.0 | flag, site);
             let Some(AtCalls::Query(_)) = self.paths.plan.key.at_calls(facts.block) else {
                 notes_at_calls::carry(module, call, &link(HAS_NONE));
                 continue;

@@ -7,6 +7,7 @@ mod paths;
 use super::Planned;
 use super::code::Code;
 use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
 use cotree_core::place::affine::Trades;
 use cotree_core::place::cold_blocks;
@@ -18,7 +19,7 @@ use std::fmt::Write;
 /// What is counted in one function, by its number in the unit.
 pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut String) -> std::fmt::Result {
     let Code { function, cfg } = code;
-    let Some(plan) = planned.plan.method.function(number) else { return writeln!(out, "  no probes") };
+    let Some(plan) = planned.plan.method.function(FunctionId::new(number)) else { return writeln!(out, "  no probes") };
     let hints = planned.hints.get(number);
     let weighting = planned.weighting(number, code);
     let variables = planned.variables.get(number).map_or(&[][..], Vec::as_slice);
@@ -34,7 +35,7 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
             counters.write(out)?;
             counters.write_rest(planned.plan.method.method().promises().edges, out)?;
             counters.write_variables(out)?;
-            let entry = planned.plan.method.entries().iter().find(|entry| entry.function.index() == number);
+            let entry = planned.plan.method.entries().iter().find(|entry| entry.function == FunctionId::new(number));
             write_callers(out, &planned.program, entry)
         }
         MethodPlan::Paths(unit) => {
