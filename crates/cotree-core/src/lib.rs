@@ -1,21 +1,21 @@
 //! Probe planning and profile recovery on control-flow graphs.
 //!
-//! This crate is the heart of cotree: plain facts about a program go in ([`facts`]), probes come out ([`plan`],
-//! in the language of [`probe`]), and after a run the raw counts become a full profile again ([`profile`]).
+//! This crate is the heart of cotree. It turns plain facts about a program ([`facts`]) into probes ([`plan`],
+//! in the language of [`probe`]), and after a run the raw counts into a full profile ([`profile`]).
 //! Each method of the papers is one module below [`method`], with its `plan` beside its `recover`.
 //!
-//! It knows no LLVM, no files and no unsafe code: a JIT or a Wasm engine could use it as it is.
+//! It has no LLVM, no files and no unsafe code, so a JIT or a Wasm engine could use it as it is.
 //!
 //! From the ground up:
 //!
-//! - **What is given.** [`ids`], [`facts`] about the program, and per function its [`graph`].
-//! - **Analyses.** [`graph`] has those of its shape, [`weight`] guesses from them, and from [`facts::hints`] that code gives, how
-//!   often edges run. All are (almost) linear and none recurses over the graph.
-//! - **Planning.** [`place`] chooses what to count and where, and what need not be counted since the program, or a caller, has
-//!   counted it already. [`probe`] is the language of the result.
-//! - **Methods.** [`method`] puts these together, and takes counts apart again: a room per family.
+//! - **Input.** [`ids`], [`facts`] about the program, and per function its [`graph`].
+//! - **Analyses.** [`graph`] analyses the graph's shape. [`weight`] estimates from that, and from [`facts::hints`] in
+//!   the code, how often edges run. All analyses are (almost) linear and none recurses over the graph.
+//! - **Planning.** [`place`] chooses what to count and where, and what need not be counted because the program, or a
+//!   caller, has counted it already. [`probe`] is the language of the result.
+//! - **Methods.** [`method`] combines these to plans, and recovers profiles from counts: a module per family.
 //! - **Link units.** [`mod@unit`] plans functions together that are linked together.
-//! - **Judgement.** [`statistics`] tells what each method costs, [`interpret`] runs programs with their probes.
+//! - **Assessment.** [`statistics`] says what each method costs, [`interpret`] runs programs with their probes.
 //!
 //! ```
 //! use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, Function};

@@ -1,8 +1,8 @@
 //! Plans of single functions: probes, and what the counters among them mean.
 //!
 //! A plan has two halves. The *probes* are applied to the code: back ends and the interpreter read nothing else. The *key*
-//! is kept with the program: it turns what a run has counted into a profile again. Counters are the common ground of all
-//! methods, so their plans and keys are here; what else a method keeps is in its room below [`crate::method`].
+//! is kept with the program: it turns the counts of a run into a profile. All methods use counters, so their plans and
+//! keys are here; other parts of a method's plan are in its module below [`crate::method`].
 
 use crate::ids::{Block, Edge, FunctionId};
 use crate::probe::PlacedProbe;
@@ -63,8 +63,8 @@ impl<'a> From<&'a CounterPlan> for FunctionPlan<'a> {
     }
 }
 
-/// An edge that runs so many times for each time that another one does: the backedge of a loop that always goes around
-/// equally often, and the edge by which that loop is left ([`crate::place::affine::fixed`]).
+/// An edge that runs a fixed number of times for each time that another one runs. It is the backedge of a loop of known
+/// length, and the other one is the edge by which that loop is left ([`crate::place::affine::fixed`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedEdge {
     /// The edge that needs no counter.
@@ -77,8 +77,8 @@ pub struct FixedEdge {
     pub depth: u32,
 }
 
-/// How deep loops that always go around equally often may be nested, for recovery takes a turn for each depth. Those deeper
-/// within are loops like any other.
+/// The greatest nesting depth of loops of known length, because recovery takes a round for each depth. Deeper ones are
+/// treated as ordinary loops.
 pub const MOST_FIXED_DEPTH: u32 = 8;
 
 /// One place from which a function is called.
@@ -92,7 +92,7 @@ pub struct CallPoint {
     pub after_sites: u32,
 }
 
-/// A function whose activations are not counted: they are what its callers' call points add up to.
+/// A function whose activations are not counted: their number is the sum over its callers' call points.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DerivedEntry {
     /// The function.

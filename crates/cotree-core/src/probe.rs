@@ -1,4 +1,4 @@
-//! The probe language: the waist between planning and code generation.
+//! The probe language, which connects planning and code generation.
 //!
 //! A probe is a tiny operation at a [`Place`] of a function. Every method of the papers is expressed in it, the LLVM
 //! back end lowers it, and the interpreter (test support) runs it.
@@ -32,7 +32,8 @@ pub enum Place {
 /// that the probes of two methods in one function never meet in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reg {
-    /// What a counter has counted since its loop was entered ([`crate::place::promotion`]), by its place among the promoted ones.
+    /// A promoted counter's count since its loop was entered ([`crate::place::promotion`]), by its place among the
+    /// promoted ones.
     Promoted(u32),
     /// The sum along the path under way ([`crate::method::path`]).
     PathSum,
@@ -41,7 +42,7 @@ pub enum Reg {
 }
 
 impl Reg {
-    /// Its number in files: the kind of owner above 32 bits of what is the owner's own.
+    /// Its number in files: the kind of owner in the upper bits, and 32 bits that belong to the owner.
     const fn number(self) -> u64 {
         let (kind, index) = match self {
             Self::Promoted(index) => (0, index),
@@ -113,8 +114,8 @@ pub enum Probe {
     Events(i64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
-    /// The same if the edge is the way that its branch has gone since then: one whose condition stays as it is while the
-    /// loop runs. Else nothing.
+    /// The same if the edge's branch, which is steady while the loop runs, has gone that way since then. Otherwise
+    /// nothing.
     CloseIf(Counter, Closing, Edge),
     /// `to = from * times + plus`: a linear function of a register. A copy if `times` is 1.
     Linear {
@@ -153,7 +154,7 @@ impl Probe {
         first.into_iter().chain(second)
     }
 
-    /// What is added where a loop is left, if anything is, and to which counter.
+    /// The closing of the probe and its counter, if it is a closing.
     #[must_use]
     pub fn closing(&self) -> Option<(Counter, Closing)> {
         match *self {
@@ -164,8 +165,8 @@ impl Probe {
 }
 
 /// Where a loop is left, `(value − value at entry − offset) / step + plus` is how often the loop has done what its
-/// affine variable counts (Frenot & Pereira 2024, §3.1; [`crate::place::affine`]). The division leaves no remainder; up to it
-/// all is reckoned in the variable's own width, after it in 64 bits.
+/// affine variable counts (Frenot & Pereira 2024, §3.1; [`crate::place::affine`]). The division leaves no remainder.
+/// The computation uses the variable's own width up to the division, and 64 bits after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Closing {
     /// The variable.

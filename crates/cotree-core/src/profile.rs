@@ -1,11 +1,11 @@
-//! Recovered profiles: every block's and edge's count, with what can't be vouched for.
+//! Recovered profiles: every block's and edge's count, and flaws that say which counts are not vouched for.
 
 use serde::{Deserialize, Serialize};
 
 /// Activations that left a function other than by its edges, or came back into it, per call site.
 ///
 /// `at_site[s]` is the number of activations abandoned while the call at site `s` was running (`exit`, `longjmp` over
-/// them, an exception that they have no landing pad for) less those that came to life there (the second return of
+/// them, an exception that they have no landing pad for) minus those that were revived there (the second return of
 /// `setjmp`, the frames that a `fork`ed child inherits).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlyExits {
@@ -54,8 +54,8 @@ pub struct FunctionProfile {
 }
 
 impl FunctionProfile {
-    /// The profile that these flows say, with the early exits of the run. Flow that is negative or too large saturates, and
-    /// like anything else that is not `consistent` is flagged.
+    /// The profile with these flows and the early exits of the run. Negative or too large flow saturates and is
+    /// flagged, as is anything else that is not `consistent`.
     pub(crate) fn from_flows(
         entries: i128,
         blocks: Vec<i128>,

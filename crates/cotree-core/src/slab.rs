@@ -1,9 +1,9 @@
-//! Words of a slab: what the code of a link unit counts in, a slab per thread.
+//! The words of a slab, in which the code of a link unit counts; each thread has a slab.
 
-/// Gives out the words of a slab, from its beginning on.
+/// Allocates the words of a slab, from its beginning on.
 ///
-/// Counters come first, and the runtime adds them up over all threads. Words behind them ([`Self::end_counters`]) are the
-/// code's own: each thread has them for itself, and nobody reads them in the end.
+/// Counters come first, and the runtime adds them up over all threads. Words after them ([`Self::end_counters`]) are
+/// for internal use of the code: each thread has its own, and they are not part of the profile.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     next: u64,
@@ -11,14 +11,14 @@ pub struct Words {
 }
 
 impl Words {
-    /// Takes so many words; gives the first.
+    /// Allocates this many words and returns the first.
     pub fn take(&mut self, words: u64) -> u64 {
         let first = self.next;
         self.next = self.next.saturating_add(words);
         first
     }
 
-    /// What is taken from now on is no counter.
+    /// Ends the counters: words that are allocated from now on are not counters.
     pub fn end_counters(&mut self) {
         self.counters.get_or_insert(self.next);
     }

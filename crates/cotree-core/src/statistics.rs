@@ -1,4 +1,4 @@
-//! What each method's counters would cost: the numbers behind Table 2 and Graphs 2–4 of Ball & Larus (1994, §6).
+//! The cost of each method's counters: the numbers behind Table 2 and Graphs 2–4 of Ball & Larus (1994, §6).
 //!
 //! Counters are placed under one weighting and judged under another: "we used the profile information collected from
 //! a previous run to determine how many times each counter would have been incremented and how many extra jumps would
@@ -16,7 +16,7 @@ use crate::weight::weighting::Weighting;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// Instructions of one increment, in the paper's reckoning (§6.1).
+/// Instructions of one increment, as the paper counts them (§6.1).
 const INCREMENT_INSTRUCTIONS: f64 = 5.0;
 
 /// The counters of one method.

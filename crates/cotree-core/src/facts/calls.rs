@@ -1,9 +1,9 @@
-//! Calls: all of a function's, and which of them are call sites.
+//! All calls of a function, and which of them are call sites.
 //!
 //! A *call site* is a call at which an activation of the caller may be abandoned, because the callee may fail to return (it may
 //! exit, throw, `longjmp`, loop for ever), or re-entered, because it may return twice. Early exits, return addresses and
-//! path registers belong to call sites, so files number these by themselves ([`Site`]). Whoever counts calls or follows them
-//! looks at all of them ([`CallId`]).
+//! path registers belong to call sites, so files number these separately ([`Site`]). Code that counts or follows calls
+//! uses all of them ([`CallId`]).
 //!
 //! The list has every `call`, `invoke` and `callbr` of a block that can be reached, inline assembly included, but no call of an
 //! intrinsic (`llvm.*`). Most intrinsics are instructions or nothing at all in machine code; whether one becomes a call of a library
@@ -14,7 +14,7 @@ use super::linker_name;
 use crate::ids::{Block, CallId, Site};
 use serde::{Deserialize, Serialize};
 
-/// Whom a call calls.
+/// The callee of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callee {
     /// A function by symbol.
@@ -22,7 +22,7 @@ pub enum Callee {
     /// Through a pointer.
     #[default]
     Indirect,
-    /// Inline assembly. It is taken to return, so it is never a call site.
+    /// Inline assembly. It is assumed to return, so it is never a call site.
     Assembly,
 }
 
@@ -31,7 +31,7 @@ pub enum Callee {
 pub struct Call {
     /// The block that holds it.
     pub block: Block,
-    /// Whom it calls.
+    /// The callee.
     pub callee: Callee,
     /// The symbol does not say for certain which function runs: it is that of an alias, or the call has another calling
     /// convention than the function.
@@ -51,7 +51,7 @@ pub struct Call {
     /// The number of a call site, unique in its module and from 1, that ties machine return addresses to it; 0 if it has
     /// none.
     pub probe: u16,
-    /// Where the source has it, if that is known.
+    /// Its place in the source, if known.
     pub line: Option<CallLine>,
 }
 
@@ -62,7 +62,7 @@ impl Call {
         Self { block, callee, is_site: true, ..Self::default() }
     }
 
-    /// The linker's name of whom it calls, if it calls by name.
+    /// The linker's name of the callee, if it calls by name.
     #[must_use]
     pub fn callee_name(&self) -> Option<&str> {
         match &self.callee {
@@ -106,7 +106,7 @@ impl Calls {
         self.all.len()
     }
 
-    /// Are there none?
+    /// Has the function no calls?
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -174,7 +174,7 @@ impl Calls {
             .map(move |(index, call)| (Site::new(start + index), call))
     }
 
-    /// Changes calls in place. The order has to stay.
+    /// Changes calls in place. Their order must stay the same.
     pub fn update(&mut self, mut change: impl FnMut(CallId, &mut Call)) {
         for (index, call) in self.all.iter_mut().enumerate() {
             change(CallId::new(index), call);

@@ -1,4 +1,4 @@
-//! One function: how it is seen, why it may not be measured, and its graph.
+//! One function: its linkage, its graph, and why it may not be measured.
 
 use super::{BlockFacts, Call, Calls, EdgeFacts, Inlined, LineSpan, Position};
 use crate::graph::cfg::{Cfg, CfgError};
@@ -36,14 +36,15 @@ pub enum Untouched {
     UnmodelledControlFlow,
 }
 
-/// Why a function's counts cannot always be vouched for, known before it runs.
+/// Why a function's counts cannot always be vouched for, as known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Doubt {
-    /// More call sites than return addresses can be told apart for: early exits from some of them are not attributed.
+    /// It has more call sites than can be numbered: early exits from some of them are not attributed.
     UnmappedCallSites,
     /// It uses the builtin form of `setjmp`/`longjmp`, which cannot be observed.
     BuiltinSetjmp,
-    /// The program switches stacks (`makecontext`, `swapcontext`, assembly of its own): activations that are suspended at the end are not seen.
+    /// The program switches stacks (`makecontext`, `swapcontext`, assembly of its own): activations that are suspended
+    /// at the end are not seen.
     SwitchesStacks,
 }
 
@@ -66,7 +67,7 @@ pub struct Function {
     pub calls: Calls,
     /// Functions that the compiler had inlined before us; parents come before children.
     pub inlined: Vec<Inlined>,
-    /// Set when there are no probes here, with the reason.
+    /// Why it has no probes, if it has none.
     pub untouched: Option<Untouched>,
     /// Standing doubts.
     pub doubts: Vec<Doubt>,
@@ -82,12 +83,12 @@ impl Function {
     /// The control-flow graph, with the virtual EXIT and the edge EXIT→entry.
     ///
     /// # Errors
-    /// Where the facts do not describe a graph (they come from a file): see [`CfgError`].
+    /// If the facts, which may come from a file, do not describe a graph: see [`CfgError`].
     pub fn cfg(&self) -> Result<Cfg, CfgError> {
         Cfg::new(self.blocks.len(), self.edges.iter().map(|e| (e.src, e.dst)))
     }
 
-    /// May the edge be given a block of its own?
+    /// Can the edge get a block of its own?
     #[must_use]
     pub fn splittable(&self, edge: Edge) -> bool {
         self.edges[edge.index()].kind.splittable()
@@ -103,7 +104,7 @@ impl Function {
         self.calls.sites_of(block)
     }
 
-    /// Where the source has a call, as far as that is known.
+    /// The place of a call in the source, as far as it is known.
     #[must_use]
     pub fn call_position(&self, call: CallId) -> Option<Position> {
         let line = self.calls[call].line?;
@@ -118,7 +119,8 @@ impl Function {
     }
 }
 
-/// The linker's name of a symbol. A symbol that LLVM is not to decorate begins with a byte 1, which the linker does not see.
+/// The linker's name of a symbol. If LLVM must not decorate a symbol, it begins with a byte 1, which the linker does
+/// not see.
 #[must_use]
 pub fn linker_name(symbol: &str) -> &str {
     symbol.strip_prefix('\x01').unwrap_or(symbol)

@@ -1,10 +1,10 @@
-//! Hints at which way branches go: what code says about them beyond the shape of the graph.
+//! Hints about the likely way of branches, from code and not from the shape of the graph.
 //!
-//! They steer where counters go and nothing else. So they live as long as a plan is made, and no map holds them.
+//! They only influence where counters go. So they are used while a plan is made, and no map stores them.
 
 use crate::ids::{Block, Edge};
 
-/// What may hold where a conditional branch is.
+/// The test of a conditional branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     /// Two pointers are equal, or one is null.
@@ -34,7 +34,7 @@ pub struct Branch {
     pub block: Block,
     /// What is tested.
     pub test: Test,
-    /// Does the test hold on the way that is taken if the condition is true? Else on the other.
+    /// Does the test hold on the way that is taken if the condition is true? Otherwise it holds on the other.
     pub on_true: bool,
 }
 

@@ -1,9 +1,9 @@
-//! The program map: what is known about a link unit before any probe is planned.
+//! The program map: the facts about a link unit that are known before any probe is planned.
 //!
 //! The extractor fills it from bitcode; planner, recovery and every report read it. It is stored inside the profiled
-//! binary, so all of it is plain serialisable data, and its shape is part of the map format (`docs/formats.md`).
+//! binary, so it is plain serialisable data, and its shape is part of the map format (`docs/formats.md`).
 //!
-//! Only blocks that can be reached from the entry are listed: the others never run.
+//! Only blocks that can be reached from the entry are listed; others never run.
 
 mod blocks;
 mod calls;

@@ -14,7 +14,7 @@ pub struct ProgramMap {
     pub files: Vec<String>,
     /// The modules, in link order.
     pub modules: Vec<Module>,
-    /// Every function lists all its calls. Otherwise it lists only its call sites: files were like that once.
+    /// Every function lists all its calls. In maps from older files functions list only their call sites.
     pub all_calls: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Depth-first search of a control-flow graph: numberings, retreating edges, reverse postorder.
 //!
 //! The virtual edge EXIT→entry is not followed, nor is it a backedge, "even though it is identified as such by
-//! depth-first search" (Ball & Larus 1994, §5). Blocks that the search does not reach have no numbers; no edge that
-//! leaves one is a backedge.
+//! depth-first search" (Ball & Larus 1994, §5). Blocks that the search does not reach have no numbers, and no edge out
+//! of such a block is a backedge.
 
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};

@@ -1,12 +1,12 @@
 //! Kirchhoff's law: the counts that are not measured follow from those that are (Ball & Larus 1994, §3.2, Fig. 6).
 //!
 //! A network has nodes and directed links. At each node, inflow plus a known surplus equals outflow. If the links of
-//! unknown flow form a forest, their flows are unique: a leaf of the forest has one unknown link, its node's law gives
-//! the flow, the link is known now, and so on. The paper walks the tree depth-first; here leaves are peeled off a
-//! work list, which needs no stack and treats a forest as it treats a tree.
+//! unknown flow form a forest, their flows are unique. A leaf of the forest has one unknown link, and the law at its
+//! node gives that link's flow; then the link is known, and so on. The paper walks the tree depth-first. We peel leaves
+//! off a work list, which needs no stack and handles forests like trees.
 //!
-//! Flows are signed. The paper computes `max(in, out) − min(in, out)` and so hides a flow that would be negative; here
-//! the difference keeps its sign, and whoever asks for a count can see that no execution has it.
+//! Flows are signed. The paper computes `max(in, out) − min(in, out)` and so hides negative flows. We keep the sign of
+//! the difference, so callers can see that no execution has such a count.
 
 /// The unknown links contain a cycle: the measured ones don't determine them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! to *y*, and relies on any two loops being disjoint or nested. That holds where headers dominate their loops; in
 //! irreducible graphs the definition collects blocks all the way up to the entry, and loops overlap.
 //!
-//! Here the loop of *y* takes only such paths as stay among *y*'s descendants in the depth-first tree. For a header
-//! that dominates its loop this is the natural loop exactly (every such path stays there by itself). For the others
+//! Here the loop of *y* only takes paths that stay among *y*'s descendants in the depth-first tree. For a header
+//! that dominates its loop this is exactly the natural loop, since all its paths stay there. For other headers
 //! it is the loop of Havlak (1997): loops always nest, and a loop that is also entered elsewhere is marked as
 //! irreducible. All loops are found in almost linear time by collapsing inner loops first (Tarjan 1974; Ramalingam
 //! 1999).

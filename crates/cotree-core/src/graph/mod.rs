@@ -1,10 +1,10 @@
-//! Control-flow graphs and what follows from their shape alone: nothing here knows instructions, weights or probes.
+//! Control-flow graphs and analyses of their shape alone: nothing here knows instructions, weights or probes.
 //!
 //! - [`cfg`](mod@cfg): the graph, with the virtual EXIT and its edge to the entry.
 //! - [`dfs`], [`dominators`], [`loops`]: the classical analyses, for irreducible graphs as well.
 //! - [`sese`]: regions with a single entry and a single exit.
 //! - [`forest`], [`union_find`]: how spanning trees are built.
-//! - `flow`: the law of flow, which finds the edges that were not counted.
+//! - `flow`: flow conservation, which gives the counts of edges without counters.
 
 pub mod cfg;
 pub mod dfs;

@@ -252,7 +252,7 @@ impl<'a> Finder<'a> {
         self.lists[at].size -= 1;
     }
 
-    /// Puts the list of a child before what its parent has so far.
+    /// Puts the list of a child before the list that its parent has so far.
     fn join(&mut self, parent: usize, child: usize) {
         let (above, list) = (self.lists[parent], self.lists[child]);
         if list.first == NONE {

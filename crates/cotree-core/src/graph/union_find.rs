@@ -1,7 +1,7 @@
 //! Disjoint sets over a dense range, with union by size and path halving.
 //!
-//! Spanning trees, the edge classes of Knuth & Stevenson and the loop forest all need to know which things have been
-//! joined so far; a sequence of `n` operations costs almost `O(n)`.
+//! Spanning trees, the edge classes of Knuth & Stevenson and the loop forest all need to know which elements have been
+//! joined so far. A sequence of `n` operations costs almost `O(n)`.
 
 /// A partition of `0..len` that can only get coarser.
 #[derive(Clone, Debug)]

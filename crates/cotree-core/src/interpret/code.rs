@@ -1,4 +1,4 @@
-//! Functions, prepared to be run: their calls by block, their probes by place.
+//! Functions prepared for the interpreter: their calls by block, their probes by place.
 
 use super::variables::Variables;
 use crate::facts::Function;

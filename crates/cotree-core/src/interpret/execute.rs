@@ -1,4 +1,4 @@
-//! How actions change a process: activations begin and end, and make their small steps.
+//! Executes actions: begins and ends activations, and makes their small steps.
 
 use super::code::Code;
 use super::process::{Action, ActionError, Process, Thread};

@@ -1,4 +1,4 @@
-//! Random runs: from a source of numbers, a script of something that a program could do.
+//! Random runs: turns a source of numbers into a script that a program could follow.
 
 use super::process::{Action, Position, Process, Thread};
 use crate::facts::EdgeKind;
@@ -18,11 +18,11 @@ pub struct Conduct {
     pub handlers: Vec<FunctionId>,
     /// How many threads there are.
     pub threads: usize,
-    /// After so many actions it comes to an end.
+    /// After this many actions the run comes to an end.
     pub length: usize,
-    /// Stacks don't get deeper, and if calls insist the run is given up.
+    /// The greatest depth of stacks. A run that needs more is given up.
     pub depth: usize,
-    /// In how many of a hundred calls of code outside of the program the call does not just return.
+    /// The percentage of calls of code outside of the program that do not just return.
     pub oddities: usize,
     /// A `longjmp` may go to any call site, not just to where a call that may return twice has returned.
     pub jumps_anywhere: bool,
@@ -123,7 +123,7 @@ impl Run<'_, '_> {
         self.pick(&self.conduct.handlers).map(|handler| Action::Signal { handler, steps, probes })
     }
 
-    /// What a thread does that has made all its small steps; `None` if it is at a loss.
+    /// The next action of a thread that has made all its small steps; `None` if there is none.
     fn next(&mut self, thread: Thread) -> Option<Action> {
         let conduct = self.conduct;
         let depth = self.depth(thread);

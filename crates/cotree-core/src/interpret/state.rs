@@ -1,4 +1,4 @@
-//! What probes compute in and write to: an activation's registers, and what a thread has counted.
+//! The state of probes: an activation's registers, and the counts of a thread.
 
 use crate::ids::{Edge, Table};
 use crate::probe::{Probe, Reg};

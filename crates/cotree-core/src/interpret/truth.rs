@@ -1,4 +1,4 @@
-//! What really happened in a run, found without any probe: the oracle of every method.
+//! The truth about a run, found without any probe: the oracle of every method.
 
 use super::process::Thread;
 use super::state::Registers;

@@ -1,4 +1,4 @@
-//! Affine variables of an activation: what they are now, and what they were when their loops were entered.
+//! Affine variables of an activation: their values now, and when their loops were entered.
 
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;

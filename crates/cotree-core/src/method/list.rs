@@ -1,5 +1,5 @@
-//! The list of all methods. Options, help, files, reports and tests are derived from it; what belongs to one method and is
-//! said of it anywhere is said here.
+//! The list of all methods. Options, help, files, reports and tests are derived from it. Every general statement about
+//! a method is made here.
 
 use super::counters::CounterMethod;
 use super::path::PathMethod;
@@ -62,7 +62,7 @@ pub struct Entry {
     pub method: Method,
     /// Its name in options and in JSON.
     pub name: &'static str,
-    /// Its number in files, for ever.
+    /// Its number in files, which never changes.
     pub number: u64,
     /// What its profile is called in reports.
     pub title: &'static str,
@@ -72,7 +72,7 @@ pub struct Entry {
     pub family: Family,
     /// The promises.
     pub promises: Promises,
-    /// Blocks and edges are derived by the law of flow, to which activations that nobody saw the end of are exceptions.
+    /// Blocks and edges are derived by flow conservation, which activations with an unknown end violate.
     pub derives: bool,
 }
 
@@ -82,7 +82,7 @@ const EDGES: Promises = Promises { edges: true, ..BLOCKS };
 const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
 const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
-/// All methods, in the order in which people are told of them.
+/// All methods, in the order in which help and docs list them.
 pub const METHODS: [Entry; 8] = [
     Entry {
         method: Method::Edge,

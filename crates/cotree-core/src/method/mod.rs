@@ -1,4 +1,4 @@
-//! The profiling methods: one room per family of methods, and the only place that knows them all.
+//! The profiling methods: one module per family of methods. Only this file knows all families.
 //!
 //! | method | module | measures | promises |
 //! | --- | --- | --- | --- |
@@ -10,8 +10,8 @@
 //! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
 //!
-//! A method's `plan` and the `recover` that undoes it are in one room. A family has types of its own for what it plans,
-//! what is counted, and what is recovered; [`MethodPlan`] is the sum of the plans.
+//! A method's `plan` and the matching `recover` are in one module. A family has its own types for plans,
+//! counts and recovered profiles; [`MethodPlan`] is the sum of the plans.
 
 pub mod calls;
 pub mod counters;
@@ -106,12 +106,12 @@ impl MethodPlan {
         self.counters().map_or(&[], |plan| &plan.entries)
     }
 
-    /// Takes the words of counters: per function, the first.
+    /// Assigns the words of counters: per function, the first.
     pub(crate) fn lay_out_counters(&self, words: &mut Words) -> Vec<u64> {
         self.functions().map(|plan| words.take(plan.counters as u64)).collect()
     }
 
-    /// Takes the words of tables, and those that the method's code needs for itself.
+    /// Assigns the words of tables, and those that the method's code uses internally.
     pub(crate) fn lay_out_tables(&self, words: &mut Words) -> MethodTables {
         match self {
             Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,

@@ -1,12 +1,13 @@
-//! Which blocks of counters shall stand out of the way of the code around them.
+//! Finds cold counter blocks, which a code generator should keep out of line.
 //!
-//! A counter on an edge may need a block of its own ([`Place::Edge`]). A code generator knows nothing of what that is for: where nothing
-//! else tells it which way the branch goes, both are even to it, and the block stands where the other way has to jump around
-//! it. In a loop's tight code that costs more than the counter does. It is kept out of the way if it is told that the other way is
-//! taken more than four times in five: this is for code generators that lay out blocks as LLVM's does.
+//! A counter on an edge may need a block of its own ([`Place::Edge`]). The code generator does not know what the block
+//! is for. Without other information it takes both ways of the branch to be equally likely, and the other way may have
+//! to jump around the block. In a tight loop that costs more than the counter does. The code generator keeps the block
+//! out of line if branch weights say that the other way is taken more than four times in five, as LLVM's layout of
+//! blocks does.
 //!
-//! If the guess is wrong, that costs the counter's way a jump more. So it is made only where a branch is predicted with some
-//! certainty, and only in loops: outside of them it gained nothing.
+//! If the guess is wrong, the counter's way costs one more jump. So we guess only where a branch is predicted with some
+//! certainty, and only in loops, since it gained nothing elsewhere.
 
 use crate::facts::hints::Hints;
 use crate::facts::{EdgeKind, Function};
@@ -18,16 +19,16 @@ use crate::plan::FunctionPlan;
 use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weight::prediction;
 
-/// The way of a counter is predicted to be taken so often at most. (With 0.2 nothing is left of what is gained; from 0.35 on, where
-/// tests of pointers and optional calls come in, SQLite takes 2 % more instructions.)
+/// The greatest predicted share of a cold counter's way. (With 0.2 there is no gain at all; from 0.35 on, which
+/// includes tests of pointers and optional calls, SQLite takes 2 % more instructions.)
 const MOST: f64 = 1.0 / 3.0;
 
-/// Ways that are predicted to be taken less often lead to panics and exceptions for the most part: code generators see those themselves.
+/// The least share: rarer ways mostly lead to panics and exceptions, which code generators see themselves.
 const LEAST: f64 = 1.0 / 32.0;
 
-/// The edges with a counter's block that is thought to run seldom, where nothing else tells a code generator so: in edge order.
-/// Each is one way of a conditional branch within a loop that neither leaves a loop nor goes back to its header on either
-/// way, nor comes to a call of a cold function for certain: code generators know that by themselves, however far away it is.
+/// The edges with a cold counter block that a code generator would not recognise by itself, in edge order.
+/// Each is one way of a conditional branch within a loop. No way of the branch leaves a loop, goes back to the header,
+/// or certainly comes to a call of a cold function: code generators recognise these, however far away they are.
 #[must_use]
 pub fn edges_to_cold_counters<'p>(
     function: &Function,
@@ -39,7 +40,7 @@ pub fn edges_to_cold_counters<'p>(
         let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
         matches!(kind, Some(EdgeKind::True | EdgeKind::False)) && cfg.succs(cfg.src(edge)).len() == 2
     };
-    // A copy stands where a loop is entered, and code generators see loops by themselves.
+    // A copy is where a loop is entered, and code generators recognise loops.
     let own_block = |placed: &PlacedProbe| match (placed.place, placed.probe) {
         (_, Probe::Linear { .. }) => None,
         (Place::Edge(edge), _) => Some(edge).filter(|&edge| conditional(edge)),

@@ -1,8 +1,11 @@
-//! Where to count: what costs least and says all.
+//! Chooses what to count and where, so that all counts are determined at the least cost.
 //!
-//! - [`spanning`]: which edges need a counter. [`placement`]: where such a counter stands.
-//! - [`affine`]: loop variables that count in a counter's stead. [`promotion`]: counters that are in registers while a loop runs.
-//! - [`supergraph`]: functions whose entries their callers have counted. [`cold_blocks`]: which blocks of counters stand out of the way.
+//! - [`spanning`]: which edges need a counter.
+//! - [`placement`]: where such a counter is put.
+//! - [`affine`]: loop variables that count in place of a counter.
+//! - [`promotion`]: counters that are in registers while a loop runs.
+//! - [`supergraph`]: functions whose entries follow from their callers' counts.
+//! - [`cold_blocks`]: which counter blocks are kept out of line.
 
 pub mod affine;
 pub mod cold_blocks;

@@ -1,4 +1,4 @@
-//! Where an edge's counter goes, so that few jumps are needed (Ball & Larus 1994, §6.3, Fig. 19).
+//! Places an edge's counter so that few jumps are needed (Ball & Larus 1994, §6.3, Fig. 19).
 //!
 //! A counter in a block of its own on the edge is always right, but may cost a jump. It can share a block instead:
 //! the edge's source if that has no other way out, its target if that has no other way in.
@@ -34,17 +34,17 @@ impl Placement {
     }
 }
 
-/// What a counter that needs a block of its own on an edge costs, where one in a block that is there anyway costs 1. Such
-/// a block mostly jumps back, and what is live there may have to move: bzip2's decoder, which keeps a score of variables
-/// through its states, runs 40 % more instructions with 1 than with 2. With more, counters move to hotter blocks than the
-/// jumps are worth.
+/// The cost of a counter that needs a block of its own on an edge; a counter in an existing block costs 1. Such
+/// a block mostly jumps back, and live values may have to move: bzip2's decoder, which keeps twenty variables
+/// through its states, runs 40 % more instructions with 1 than with 2. With more than 2, counters move to blocks so hot
+/// that the saved jumps are not worth it.
 const OWN_BLOCK: f64 = 2.0;
 
 /// A block with no more instructions than this, no call and nowhere to go but EXIT is a bare `ret`, perhaps with a cast
 /// before it: calls that end in a jump to it may still become tail calls.
 const BARE_RETURN: u32 = 2;
 
-/// What the call sites of one block forbid.
+/// The limits that the call sites of one block set.
 #[derive(Clone, Copy, Default)]
 struct Calls {
     /// There are some.
@@ -84,14 +84,14 @@ impl<'a> Placer<'a> {
             return through_source;
         }
         match self.counter(edge) {
-            // Slide up: all that enters the source takes the edge, unless the terminator's call is abandoned.
+            // Move up: everything that enters the source takes the edge, unless the terminator's call is abandoned.
             Placement { place: Place::Edge(_), .. } if sole_way_out => through_source,
             direct => direct,
         }
     }
 
-    /// The weighting in which every edge weighs what its counter costs. The papers' statistics don't use it: they count
-    /// increments.
+    /// The weighting in which every edge weighs the cost of its counter. The papers' statistics don't use it: they
+    /// count increments.
     #[must_use]
     pub fn prices(&self, cfg: &Cfg, weighting: &Weighting) -> Weighting {
         let price = |edge: Edge| {
@@ -118,7 +118,8 @@ impl<'a> Placer<'a> {
         direct
     }
 
-    /// The cheapest place at which whatever is done is done when the edge is taken, after all that its source does. Not for EXIT→entry.
+    /// The cheapest place whose probes run exactly when the edge is taken, after all code of its source. Not for
+    /// EXIT→entry.
     #[must_use]
     pub fn direct(&self, edge: Edge) -> Placement {
         let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));

@@ -1,18 +1,18 @@
-//! Counters in registers: what is bumped in a tight loop is counted in a register there, and added to the counter where
-//! the loop is left.
+//! Promotion: a counter that is bumped in a tight loop is kept in a register there, and the register is added to the
+//! counter where the loop is left.
 //!
-//! A counter in memory costs one instruction, and one in a register does, too. But what is bumped in memory has to be
-//! written and read back before it can be bumped again, which takes four or five cycles, and a loop of a few instructions
-//! waits for that. Besides, the optimiser keeps its hands off memory: a register is merged with a variable of the loop that
-//! moves in step with it, or summed up where the loop is unrolled.
+//! An increment costs one instruction, in memory or in a register. But a counter in memory has to be
+//! written and read back before it can be bumped again. That takes four or five cycles, and a loop of a few
+//! instructions waits for it. Besides, the optimiser does not change increments in memory. It merges a register with a
+//! variable of the loop that moves in step with it, and sums it up where the loop is unrolled.
 //!
-//! It is the same trade as that of [`crate::place::affine`], with a variable of our own: nothing in the loop may abandon an
-//! activation, and what interrupts anywhere loses what the register holds, and is flagged as it is there.
+//! It is the same trade as in [`crate::place::affine`], with a variable of our own. Nothing in the loop may abandon an
+//! activation. An interruption at an arbitrary place loses the register's count, and is flagged in the same way.
 //!
-//! The register is 0 outside of the loop: so it needs no code where the loop is entered but for its 0.
+//! The register is 0 outside of the loop, so where the loop is entered only this 0 is needed.
 //!
-//! A guess how often loops run says too little of those in which nothing moves by constant steps: they look at bits, or follow
-//! pointers, until they have found something, which is soon. There a register has no variable to be merged with either.
+//! Estimates of how often loops run are unreliable for loops in which nothing moves by constant steps. Such loops look
+//! at bits, or follow pointers, and soon find what they search. They also have no variable to merge a register with.
 
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
@@ -25,24 +25,24 @@ use crate::probe::{Place, PlacedProbe, Probe, Reg};
 use crate::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
-/// How many instructions a processor gets done while it waits for a counter in memory to be bumped again.
+/// How many instructions a processor executes while it waits until a counter in memory can be bumped again.
 const INSTRUCTIONS_MEANWHILE: f64 = 24.0;
 
-/// What that wait costs a loop that does nothing else, in increments.
+/// The cost of that wait, in increments, in a loop that does nothing else.
 const WAIT: f64 = 4.0;
 
-/// What a register costs each time that its loop is entered, in increments: a zero, and an addition in the end.
+/// The cost of a register each time that its loop is entered, in increments: a zero, and an addition at the end.
 const ROUND_TRIP: f64 = 2.0;
 
-/// And as much again as an increment for so many blocks of the function: it takes a register from the program, and in
-/// large functions there is none to spare.
+/// One more increment is added for this many blocks of the function: a promoted counter takes a register from the
+/// program, and large functions have none to spare.
 const CROWD: f64 = 100.0;
 
-/// What is left of the guess how often a loop runs.
+/// The factor for estimates of how often a loop runs.
 const SURE_TRIPS: f64 = 0.5;
 
-/// Has counters of the plan counted in registers wherever that is expected to pay: not in functions so large that whether
-/// their loops find room for their own values hangs on single instructions ([`LARGE`]). `variables` are those of the
+/// Promotes counters of the plan wherever that is expected to pay. Functions above [`LARGE`] are left out: whether
+/// their loops find registers for their own values depends on single instructions. `variables` are those of the
 /// function that move by constant steps.
 pub fn promote(
     function: &Function,
@@ -123,7 +123,7 @@ fn tight_loops(
             exits.entry(l).or_default().push(edge);
         }
     }
-    // A guess says nothing of searches: they end early.
+    // Estimates do not fit searches, which end early.
     let moves = |l: Loop| variables.iter().any(|variable| !variable.shifted && variable.header == loops.header(l));
     exits.retain(|&l, exits| !weighting.is_guess() || (weighting.likely(exits.iter().copied()) == 1 && moves(l)));
     let mut instructions = vec![0.0; loops.len()];

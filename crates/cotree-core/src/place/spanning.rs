@@ -14,20 +14,20 @@ use std::cmp::Reverse;
 /// Which tree is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extreme {
-    /// Counters end up in the coldest places: what profiling wants.
+    /// Counters end up in the coldest places, as profiling wants.
     Maximum,
     /// Counters end up in the hottest places: the worst tree, for comparison (Ball & Larus 1994, Graph 4).
     Minimum,
 }
 
-/// How strongly an edge wants to be in the tree, weight aside. Ordered by the order in which edges are offered.
+/// How strongly an edge should be in the tree, weight aside. The order is that in which edges are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Claim {
     /// Offered before every edge of a lesser claim, whatever its weight: a counter on it would be awkward.
     Forced,
     /// Offered before edges of the same weight: a counter on it would need a jump.
     Preferred,
-    /// Nothing but its weight speaks for it.
+    /// Only its weight counts.
     Plain,
 }
 
@@ -46,8 +46,8 @@ impl SpanningTree {
         Self::offered(cfg, weighting, extreme, claim, |_| Some(0), true)
     }
 
-    /// The maximum tree that spans each of the loops by itself, without their backedges: these are not in the tree and no
-    /// chords. `entered`: nor is EXIT→entry, since how often it runs is known from elsewhere.
+    /// The maximum tree that spans each of the loops separately, without their backedges: these are neither in the tree
+    /// nor chords. With `entered`, neither is EXIT→entry, since its count is known from elsewhere.
     #[must_use]
     pub fn nested(
         cfg: &Cfg,
@@ -109,7 +109,7 @@ impl SpanningTree {
         chords.filter(|edge| self.apart.binary_search(edge).is_err())
     }
 
-    /// The sum of the chords' weights: what counters on the chords cost.
+    /// The sum of the chords' weights: the cost of counters on the chords.
     #[must_use]
     pub fn chord_cost(&self, weighting: &Weighting) -> f64 {
         self.chords().map(|e| weighting.edge(e)).sum()

@@ -1,12 +1,13 @@
 //! Flow across calls: a function that is only called directly, from known places, is entered as often as these run.
 //!
-//! In the supergraph, where each call point is linked to its callee's entry, the law of flow holds beyond one function:
-//! the virtual edge EXIT→entry of such a function has a known count, and its plan needs a counter less
-//! ([`crate::method::counters::edge::plan_entered`]). The callers have to be known first, so among functions that call each other
-//! some keep all their counters. Not every call in a cycle is in the way, though: most blocks' counts follow from the
-//! counters alone, whatever the entries are; only blocks between entry and EXIT of the spanning tree wait for them.
+//! In the supergraph each call point is linked to its callee's entry, and flow conservation holds across functions. The
+//! virtual edge EXIT→entry of such a function has a known count, and its plan needs one counter less
+//! ([`crate::method::counters::edge::plan_entered`]). The callers' counts must be known first, so among functions that
+//! call each other some keep all their counters. Not every call in a cycle is a problem: most blocks' counts follow
+//! from the counters alone, whatever the entries are. Only blocks between entry and EXIT of the spanning tree need the
+//! entries.
 //!
-//! [`choose`] picks greedily, what saves most first, and keeps what it picks free of cycles.
+//! [`choose`] picks functions greedily, those that save most first, and avoids cycles among them.
 
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
@@ -20,7 +21,7 @@ use crate::profile::EarlyExits;
 pub struct Candidate {
     /// Everything that calls it, in order.
     pub calls: Vec<CallPoint>,
-    /// What that would save.
+    /// The saving, if they do.
     pub saves: f64,
     /// Per block, whether its count would follow from the entries only.
     pub waits: Vec<bool>,
@@ -39,7 +40,7 @@ impl Candidate {
 /// How many steps the search for cycles may take in all, a few seconds' worth: functions that are left then keep their counters.
 const MOST_STEPS: u64 = 200_000_000;
 
-/// Chooses the functions whose entries shall be derived, by rising number. `candidates` has one entry per function.
+/// Chooses the functions whose entries are derived, by rising number. `candidates` has one entry per function.
 #[must_use]
 pub fn choose(candidates: Vec<Option<Candidate>>) -> Vec<DerivedEntry> {
     let graph = CallGraph::new(&candidates);
@@ -47,7 +48,7 @@ pub fn choose(candidates: Vec<Option<Candidate>>) -> Vec<DerivedEntry> {
     let mut order: Vec<usize> = (0..candidates.len()).filter(|&f| cyclic[f]).collect();
     let saves = |f: usize| candidates[f].as_ref().map_or(0.0, |c| c.saves);
     order.sort_by(|&a, &b| saves(b).total_cmp(&saves(a)).then(a.cmp(&b)));
-    // What no cycle runs through is free.
+    // Functions on no cycle can be chosen freely.
     let mut chosen: Vec<bool> = candidates.iter().zip(&cyclic).map(|(c, &cyclic)| c.is_some() && !cyclic).collect();
     let mut search =
         Search { graph: &graph, cyclic: &cyclic, seen: vec![usize::MAX; candidates.len()], left: MOST_STEPS };
@@ -62,7 +63,7 @@ pub fn choose(candidates: Vec<Option<Candidate>>) -> Vec<DerivedEntry> {
     (0..).zip(candidates).filter_map(derived).collect()
 }
 
-/// Who waits for whom: from each candidate to those whose entries would wait for its own.
+/// The dependences: from each candidate to those whose entries would depend on its own.
 struct CallGraph {
     callees: Vec<Vec<u32>>,
 }
@@ -87,8 +88,8 @@ impl CallGraph {
         Self { callees }
     }
 
-    /// The functions that are left when those without callers, and those without callees, have been taken away as long as
-    /// there are any: all cycles are among them.
+    /// The functions that remain after repeatedly removing those without callers and those without callees. They
+    /// contain all cycles.
     fn core(&self) -> Vec<bool> {
         let mut callers = vec![Vec::new(); self.callees.len()];
         for (caller, callees) in (0u32..).zip(&self.callees) {
@@ -119,13 +120,14 @@ impl CallGraph {
 struct Search<'a> {
     graph: &'a CallGraph,
     cyclic: &'a [bool],
-    /// Who was reached last on the search from whom.
+    /// Per function, the start of the search that reached it last.
     seen: Vec<usize>,
     left: u64,
 }
 
 impl Search<'_> {
-    /// Would there be a cycle among the chosen ones with this function? Yes, if there is no time to find out.
+    /// Would there be a cycle among the chosen ones with this function? Also true if the budget for the search is used
+    /// up.
     fn closes_cycle(&mut self, function: usize, chosen: &[bool]) -> bool {
         let mut work = vec![function];
         while let Some(at) = work.pop() {
@@ -149,7 +151,7 @@ impl Search<'_> {
 /// runs per activation of its function.
 #[must_use]
 pub fn frequencies(calls: &[Vec<CallPoint>], weigh: impl Fn(&CallPoint) -> f64) -> Vec<f64> {
-    /// Calls go no deeper than this, or it does not matter: an estimate steers which counters stay, and no more.
+    /// The depth of calls that is considered. The result is an estimate, which only decides which counters stay.
     const ROUNDS: usize = 8;
     const MOST: f64 = 1e12;
     let mut often = vec![1.0; calls.len()];
@@ -163,8 +165,8 @@ pub fn frequencies(calls: &[Vec<CallPoint>], weigh: impl Fn(&CallPoint) -> f64) 
     often
 }
 
-/// How often a caller gets to a call that comes after so many call sites of a block: as often as it enters the block, less
-/// the activations that were abandoned at these sites, and plus those that came to life there.
+/// How often a caller reaches a call that comes after this many call sites of a block: as often as it enters the block,
+/// minus the activations that were abandoned at these sites, plus those that were revived there.
 #[must_use]
 pub fn executions(caller: &Function, early: &EarlyExits, entries: i128, block: Block, after_sites: u32) -> i128 {
     if early.at_site.is_empty() {

@@ -1,4 +1,4 @@
-//! Who calls whom in a link unit, as far as that is certain.
+//! Finds who calls whom in a link unit, as far as that is certain.
 //!
 //! A call names a symbol. In its own module it means an internal function of that name if there is one; else the function of
 //! that name that another module defines.
@@ -8,10 +8,10 @@ use crate::ids::FunctionId;
 use crate::plan::CallPoint;
 use std::collections::HashMap;
 
-/// Everything that calls each function of the unit, in order; nothing of a function that more may call than the unit shows.
+/// All calls of each function of the unit, in order; none for a function that may have callers outside of them.
 ///
-/// `callers_known` says per function that nothing but calls by name in the unit's own functions can call it. It is not taken
-/// at its word where the unit shows otherwise: a function without probes calls it, or a call of its name may mean another
+/// `callers_known` says per function that only calls by name in the unit's own functions can call it. The unit itself
+/// may show that this is not enough: a function without probes calls it, or a call of its name may mean another
 /// function.
 #[must_use]
 pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<CallPoint>> {
@@ -83,7 +83,7 @@ impl<'a> Names<'a> {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Do several modules define it? They have copies of an inline function, say, and any of them may be what a call becomes.
+    /// Do several modules define it? They may have copies of an inline function, and a call may reach any of them.
     fn is_shared(&self, name: &str) -> bool {
         self.others.get(name).is_some_and(|functions| functions.len() > 1)
     }

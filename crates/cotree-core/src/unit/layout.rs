@@ -1,13 +1,13 @@
-//! Where everything that a link unit counts lies in a slab.
+//! The layout of a slab: the places of everything that a link unit counts.
 
 use super::UnitPlan;
 use crate::method::MethodTables;
 use crate::slab::Words;
 
-/// Where everything lies in a slab of 64-bit words.
+/// The layout of a slab of 64-bit words.
 ///
-/// First the counters of the method, then those of the reference, then the tables of the method: these are counters of the
-/// profile. After them the words that the method's code needs for itself.
+/// First come the counters of the method, then those of the reference, then the tables of the method. All these are
+/// counters of the profile. After them come words for internal use of the method's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Per function, where the counters of its plan begin.

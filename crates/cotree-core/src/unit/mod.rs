@@ -1,9 +1,9 @@
 //! Link units: functions that are planned together.
 //!
-//! The linker's plugin, the instrumentation of single files and `cotree plan` all plan by [`UnitPlan::of`]. What only they can
-//! know of a unit comes in as plain facts ([`UnitFacts`]), and so does what the user chose ([`Choices`]). Each method plans in
-//! its room below [`crate::method`]; who calls whom ([`call_points`]) and where everything that is counted lies ([`Layout`])
-//! is the same for all.
+//! The linker's plugin, the instrumentation of single files and `cotree plan` all plan by [`UnitPlan::of`]. They pass
+//! what only they can know about a unit as plain facts ([`UnitFacts`]), and the user's options as [`Choices`]. Each
+//! method plans in its module below [`crate::method`]. All share the analysis of calls ([`call_points`]) and the
+//! [`Layout`] of slabs.
 
 mod calls;
 mod layout;

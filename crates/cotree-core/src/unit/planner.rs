@@ -1,4 +1,4 @@
-//! What a unit is planned from: the facts of its functions, and what the user chose.
+//! The input of unit planning: the facts of a unit's functions, and the user's choices.
 
 use crate::facts::hints::Hints;
 use crate::facts::{Function, Module, ProgramMap};
@@ -11,8 +11,8 @@ use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 use rayon::prelude::*;
 
-/// What is known of a unit before it is planned. Lists have an entry per function, in unit order; an empty list says nothing of
-/// any.
+/// The facts about a unit before it is planned. Lists have an entry per function, in unit order; a list may be empty if
+/// nothing is known.
 #[derive(Clone, Debug)]
 pub struct UnitFacts<'a> {
     /// The functions.
@@ -23,7 +23,7 @@ pub struct UnitFacts<'a> {
     pub variables: Vec<&'a [AffineVariable]>,
     /// Is it certain that only calls by name in the unit's own functions call it?
     pub callers_known: Vec<bool>,
-    /// Does its code count its entries in any case, to tell whose thread it runs on?
+    /// Does its code count its entries in any case, to find out which thread it runs on?
     pub announcing: Vec<bool>,
     /// The counts of an earlier run.
     pub previous: Vec<Option<&'a FunctionProfile>>,
@@ -44,11 +44,11 @@ impl<'a> UnitFacts<'a> {
     }
 }
 
-/// What the user chose.
+/// The user's choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choices {
-    /// Which spanning tree the edge method takes. [`Extreme::Minimum`] is there to see what the other one saves, so nothing else
-    /// makes its counters cheaper.
+    /// Which spanning tree the edge method takes. [`Extreme::Minimum`] only serves to show what the other one saves, so
+    /// no other technique makes its counters cheaper.
     pub spanning_tree: Extreme,
     /// Do loop variables count in place of counters?
     pub affine: bool,
@@ -110,7 +110,7 @@ impl PlanError {
     }
 }
 
-/// How often edges are thought to run of which no earlier run tells.
+/// How to estimate the frequency of edges without an earlier run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// [`Weighting::predicted`].

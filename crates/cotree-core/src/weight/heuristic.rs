@@ -1,4 +1,4 @@
-//! The static weighting: which edges run often, guessed from the shape of the graph (Ball & Larus 1994, §5).
+//! The static weighting, which estimates from the shape of the graph how often edges run (Ball & Larus 1994, §5).
 //!
 //! Every loop is taken to iterate [`LOOP_MULTIPLIER`] times and every branch to go each way equally often, except that
 //! the edges that leave a loop share among them what entered it. One topological traversal of the graph without its
@@ -9,18 +9,18 @@
 //! 3. Let *W* be the block's weight, times the multiplier for a loop-entry, and *E* the weight of its outgoing loop
 //!    exits. Each of its *N* other outgoing edges weighs (*W* − *E*)/*N*.
 //!
-//! As printed, the rules break Kirchhoff's law, which the weighting is meant to obey, in two common shapes, and one
-//! of them gives negative weights. So we depart from them there:
+//! The weighting should obey Kirchhoff's law. As printed, the rules break it in two common shapes, and in one
+//! of them give negative weights. So we depart from the rules there:
 //!
 //! - An edge may leave several loops at once (a `return` in a nest). It gets its weight from the outermost of them,
 //!   whose header is visited first; rule 2 then gives the *other* exits of an inner loop what is left, so that the
 //!   inner loop's exits still weigh *W* together. (Only if the outer exits take all of *W* is each of the others
 //!   given *W*/*N*.)
-//! - A loop exit deep in conditionals may be given more than its block weighs. Then (*W* − *E*) would be negative: all
-//!   edges out of that block share its weight equally instead, and the law holds there, though not at the loop's header
+//! - A loop exit deep in conditionals may get more than its block weighs. Then (*W* − *E*) would be negative. Instead
+//!   all edges out of that block share its weight equally, and the law holds there, but not at the loop's header
 //!   and at EXIT.
 //!
-//! A loop without exits breaks the law whatever one does.
+//! A loop without exits breaks the law in any case.
 //!
 //! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but
 //! some are easy to see, bounds checks that panic first of all. [`weighting_by`] takes a likelihood
@@ -33,11 +33,10 @@ use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge, Loop};
 use crate::weight::weighting::Weighting;
 
-/// How often a loop is taken to iterate.
+/// The assumed number of iterations of a loop.
 pub const LOOP_MULTIPLIER: f64 = 10.0;
 
-/// A block that weighs more than this is in a nest so deep that multiplying further says nothing, and weights must stay
-/// finite.
+/// The greatest weight that is multiplied further. Heavier blocks are in very deep nests, and weights must stay finite.
 const CEILING: f64 = 1e100;
 
 /// Computes the static weighting of the paper: every branch is equally likely to go each way.

@@ -1,7 +1,7 @@
-//! Which branches are taken as good as never: those that end in a panic, an abort or an exception.
+//! Finds branches that are almost never taken: those that end in a panic, an abort or an exception.
 //!
-//! A way out of a block is *doomed* if nothing can follow but `unreachable` (after a call that does not return) or
-//! `resume`. A backedge is no doom, nor is what leads into a loop that may go on. Doomed edges and the unwind edges of
+//! A way out of a block is *doomed* if only `unreachable` (after a call that does not return) or `resume` can follow.
+//! Backedges, and edges into a loop that may go on, are not doomed. Doomed edges and the unwind edges of
 //! calls count as [`UNLIKELY`]; so the tree takes the others, and counters go where almost nothing runs.
 
 use crate::facts::{EdgeKind, Function};
@@ -21,8 +21,8 @@ pub fn likelihoods(function: &Function, cfg: &Cfg) -> Vec<f64> {
         Some(EdgeKind::Unreachable | EdgeKind::Resume) => true,
         _ => doomed[cfg.dst(edge).index()],
     };
-    // Blocks come after all that their edges lead to, but for backedges: those are no doom, and no loop-entry ever is
-    // doomed, since the source of a backedge is not. Nor is EXIT by itself.
+    // Blocks come after all blocks that their edges lead to, except by backedges. These are not doomed, and so no
+    // loop-entry is, since the source of a backedge is not. EXIT itself is not doomed either.
     for &block in Dfs::new(cfg).postorder().iter().filter(|&&b| b != cfg.exit()) {
         let ways = cfg.succs(block);
         doomed[block.index()] = !ways.is_empty() && ways.iter().all(|&edge| is_doomed(edge, &doomed));

@@ -1,8 +1,8 @@
-//! How often edges run: counted in an earlier run, or guessed.
+//! Weights say how often edges run: as counted in an earlier run, or estimated.
 //!
-//! - [`weighting`]: a number per edge that obeys the law of flow.
-//! - [`heuristic`]: the guess of Ball & Larus 1994, §5, by the nesting of loops.
-//! - [`prediction`], [`likelihood`]: which way a branch goes, by what is compared, called and returned on the way.
+//! - [`weighting`]: a number per edge, which obeys flow conservation where possible.
+//! - [`heuristic`]: the estimate of Ball & Larus 1994, §5, from the nesting of loops.
+//! - [`prediction`], [`likelihood`]: the likely way of branches, from what is compared, called and returned.
 
 pub mod heuristic;
 pub mod likelihood;

@@ -19,8 +19,8 @@ use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge};
 use crate::weight::likelihood::{self, UNLIKELY};
 
-/// A loop goes on at a branch back to its header. How long loops last is not for likelihoods to say; this is about how exits
-/// share what leaves it.
+/// A loop goes on at a branch back to its header. Likelihoods do not decide how long loops last; this one decides how
+/// exits share the flow that leaves the loop.
 const GOES_BACK: f64 = 0.88;
 /// A loop goes on at any other branch that may leave it.
 const GOES_ON: f64 = 0.8;
@@ -35,7 +35,7 @@ const RETURNS_CONSTANT: f64 = 0.3;
 /// The same for a negative one: an error.
 const RETURNS_NEGATIVE: f64 = 0.05;
 
-/// Likelihoods stay in these bounds, so that sums and quotients of them mean something.
+/// The bounds of likelihoods, so that sums and quotients of them are meaningful.
 const LEAST: f64 = 1e-9;
 const MOST: f64 = 1e9;
 
@@ -62,7 +62,7 @@ pub fn likelihoods(function: &Function, cfg: &Cfg, dfs: &Dfs, loops: &LoopForest
         let branch = branches.next_if(|branch| branch.block == block);
         if cfg.succs(block).len() > 1 && !predictor.weighted[block.index()] {
             if let (Some(branch), &[taken, other]) = (branch, cfg.succs(block))
-                // Where a loop's variable leaves the loop, that says nothing of how soon.
+                // A test of a loop's variable that leaves the loop does not say how soon it does so.
                 && !(branch.test == Test::StepBelow && predictor.may_leave_loop(block))
             {
                 predictor.multiply(if branch.on_true { taken } else { other }, holds(branch.test));
@@ -82,7 +82,7 @@ struct Predictor<'a> {
     dfs: &'a Dfs,
     loops: &'a LoopForest,
     post: Dominators,
-    /// Is the edge as good as never taken?
+    /// Is the edge almost never taken?
     never: Vec<bool>,
     /// Did the compiler have weights for the branches of the block?
     weighted: Vec<bool>,
@@ -154,7 +154,7 @@ impl<'a> Predictor<'a> {
         !self.post.dominates(other, block)
     }
 
-    /// Multiplies the odds of all ways out of the block that something is true of, unless it is of all.
+    /// Multiplies the odds of those ways out of the block that have some property, unless all have it.
     fn rule(&mut self, block: Block, probability: f64, applies: impl Fn(&Self, Edge) -> bool) {
         let ways = self.cfg.succs(block);
         let hits: Vec<Edge> = ways.iter().copied().filter(|&edge| applies(self, edge)).collect();

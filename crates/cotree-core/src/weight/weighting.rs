@@ -1,6 +1,6 @@
 //! Weightings: how often each edge is expected to run (Ball & Larus 1994, §2).
 //!
-//! Weights only steer where counters go; a bad guess makes a profile dearer, never wrong.
+//! Weights only influence where counters go. A bad estimate makes a profile more expensive, never wrong.
 
 use crate::facts::Function;
 use crate::facts::hints::Hints;
@@ -13,13 +13,13 @@ use crate::weight::heuristic;
 use crate::weight::likelihood;
 use crate::weight::prediction;
 
-/// The part that edges to errors have in a weighting at most.
+/// The greatest part of a weighting that edges to errors may have.
 const SELDOM: f64 = 1.0 / 64.0;
 
 /// An expected frequency for every edge and block of one graph: finite, never negative.
 ///
-/// The papers ask for Kirchhoff's law too. The sources here keep it as far as they can and say where they don't;
-/// nothing that uses a weighting relies on it.
+/// The papers require Kirchhoff's law too. The sources here obey it as far as they can and say where they don't;
+/// no user of a weighting relies on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighting {
     edges: Vec<f64>,
@@ -28,8 +28,8 @@ pub struct Weighting {
 }
 
 impl Weighting {
-    /// Takes one weight per edge, EXIT→entry included; a block weighs what enters it. Missing weights are 0, as are
-    /// those that are negative or not finite.
+    /// Makes a weighting of one weight per edge, EXIT→entry included; a block weighs the sum of the edges into it.
+    /// Missing, negative and infinite weights become 0.
     #[must_use]
     pub fn new(cfg: &Cfg, mut edges: Vec<f64>) -> Self {
         edges.resize(cfg.edge_count(), 0.0);
@@ -54,7 +54,7 @@ impl Weighting {
         self.guessed
     }
 
-    /// The best guess at hand: the counts of an earlier run where there are any that can guide a placement, else
+    /// The best weighting available: the counts of an earlier run if they can guide a placement, else
     /// [`Self::predicted`], or [`Self::expected`] where hints are not wanted.
     #[must_use]
     pub fn from_previous(
@@ -70,8 +70,8 @@ impl Weighting {
         previous.and_then(|profile| Self::from_profile(cfg, profile)).unwrap_or_else(guess)
     }
 
-    /// The static heuristic with all branches predicted as well as can be ([`crate::weight::prediction`]). Counters are placed by
-    /// it.
+    /// The static heuristic with all branches predicted as well as possible ([`crate::weight::prediction`]). It guides
+    /// the placement of counters.
     #[must_use]
     pub fn predicted(function: &Function, cfg: &Cfg, hints: &Hints) -> Self {
         let dfs = Dfs::new(cfg);
@@ -80,15 +80,16 @@ impl Weighting {
         heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
     }
 
-    /// The static heuristic with branches to panics and exceptions taken to be unlikely ([`crate::weight::likelihood`]), and all others
-    /// to be even: for paths, which are cut where they are thought to be rare, and cost more where that is wrong.
+    /// The static heuristic in which branches to panics and exceptions are unlikely ([`crate::weight::likelihood`]),
+    /// and all others even. It is for paths, which are cut where they are expected to be rare, and cost more where that
+    /// is wrong.
     #[must_use]
     pub fn expected(function: &Function, cfg: &Cfg) -> Self {
         let likelihoods = likelihood::likelihoods(function, cfg);
         heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
     }
 
-    /// The static heuristic of the paper, which sees the graph alone ([`crate::weight::heuristic`]).
+    /// The static heuristic of the paper, which uses only the graph ([`crate::weight::heuristic`]).
     #[must_use]
     pub fn heuristic(cfg: &Cfg) -> Self {
         heuristic::weighting(cfg)
@@ -120,7 +121,7 @@ impl Weighting {
         self.edges[edge.index()]
     }
 
-    /// How many of the edges, one of which is taken, are expected ever to be: errors and panics aside.
+    /// How many of the edges, one of which is taken, are expected to be taken at all: errors and panics aside.
     #[must_use]
     pub fn likely(&self, edges: impl Iterator<Item = Edge> + Clone) -> usize {
         let all: f64 = edges.clone().map(|e| self.edge(e)).sum();

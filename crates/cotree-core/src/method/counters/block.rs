@@ -1,8 +1,8 @@
 //! The redundant reference: a counter on every block and on every edge.
 //!
-//! It is what the other methods are measured against and checked by: each count is read off its own counter, so
-//! neither Kirchhoff's law nor the early exits of the run are needed (only the number of entries is a difference, and
-//! only where edges lead back to the entry block).
+//! The other methods are compared with it and checked against it. Each count is read off its own counter, so
+//! neither Kirchhoff's law nor the early exits of the run are needed. Only the number of entries is a difference, if
+//! edges lead back to the entry block.
 
 use super::error::CounterError;
 use super::readings::Readings;

@@ -2,7 +2,7 @@
 //!
 //! Counters on the chords of a spanning tree determine every edge by Kirchhoff's law, and no fewer can. A maximum
 //! spanning tree leaves the cheapest chords. An activation that ends early at a call site of block *b* is an edge
-//! *b*→EXIT whose count is known from elsewhere (Fig. 7); one that comes to life there is the same, counted negatively.
+//! *b*→EXIT whose count is known from elsewhere (Fig. 7); one that is revived there is the same, counted negatively.
 
 use super::error::CounterError;
 use super::readings::Readings;
@@ -31,9 +31,9 @@ pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extre
     plan_counters(&placer, tree.chords())
 }
 
-/// The plan for code that shall run fast: a counter on each chord of the spanning tree that is greatest under
+/// The plan for fast code: a counter on each chord of the spanning tree that is greatest under
 /// [`Placer::prices`], with affine variables in place of counters wherever that is cheaper (Frenot & Pereira 2024).
-/// `recover` does not care who counts.
+/// For `recover` the two are the same.
 #[must_use]
 pub fn plan_affine(function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) -> CounterPlan {
     plan_trades(function, cfg, weighting, &Trades::new(function, cfg, weighting, variables))
@@ -45,8 +45,8 @@ pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades
     Chords::new(function, cfg, weighting, trades).plan(false).0
 }
 
-/// The plan of a function whose entries are known from elsewhere, with what it costs less per run; `None` where it would
-/// not need a counter less (a function that never returns).
+/// The plan of a function whose entries are known from elsewhere, with what it saves per run; `None` if it would
+/// not save a counter (a function that never returns).
 #[must_use]
 pub fn plan_entered(
     function: &Function,
@@ -57,8 +57,8 @@ pub fn plan_entered(
     plan_both(function, cfg, weighting, trades).1
 }
 
-/// The plan of a function that has to do something where it begins that counts its entries as well: the last counter is
-/// that one, and the others are fewer by one.
+/// The plan of a function whose code counts its entries in any case: that counter is the last one, and one of the
+/// others is saved.
 #[must_use]
 pub fn plan_counting_entries(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> CounterPlan {
     let (alone, entered) = plan_both(function, cfg, weighting, trades);
@@ -86,7 +86,7 @@ pub fn plan_both(
     (alone, entered)
 }
 
-/// What a plan for code that shall run fast is made from.
+/// The input of a plan for fast code.
 struct Chords<'a> {
     cfg: &'a Cfg,
     trades: &'a Trades,

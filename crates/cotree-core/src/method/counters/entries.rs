@@ -1,10 +1,10 @@
 //! Edge profiles of a whole link unit, where the entries of some functions follow from their callers
 //! ([`crate::place::supergraph`]).
 //!
-//! A call point runs as often as its block is entered, less the activations that were abandoned at call sites of the block
-//! before it (and plus those that came to life there: after the second return of `setjmp` the block goes on). A function
-//! whose entries are derived is recovered when all its call points are known. That may be before its callers are: where
-//! a block's count follows from counters alone, nothing else is waited for.
+//! A call point runs as often as its block is entered, minus the activations that were abandoned at earlier call sites
+//! of the block, plus those that were revived there: after the second return of `setjmp` the block goes on. A function
+//! whose entries are derived is recovered once all its call points are known. That may be before its callers are
+//! recovered: a block's count may follow from counters alone.
 
 use super::edge;
 use super::error::CounterError;
@@ -31,8 +31,8 @@ pub struct Measured<'a> {
 /// What came of a function; `None` if it was not measured.
 pub type Recovered = Option<Result<FunctionProfile, CounterError>>;
 
-/// Recovers the edge profiles of all functions of a unit. Trusts nothing, as all recovery: entries that wait for each other
-/// are [`CounterError::Underdetermined`].
+/// Recovers the edge profiles of all functions of a unit. Like all recovery, it does not trust its input: entries that
+/// wait for each other are [`CounterError::Underdetermined`].
 #[must_use]
 pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> Vec<Recovered> {
     let mut unit = Unit::new(functions, entries);
@@ -109,7 +109,7 @@ impl<'a> Unit<'a> {
             return;
         }
         let Some(Measured { function: facts, key, counts, early }) = self.functions[function] else { return };
-        // What is wrong with them is reported when the function is recovered.
+        // Errors in them are reported when the function is recovered.
         let foreseen = graph(facts).and_then(|cfg| edge::foresee(facts, &cfg, key, counts, early));
         self.foreseen[function] = foreseen.unwrap_or_else(|_| vec![None; facts.blocks.len().max(1)]);
     }

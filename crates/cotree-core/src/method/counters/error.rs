@@ -1,4 +1,4 @@
-//! Why counts of counters can't be turned into a profile.
+//! The errors of recovery from counters.
 
 use crate::ids::{Block, FunctionId};
 use crate::plan::Measure;

@@ -1,8 +1,7 @@
-//! Methods that count blocks and edges by counters: each is a file that holds a `plan` and, beside it, the `recover` that
-//! undoes it.
+//! Methods that count blocks and edges by counters. Each has a file with a `plan` and the matching `recover`.
 //!
-//! Every `recover` trusts nothing: keys, counts and early exits come from files. What can't be right is a
-//! [`CounterError`]; what can't have happened is [`crate::profile::Flaw::Inconsistent`].
+//! No `recover` trusts its input: keys, counts and early exits come from files. Invalid input is a
+//! [`CounterError`]; valid input that no run can produce is [`crate::profile::Flaw::Inconsistent`].
 
 pub mod block;
 pub mod edge;

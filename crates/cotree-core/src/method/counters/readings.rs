@@ -1,4 +1,4 @@
-//! What the counters of a run say about edges and blocks, before any law of flow is applied.
+//! Readings: the counts of edges and blocks that counters give directly, before flow conservation is applied.
 
 use super::error::CounterError;
 use crate::facts::Function;
@@ -12,8 +12,8 @@ pub(super) struct Readings {
     pub edges: Vec<Option<i128>>,
     /// Per real block, the entries into it if a counter measured them.
     pub blocks: Vec<Option<i128>>,
-    /// Per block, activations that entered it and left by no edge. For EXIT the negated sum of all others: it is what
-    /// those activations went to instead (Ball & Larus 1994, §3.2, Fig. 7).
+    /// Per block, activations that entered it and left by no edge. For EXIT it is the negated sum of all others,
+    /// because those activations go there instead (Ball & Larus 1994, §3.2, Fig. 7).
     pub early: Vec<i128>,
     /// No two counters contradict each other.
     pub consistent: bool,
@@ -64,7 +64,7 @@ impl Readings {
         }
     }
 
-    /// Takes in an edge that needs no counter, given how often the other one ran.
+    /// Adds an edge that needs no counter, by how often the edge that it follows from ran.
     pub fn fixed(&mut self, fixed: &FixedEdge, of: i128) {
         match of.checked_mul(i128::from(fixed.times)) {
             Some(flow) => self.consistent &= note(&mut self.edges[fixed.edge.index()], flow),
@@ -75,13 +75,13 @@ impl Readings {
         }
     }
 
-    /// Takes in how often the function was entered.
+    /// Adds how often the function was entered.
     pub fn entered(&mut self, cfg: &Cfg, entries: i128) {
         self.consistent &= note(&mut self.edges[cfg.exit_edge().index()], entries);
     }
 
-    /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and what
-    /// is left after early exits to leave each block, and to reach EXIT, can't be negative.
+    /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and after
+    /// early exits no negative flow may remain that leaves a block or reaches EXIT.
     pub fn admit(&self, entries: i128, blocks: &[i128]) -> bool {
         let agreed = self.blocks.iter().zip(blocks).all(|(measured, &count)| measured.is_none_or(|m| m == count));
         let left = blocks.iter().zip(&self.early).all(|(&count, &early)| count >= early);

@@ -1,5 +1,5 @@
-//! Counters of a whole link unit. Edge profiles need fewer of them where the entries of a function follow from its callers
-//! ([`crate::place::supergraph`]).
+//! Plans the counters of a whole link unit. Edge profiles need fewer counters where the entries of a function follow
+//! from its callers ([`crate::place::supergraph`]).
 
 use super::{CounterMethod, UnitCounterPlan, block, edge, vertex, vertex_edge};
 use crate::place::affine::Trades;
@@ -66,7 +66,7 @@ impl EdgePlans {
             }
             plan
         };
-        // Weights are a guess of one activation, or counts of as many as there were.
+        // Weights are an estimate for one activation, or the counts of all activations of an earlier run.
         let activations = if weighting.is_guess() { 1.0 } else { weighting.edge(cfg.exit_edge()).max(1.0) };
         let weights = cfg.blocks().map(|block| weighting.block(block) / activations).collect();
         if calls.is_empty() {
@@ -83,7 +83,7 @@ impl EdgePlans {
     }
 }
 
-/// Edge profiles: each function by itself, then without the counters that the callers make needless.
+/// Edge profiles: plans each function separately, then leaves out the counters that follow from callers.
 fn edges(planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>), PlanError> {
     let facts = planner.facts();
     let calls = if planner.choices().interprocedural_flow {

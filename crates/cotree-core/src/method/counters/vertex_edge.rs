@@ -1,14 +1,14 @@
 //! Vertex profiling with edge counters, *Vprof(Ecnt)* (Ball & Larus 1994, §3.3).
 //!
 //! Block counts need fewer edge counters than edge counts do: a cycle of edges without counters does no harm if the
-//! directions of its edges alternate all the way round (a *pipeless* cycle), for then what one edge of the cycle has
-//! too much another has too little, at each block. The theorem of §3.3.1: the counters determine the blocks iff every
+//! directions of its edges alternate all the way round (a *pipeless* cycle). Then at each block, an excess on one edge
+//! of the cycle cancels a deficit on another. The theorem of §3.3.1: the counters determine the blocks iff every
 //! simple cycle of the other edges is pipeless.
 //!
 //! **The test.** Split every block into an in-side and an out-side, so that each edge joins the out-side of its source
 //! to the in-side of its target. A pipeless cycle is still a cycle there, a pipe breaks it. So all simple cycles among
 //! a set of edges are pipeless iff splitting loses no cycle, i.e. iff the edges' rank is the same in both graphs, i.e.
-//! iff splitting `n` blocks leaves just `n` pieces more. Two passes of union-find tell ([`determines_blocks`]).
+//! iff splitting `n` blocks adds exactly `n` components. Two passes of union-find decide this ([`determines_blocks`]).
 //!
 //! **The heuristic** is that of Fig. 11 without its marks. A chord of the maximum spanning tree needs no counter if
 //! its fundamental cycle is pipeless, i.e. if the tree joins its two sides in the split graph. The paper then marks
@@ -77,7 +77,7 @@ pub fn recover(
     let mut joined = UnionFind::new(cfg.block_count());
     for edge in uncounted {
         if !joined.union(cfg.src(edge).index(), cfg.dst(edge).index()) {
-            // Any flow would do here: those of the other edges of the cycle shift with it, the blocks' counts don't.
+            // Any flow would do here: it shifts the flows of the cycle's other edges, but not the blocks' counts.
             // (So a negative flow in the cycle is no sign of trouble; only blocks are looked at.)
             readings.edges[edge.index()] = Some(0);
         }

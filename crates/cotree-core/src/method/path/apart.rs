@@ -1,29 +1,32 @@
-//! Which ways are numbered apart, so that all other paths of a function have numbers that an array can hold.
+//! Chooses arcs that are numbered apart (see [`super::numbering`]), so that all other paths have numbers that an array
+//! can hold.
 //!
-//! Most of a function's paths go through what seldom runs: checks that never fail, cases that never come up. If the arcs that lead
-//! there are numbered apart ([`Cuts::apart`](super::Cuts)), those that are left make few paths, and theirs are the small numbers.
+//! Most of a function's paths go through code that rarely runs: checks that never fail, cases that never come up. If
+//! the arcs that lead there are numbered apart ([`Cuts::apart`](super::Cuts)), the other arcs form few paths, and these
+//! have the small numbers.
 //!
-//! That is a knapsack: each arc taken out costs what goes through it, and divides the number of paths. Taken is what costs least per
-//! halving, until few enough are left; what this is must be counted again, since it depends on what was taken before.
+//! This is a knapsack problem: each arc taken out costs the executions that go through it, and divides the number of
+//! paths. We take the arc that costs least per halving, until few enough paths are left. The costs depend on the arcs
+//! taken before, so they are computed anew each time.
 
-use super::graph::{Node, PathGraph, Role, Sight};
+use super::graph::{DirectedView, Node, PathGraph, Role};
 use super::types::Arc;
 use crate::graph::cfg::Cfg;
 use crate::weight::weighting::Weighting;
 
-/// In larger graphs it would take too long.
+/// The most arcs of a graph: in larger ones the choice would take too long.
 pub(super) const MOST_ARCS: usize = 1 << 16;
-/// So many turns take what is cheapest and what costs little more, fewer if each has to look at many arcs; after them a large part of
-/// everything is taken at once.
+/// This many rounds take the cheapest arcs and those that cost little more; there are fewer rounds if each has to look
+/// at many arcs. After them a large part of all arcs is taken at once.
 const CAREFUL_TURNS: usize = 400;
-/// How many arcs all of these turns may look at.
+/// How many arcs all of these rounds may look at.
 const CAREFUL_LOOKS: usize = 1 << 22;
 /// How much more that is.
 const ABOUT: f64 = 1.25;
-/// What is taken at once is no more than this part of what there is to choose from.
+/// At most this part of the candidates is taken at once.
 const PART: usize = 16;
 
-/// Not everything can be saved.
+/// The largest part of the low numbers that an arc is assumed to save.
 const MOST_SAVED: f64 = 0.999_999;
 
 /// How often each arc is executed.
@@ -49,17 +52,17 @@ pub(super) fn frequencies(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -
     (0..graph.arc_count()).map(frequency).collect()
 }
 
-/// The arcs that leave no more than `most` low numbers if they are numbered apart, in order.
+/// Arcs that, numbered apart, leave no more than `most` low numbers; in order.
 #[must_use]
 pub(super) fn choose(graph: &PathGraph, backward: bool, frequency: &[f64], most: u64) -> Vec<Arc> {
-    let sight = Sight::new(graph, backward);
+    let view = DirectedView::new(graph, backward);
     let careful = CAREFUL_TURNS.min(CAREFUL_LOOKS / graph.arc_count().max(1));
     let mut chosen: Vec<Arc> = Vec::new();
     for turn in 0.. {
-        let chooser = Chooser { graph, sight, frequency, apart: sight.all_apart(&chosen) };
+        let chooser = Chooser { graph, view, frequency, apart: view.all_apart(&chosen) };
         let lows = chooser.lows();
         #[allow(clippy::cast_precision_loss, reason = "what is left is counted exactly in the end")]
-        if lows[sight.near_end()].all() <= most as f64 {
+        if lows[view.start()].all() <= most as f64 {
             break;
         }
         let mut offers = chooser.offers(&lows);
@@ -82,7 +85,7 @@ pub(super) fn choose(graph: &PathGraph, backward: bool, frequency: &[f64], most:
 #[derive(Clone, Copy, Default)]
 struct Low {
     /// For the arcs that are not apart.
-    near: f64,
+    together: f64,
     /// For the arc apart that needs most.
     apart: f64,
     most: Option<Arc>,
@@ -90,13 +93,13 @@ struct Low {
 
 impl Low {
     fn all(self) -> f64 {
-        self.near.max(self.apart)
+        self.together.max(self.apart)
     }
 }
 
-/// What can be taken out at a node.
+/// An arc that can be taken out at a node.
 struct Offer {
-    /// What it costs per factor of *e* by which the low numbers become fewer.
+    /// Its cost per factor of *e* by which it reduces the low numbers.
     price: f64,
     node: Node,
     arc: Arc,
@@ -104,21 +107,21 @@ struct Offer {
 
 struct Chooser<'a> {
     graph: &'a PathGraph,
-    sight: Sight<'a>,
+    view: DirectedView<'a>,
     frequency: &'a [f64],
     apart: Vec<bool>,
 }
 
 impl Chooser<'_> {
     fn lows(&self) -> Vec<Low> {
-        let sight = self.sight;
+        let view = self.view;
         let mut lows = vec![Low::default(); self.graph.node_count()];
-        for node in sight.order().rev() {
-            let mut here = Low { near: f64::from(u8::from(node == sight.far_end())), ..Low::default() };
-            for &arc in sight.ways(node) {
-                let low = lows[sight.beyond(arc)].all();
+        for node in view.order().rev() {
+            let mut here = Low { together: f64::from(u8::from(node == view.end())), ..Low::default() };
+            for &arc in view.next_arcs(node) {
+                let low = lows[view.target(arc)].all();
                 if !self.apart[arc] {
-                    here.near += low;
+                    here.together += low;
                 } else if low > here.apart {
                     (here.apart, here.most) = (low, Some(arc));
                 }
@@ -129,25 +132,25 @@ impl Chooser<'_> {
     }
 
     fn offers(&self, lows: &[Low]) -> Vec<Offer> {
-        let sight = self.sight;
-        let all = lows[sight.near_end()].all();
-        // How many low numbers there are for each one of a node.
+        let view = self.view;
+        let all = lows[view.start()].all();
+        // How many low numbers of the graph each low number of a node stands for.
         let mut times = vec![0.0; self.graph.node_count()];
-        times[sight.near_end()] = 1.0;
+        times[view.start()] = 1.0;
         let mut offers = Vec::new();
-        for node in sight.order() {
+        for node in view.order() {
             let (here, times_here) = (lows[node], times[node]);
-            if let (Some(most), true) = (here.most, here.apart > here.near) {
-                times[sight.beyond(most)] += times_here;
+            if let (Some(most), true) = (here.most, here.apart > here.together) {
+                times[view.target(most)] += times_here;
                 continue;
             }
-            let near: Vec<Arc> = sight.ways(node).iter().copied().filter(|&arc| !self.apart[arc]).collect();
-            for &arc in &near {
-                let beyond = sight.beyond(arc);
+            let together: Vec<Arc> = view.next_arcs(node).iter().copied().filter(|&arc| !self.apart[arc]).collect();
+            for &arc in &together {
+                let beyond = view.target(arc);
                 times[beyond] += times_here;
                 let low = lows[beyond].all();
-                let saved = times_here * (here.near - (here.near - low).max(low).max(here.apart)) / all;
-                if near.len() > 1 && saved > 0.0 {
+                let saved = times_here * (here.together - (here.together - low).max(low).max(here.apart)) / all;
+                if together.len() > 1 && saved > 0.0 {
                     let price = self.frequency[arc] / -(-saved.min(MOST_SAVED)).ln_1p();
                     offers.push(Offer { price, node, arc });
                 }

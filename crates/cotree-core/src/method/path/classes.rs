@@ -1,10 +1,10 @@
-//! Where probes can be put: edges by whether they can hold one.
+//! Classifies edges by whether probes can be put on them.
 //!
 //! A computed goto has edges that no probe can be put on, as both its ends have other edges (*unplaceable* edges). They
 //! must lie on the spanning tree, so they may not form a cycle. The edges of one such branch never do. Where several
 //! share targets, they lead through a *dispatch* node in the path graph, one for all branches that share any: a star
-//! has no cycle. Its targets are cut blocks, so paths tell which branch went where. (Pairs of branch and target that the
-//! program does not have get numbers, too.)
+//! has no cycle. Its targets are cut blocks, so paths show which branch went where. (Pairs of branch and target that
+//! the program does not have get numbers, too.)
 
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
@@ -13,16 +13,16 @@ use crate::ids::{Block, Edge};
 use crate::place::placement::Placer;
 use crate::probe::Place;
 
-/// What can be done with an edge.
+/// Where a probe for an edge can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Probes can be put there, and count nothing but this edge.
     Placeable(Place),
-    /// Nowhere, but it closes no cycle with its like.
+    /// Nowhere, but it forms no cycle with other such edges.
     Unplaceable,
     /// Nowhere, and it leads through this dispatch node.
     Dispatched(u32),
-    /// A computed goto names the same target twice: nothing can tell this edge from one before it.
+    /// A computed goto names the same target twice: this edge can't be distinguished from an earlier one.
     Hidden,
 }
 

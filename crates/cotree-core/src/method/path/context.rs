@@ -1,4 +1,4 @@
-//! Paths with context: how was the loop reached? (Melski & Reps 1998, §7.)
+//! Paths with context, which says how the loop was reached (Melski & Reps 1998, §7).
 //!
 //! A plain path that begins after a backedge has forgotten all before. Here each loop-entry *v* is two nodes (Transformation
 //! 1: where *v* is entered and where it is left) with two edges between them: the block itself, and a surrogate for
@@ -11,8 +11,9 @@
 //! been entered through its header: a function with an irreducible loop has no context profile
 //! ([`PathError::Irreducible`]).
 //!
-//! Self-loops are counted apart as ever. A loop whose header some computed goto enters on an edge that can hold no probe
-//! keeps no context: its header is a cut block. So do the few loops in which paths are cut for their number.
+//! Self-loops are counted separately, as in plain path profiles. A loop has no context if some computed goto enters its
+//! header on an edge that can hold no probe, because its header is then a cut block. The few loops in which paths are
+//! cut because of their number have no context either.
 
 use super::classes::{Class, EdgeClasses};
 use super::cuts;

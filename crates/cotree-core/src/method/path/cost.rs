@@ -1,4 +1,4 @@
-//! What a path plan would cost: how often each kind of probe runs (Ball & Larus 1996, §7, Table 1).
+//! The cost of a path plan: how often each kind of probe runs (Ball & Larus 1996, §7, Table 1).
 
 use super::classes::EdgeClasses;
 use super::types::{Cuts, PATH_TABLE, PathKey, PathPlan, Window};
@@ -21,7 +21,7 @@ pub struct PathCost {
     pub most_paths: u64,
     /// Entries of all arrays.
     pub array_entries: u64,
-    /// Functions whose paths are cut where nothing but their number asks for it.
+    /// Functions whose paths are cut only because of their number.
     pub limited_functions: u64,
     /// Functions whose paths have context.
     pub functions_with_context: u64,
@@ -82,8 +82,8 @@ impl PathCost {
     }
 }
 
-/// What the probes of a function with a hash table cost, in instructions or so, if that part of its paths is in the window where
-/// it is looked for.
+/// The approximate cost, in instructions, of the probes of a function with a hash table, if this part of its paths is
+/// in the window.
 pub(super) fn price(probes: &[PlacedProbe], cfg: &Cfg, forecast: &Weighting, share: f64) -> f64 {
     let far = |k: i64| if i32::try_from(k).is_err() { 2.0 } else { 0.0 };
     let mut sum = 0.0;
@@ -109,13 +109,13 @@ const HASH: f64 = 12.0;
 /// To look whether it is in a window, and count it there.
 pub(super) const LOOK: f64 = 4.0;
 
-/// How often a place is come by.
+/// How often control passes a place.
 fn executed(cfg: &Cfg, judge: &Weighting, place: Place) -> f64 {
     match place {
         Place::Start(block) => judge.block(block),
         Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
         Place::Edge(edge) => judge.edge(edge),
-        // Nothing that paths need.
+        // No probe of paths.
         Place::Call(_) => 0.0,
     }
 }

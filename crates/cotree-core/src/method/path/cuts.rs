@@ -1,4 +1,4 @@
-//! Where paths are cut: at backedges, where no probe can stand otherwise, and where there would be too many.
+//! Chooses where paths are cut: at backedges, where no probe can be put otherwise, and where there would be too many.
 //!
 //! A cut at a backedge is the paper's (Ball & Larus 1996, §4); irreducible loops are no different, any retreating edge of
 //! the depth-first search will do. Blocks are cut
@@ -15,8 +15,8 @@
 //! Every cut adds the paths that begin there. If in the end there are too many in total, it is done again under a lower
 //! bound.
 //!
-//! A function that has more paths than there are numbers must be cut somewhere. If few paths more are cut by that, it is cut until an array
-//! can hold those that are left ([`ONCE_CUT`]): that makes all others up to a third cheaper.
+//! A function that has more paths than there are numbers must be cut somewhere. If that cuts few more of its executed
+//! paths, it is cut until an array can hold the rest ([`ONCE_CUT`]), which makes all others up to a third cheaper.
 
 use super::classes::{Class, EdgeClasses};
 use super::graph::{PathGraph, Role, entered, left};
@@ -54,7 +54,7 @@ pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts 
     for edge in cfg.edges().filter(|&e| dfs.is_backedge(e) && !placeable(e)) {
         cut[cfg.dst(edge).index()] = true;
     }
-    // An edge into a cut block closes no cycle, and self-loops are counted apart.
+    // An edge into a cut block closes no cycle, and self-loops are counted separately.
     let needs_cut = |e: &Edge| dfs.is_backedge(*e) && !cut[cfg.dst(*e).index()] && cfg.src(*e) != cfg.dst(*e);
     let edges = cfg.edges().filter(needs_cut).collect();
     let blocks = cfg.blocks().filter(|b| *b != cfg.exit() && cut[b.index()]).collect();

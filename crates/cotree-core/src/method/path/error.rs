@@ -1,8 +1,8 @@
-//! Why paths can't be numbered or profiles not be recovered.
+//! The errors of numbering paths and of recovering path profiles.
 
 use crate::ids::{Block, Site};
 
-/// Why paths can't be numbered or profiles not be recovered.
+/// Why paths can't be numbered, or a profile can't be recovered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The function carries no probes.

@@ -107,41 +107,41 @@ pub fn left(block: Block) -> Node {
     2 * block.index() + 1
 }
 
-/// The path graph as seen from one of its ends.
+/// A path graph with a direction: from ENTRY to EXIT, or backward.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
+pub struct DirectedView<'a> {
     graph: &'a PathGraph,
     backward: bool,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> DirectedView<'a> {
     /// From ENTRY, or backward from EXIT.
     #[must_use]
     pub fn new(graph: &'a PathGraph, backward: bool) -> Self {
         Self { graph, backward }
     }
 
-    /// Where one stands.
+    /// The node at which all ways start.
     #[must_use]
-    pub fn near_end(self) -> Node {
+    pub fn start(self) -> Node {
         if self.backward { self.graph.exit() } else { self.graph.entry() }
     }
 
-    /// Where all ways lead to.
+    /// The node to which all ways lead.
     #[must_use]
-    pub fn far_end(self) -> Node {
+    pub fn end(self) -> Node {
         if self.backward { self.graph.entry() } else { self.graph.exit() }
     }
 
-    /// The arcs that lead on from a node.
+    /// The arcs that lead on from a node in this direction.
     #[must_use]
-    pub fn ways(self, node: Node) -> &'a [Arc] {
+    pub fn next_arcs(self, node: Node) -> &'a [Arc] {
         if self.backward { self.graph.inward(node) } else { self.graph.out(node) }
     }
 
-    /// Where such an arc leads to.
+    /// The node to which such an arc leads.
     #[must_use]
-    pub fn beyond(self, arc: Arc) -> Node {
+    pub fn target(self, arc: Arc) -> Node {
         if self.backward { self.graph.src(arc) } else { self.graph.dst(arc) }
     }
 
@@ -159,12 +159,12 @@ impl<'a> Sight<'a> {
         for &arc in chosen.iter().filter(|&&arc| arc < self.graph.arc_count()) {
             apart[arc] = true;
         }
-        let mut near = vec![false; self.graph.node_count()];
-        near[self.near_end()] = true;
+        let mut reached = vec![false; self.graph.node_count()];
+        reached[self.start()] = true;
         for node in self.order() {
-            for &arc in self.ways(node) {
-                apart[arc] |= !near[node];
-                near[self.beyond(arc)] |= !apart[arc];
+            for &arc in self.next_arcs(node) {
+                apart[arc] |= !reached[node];
+                reached[self.target(arc)] |= !apart[arc];
             }
         }
         apart

@@ -51,7 +51,7 @@ fn begins(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> Vec<f64> {
     begins
 }
 
-/// What decides when an arc is offered to the tree.
+/// The facts that decide when an arc is offered to the tree.
 struct Offers<'a> {
     cfg: &'a Cfg,
     graph: &'a PathGraph,
@@ -139,7 +139,7 @@ fn potentials(graph: &PathGraph, tree: &[Vec<Arc>], value: &dyn Fn(Arc) -> i64) 
 }
 
 impl Increments {
-    /// A maximum spanning tree and what it leaves to do.
+    /// A maximum spanning tree, and the updates that it leaves to other arcs.
     #[must_use]
     pub fn new(
         function: &Function,

@@ -1,4 +1,4 @@
-//! Where paths are counted in the slab.
+//! The places in the slab where paths are counted.
 
 use super::types::{PathPlan, UnitPathPlan};
 use crate::slab::Words;

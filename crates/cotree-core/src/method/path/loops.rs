@@ -1,5 +1,5 @@
-//! Loops of a single block, which are no part of paths, counted by their own variables ([`crate::place::affine`]) where that is
-//! cheaper than a counter.
+//! Replaces counters of loops of a single block, which are not part of paths, by the loops' own variables
+//! ([`crate::place::affine`]) where that is cheaper.
 
 use super::types::PathPlan;
 use crate::facts::Function;
@@ -10,8 +10,9 @@ use crate::plan::Measure;
 use crate::probe::Probe;
 use crate::weight::weighting::Weighting;
 
-/// Functions of more blocks keep their counters: with a path register there, one value more to keep while a loop runs costs more
-/// than the counter in loops that copy some bytes: zstd's decoder of sequences (102 blocks) takes 5 % more instructions.
+/// Functions of more blocks keep their counters. They have a path register already, and one more value that is live
+/// while a loop runs costs more than the counter in loops that copy some bytes: zstd's decoder of sequences (102
+/// blocks) takes 5 % more instructions.
 const CROWDED: usize = 96;
 
 /// Replaces counters of self-loops in a plan of the function.

@@ -1,4 +1,4 @@
-//! What is added up along paths, beside their counts.
+//! Metrics: numbers that are added up along paths, beside the paths' counts.
 
 use serde::{Deserialize, Serialize};
 

@@ -71,7 +71,7 @@ use crate::weight::weighting::Weighting;
 use classes::EdgeClasses;
 use increments::Increments;
 use numbering::Numbering;
-use placement::Given;
+use placement::PathInput;
 use windows::Windows;
 
 /// Plans one function. Untouched functions get an empty plan.
@@ -105,16 +105,16 @@ fn plan_with(
     necessary: Cuts,
     options: PathOptions,
 ) -> Result<PathPlan, PathError> {
-    let given = Given { function, cfg, classes, weighting };
+    let input = PathInput { function, cfg, classes, weighting };
     let cuts = cuts::choose(function, cfg, classes, weighting, necessary, options.limit);
     let numbering = Numbering::new(function, cfg, &cuts)?;
     let windowed = numbering.paths() > options.array && options.window > 0;
-    let as_they_come = Candidate { windows: Windows::none(&numbering), numbering, cuts };
+    let without_windows = Candidate { windows: Windows::none(&numbering), numbering, cuts };
     let Candidate { cuts, numbering, windows } =
-        if windowed { with_windows(given, as_they_come, options)? } else { as_they_come };
-    let increments = given.increments(&numbering, options);
-    let mut placed = placement::place(given, &numbering, &increments, windows, options);
-    // At each place, paths end and begin before a loop's context is kept or taken up.
+        if windowed { with_windows(input, without_windows, options)? } else { without_windows };
+    let increments = input.increments(&numbering, options);
+    let mut placed = placement::place(input, &numbering, &increments, windows, options);
+    // At each place, paths end and begin before a loop's context is saved or restored.
     placed.probes.extend(context::copies(cfg, &numbering, &increments, classes));
     let key = PathKey {
         self_loops: placed.self_loops,
@@ -135,27 +135,31 @@ struct Candidate {
     windows: Windows,
 }
 
-/// The cheapest way to number the paths of a function that has too many for an array: as they come, or with those first that are thought
-/// to run, if there are numbers enough for that.
-fn with_windows(given: Given<'_>, as_they_come: Candidate, options: PathOptions) -> Result<Candidate, PathError> {
-    let Given { function, cfg, weighting, .. } = given;
+/// The cheapest numbering of a function that has too many paths for an array. It is either `without_windows`, or one in
+/// which paths that are expected to run come first, if there are enough numbers for that.
+fn with_windows(
+    input: PathInput<'_>,
+    without_windows: Candidate,
+    options: PathOptions,
+) -> Result<Candidate, PathError> {
+    let PathInput { function, cfg, weighting, .. } = input;
     let forecast = weighting.is_guess().then(|| Weighting::predicted(function, cfg, &Hints::default()));
     let forecast = forecast.as_ref().unwrap_or(weighting);
-    let frequency = apart::frequencies(cfg, as_they_come.numbering.graph(), forecast);
+    let frequency = apart::frequencies(cfg, without_windows.numbering.graph(), forecast);
     let candidate = |cuts: Cuts, numbering: Numbering| {
         let windows = Windows::choose(&cuts, &numbering, &frequency, options.window);
         Candidate { cuts, numbering, windows }
     };
-    let first = candidate(as_they_come.cuts, as_they_come.numbering);
+    let first = candidate(without_windows.cuts, without_windows.numbering);
     let graph = first.numbering.graph();
     if graph.arc_count() > apart::MOST_ARCS {
         return Ok(first);
     }
-    // Whatever is added up along them, paths have the same numbers.
+    // Paths have the same numbers under every metric.
     let counting = PathOptions { metric: PathMetric::Count, ..options };
     let price = |Candidate { numbering, windows, .. }: &Candidate| {
         let placed =
-            placement::place(given, numbering, &given.increments(numbering, options), windows.clone(), counting);
+            placement::place(input, numbering, &input.increments(numbering, options), windows.clone(), counting);
         cost::price(&placed.probes, cfg, forecast, windows.share())
     };
     let (mut best, mut lowest) = (None, price(&first));

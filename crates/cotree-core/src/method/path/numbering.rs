@@ -6,27 +6,28 @@
 //! Successors are visited in order of their numbers of paths, the one with the *most* paths *last*: sizes 1, 100 give
 //! the values 0, 1, where the other order gives 0, 100. (The paper asks for small values and prints the other order.)
 //!
-//! # Ways apart
+//! # Arcs apart
 //!
-//! Some arcs may be numbered *apart* ([`Cuts::apart`]), so that the paths along other arcs alone come first: they have the numbers below
-//! [`Numbering::window`]. All numbers have two digits then. The low one numbers paths along other arcs; the high one tells by which of
-//! the arcs apart a path goes, each of which is worth what all other ways need. Where only arcs apart lead on, all arcs are apart. A node
-//! has room for the low digits of all its ways, those apart included: so sums never carry, and no two paths have the same number.
-//! But there are numbers that no path has.
+//! Some arcs may be numbered *apart* ([`Cuts::apart`]). The paths that avoid these arcs then come first: they have the
+//! numbers below [`Numbering::window`]. All numbers then have two digits. The low digit numbers paths along other arcs.
+//! The high digit says which arcs apart a path takes; the value of each is a multiple of the window. Where only arcs
+//! apart lead on, all arcs are apart. A node has room for the low digits of all its ways, also those apart. So sums
+//! never carry, and no two paths have the same number. But some numbers belong to no path.
 //!
-//! All of that can be done backward too: then nodes learn how many paths lead to them from ENTRY, and choose between the arcs that enter
-//! them. What seldom runs often leads to much that all errors of a function share, and would cost each of the ways there as many low
-//! digits as there are ways on; what has been before may be less.
+//! All of this also works backward: then nodes learn how many paths lead to them from ENTRY, and choose between the
+//! arcs that enter them. That can need fewer numbers. Rare code often leads to code that all errors of a function
+//! share, and forward each way there would need as many low digits as there are ways on; there may be fewer ways before
+//! it.
 
 use super::error::PathError;
-use super::graph::{Node, PathGraph, Role, Sight, left};
+use super::graph::{DirectedView, Node, PathGraph, Role, left};
 use super::profile::{Path, PathStart};
 use super::types::{Arc, Cuts, MOST_PATHS};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
 
-/// The paths of one function under given cuts, numbered.
+/// The numbered paths of one function with its cuts.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     graph: PathGraph,
@@ -42,11 +43,11 @@ pub struct Numbering {
 /// The arcs that a node chooses from, by rising value.
 #[derive(Clone, Debug, Default)]
 struct Choices {
-    near: Vec<Arc>,
+    together: Vec<Arc>,
     apart: Vec<Arc>,
 }
 
-/// What is known of a node.
+/// The counts of a node.
 #[derive(Clone, Copy, Default)]
 struct Count {
     paths: u64,
@@ -69,24 +70,25 @@ impl Numbering {
         if !graph.is_acyclic() {
             return Err(PathError::Cyclic);
         }
-        let sight = Sight::new(&graph, cuts.backward);
-        let apart = sight.all_apart(&cuts.apart);
+        let view = DirectedView::new(&graph, cuts.backward);
+        let apart = view.all_apart(&cuts.apart);
         let mut counts = vec![Count::default(); graph.node_count()];
         let mut value = vec![0u64; graph.arc_count()];
         let mut choices = vec![Choices::default(); graph.node_count()];
         let add =
             |sum: u64, more: u64| sum.checked_add(more).filter(|&sum| sum <= MOST_PATHS).ok_or(PathError::TooManyPaths);
-        for node in sight.order().rev() {
-            if node == sight.far_end() {
+        for node in view.order().rev() {
+            if node == view.end() {
                 counts[node] = Count { paths: 1, low: 1, high: 1 };
                 continue;
             }
-            let of = |arc: Arc| counts[sight.beyond(arc)];
-            let (mut apart, mut near): (Vec<Arc>, Vec<Arc>) = sight.ways(node).iter().partition(|&&arc| apart[arc]);
-            near.sort_by_key(|&arc| of(arc).low);
+            let of = |arc: Arc| counts[view.target(arc)];
+            let (mut apart, mut together): (Vec<Arc>, Vec<Arc>) =
+                view.next_arcs(node).iter().partition(|&&arc| apart[arc]);
+            together.sort_by_key(|&arc| of(arc).low);
             apart.sort_by_key(|&arc| of(arc).high);
             let mut count = Count::default();
-            for &arc in &near {
+            for &arc in &together {
                 value[arc] = count.low;
                 count.low = add(count.low, of(arc).low)?;
                 count.high = count.high.max(of(arc).high);
@@ -96,13 +98,13 @@ impl Numbering {
                 count.low = count.low.max(of(arc).low);
                 count.high = add(count.high, of(arc).high)?;
             }
-            for arc in near.iter().chain(&apart) {
+            for arc in together.iter().chain(&apart) {
                 count.paths = add(count.paths, of(*arc).paths)?;
             }
             counts[node] = count;
-            choices[node] = Choices { near, apart };
+            choices[node] = Choices { together, apart };
         }
-        let Count { paths, low: window, high } = counts[sight.near_end()];
+        let Count { paths, low: window, high } = counts[view.start()];
         let end = window.checked_mul(high).filter(|&end| end <= MOST_PATHS).ok_or(PathError::TooManyPaths)?;
         for &arc in choices.iter().flat_map(|choices| &choices.apart) {
             value[arc] = value[arc].checked_mul(window).ok_or(PathError::TooManyPaths)?;
@@ -134,12 +136,12 @@ impl Numbering {
         self.window
     }
 
-    /// The part, or so, of the paths that begin with an arc whose numbers are below that, where no arc is apart and numbers rise
-    /// with the ways from ENTRY.
+    /// The approximate part of the paths that begin with an arc whose numbers are below that, if no arc is apart and
+    /// numbers rise with the ways from ENTRY.
     pub(super) fn share_below(&self, begin: Arc, words: u64) -> f64 {
         let first = self.value[begin];
         let next =
-            self.choices[self.graph.entry()].near.iter().map(|&arc| self.value[arc]).find(|&value| value > first);
+            self.choices[self.graph.entry()].together.iter().map(|&arc| self.value[arc]).find(|&value| value > first);
         match words.saturating_sub(first) {
             0 => 0.0,
             some if some < next.unwrap_or(self.end) - first => 0.5,
@@ -157,11 +159,11 @@ impl Numbering {
     /// its low digit if that is less than any arc apart is worth. `None` if there is no such path.
     #[must_use]
     pub fn arcs(&self, number: u64) -> Option<Vec<Arc>> {
-        let sight = self.sight();
+        let view = self.view();
         if number >= self.end {
             return None;
         }
-        self.way(sight.near_end(), number)
+        self.way(view.start(), number)
     }
 
     /// The arcs of the one beginning of a path that leads to the end of `block` and whose values sum up to `sum`.
@@ -177,19 +179,19 @@ impl Numbering {
         (arcs.iter().map(|&arc| self.value[arc]).sum::<u64>() == sum).then_some(arcs)
     }
 
-    fn sight(&self) -> Sight<'_> {
-        Sight::new(&self.graph, self.backward)
+    fn view(&self) -> DirectedView<'_> {
+        DirectedView::new(&self.graph, self.backward)
     }
 
     /// The arcs on from a node whose values sum up to this, in the order of a path.
     fn way(&self, mut node: Node, mut rest: u64) -> Option<Vec<Arc>> {
-        let sight = self.sight();
+        let view = self.view();
         let mut arcs = Vec::new();
-        while node != sight.far_end() {
+        while node != view.end() {
             let arc = self.choose(node, rest)?;
             rest -= self.value[arc];
             arcs.push(arc);
-            node = sight.beyond(arc);
+            node = view.target(arc);
         }
         if self.backward {
             arcs.reverse();
@@ -202,8 +204,8 @@ impl Numbering {
             let after = arcs.partition_point(|&arc| self.value[arc] <= rest);
             arcs.get(after.checked_sub(1)?).copied()
         };
-        let Choices { near, apart } = &self.choices[node];
-        last(apart, rest).or_else(|| last(near, rest % self.window))
+        let Choices { together, apart } = &self.choices[node];
+        last(apart, rest).or_else(|| last(together, rest % self.window))
     }
 
     /// The path with this number; `None` if there is none.

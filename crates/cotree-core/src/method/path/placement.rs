@@ -1,4 +1,4 @@
-//! What is done on each arc, and where the probes stand (Ball & Larus 1996, §3.4, Fig. 8).
+//! Decides what is done on each arc, and where the probes are (Ball & Larus 1996, §3.4, Fig. 8).
 //!
 //! Each path needs `r = 0` at its start, `r += Inc(c)` on each chord *c* and `table[r] += 1` at its end. The start is pushed
 //! down as far as nothing else joins: a node is *fresh* if only one way leads to it, on which no increment lies; the first
@@ -6,17 +6,17 @@
 //! its paths can go on in one way only, without an increment; the chord before it becomes `table[r + Inc(c)] += 1`.
 //! Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`, `table[r] += 1`.
 //!
-//! In an array, the end is also pulled over increments where nothing else branches off, if ways with increments come together there
-//! more often than others: each way counts by itself, which takes no more than to add. Where paths are looked for in a window, the same is done if
-//! on enough of the ways the number is known, and so the word. In a hash table it would take much code.
+//! With an array, the end is also pulled over increments where nothing else branches off, if more ways with increments
+//! than others join there: each way then counts by itself, which costs no more than to add. With a window, the same is
+//! done if the number, and so the word, is known on enough of the ways. With a hash table it would take too much code.
 //!
 //! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold none:
 //! the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
 //!
-//! With a metric, paths end where they end: the count is not pulled over what a block does.
+//! With a metric, the count is not pulled over the code of a block, since the metric may change there.
 //!
-//! Calls stand inside blocks, and nothing but what the block's own outgoing edge does comes after them; so while a call
-//! runs, the register holds what it holds at the node where the block is left.
+//! Calls are inside blocks, and only the action of the block's outgoing edge comes after them. So while a call
+//! runs, the register holds the same value as at the node where the block is left.
 
 use super::classes::{Class, EdgeClasses};
 use super::cost::LOOK;
@@ -33,7 +33,7 @@ use crate::plan::{CounterKey, CounterPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 use crate::weight::weighting::Weighting;
 
-/// What is done on an arc, or at a place.
+/// An action on an arc, or at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     /// `r = k`.
@@ -46,7 +46,7 @@ enum Action {
     CountConstant(i64),
 }
 
-/// Probes, and what they say at calls.
+/// Placed probes, and what the register means at calls.
 pub struct Placed {
     /// The probes.
     pub probes: Vec<PlacedProbe>,
@@ -60,14 +60,14 @@ pub struct Placed {
 
 /// The function whose paths are counted.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(super) struct PathInput<'a> {
     pub function: &'a Function,
     pub cfg: &'a Cfg,
     pub classes: &'a EdgeClasses,
     pub weighting: &'a Weighting,
 }
 
-impl Given<'_> {
+impl PathInput<'_> {
     /// The sums along its paths.
     pub fn increments(self, numbering: &Numbering, options: PathOptions) -> Increments {
         Increments::new(self.function, self.cfg, numbering, self.classes, self.weighting, options.array)
@@ -77,13 +77,13 @@ impl Given<'_> {
 /// The optimised placement.
 #[must_use]
 pub(super) fn place(
-    given: Given<'_>,
+    input: PathInput<'_>,
     numbering: &Numbering,
     increments: &Increments,
     windows: Windows,
     options: PathOptions,
 ) -> Placed {
-    let Given { function, cfg, classes, weighting } = given;
+    let PathInput { function, cfg, classes, weighting } = input;
     let mut moves = Moves::new(cfg, numbering.graph(), increments, classes);
     if options.metric.is_summed() {
         moves.keep_ends_behind_blocks(cfg);
@@ -111,7 +111,7 @@ pub(super) fn place(
     finish(function, cfg, numbering, increments, classes, &moves, windows)
 }
 
-/// Everything where it belongs, nothing moved or merged but what shares an arc.
+/// The naive placement: nothing is moved, and only actions on the same arc are merged.
 #[must_use]
 pub fn place_naively(
     function: &Function,
@@ -195,7 +195,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Nothing that a block does is left out of the path's metric.
+    /// Keeps all code of a block in the metric of its path.
     fn keep_ends_behind_blocks(&mut self, cfg: &Cfg) {
         for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
             self.no_end[left(block)] = true;
@@ -250,7 +250,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// How many instructions less are executed if paths are counted on the ways into the node instead of behind it.
+    /// How many instructions are saved if paths are counted on the ways into the node instead of after it.
     fn gain(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
         self.graph.inward(node).iter().map(|&arc| merged(arc)).sum()
     }
@@ -313,7 +313,7 @@ impl Arcs {
                 Role::Inside(block) | Role::EndAtBlock(block) | Role::BeginAtBlock(block) => {
                     arcs.at_start[block.index()].push(arc); // The end comes first in arc order.
                 }
-                // A new activation finds 0 in its register; nothing is ever done on the others.
+                // A new activation's register is 0; the other arcs never have an action.
                 Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) | Role::DeadEnd(_) | Role::Again(_) => {}
             }
         }

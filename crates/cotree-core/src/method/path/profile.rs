@@ -1,4 +1,4 @@
-//! What is known about a function's paths after a run.
+//! The recovered path profile of a function.
 
 use crate::ids::{Block, Edge, Site};
 use crate::profile::{EarlyExits, FunctionProfile};
@@ -61,17 +61,17 @@ impl Path {
     }
 }
 
-/// Activations that were abandoned while a call was running, or came to life there.
+/// Activations that were abandoned while a call was running, or revived there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Abandoned {
     /// The call site.
     pub site: Site,
     /// The path register at the call; `None` where it could not be found.
     pub register: Option<i64>,
-    /// How many were abandoned, less those that came to life with this register.
+    /// How many were abandoned, minus those that were revived with this register.
     ///
-    /// Without a register, those abandoned and those that came to life must not have been set off against each other:
-    /// the prefixes of the two may differ.
+    /// Without a register, abandoned and revived activations must not have been set off against each other, because
+    /// their prefixes may differ.
     pub count: i64,
 }
 

@@ -1,8 +1,8 @@
-//! From table and abandoned activations back to paths, blocks and edges.
+//! Recovers paths, blocks and edges from a table and abandoned activations.
 //!
-//! Everything becomes flow on the arcs of the path graph: a path counted *n* times adds *n* to each of its arcs, an
-//! unfinished prefix adds to the arcs that it comprises, an activation abandoned after its path was counted takes back the
-//! arcs that it did not reach. What is left unknown is found by the law of flow, or the profile says that it is not.
+//! Everything becomes flow on the arcs of the path graph. A path counted *n* times adds *n* to each of its arcs. An
+//! unfinished prefix adds to its arcs. An activation that was abandoned after its path was counted is subtracted from
+//! the arcs that it did not reach. Flow conservation gives the rest; if it can't, the profile says so.
 
 use super::error::PathError;
 use super::graph::{PathGraph, Role, left};
@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 /// Recovers the profile of one function.
 ///
 /// `counters` are those of the plan (self-loops), `table` pairs path numbers with counts (a number may occur more than
-/// once), `abandoned` tells what the walks of dying stacks found. What was added up along paths plays no part: [`PathProfile::sums`] is
-/// left empty.
+/// once), and `abandoned` has what the walks of dying stacks found. Metrics are ignored: [`PathProfile::sums`] stays
+/// empty.
 ///
 /// # Errors
 /// See [`PathError`].
@@ -68,7 +68,7 @@ pub fn recover(
     })
 }
 
-/// The abandoned activations, sorted by what is known of them.
+/// The abandoned activations, by what is known about them.
 struct Ends {
     pending: Vec<PendingPath>,
     cut_short: Vec<(Site, i64)>,

@@ -1,10 +1,11 @@
-//! Small increments where numbers are large.
+//! Makes increments small where path numbers are large.
 //!
-//! Of many paths, those that begin at a loop's header may have numbers of forty bits. Whether the register begins with such
-//! an offset (a `Set` is there anyway) or is given it later, on one of the ways out of the loop's body, the sums along paths are
-//! the same; but a constant beyond 32 bits takes three instructions to add instead of one. So where a beginning has come to be on the
-//! spanning tree, the potentials of all that hangs on it are moved by one amount, if that makes the increments between there and the rest
-//! cheaper: the beginning leaves the tree, and the arc whose increment becomes zero takes its place.
+//! If there are many paths, those that begin at a loop's header may have numbers of forty bits. The register may begin
+//! with such an offset (a `Set` is there anyway), or get it later, on a way out of the loop's body. The sums along
+//! paths are the same, but a constant beyond 32 bits takes three instructions to add instead of one. So where a
+//! beginning is on the spanning tree, we move the potentials of all nodes that hang on it by one amount, if that makes
+//! the increments between them and the rest cheaper. The beginning leaves the tree, and the arc whose increment becomes
+//! zero takes its place.
 
 use super::graph::{Node, PathGraph};
 use super::types::Arc;

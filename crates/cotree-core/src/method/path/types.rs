@@ -1,4 +1,4 @@
-//! What path plans and keys consist of.
+//! The types of path plans and their keys.
 
 use super::metric::PathMetric;
 use crate::facts::Function;
@@ -21,16 +21,17 @@ pub const MOST_PATH_ARRAY: u64 = 1 << 22;
 /// The function's path table.
 pub const PATH_TABLE: Table = Table(0);
 
-/// Where paths end and begin anew, and what else their numbers depend on.
+/// Where paths end and begin anew, and the other choices that determine their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts {
     /// On these edges, in order.
     pub edges: Vec<Edge>,
     /// Where these blocks are entered, in order.
     pub blocks: Vec<Block>,
-    /// On these backedges, in order; what begins there keeps the way to the loop in mind ([`super::context`]).
+    /// On these backedges, in order; paths that begin there remember how the loop was reached ([`super::context`]).
     pub loops: Vec<Edge>,
-    /// Ways into what seldom runs, as arcs of the path graph, in order: the paths along them are numbered behind all others ([`super::numbering`]).
+    /// Arcs of the path graph that lead to rare code, in order: the paths along them are numbered after all others
+    /// ([`super::numbering`]).
     pub apart: Vec<Arc>,
     /// Numbers rise with the ways from ENTRY to a node, not with those from there to EXIT.
     pub backward: bool,
@@ -62,7 +63,8 @@ pub struct PathKey {
     pub context: bool,
     /// Of a function with too many paths for an array, those that have words of their own.
     pub windows: Vec<Window>,
-    /// Its words lie behind those of all functions that are not: one instruction less reaches what is near the beginning of a slab.
+    /// Its words lie after those of all functions without this flag: words near the beginning of a slab are reached
+    /// with one instruction less.
     pub behind: bool,
 }
 

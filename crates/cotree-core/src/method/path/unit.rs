@@ -1,4 +1,4 @@
-//! Paths of a whole link unit: which functions get large arrays or windows is decided among all of them.
+//! Plans the paths of a whole link unit, and decides which of its functions get large arrays or windows.
 
 use super::windows;
 use super::{PathCost, PathMethod, PathOptions, PathPlan, UnitPathPlan, Window, loops, plan_as};
@@ -6,7 +6,7 @@ use crate::place::affine::LARGE;
 use crate::unit::{FunctionGraph, Guess, PlanError, Planner};
 use rayon::prelude::*;
 
-/// Plans the paths of all functions: first as they are, then anew those that are worth a large array or a window.
+/// Plans the paths of all functions, then plans those anew that are worth a large array or a window.
 ///
 /// # Errors
 /// See [`PlanError`].

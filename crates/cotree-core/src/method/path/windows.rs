@@ -7,7 +7,7 @@
 //!
 //! The same path may be counted in a window and in the hash table: its count is the sum.
 
-use super::graph::{PathGraph, Sight};
+use super::graph::{DirectedView, PathGraph};
 use super::numbering::Numbering;
 use super::types::{Arc, Cuts, MOST_PATH_ARRAY, PATH_TABLE, PathKey, Window};
 use crate::facts::Function;
@@ -34,9 +34,10 @@ impl Room {
     }
 }
 
-/// The functions with too many paths for an array that get one nevertheless, by their numbers: nothing is as cheap, so all
-/// words are given away that a unit of that size may have. The third says how many paths an activation may count, or so: the
-/// functions with most of them per word come first. [`super::PathKey::windows`] is to be all paths then.
+/// The functions with too many paths for an array that get one nevertheless, by their numbers. Nothing is as cheap as
+/// an array, so all words that a unit of this size may have are used. The third value is about how many paths an
+/// activation counts: functions with most of them per word come first. [`super::PathKey::windows`] must then be all
+/// paths.
 #[must_use]
 pub fn worth_arrays(functions: &[(&Function, &PathKey, f64)], array: u64, room: Room) -> Vec<usize> {
     let blocks: usize = functions.iter().map(|(function, ..)| function.blocks.len()).sum();
@@ -58,8 +59,8 @@ pub fn worth_arrays(functions: &[(&Function, &PathKey, f64)], array: u64, room: 
     chosen
 }
 
-/// How many words the window may have of each function that has no array, by how many paths an activation may count, or so: those
-/// with most of them come first.
+/// How many words the window of each function without an array may have, by about how many paths an activation counts:
+/// functions with most of them come first.
 #[must_use]
 pub fn worth_windows(counts: &[f64], array: u64, room: Room) -> Vec<u64> {
     let mut order: Vec<usize> = (0..counts.len()).collect();
@@ -76,12 +77,13 @@ pub fn worth_windows(counts: &[f64], array: u64, room: Room) -> Vec<u64> {
     words
 }
 
-/// Functions that count no more than a path per activation run less often: their windows are this part of an array's length.
+/// Functions that count at most one path per activation run less often: their windows are this part of an array's
+/// length.
 const STRAIGHT: u64 = 16;
-/// So many functions have windows so many times as large as an array.
+/// At most this many functions get a window, each at most this many times as large as an array.
 const WIDTHS: [(usize, u64); 2] = [(8, 256), (104, 64)];
 
-/// Larger arrays lie behind all others: LLVM reaches what is up to 16 MiB behind a symbol in one instruction.
+/// Larger arrays lie after all others: LLVM reaches words up to 16 MiB after a symbol in one instruction.
 pub const FRONT: u64 = 1 << 14;
 /// 32 MiB of addresses.
 const UNIT_WORDS: u64 = 1 << 22;
@@ -92,8 +94,8 @@ const BLOCK_SHARE: u64 = 64;
 /// As [`MOST_TIMES_AS_USED`].
 const MOST_TIMES: u64 = 64;
 
-/// A window is looked into where at least this part of all paths that come by may be in it: to look in vain costs a
-/// fraction of what is saved otherwise.
+/// A window is searched where at least this part of all paths that end there may be in it: a search in vain costs a
+/// fraction of what a hit saves.
 const WORTH_LOOKING: f64 = 0.6;
 
 /// The windows of one function while probes are placed.
@@ -121,7 +123,7 @@ impl Windows {
         let mut windows = Self { wanted: true, ..Self::none(numbering) };
         let graph = numbering.graph();
         let words = numbering.window().min(most);
-        let apart = Sight::new(graph, cuts.backward).all_apart(&cuts.apart);
+        let apart = DirectedView::new(graph, cuts.backward).all_apart(&cuts.apart);
         let all = flow(graph, frequency, |_| 1.0);
         let low = flow(graph, frequency, |arc| match () {
             () if apart[arc] => 0.0,
@@ -144,7 +146,7 @@ impl Windows {
         self.share
     }
 
-    /// Is there one for most of the paths that are thought to run?
+    /// Is there one for most of the paths that are expected to run?
     pub(super) fn is_wide(&self) -> bool {
         self.of_arc.contains(&Window::table(0))
     }

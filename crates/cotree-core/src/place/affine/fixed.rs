@@ -1,10 +1,11 @@
-//! Loops that always go around equally often: their backedges need neither counter nor variable.
+//! Loops of known length, which always go around equally often: their backedges need neither counter nor variable.
 //!
-//! Where a loop is entered, goes around *n* times and is left by its only exit, its backedge runs *n* times as often as the
-//! exit does. That is one more equation beside the law of flow, and one counter less. To keep recovery as simple as it
-//! is, the spanning tree spans each such loop by itself, without its backedge: then what is assumed of the backedge changes
-//! no flow outside of the loop. So with zero assumed for all of them the law gives the true flow of the exits of the
-//! outermost, these give the backedges, and so on inwards, one turn for each depth of nesting.
+//! If a loop goes around *n* times each time that it is entered, and is left by its only exit, its backedge runs *n*
+//! times as often as the exit. That is one more equation beside flow conservation, and saves one counter. To keep
+//! recovery simple, the spanning tree spans each such loop separately, without its backedge. So the flow that is
+//! assumed for the backedge changes no flow outside of the loop. We first assume zero for all backedges. Flow
+//! conservation then gives the true flow of the exits of the outermost loops, and these give their backedges. The next
+//! round does the same for the loops inside, and so on, one round for each depth of nesting.
 
 use super::region::LoopRegion;
 use crate::graph::cfg::Cfg;

@@ -6,12 +6,12 @@
 //!
 //! **The definition.** The paper (Def. 3.5) asks that every circuit of the variable's data dependences consist of phis
 //! and increments, and that any two increments be control-equivalent. As printed it admits `if (x) sum = 0; else
-//! sum++`. Here a variable is given by how far it moves on each edge of its loop ([`AffineVariable::steps`]), which
-//! leaves no room for assignments; and it counts an edge *e* if its movement around every cycle of the loop equals
-//! *step* times the passages of *e*. In other words, movements less *step* × \[*e*\] are differences of a *potential* on
-//! the loop's blocks ([`region`]). That takes in what the paper takes in, and several backedges with an increment each,
-//! exits in the middle of the loop, and increments of which the constants only add up; the potential of the block from
-//! which the loop is left tells what a circuit that was begun and not ended has contributed.
+//! sum++`. Here a variable is described by how far it moves on each edge of its loop ([`AffineVariable::steps`]), which
+//! excludes assignments. It counts an edge *e* if its movement around every cycle of the loop equals
+//! *step* times the passages of *e*. In other words, movements minus *step* × \[*e*\] are differences of a *potential*
+//! on the loop's blocks ([`region`]). That covers the cases of the paper, and also several backedges with an increment
+//! each, exits in the middle of the loop, and increments of which only the sum matches. The potential of the block from
+//! which the loop is left gives the contribution of a circuit that was begun and not finished.
 //!
 //! **Overflow.** Differences are taken modulo 2<sup>*w*</sup> for a variable of *w* bits, and so division by a step of
 //! *t* trailing zero bits is exact if the quotient is below 2<sup>*w*−*t*</sup>. No loop runs 2⁵⁸ times, so variables
@@ -21,15 +21,15 @@
 //! **Shifts.** Where a number is shifted to the right by a constant, the position of its highest bit is such a variable, as
 //! long as the number does not become 0.
 //!
-//! **Branches that stay** ([`AffineVariable::steady`]). Where the condition of a branch is computed before the loop is entered,
-//! each run of the loop goes one way there. A run that goes this way never takes the other: if a variable counts this way in
-//! the loop *without the other*, then it is counted by what the variable has counted, or by nothing, as the condition says.
+//! **Steady branches** ([`AffineVariable::steady`]). If the condition of a branch is computed before the loop is
+//! entered, each run of the loop always goes the same way there, and never takes the other. If a variable counts one
+//! way in the loop *without the other*, then this way's count is the variable's count or zero, as the condition says.
 //!
 //! **Loops of known length** need no variable at all ([`fixed`]).
 //!
-//! **Early termination.** A value that is pending in a variable dies with its activation, so loops in which one may be
-//! abandoned at a call are left alone. What interrupts anywhere (a kill, a jump out of a signal handler) is flagged as
-//! it is for counters.
+//! **Early termination.** A count that is pending in a variable dies with its activation, so loops in which an
+//! activation may be abandoned at a call are not used. Interruptions at arbitrary places (a kill, a jump out of a
+//! signal handler) are flagged, as with counters.
 
 pub mod fixed;
 pub mod region;
@@ -41,7 +41,7 @@ pub use trade::{LARGE, Refusal, Trade, Trades};
 /// A variable of a loop that moves by constant steps, as the extractor finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AffineVariable {
-    /// For people.
+    /// Its name, for people.
     pub name: String,
     /// The header of its loop. At the header the variable is what came in, or what the last circuit left.
     pub header: Block,
@@ -53,23 +53,23 @@ pub struct AffineVariable {
     pub shifted: bool,
     /// How far it moves on the edges within the loop, modulo 2^bits; 0 on those that are not listed. In edge order.
     pub steps: Vec<(Edge, i64)>,
-    /// Where the loop is left from one of these blocks, the value that can be read is ahead by so much: the next step has
-    /// been made already. Such a value is the one that is at hand there. In block order.
+    /// If the loop is left from one of these blocks, the available value is ahead by this much, because the next step
+    /// has been made already. In block order.
     pub ahead: Vec<(Block, i64)>,
     /// It always enters its loop with the same number, which need not be kept while the loop runs.
     pub from_constant: bool,
-    /// A program in which the value at any exit of the loop has wrapped around since the loop was entered has no meaning:
-    /// it would have been undefined behaviour before.
+    /// If the value at an exit of the loop had wrapped around since the loop was entered, the program would have had
+    /// undefined behaviour before.
     pub never_wraps: bool,
     /// The loop never goes around more often than this in one activation.
     pub circuits: Option<u64>,
     /// How often the loop goes around each time that it is entered, before it is left, if that is always the same. The loop
     /// has one backedge and one exit.
     pub rounds: Option<u64>,
-    /// How often the loop can be expected to go around each time that it is entered, if something tells. An estimate.
+    /// An estimate of how often the loop goes around each time that it is entered, if there is one.
     pub trips: Option<u64>,
-    /// Branches of two ways, both within the loop, of which the condition stays as it is while the loop runs, and can be told
-    /// wherever it is left. In block order.
+    /// Two-way branches, with both ways within the loop, whose condition does not change while the loop runs, and can
+    /// be read wherever the loop is left. In block order.
     pub steady: Vec<Block>,
 }
 
@@ -81,7 +81,7 @@ impl AffineVariable {
     }
 }
 
-/// How many circuits no loop can make, as a power of two: at one per nanosecond this takes nine years.
+/// No loop makes this many circuits, as a power of two: at one per nanosecond this takes nine years.
 pub const LONGEST_RUN: u32 = 58;
 
 /// Division by a constant, modulo a power of two, of what is known to be a multiple.

@@ -1,5 +1,5 @@
-//! One loop as a region of the graph: its blocks, the edges within it and out of it, and what movements on those edges
-//! add up to around its cycles.
+//! One loop as a region of the graph: its blocks, the edges within it and out of it, and the sums of movements on those
+//! edges around its cycles.
 //!
 //! A depth-first tree that takes edges either way spans the loop. It has two uses. A movement per edge gives each block
 //! the sum along its tree path, and each edge off the tree a *surplus* by which its cycle through the tree moves: the
@@ -139,7 +139,7 @@ impl LoopRegion {
         self.inner.iter().map(|inner| inner.edge)
     }
 
-    /// How large it is, for those who keep an eye on their time.
+    /// Its size, for callers with a limit on work.
     #[must_use]
     pub fn size(&self) -> usize {
         self.blocks.len() + self.inner.len()

@@ -1,9 +1,9 @@
-//! Which counters an affine variable can replace, and at what price.
+//! Trades: which counters an affine variable can replace, and at what price.
 //!
-//! The trade: no counter on an edge inside a loop, and an addition on every way out of it instead. Each edge that some
-//! variable counts thereby has a second price beside its own frequency, and the spanning tree that is extreme under the
-//! lower of the two is the cheapest plan (the edges off a tree of greatest weight are those of least total weight).
-//! Of the edges that a variable counts, which all run about equally often, the dearest is offered.
+//! A trade replaces the counter on an edge inside a loop by an addition on every way out of the loop. So each edge that
+//! some variable counts has a second price beside its own frequency. The greatest spanning tree under the
+//! lower of the two prices is the cheapest plan, since the edges off a tree of greatest weight have the least total
+//! weight. Of the edges that a variable counts, which all run about equally often, the most expensive is offered.
 
 use super::fixed::FixedLoops;
 use super::region::{Counted, LoopRegion};
@@ -18,34 +18,34 @@ use crate::probe::{Closing, Place, PlacedProbe, Probe};
 use crate::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
-/// What it costs to know the value at entry where the loop is left, in increments: a subtraction.
+/// The cost, in increments, of the value at entry where the loop is left: a subtraction.
 const VALUE_AT_ENTRY: f64 = 1.0;
 
-/// And as much again for so many blocks of the function: the value takes a register while the loop runs, and in large
-/// functions there is none to spare. An interpreter or a decoder of a thousand blocks loses a twentieth of its speed by
-/// one value too many.
+/// The same cost is added once for this many blocks of the function: the value takes a register while the loop runs,
+/// and large functions have none to spare. An interpreter or a decoder of a thousand blocks loses a twentieth of its
+/// speed by one value too many.
 const CROWD: f64 = 100.0;
 
-/// What it costs to look at the condition of a branch, in increments.
+/// The cost of testing the condition of a branch, in increments.
 const CONDITION: f64 = 2.0;
 
-/// What it costs to find the highest bits of the value here and of the value at entry.
+/// The cost of finding the highest bits of the present value and of the value at entry.
 const HIGHEST_BITS: f64 = 3.0;
 
-/// What is left of the guess how often a loop runs. Most loops run but a few times, and those that are entered most often
-/// are among them; what a closing saves in a long one is a small part of what that does.
+/// The factor for estimates of how often a loop runs. Most loops run only a few times, above all those that are entered
+/// most often; what a closing saves in a long loop is a small part of that loop's work.
 const SURE_TRIPS: f64 = 0.6;
 
 /// The same for loops with several exits: searches end early.
 const SURE_TRIPS_OF_SEARCHES: f64 = 0.25;
 
-/// In functions of more blocks loops of known length are counted when they are left, like others: that is nothing beside the
-/// rest of such a function. But whether its inner loops find room for their values in registers hangs on single
-/// instructions elsewhere, and bzip2's decoder (587 blocks) takes a quarter more of them for want of one closing.
+/// In functions of more blocks, loops of known length are counted when they are left, like others: that costs little
+/// beside the rest of such a function. But whether its inner loops find registers for their values depends on single
+/// instructions elsewhere: bzip2's decoder (587 blocks) takes a quarter more instructions without one closing.
 pub const LARGE: usize = 256;
 
-/// Blocks and edges that may be looked at for all variables of a function, per block and edge of the function: loops in
-/// loops in loops have their limits.
+/// The most blocks and edges that are visited for all variables of a function, per block and edge of the function. Deep
+/// loop nests would exceed it.
 const EFFORT: usize = 100;
 
 /// Why a variable can't be used.
@@ -69,7 +69,7 @@ pub enum Refusal {
     /// No code can be put on this exit.
     #[error("no code can be put on the exit {0} of its loop")]
     Exit(Edge),
-    /// It may wrap around more than the count can bear.
+    /// It may wrap around more often than the count allows.
     #[error("it is not proven that it does not wrap around")]
     Wraps,
     /// The function is too large.
@@ -88,18 +88,18 @@ pub struct Trade {
     pub cost: f64,
     /// Where the loop is left: the additions.
     pub closings: Vec<(Place, Closing)>,
-    /// They are made only if the branch that the edge leaves goes that way while the loop runs.
+    /// The additions are made only if the branch that the edge leaves goes that way while the loop runs.
     pub conditional: bool,
 }
 
-/// What the variables of one function can do.
+/// The trades that the variables of one function offer.
 #[derive(Clone, Debug, Default)]
 pub struct Trades {
     /// Per variable, the trade that it offers for an edge that it counts unconditionally.
     pub verdicts: Vec<Result<Trade, Refusal>>,
-    /// Conditional trades: ways of branches that stay as they are while a loop runs.
+    /// Conditional trades: ways of steady branches.
     pub conditional: Vec<(Variable, Trade)>,
-    /// The loops that need nothing at all.
+    /// The loops of known length, which need neither counter nor variable.
     pub fixed: FixedLoops,
     /// The cheapest trade for each edge, if it is cheaper than a counter there.
     best: BTreeMap<Edge, Best>,
@@ -113,7 +113,7 @@ enum Best {
 }
 
 impl Trades {
-    /// Looks at all variables of a function.
+    /// Examines all variables of a function.
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) -> Self {
         if variables.is_empty() {
@@ -156,7 +156,7 @@ impl Trades {
         trades
     }
 
-    /// The trade that replaces a counter on this edge, if one pays.
+    /// The trade that replaces a counter on this edge, if there is one that pays.
     #[must_use]
     pub fn of(&self, edge: Edge) -> Option<(Variable, &Trade)> {
         match *self.best.get(&edge)? {
@@ -165,7 +165,7 @@ impl Trades {
         }
     }
 
-    /// The weighting in which every edge weighs what measuring it costs, given what counters cost.
+    /// The weighting in which every edge weighs the cost of measuring it, for these costs of counters.
     #[must_use]
     pub fn prices(&self, cfg: &Cfg, counters: &Weighting) -> Weighting {
         let price = |e: Edge| self.of(e).map_or(counters.edge(e), |(_, trade)| trade.cost);
@@ -194,7 +194,7 @@ impl Trade {
     }
 }
 
-/// What a closing costs, in increments: the instructions that it takes, and what it keeps busy.
+/// The cost of a closing, in increments: its instructions and the registers that it occupies.
 fn instructions(function: &Function, variable: &AffineVariable, place: Place, closing: Closing) -> f64 {
     let quotient = Quotient::new(closing.step, variable.bits);
     let mut cost = 1.0;
@@ -224,7 +224,7 @@ struct Judge<'a> {
     loops: &'a LoopForest,
     weighting: &'a Weighting,
     numbers: Vec<usize>,
-    /// Loops that have been looked at: their regions with the places of their exits, or why they are of no use.
+    /// Loops that have been examined: their regions with the places of their exits, or why they can't be used.
     regions: BTreeMap<Loop, Result<Places, Refusal>>,
     effort: usize,
 }
@@ -252,7 +252,7 @@ impl Judge<'_> {
         self.offer(number, variable, region, places, &counted)
     }
 
-    /// What the variable counts in runs of its loop that go one way at a branch: both ways of each branch that stays.
+    /// What the variable counts in runs of its loop that go one way at a branch: both ways of each steady branch.
     fn conditional(&mut self, number: Variable, variable: &AffineVariable) -> Vec<(Variable, Trade)> {
         let Some(l) = self.loops.headed_by(variable.header) else { return Vec::new() };
         if !matches!(self.regions.get(&l), Some(Ok(_))) {
@@ -349,18 +349,18 @@ impl Judge<'_> {
         }
         let closing = Closing { variable: number, from, step, offset: 0, plus: 0 };
         let divides = potential % step == 0;
-        // Movements all go one way, so what has been moved is never less than nothing.
+        // All movements have the same sign, so their sum is never negative.
         let mut moves = variable.steps.iter().map(|s| s.1).chain([ahead]);
         let one_way = moves.all(|by| by == 0 || (by < 0) == (step < 0));
         if variable.bits - shift >= LONGEST_RUN {
-            // After the division it is cheaper, but then the quotient must be right by itself.
+            // Subtracting after the division is cheaper, but then the quotient must be exact by itself.
             let after = divides && (one_way || (shift == 0 && variable.bits == 64));
             return Ok(match after.then(|| (potential / step).checked_neg()).flatten() {
                 Some(plus) => Closing { plus, ..closing },
                 None => Closing { offset: potential, ..closing },
             });
         }
-        // Nor may it be too much: below 2^bits.
+        // The sum must also stay below 2^bits.
         if !one_way || !divides {
             return Err(Refusal::Wraps);
         }
@@ -378,7 +378,7 @@ impl Judge<'_> {
         Ok(Closing { plus: i64::try_from(-missed).map_err(|_| Refusal::Wraps)?, ..closing })
     }
 
-    /// How many of the circuits that the weighting gives the loop there really are, as far as that can be relied on.
+    /// The part of the weighting's circuits of the loop that can be relied on.
     fn certainty(&self, region: &LoopRegion, variable: &AffineVariable) -> f64 {
         if !self.weighting.is_guess() {
             return 1.0;
