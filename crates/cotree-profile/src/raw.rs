@@ -6,9 +6,7 @@
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::file::ProfileError;
-use crate::method::MethodCounts;
-use crate::method::path::Buckets;
-use cotree_core::method::path::PathMetric;
+use crate::method::{Recorded, check_header};
 use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +16,7 @@ use std::path::{Path, PathBuf};
 mod segments;
 
 pub(crate) use segments::Segments;
-use segments::{Kind, Segment};
+use segments::Segment;
 
 /// Byte offsets in the header page; the layout's own order and sizes.
 mod at {
@@ -46,7 +44,6 @@ mod at {
     pub(super) const BINARY: usize = offset_of!(RawHeader, binary);
     pub(super) const COMMAND: usize = offset_of!(RawHeader, command);
     pub(super) const SEGMENT_HEAD: usize = offset_of!(RawHeader, segment_head);
-    pub(super) const PATH_METRIC: usize = offset_of!(RawHeader, path_metric);
 }
 
 pub(crate) const HEADER_SIZE: usize = PAGE as usize;
@@ -72,9 +69,7 @@ impl Header {
         if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
         }
-        if header.metric().is_none() {
-            return Err(damaged("its paths are measured in a way that this cotree does not know"));
-        }
+        check_header(&header).map_err(damaged)?;
         if Runs::one(header.state()).is_none() {
             return Err(damaged("its state is unknown"));
         }
@@ -115,7 +110,8 @@ impl Header {
         Ok(header)
     }
 
-    fn u32(&self, at: usize) -> u32 {
+    /// The field of four bytes at an offset of the page.
+    pub(crate) fn u32(&self, at: usize) -> u32 {
         u32::from_le_bytes(self.page[at..at + 4].try_into().expect("four bytes"))
     }
 
@@ -213,12 +209,6 @@ impl Header {
         slabs.contains(&offset) && (offset - slabs.start).is_multiple_of(self.slab_stride().max(1))
     }
 
-    /// What is added up along paths; `None` if this version does not know.
-    fn metric(&self) -> Option<PathMetric> {
-        let number = if self.version() >= 2 { self.u32(at::PATH_METRIC) } else { 0 };
-        PathMetric::from_number(number.into())
-    }
-
     /// Bytes of one slab that are counters.
     fn slab_bytes(&self) -> u64 {
         self.counter_count() * 8
@@ -298,14 +288,14 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     .map_err(io)?;
 
     let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
-    let mut buckets = Buckets::new(header.version());
+    let mut recorded = Recorded::new(&header).map_err(damaged)?;
     let mut segments_left = segments.iter().peekable();
     // Without counters all slabs are empty, so the file's length does not bound their number.
     let slabs = if header.counter_count() == 0 { 0 } else { header.slab_count() };
     for slab in 0..slabs {
         let offset = header.slabs_offset() + slab * header.slab_stride();
         while let Some(segment) = segments_left.next_if(|segment| segment.offset < offset) {
-            body.segment(segment, &mut buckets).map_err(io)?.map_err(damaged)?;
+            body.segment(segment, &mut recorded).map_err(io)?.map_err(damaged)?;
         }
         if segments.overlap(offset, offset + header.slab_stride()) {
             continue;
@@ -326,10 +316,10 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         .map_err(io)?;
     }
     for segment in segments_left {
-        body.segment(segment, &mut buckets).map_err(io)?.map_err(damaged)?;
+        body.segment(segment, &mut recorded).map_err(io)?.map_err(damaged)?;
     }
-    let (paths, cut) = buckets.finish(header.metric().expect("checked with the header"));
-    counts.method = MethodCounts::of_paths(paths);
+    let (method, cut) = recorded.finish();
+    counts.method = method;
     counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;
     let vouched = header.state() != State::RUNNING && header.flags() & Flags::THREADS_ALIVE == 0;
@@ -364,21 +354,19 @@ impl<R: Read> Body<R> {
     }
 
     /// A segment; what is wrong with it comes inside.
-    fn segment(&mut self, segment: &Segment, paths: &mut Buckets) -> io::Result<Result<(), &'static str>> {
+    fn segment(&mut self, segment: &Segment, into: &mut Recorded) -> io::Result<Result<(), &'static str>> {
         self.skip_to(segment.entries())?;
-        match segment.kind {
-            Kind::Paths => self.buckets(segment.capacity, paths),
-        }
-    }
-
-    /// The buckets of a table of paths.
-    fn buckets(&mut self, count: u64, into: &mut Buckets) -> io::Result<Result<(), &'static str>> {
-        let (mut bucket, mut filled, mut outcome) = ([0; 4], 0, Ok(()));
-        self.words(count * 4, |word| {
-            bucket[filled] = word;
-            filled = (filled + 1) % 4;
-            if filled == 0 && outcome.is_ok() {
-                outcome = into.add(bucket);
+        let words = segment.kind.entry_size() / 8;
+        let mut entry = vec![0; usize::try_from(words).expect("an entry is small")];
+        let (mut filled, mut outcome) = (0, Ok(()));
+        self.words(segment.capacity * words, |word| {
+            entry[filled] = word;
+            filled += 1;
+            if filled == entry.len() {
+                filled = 0;
+                if outcome.is_ok() {
+                    outcome = into.add(segment.kind, &entry);
+                }
             }
         })?;
         Ok(outcome)

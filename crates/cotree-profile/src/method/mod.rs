@@ -5,9 +5,11 @@ mod calls;
 pub(crate) mod counters;
 mod counts;
 pub mod path;
+mod recorded;
 
 pub use counts::MethodCounts;
 pub(crate) use counts::{read_counts, write_counts};
+pub(crate) use recorded::{Kind, Recorded, check_header};
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;

@@ -2,7 +2,8 @@
 
 use super::{HEADER_SIZE, Header};
 use crate::file::ProfileError;
-use cotree_rt::layout::{PAGE, PathBucket, SEGMENT_MAGIC, SegmentHeader, SegmentKind};
+use crate::method::Kind;
+use cotree_rt::layout::{PAGE, SEGMENT_MAGIC, SegmentHeader};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::mem::{offset_of, size_of};
@@ -13,41 +14,11 @@ const SEGMENT_HEADER: u64 = size_of::<SegmentHeader>() as u64;
 /// Since this version segments have kinds.
 const KINDS_VERSION: u32 = 5;
 
-/// The header of segments in older versions, of the same length. All segments were tables of paths.
+/// The header of segments in older versions, of the same length. All segments were of [`Kind::FIRST`].
 mod before_kinds {
     pub(super) const MAGIC: [u8; 8] = *b"COTPATHS";
     pub(super) const CAPACITY: usize = 8;
     pub(super) const NEXT: usize = 16;
-}
-
-/// What a segment holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A hash table of paths.
-    Paths,
-}
-
-impl Kind {
-    fn from_number(number: u32) -> Option<Self> {
-        match number {
-            SegmentKind::PATHS => Some(Self::Paths),
-            _ => None,
-        }
-    }
-
-    /// Bytes of an entry.
-    fn entry_size(self) -> u64 {
-        match self {
-            Self::Paths => size_of::<PathBucket>() as u64,
-        }
-    }
-
-    /// Whether a segment may have room for so many entries.
-    fn allows(self, capacity: u64) -> bool {
-        match self {
-            Self::Paths => capacity.is_power_of_two(),
-        }
-    }
 }
 
 /// One segment.
@@ -67,7 +38,7 @@ impl Segment {
         let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let no_segment = "a segment does not begin as one";
         if header.version() < KINDS_VERSION {
-            let (kind, capacity) = (Kind::Paths, word(before_kinds::CAPACITY));
+            let (kind, capacity) = (Kind::FIRST, word(before_kinds::CAPACITY));
             if !bytes.starts_with(&before_kinds::MAGIC) || !kind.allows(capacity) {
                 return Err(no_segment);
             }

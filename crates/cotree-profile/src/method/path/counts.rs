@@ -2,10 +2,12 @@
 //!
 //! The runtime's buckets are unordered, and several may hold the same key. Here keys are sorted, each once.
 
+use crate::raw::Header;
 use crate::sums::{Amount, Sums, compact};
 use cotree_core::ids::FunctionId;
 use cotree_core::method::path::PathMetric;
-use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, LANDED, VALUE_SHIFT};
+use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, LANDED, PathBucket, RawHeader, VALUE_SHIFT};
+use std::mem::{offset_of, size_of};
 
 /// One path of one function, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,9 +58,19 @@ impl PathCounts {
     }
 }
 
+/// Bytes of a bucket.
+pub(in crate::method) const BUCKET_SIZE: u64 = size_of::<PathBucket>() as u64;
+
+/// What is added up along paths in a raw profile.
+pub(in crate::method) fn metric(header: &Header) -> Result<PathMetric, &'static str> {
+    let number = if header.version() >= 2 { header.u32(offset_of!(RawHeader, path_metric)) } else { 0 };
+    PathMetric::from_number(number.into()).ok_or("its paths are measured in a way that this cotree does not know")
+}
+
 /// Collects buckets in any order; memory grows with the number of keys, not with that of buckets.
 #[derive(Default)]
-pub(crate) struct Buckets {
+pub(in crate::method) struct Buckets {
+    metric: PathMetric,
     paths: Vec<(PathId, u64)>,
     sums: Vec<(PathId, u64)>,
     registers: Vec<(RegisterKey, i64)>,
@@ -74,13 +86,14 @@ const SLACK: usize = 1 << 16;
 
 impl Buckets {
     /// Of a raw profile of that version.
-    pub(crate) fn new(version: u32) -> Self {
-        Self { first: u64::from(version >= 4), ..Self::default() }
+    pub(in crate::method) fn new(version: u32, metric: PathMetric) -> Self {
+        Self { metric, first: u64::from(version >= 4), ..Self::default() }
     }
 
     /// Adds what a bucket says.
-    pub(crate) fn add(&mut self, [function, path, count, metric]: [u64; 4]) -> Result<(), &'static str> {
+    pub(in crate::method) fn add(&mut self, bucket: &[u64]) -> Result<(), &'static str> {
         const UNKNOWN: &str = "a bucket of its path tables counts what there is not";
+        let &[function, path, count, metric] = bucket else { return Err(UNKNOWN) };
         if count == 0 {
             return Ok(()); // Its key may be half written.
         }
@@ -102,12 +115,12 @@ impl Buckets {
     }
 
     /// What they add up to, and whether some sum did not fit.
-    pub(crate) fn finish(self, metric: PathMetric) -> (PathCounts, bool) {
+    pub(in crate::method) fn finish(self) -> (PathCounts, bool) {
         let (counts, counts_cut) = Sums::new(self.paths);
         let (sums, sums_cut) = Sums::new(self.sums);
         let (registers, registers_cut) = Sums::new(self.registers);
         let cut = self.cut | counts_cut | sums_cut | registers_cut;
-        (PathCounts { counts, metric, sums, registers }, cut)
+        (PathCounts { counts, metric: self.metric, sums, registers }, cut)
     }
 }
 
@@ -128,16 +141,16 @@ mod tests {
 
     #[test]
     fn buckets_are_taken_apart() {
-        let mut buckets = Buckets::default();
+        let mut buckets = Buckets { metric: PathMetric::Events, ..Buckets::default() };
         let abandoned = ABANDONED | LANDED | 3 << VALUE_SHIFT | 0x1234;
         for _ in 0..2 {
             for bucket in [[0, 9, 9, 9], [8, 5, 2, 7], [8, 6, 0, 3], [1 << 40, 4, 0, 1], [abandoned, u64::MAX, 1, 0]] {
-                buckets.add(bucket).unwrap();
+                buckets.add(&bucket).unwrap();
             }
         }
-        assert!(buckets.add([1 << 40, 0, 1, 0]).is_err());
-        assert!(buckets.add([ABANDONED | 1 << 60, 0, 1, 0]).is_err());
-        let (PathCounts { counts, sums, registers, .. }, cut) = buckets.finish(PathMetric::Events);
+        assert!(buckets.add(&[1 << 40, 0, 1, 0]).is_err());
+        assert!(buckets.add(&[ABANDONED | 1 << 60, 0, 1, 0]).is_err());
+        let (PathCounts { counts, sums, registers, .. }, cut) = buckets.finish();
         assert_eq!(sums.entries(), [(PathId { function: FunctionId(7), path: 5 }, 14)]);
         assert_eq!(counts.entries(), [(PathId { function: FunctionId(7), path: 5 }, 4)]);
         let key = RegisterKey { address: LANDED | 0x1234, value: 3, register: -1 };
@@ -149,11 +162,11 @@ mod tests {
     fn many_equal_buckets_take_little_memory() {
         let mut buckets = Buckets::default();
         for number in 0..1_000_000u64 {
-            buckets.add([1, number % 100, 1, 0]).unwrap();
+            buckets.add(&[1, number % 100, 1, 0]).unwrap();
         }
         assert!(buckets.paths.capacity() < 4 * SLACK, "{}", buckets.paths.capacity());
         assert_eq!(
-            buckets.finish(PathMetric::Count).0.counts.entries()[99],
+            buckets.finish().0.counts.entries()[99],
             (PathId { function: FunctionId(0), path: 99 }, 10_000)
         );
     }

@@ -4,7 +4,7 @@ mod counts;
 mod merged;
 mod recover;
 
-pub(crate) use counts::Buckets;
+pub(super) use counts::{BUCKET_SIZE, Buckets, metric};
 pub use counts::{PathCounts, PathId, RegisterKey};
 pub(super) use merged::{read as read_counts, write as write_counts};
 pub(super) use recover::{check as check_counts, recover};

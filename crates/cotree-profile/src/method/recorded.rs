@@ -1,0 +1,73 @@
+//! What the recorders of the methods left in a raw profile: in its segments, and in fields of its header.
+//!
+//! A family says here which kinds of segments are its own, and reads their entries. The file around them is read by
+//! [`crate::raw`].
+
+use super::MethodCounts;
+use super::path;
+use crate::raw::Header;
+use cotree_rt::layout::SegmentKind;
+
+/// What a segment holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A hash table of paths.
+    Paths,
+}
+
+impl Kind {
+    /// That of all segments in versions that had one kind only.
+    pub(crate) const FIRST: Self = Self::Paths;
+
+    /// The kind of a number in files.
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
+        match number {
+            SegmentKind::PATHS => Some(Self::Paths),
+            _ => None,
+        }
+    }
+
+    /// Bytes of an entry: whole words.
+    pub(crate) fn entry_size(self) -> u64 {
+        match self {
+            Self::Paths => path::BUCKET_SIZE,
+        }
+    }
+
+    /// Whether a segment may have room for so many entries.
+    pub(crate) fn allows(self, capacity: u64) -> bool {
+        match self {
+            Self::Paths => capacity.is_power_of_two(),
+        }
+    }
+}
+
+/// Checks the fields of a header that belong to methods.
+pub(crate) fn check_header(header: &Header) -> Result<(), &'static str> {
+    path::metric(header).map(|_| ())
+}
+
+/// Collects what is in the segments of one raw profile.
+pub(crate) struct Recorded {
+    paths: path::Buckets,
+}
+
+impl Recorded {
+    /// Of a profile with this header.
+    pub(crate) fn new(header: &Header) -> Result<Self, &'static str> {
+        Ok(Self { paths: path::Buckets::new(header.version(), path::metric(header)?) })
+    }
+
+    /// Adds an entry of a segment, as many words as the kind's entries have.
+    pub(crate) fn add(&mut self, kind: Kind, entry: &[u64]) -> Result<(), &'static str> {
+        match kind {
+            Kind::Paths => self.paths.add(entry),
+        }
+    }
+
+    /// What they add up to, and whether some sum did not fit.
+    pub(crate) fn finish(self) -> (MethodCounts, bool) {
+        let (paths, cut) = self.paths.finish();
+        (MethodCounts::of_paths(paths), cut)
+    }
+}
