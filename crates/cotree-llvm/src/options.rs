@@ -3,10 +3,9 @@
 use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::Selection;
-use cotree_core::method::counters::CounterMethod;
+use cotree_core::method::Method;
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
-use cotree_core::method::{Family, Method};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
 use std::path::PathBuf;
@@ -209,9 +208,9 @@ impl Options {
         Ok(options)
     }
 
-    /// Are counters of edges to be as few and as cheap as they can be?
+    /// Are counters to be as few and as cheap as they can be?
     fn saves_counters(&self) -> bool {
-        self.method.family() == Family::Counters(CounterMethod::Edge) && self.spanning_tree == Extreme::Maximum
+        self.method.entry().saves_counters && self.spanning_tree == Extreme::Maximum
     }
 
     /// What planning has to know of them; a library is `shared`.

@@ -74,6 +74,9 @@ pub struct Entry {
     pub promises: Promises,
     /// Blocks and edges are derived by flow conservation, which activations with an unknown end violate.
     pub derives: bool,
+    /// Counters are as few and as cheap as they can be: loop variables and registers stand in for them, and those left
+    /// are put out of the way.
+    pub saves_counters: bool,
 }
 
 const NOTHING: Promises = Promises { blocks: false, edges: false, paths: false, metrics: false, calls: false };
@@ -93,6 +96,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Counters(CounterMethod::Edge),
         promises: EDGES,
         derives: true,
+        saves_counters: true,
     },
     Entry {
         method: Method::Block,
@@ -103,6 +107,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Counters(CounterMethod::Block),
         promises: EDGES,
         derives: false,
+        saves_counters: false,
     },
     Entry {
         method: Method::Vertex,
@@ -113,6 +118,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Counters(CounterMethod::Vertex),
         promises: BLOCKS,
         derives: true,
+        saves_counters: false,
     },
     Entry {
         method: Method::VertexEdge,
@@ -123,6 +129,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Counters(CounterMethod::VertexEdge),
         promises: BLOCKS,
         derives: true,
+        saves_counters: false,
     },
     Entry {
         method: Method::Path,
@@ -133,6 +140,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Paths(PathMethod::Plain),
         promises: PATHS,
         derives: true,
+        saves_counters: false,
     },
     Entry {
         method: Method::PathContext,
@@ -143,6 +151,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Paths(PathMethod::Context),
         promises: PATHS,
         derives: true,
+        saves_counters: false,
     },
     Entry {
         method: Method::Calls,
@@ -153,6 +162,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::Calls,
         promises: CALLS,
         derives: false,
+        saves_counters: false,
     },
     Entry {
         method: Method::None,
@@ -163,6 +173,7 @@ pub const METHODS: [Entry; 8] = [
         family: Family::None,
         promises: NOTHING,
         derives: false,
+        saves_counters: false,
     },
 ];
 
