@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 mod segments;
 
-pub(crate) use segments::Segments;
 use segments::Segment;
+pub(crate) use segments::Segments;
 
 /// Byte offsets in the header page; the layout's own order and sizes.
 mod at {

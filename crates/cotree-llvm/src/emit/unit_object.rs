@@ -1,9 +1,9 @@
 //! Makes the object that every profiled link unit gets besides its code: counters, descriptor, map.
 
+use super::method;
 use super::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::lower::{Access, COUNTERS, SLAB};
-use cotree_core::method::path::PathMetric;
 use cotree_core::unit::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{self, ABI, PAGE, UnitDescriptor, slab_stride};
@@ -120,11 +120,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
     let foreseen = u32::from(unit.handlers_foreseen);
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
-    let paths = plan.method.paths();
-    let metric = paths.map_or(PathMetric::Count, |unit| unit.metric);
-    put(offset_of!(UnitDescriptor, counts_paths), &u32::from(paths.is_some()).to_le_bytes());
-    put(offset_of!(UnitDescriptor, path_metric), &metric.number().to_le_bytes());
-    put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());
+    method::describe(&plan.method, layout, &mut put);
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

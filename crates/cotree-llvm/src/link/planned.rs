@@ -79,7 +79,7 @@ impl PlannedProgram<'_> {
             foreign: &self.foreign,
             resolving: &self.resolving,
             // They are read back from the objects, which only a link has.
-            registers_at_calls: self.setting.link.is_some() && self.setting.options.method.promises().paths,
+            registers_at_calls: self.setting.link.is_some() && lower::registers_at_calls(&self.plan.method),
         }
     }
 

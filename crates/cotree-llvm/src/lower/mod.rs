@@ -16,6 +16,7 @@ mod phis;
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use method::MethodPart;
+pub(crate) use method::registers_at_calls;
 pub(crate) use notes_at_calls::{HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_empty as drop_empty_bundles};
 
 use crate::error::Error;
@@ -62,7 +63,7 @@ pub struct Unit<'a> {
     pub spare: u64,
     /// Functions that signal handlers may run, by number in the unit.
     pub interruptible: &'a [bool],
-    /// Calls tell where path registers are.
+    /// Calls note where the method's registers are ([`method::registers_at_calls`]).
     pub registers_at_calls: bool,
     /// Functions that code outside the unit's profiled functions may call, by number in the unit.
     pub foreign: &'a [bool],

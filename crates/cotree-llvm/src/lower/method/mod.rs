@@ -40,6 +40,14 @@ impl<'a> MethodPart<'a> {
     }
 }
 
+/// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come back?
+pub(crate) fn registers_at_calls(plan: &MethodPlan) -> bool {
+    match plan {
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => false,
+        MethodPlan::Paths(_) => true,
+    }
+}
+
 /// One function's lowering by one method. It begins with [`begin`]; what is here is called in this order.
 pub(super) trait MethodLowering<'m> {
     /// Emits a probe where the function's builder stands; false if the method has no code for it.

@@ -165,9 +165,6 @@ mod tests {
             buckets.add(&[1, number % 100, 1, 0]).unwrap();
         }
         assert!(buckets.paths.capacity() < 4 * SLACK, "{}", buckets.paths.capacity());
-        assert_eq!(
-            buckets.finish().0.counts.entries()[99],
-            (PathId { function: FunctionId(0), path: 99 }, 10_000)
-        );
+        assert_eq!(buckets.finish().0.counts.entries()[99], (PathId { function: FunctionId(0), path: 99 }, 10_000));
     }
 }

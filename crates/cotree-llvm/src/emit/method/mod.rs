@@ -1,0 +1,18 @@
+//! What the runtime is told of a method in the unit's descriptor.
+
+mod path;
+
+use cotree_core::method::MethodPlan;
+use cotree_core::unit::Layout;
+use cotree_rt::layout::UnitDescriptor;
+use std::mem::offset_of;
+
+/// Fills in the fields of [`UnitDescriptor`] that belong to the method; `put` writes at an offset, and all is zero before.
+pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(usize, &[u8])) {
+    // Without paths it is the number of counters.
+    put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());
+    match plan {
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => {}
+        MethodPlan::Paths(unit) => path::describe(unit, put),
+    }
+}
