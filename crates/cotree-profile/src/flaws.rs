@@ -76,8 +76,7 @@ pub(crate) fn add_flaws(
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counted, Flaw::Damaged);
-        // Registers of abandoned activations use the same tables as paths.
-        flaw(has(Flags::PATHS_MISSING) && map.plan.method.paths().is_some(), Flaw::Damaged);
+        flaw(method::counts_missing(&map.plan.method, counts.flags), Flaw::Damaged);
     }
     pass_on(&mut profile.functions, map.plan.method.entries(), &began);
 }

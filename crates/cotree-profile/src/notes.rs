@@ -3,8 +3,8 @@
 use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use crate::method::{self, MethodNote};
 use crate::recover::UnitProfile;
-use cotree_core::method::path::UnitPathPlan;
 use cotree_rt::layout::Flags;
 use std::fmt;
 
@@ -52,10 +52,8 @@ pub enum Note {
         /// Runs.
         runs: u64,
     },
-    /// Path tables had no room left: paths are missing.
-    PathsMissing,
-    /// This many functions have loops that are entered in several places: their paths have no context.
-    WithoutContext(u64),
+    /// What only the method can say.
+    Method(MethodNote),
     /// Functions whose counts could not be recovered at all.
     Failed(u64),
 }
@@ -64,10 +62,10 @@ impl Note {
     /// Does it put counts in doubt? Other notes are only information.
     #[must_use]
     pub fn doubtful(&self) -> bool {
-        !matches!(
-            self,
-            Self::Reset | Self::NotMapped | Self::Weighted { .. } | Self::Snapshots(_) | Self::WithoutContext(_)
-        )
+        match self {
+            Self::Method(note) => note.doubtful(),
+            _ => !matches!(self, Self::Reset | Self::NotMapped | Self::Weighted { .. } | Self::Snapshots(_)),
+        }
     }
 }
 
@@ -96,13 +94,7 @@ impl fmt::Display for Note {
             Self::NotMapped => f.write_str("the counters were not in a file mapping: a kill would have lost them"),
             Self::Saturated => f.write_str("sums of counts were too large for 64 bits and were cut"),
             Self::Weighted { weight, runs } => write!(f, "a weighted sum: {runs} run{} with a total weight of {weight}", s(runs)),
-            Self::PathsMissing => f.write_str("there was no room for more paths: some are missing"),
-            Self::WithoutContext(1) => {
-                f.write_str("one function has a loop that is entered in several places: its paths have no context")
-            }
-            Self::WithoutContext(n) => {
-                write!(f, "{n} functions have loops that are entered in several places: their paths have no context")
-            }
+            Self::Method(note) => note.fmt(f),
             Self::Failed(n) => write!(f, "{n} function{} could not be recovered: the map and the counts contradict each other", s(n)),
         }
     }
@@ -141,9 +133,7 @@ pub(crate) fn notes(
     note(counts.saturated || exits_saturated, Note::Saturated);
     note(flag(Flags::RESET), Note::Reset);
     note(flag(Flags::NOT_MAPPED) && counts.runs.cut_off > 0, Note::NotMapped);
-    note(flag(Flags::PATHS_MISSING), Note::PathsMissing);
-    let without = map.plan.method.paths().map_or(0, UnitPathPlan::without_context);
-    note(without > 0, Note::WithoutContext(without));
+    method::notes(&map.plan.method, counts.flags).for_each(|of_method| note(true, Note::Method(of_method)));
     let runs = counts.runs.total();
     note(counts.weight != runs, Note::Weighted { weight: counts.weight, runs });
     notes

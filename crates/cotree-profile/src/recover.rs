@@ -58,20 +58,9 @@ pub enum UnitError {
         /// Counters of the profile.
         found: u64,
     },
-    /// The profile adds up something else along paths than the binary does.
-    #[error("the profile and {binary} do not agree on what is added up along paths: the profile is damaged; run the program again", binary = .binary.display())]
-    MetricMismatch {
-        /// The binary.
-        binary: PathBuf,
-    },
-    /// The profile has paths of a function that has no table for them.
-    #[error("the profile has a path table for function {number}, but {binary} has none: the profile is damaged; run the program again", number = .function.0, binary = .binary.display())]
-    ForeignPaths {
-        /// The binary.
-        binary: PathBuf,
-        /// The function.
-        function: FunctionId,
-    },
+    /// No run of the binary's method leaves such counts.
+    #[error(transparent)]
+    Foreign(#[from] ForeignCounts),
     /// The reference counts nothing that the method does.
     #[error("{binary} has a {title}, and its reference counters count blocks and edges: there is nothing to compare", binary = .binary.display())]
     NotComparable {
@@ -250,10 +239,7 @@ pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(
     if expected != found {
         return Err(UnitError::CounterMismatch { binary: binary.path().to_owned(), expected, found });
     }
-    method::check_counts(&binary.map().plan.method, &layout, counts).map_err(|foreign| match foreign {
-        ForeignCounts::Metric => UnitError::MetricMismatch { binary: binary.path().to_owned() },
-        ForeignCounts::Paths(function) => UnitError::ForeignPaths { binary: binary.path().to_owned(), function },
-    })
+    Ok(method::check_counts(binary, &layout, counts)?)
 }
 
 /// The functions of a map, in the order of profiles.

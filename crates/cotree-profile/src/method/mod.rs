@@ -4,11 +4,14 @@
 mod calls;
 pub(crate) mod counters;
 mod counts;
+mod notes;
 pub mod path;
 mod recorded;
 
 pub use counts::MethodCounts;
 pub(crate) use counts::{read_counts, write_counts};
+pub use notes::MethodNote;
+pub(crate) use notes::{counts_missing, notes};
 pub(crate) use recorded::{Kind, Recorded, check_header};
 
 use crate::binary::BinaryFile;
@@ -17,11 +20,11 @@ use crate::exits::UnitExits;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
-use cotree_core::method::path::{PathMethod, PathMetric, PathProfile};
+use cotree_core::method::path::{PathMethod, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::Layout;
-use path::PathCounts;
+use path::{ForeignPaths, PathCounts};
 
 /// The results of a method besides how often blocks and edges ran.
 #[derive(Clone, Debug)]
@@ -138,19 +141,17 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
     }
 }
 
-/// Why counts do not fit a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ForeignCounts {
-    /// Something else is added up along paths.
-    Metric,
-    /// This function has no table for the paths that were counted.
-    Paths(FunctionId),
+/// Why no run of a binary can have left counts.
+#[derive(Debug, thiserror::Error)]
+pub enum ForeignCounts {
+    /// They are of paths.
+    #[error(transparent)]
+    Paths(#[from] ForeignPaths),
 }
 
-/// Could a run of this plan have left these counts?
-pub(crate) fn check_counts(plan: &MethodPlan, layout: &Layout, counts: &UnitCounts) -> Result<(), ForeignCounts> {
+/// Could a run of this binary have left these counts?
+pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCounts) -> Result<(), ForeignCounts> {
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
-    let metric = plan.paths().map_or(PathMetric::Count, |unit| unit.metric);
-    path::check_counts(metric, layout.tables.paths(), counted)
+    Ok(path::check_counts(binary, layout.tables.paths(), counted)?)
 }

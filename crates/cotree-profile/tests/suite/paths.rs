@@ -18,8 +18,8 @@ use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, Retur
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::{self, Merge};
-use cotree_profile::method::MethodCounts;
-use cotree_profile::method::path::PathCounts;
+use cotree_profile::method::path::{ForeignPaths, PathCounts, PathNote};
+use cotree_profile::method::{ForeignCounts, MethodCounts, MethodNote};
 use cotree_profile::recover::{Note, UnitError, recover};
 use cotree_profile::sums::Sums;
 use cotree_profile::{map, verify, weights};
@@ -492,7 +492,8 @@ fn paths_of_functions_without_a_table_are_refused() {
     let (binary, mut raw) = small();
     raw.segments[0].push([3, 0, 1, 0]);
     let error = recover(&binary, &read(&raw.bytes())).unwrap_err();
-    assert!(matches!(error, UnitError::ForeignPaths { function: FunctionId(2), .. }), "{error}");
+    let UnitError::Foreign(ForeignCounts::Paths(error)) = error else { panic!("{error}") };
+    assert!(matches!(error, ForeignPaths::Table { function: FunctionId(2), .. }), "{error}");
     // A number that no path has concerns its function alone.
     let (binary, mut raw) = small();
     raw.segments[0].push([1, 99, 1, 0]);
@@ -506,7 +507,8 @@ fn a_metric_that_the_binary_does_not_have_is_refused() {
     let (binary, mut raw) = small();
     raw.metric = PathMetric::Cycles.number();
     let error = recover(&binary, &read(&raw.bytes())).unwrap_err();
-    assert!(matches!(error, UnitError::MetricMismatch { .. }), "{error}");
+    let UnitError::Foreign(ForeignCounts::Paths(error)) = error else { panic!("{error}") };
+    assert!(matches!(error, ForeignPaths::Metric { .. }), "{error}");
     // A bucket that was never counted says nothing, whatever its sum.
     let (binary, mut raw) = small();
     raw.segments[0].push([1, 1, 0, 99]);
@@ -521,7 +523,11 @@ fn missing_buckets_are_declared() {
     let (binary, mut raw) = small();
     raw.flags = Flags::PATHS_MISSING;
     let profile = recover(&binary, &read(&raw.bytes())).unwrap();
-    assert!(!profile.exact() && profile.notes.contains(&Note::PathsMissing), "{:?}", profile.notes);
+    assert!(
+        !profile.exact() && profile.notes.contains(&Note::Method(MethodNote::Paths(PathNote::Missing))),
+        "{:?}",
+        profile.notes
+    );
 }
 
 #[test]
@@ -570,6 +576,6 @@ fn irreducible_loops_have_plain_paths_and_a_note() {
     let counters = binary.map().plan.layout().counter_count as usize;
     let raw = Raw { early: vec![], ..Raw::new(vec![0; counters]) };
     let profile = recover(&binary, &read(&raw.bytes())).unwrap();
-    assert_eq!(profile.notes, [Note::WithoutContext(1)]);
+    assert_eq!(profile.notes, [Note::Method(MethodNote::Paths(PathNote::WithoutContext(1)))]);
     assert!(profile.exact());
 }

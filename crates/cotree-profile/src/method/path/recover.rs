@@ -3,7 +3,6 @@
 use super::counts::{PathCounts, PathId, RegisterKey};
 use crate::binary::{BinaryFile, Resolved, ReturnPoint};
 use crate::counts::UnitCounts;
-use crate::method::ForeignCounts;
 use crate::sums::Sums;
 use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::RecoverError;
@@ -12,6 +11,7 @@ use cotree_core::method::path::{
 };
 use cotree_core::unit::Layout;
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Recovers the paths of all functions of a unit that counts them.
 pub(in crate::method) fn recover(
@@ -51,19 +51,39 @@ pub(in crate::method) fn recover(
     (profiles, failures)
 }
 
-/// Could a run have left these counts, where the functions have these tables and this metric is added up?
+/// Why no run of a binary can have left counts of paths.
+#[derive(Debug, thiserror::Error)]
+pub enum ForeignPaths {
+    /// Something else is added up along paths.
+    #[error("the profile and {binary} do not agree on what is added up along paths: the profile is damaged; run the program again", binary = .binary.display())]
+    Metric {
+        /// The binary.
+        binary: PathBuf,
+    },
+    /// A function whose paths were counted has no table for them.
+    #[error("the profile has a path table for function {number}, but {binary} has none: the profile is damaged; run the program again", number = .function.0, binary = .binary.display())]
+    Table {
+        /// The binary.
+        binary: PathBuf,
+        /// The function.
+        function: FunctionId,
+    },
+}
+
+/// Could a run of this binary, whose functions have these tables, have left these counts?
 pub(in crate::method) fn check(
-    metric: PathMetric,
+    binary: &BinaryFile,
     tables: &[PathTable],
     counts: &PathCounts,
-) -> Result<(), ForeignCounts> {
+) -> Result<(), ForeignPaths> {
+    let metric = binary.map().plan.method.paths().map_or(PathMetric::Count, |unit| unit.metric);
     if counts.metric != metric {
-        return Err(ForeignCounts::Metric);
+        return Err(ForeignPaths::Metric { binary: binary.path().to_owned() });
     }
     let hashed = |path: &PathId| matches!(tables.get(path.function.index()), Some(PathTable::Hashed { .. }));
     let mut counted = counts.counts.entries().iter().chain(counts.sums.entries());
     match counted.find(|(path, _)| !hashed(path)) {
-        Some((path, _)) => Err(ForeignCounts::Paths(path.function)),
+        Some((path, _)) => Err(ForeignPaths::Table { binary: binary.path().to_owned(), function: path.function }),
         None => Ok(()),
     }
 }

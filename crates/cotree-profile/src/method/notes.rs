@@ -1,0 +1,44 @@
+//! What can be said of a profile only because of its method.
+
+use super::path::{self, PathNote};
+use cotree_core::method::MethodPlan;
+use cotree_rt::layout::Flags;
+use std::fmt;
+
+/// A note of one family of methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodNote {
+    /// On paths.
+    Paths(PathNote),
+}
+
+impl MethodNote {
+    /// Does it put counts in doubt?
+    pub(crate) fn doubtful(self) -> bool {
+        match self {
+            Self::Paths(note) => note.doubtful(),
+        }
+    }
+}
+
+impl fmt::Display for MethodNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paths(note) => note.fmt(f),
+        }
+    }
+}
+
+/// The notes on a unit with this plan, by the flags of its runs.
+pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = MethodNote> {
+    path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0).map(MethodNote::Paths)
+}
+
+/// Do the flags of the runs say that counts of this plan are missing?
+pub(crate) fn counts_missing(plan: &MethodPlan, flags: u64) -> bool {
+    match plan {
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => false,
+        // Registers of abandoned activations use the same tables as paths.
+        MethodPlan::Paths(_) => flags & Flags::PATHS_MISSING != 0,
+    }
+}
