@@ -140,6 +140,14 @@ impl MethodTables {
     }
 }
 
+/// Why a function can't be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FunctionPlanError {
+    /// Its paths can't be numbered.
+    #[error(transparent)]
+    Paths(#[from] PathError),
+}
+
 /// Why the counts of a function can't be turned into its profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {

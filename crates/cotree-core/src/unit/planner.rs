@@ -3,8 +3,9 @@
 use crate::facts::hints::Hints;
 use crate::facts::{Function, Module, ProgramMap};
 use crate::graph::cfg::{Cfg, CfgError};
+use crate::method::FunctionPlanError;
+use crate::method::path::PathOptions;
 use crate::method::path::windows::Room;
-use crate::method::path::{PathError, PathOptions};
 use crate::place::affine::AffineVariable;
 use crate::place::spanning::Extreme;
 use crate::profile::FunctionProfile;
@@ -88,15 +89,15 @@ pub enum PlanError {
         /// What is wrong with them.
         error: CfgError,
     },
-    /// A function's paths can't be numbered.
+    /// The method can't plan a function.
     #[error("{function}: {error}")]
-    Paths {
+    Method {
         /// The function's module.
         module: String,
         /// The function.
         function: String,
         /// Why.
-        error: PathError,
+        error: FunctionPlanError,
     },
 }
 
@@ -105,7 +106,7 @@ impl PlanError {
     #[must_use]
     pub fn module(&self) -> &str {
         match self {
-            Self::Graph { module, .. } | Self::Paths { module, .. } => module,
+            Self::Graph { module, .. } | Self::Method { module, .. } => module,
         }
     }
 }
@@ -209,8 +210,9 @@ pub struct FunctionGraph<'a> {
 }
 
 impl FunctionGraph<'_> {
-    /// Why its paths can't be planned.
-    pub(crate) fn failed(&self, error: PathError) -> PlanError {
-        PlanError::Paths { module: self.module.name.clone(), function: self.function.symbol.clone(), error }
+    /// Why the method can't plan it.
+    pub(crate) fn failed(&self, error: impl Into<FunctionPlanError>) -> PlanError {
+        let (module, function) = (self.module.name.clone(), self.function.symbol.clone());
+        PlanError::Method { module, function, error: error.into() }
     }
 }
