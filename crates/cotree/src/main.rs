@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod driver;
+mod lines;
 
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ fn main() -> ExitCode {
     match cli::run(std::env::args_os().collect()) {
         Ok(status) => status,
         Err(report) => {
-            eprintln!("{report:?}");
+            lines::note(format_args!("{report:?}"));
             ExitCode::FAILURE
         }
     }

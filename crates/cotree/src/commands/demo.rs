@@ -1,5 +1,6 @@
 //! `cotree demo`: builds, runs and reports a bundled example, and prints each command that a user would type.
 
+use super::output::answer;
 use super::report::{self, ReportArgs};
 use clap::{Args, Parser};
 use miette::{IntoDiagnostic, Result, WrapErr, bail};
@@ -30,9 +31,9 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     };
     put(&folder.join("Cargo.toml"), MANIFEST)?;
     put(&folder.join("src/main.rs"), SOURCE)?;
-    println!("A program that counts the ways to place queens on a chess board (examples/queens.rs).\n");
+    answer(format_args!("A program that counts the ways to place queens on a chess board (examples/queens.rs).\n"))?;
 
-    println!("$ cargo cotree build --release");
+    answer(format_args!("$ cargo cotree build --release"))?;
     let cotree = std::env::current_exe().into_diagnostic().wrap_err("cannot find cotree's own executable")?;
     let built = Command::new(cotree)
         .args(["cargo", "build", "--release", "--quiet", "--offline"])
@@ -46,7 +47,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
         bail!("the example could not be built; what cargo said stands above");
     }
 
-    println!("$ ./queens");
+    answer(format_args!("$ ./queens"))?;
     let profile = folder.join("queens.cotree");
     let program = executable(&folder)?;
     let ran = Command::new(&program)
@@ -59,11 +60,11 @@ pub fn run(args: &DemoArgs) -> Result<()> {
         bail!("the example ended with {ran}");
     }
 
-    println!("\n$ cotree report");
+    answer(format_args!("\n$ cotree report"))?;
     let profile = profile.to_str().ok_or_else(|| miette::miette!("the folder's name is not UTF-8"))?;
     report::run(&Report::parse_from(["report", profile]).arguments)?;
     if args.keep.is_some() {
-        println!("\nNext: cotree annotate {profile}");
+        answer(format_args!("\nNext: cotree annotate {profile}"))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `cotree dump`: takes a snapshot of a running process.
 
 use super::into_report;
+use crate::lines;
 use clap::Args;
 use cotree_profile::snapshot::{self, Pause};
 use miette::{Result, miette};
@@ -34,7 +35,7 @@ pub fn run(args: &DumpArgs) -> Result<()> {
         let path = args.output.clone().unwrap_or_else(|| beside(&taken.live));
         taken.write(&path).map_err(into_report)?;
         let doubt = if taken.consistent { "" } else { " (its counters are of slightly different moments)" };
-        eprintln!("wrote {}{doubt}", path.display());
+        lines::note(format_args!("wrote {}{doubt}", path.display()));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::input::{Input, SourceArgs, file_pattern, no_lines};
 use super::output::Output;
+use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_profile::weights;
 use cotree_report::names::Names;
@@ -77,7 +78,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
             }
             args.output.write(|out| tracefile.write(out))?;
             if !left_out.is_empty() {
-                eprintln!("note: {}", note());
+                lines::note(format_args!("note: {}", note()));
             }
             Ok(())
         }

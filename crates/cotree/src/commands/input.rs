@@ -1,6 +1,7 @@
 //! The commands' inputs: profiles with their binaries, and source files.
 
 use super::into_report;
+use crate::lines;
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
@@ -90,7 +91,10 @@ impl Input {
             match recover_remaining(&file, &[]) {
                 Ok((recovered, gone)) => {
                     if first_error.is_some() {
-                        eprintln!("note: this is {}: the binaries of newer profiles are gone", path.display());
+                        lines::note(format_args!(
+                            "note: this is {}: the binaries of newer profiles are gone",
+                            path.display()
+                        ));
                     }
                     warn_of_gone(&gone, file.units.len());
                     return Ok(Loaded { recovered });
@@ -116,10 +120,10 @@ fn warn_of_gone(gone: &[UnitError], all: usize) {
     /// More than these are documentation tests.
     const NAMED: usize = 5;
     for error in gone.iter().take(NAMED) {
-        eprintln!("warning: left out: {error}");
+        lines::note(format_args!("warning: left out: {error}"));
     }
     if gone.len() > NAMED {
-        eprintln!("warning: left out: {} of {all} binaries in all", gone.len());
+        lines::note(format_args!("warning: left out: {} of {all} binaries in all", gone.len()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `cotree install-tools`: names of one word for build systems, as links to this executable.
 
+use super::output::answer;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, bail};
 use std::fs;
@@ -32,7 +33,7 @@ pub fn run(args: &InstallToolsArgs) -> Result<()> {
         replace(&cotree, &link)
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot make the link {}", link.display()))?;
-        println!("{}", link.display());
+        answer(format_args!("{}", link.display()))?;
     }
     Ok(())
 }

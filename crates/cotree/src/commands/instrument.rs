@@ -1,6 +1,7 @@
 //! `cotree instrument`: puts probes into a bitcode file that is compiled and linked by other means.
 
 use super::into_report;
+use super::output::answer;
 use crate::driver::embedded;
 use crate::driver::options::InstrumentOptions;
 use clap::Args;
@@ -35,7 +36,7 @@ pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
     let companion = companion(&args.output);
     write_companion(&companion, &made.unit, if args.shared { OutputKind::Shared } else { OutputKind::Pie })?;
     atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(into_report)?;
-    println!("link {} with it: it holds the counters and the runtime", companion.display());
+    answer(format_args!("link {} with it: it holds the counters and the runtime", companion.display()))?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `cotree merge`: adds up the profiles of many runs.
 
 use super::into_report;
+use crate::lines;
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::{self, Merge};
@@ -57,7 +58,7 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     for (weight, path) in inputs {
         match ProfileFile::open(&path).and_then(|profile| merge.add(profile, weight)) {
             Ok(()) => added += 1,
-            Err(error) if args.keep_going => eprintln!("warning: left out: {error}"),
+            Err(error) if args.keep_going => lines::note(format_args!("warning: left out: {error}")),
             Err(error) => return Err(into_report(error)),
         }
     }

@@ -1,12 +1,18 @@
 //! The output of commands: standard output, or a file that appears whole or not at all.
 
 use super::into_report;
+use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_profile::atomic;
 use cotree_report::terminal::Style;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
+
+/// Prints a line on standard output. A reader that goes away (`| head`) is no error.
+pub fn answer(line: std::fmt::Arguments<'_>) -> Result<()> {
+    lines::answer(line).into_diagnostic().wrap_err("cannot write to standard output")
+}
 
 /// Where output goes.
 #[derive(Args, Clone, Debug)]

@@ -7,7 +7,7 @@
 
 use super::options::InstrumentOptions;
 use super::unpack::Toolkit;
-use super::{Error, linker, response_file, search};
+use super::{Error, linker, print_path, response_file, search};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,7 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
     let toolkit = Toolkit::unpack()?;
     let wishes = Wishes::read(&user);
     if let Some(tool) = wishes.tool.as_deref().and_then(|name| toolkit.lasting_tool(name)) {
-        println!("{}", tool.display());
+        print_path(&tool)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = Command::new(clang);

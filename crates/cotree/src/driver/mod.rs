@@ -19,9 +19,10 @@ mod unpack;
 pub mod weights;
 pub mod worker;
 
+use crate::lines;
 use miette::Diagnostic;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use thiserror::Error;
 
@@ -122,8 +123,13 @@ impl Error {
 
 /// `cotree cmake-toolchain`: prints where the toolchain file is.
 pub fn cmake_toolchain() -> Result<ExitCode, Error> {
-    println!("{}", unpack::Toolkit::unpack()?.cmake_toolchain()?.display());
+    print_path(&unpack::Toolkit::unpack()?.cmake_toolchain()?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a path, which is all that was asked for.
+fn print_path(path: &Path) -> Result<(), Error> {
+    lines::answer(format_args!("{}", path.display())).map_err(Error::file("write to", "standard output"))
 }
 
 /// Runs a tool with our streams and ends as it ends.

@@ -27,6 +27,21 @@ fn the_demo_works_wherever_builds_go() {
     }
 }
 
+/// `/dev/full` is a file on a full disk.
+#[test]
+fn output_that_has_no_room_is_an_error() {
+    let project = Project::new(&[]);
+    let full = || fs::File::options().write(true).open("/dev/full").expect("a device");
+    for line in ["install-tools bin", "cmake-toolchain"] {
+        let output = project.cotree(line).stdout(full()).output().expect("cotree starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+        assert!(said.contains("write to standard output") && said.contains("No space left"), "{line}: {said}");
+    }
+    let status = project.cotree("report absent.cotree").stderr(full()).status().expect("cotree starts");
+    assert_eq!(status.code(), Some(1), "what is wrong can't be said");
+}
+
 #[test]
 fn one_command_compiles_and_links() {
     let project = c();

@@ -1,0 +1,21 @@
+//! Single lines for people: answers on standard output, notes and errors on standard error.
+
+use std::fmt::Arguments;
+use std::io::{self, Write};
+
+/// Prints a line on standard output. A reader that goes away (`| head`) is no error.
+///
+/// # Errors
+/// If standard output can't be written, as on a full disk.
+pub fn answer(line: Arguments<'_>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Prints a line on standard error. Where that can't be written there is nobody to tell.
+pub fn note(line: Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
