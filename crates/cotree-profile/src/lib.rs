@@ -16,6 +16,7 @@ pub mod atomic;
 pub mod binary;
 pub mod counts;
 mod elf;
+pub mod error;
 mod exits;
 pub mod file;
 mod flaws;

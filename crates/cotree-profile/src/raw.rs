@@ -5,7 +5,7 @@
 
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
-use crate::file::ProfileError;
+use crate::error::ProfileError;
 use crate::method::{Recorded, check_header};
 use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
 use std::ffi::OsStr;

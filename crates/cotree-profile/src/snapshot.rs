@@ -6,7 +6,7 @@
 //! gives equal copies at once; one that keeps counting is stopped for the moment of the copy.
 
 use crate::atomic::{self, WriteError};
-use crate::file::ProfileError;
+use crate::error::ProfileError;
 use crate::raw::{HEADER_SIZE, Header, Segments};
 use cotree_rt::layout::{self, BodyChecksum, PAGE, State};
 use rustix::process::{Pid, Signal, kill_process};

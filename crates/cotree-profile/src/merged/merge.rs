@@ -2,7 +2,8 @@
 
 use crate::binary::UnitId;
 use crate::counts::UnitCounts;
-use crate::file::{DifferentBinaries, DifferentMetrics, ProfileError, ProfileFile};
+use crate::error::{DifferentBinaries, DifferentMetrics, ProfileError};
+use crate::file::ProfileFile;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ mod unit;
 
 use crate::atomic::{self, WriteError};
 use crate::counts::UnitCounts;
-use crate::file::ProfileError;
+use crate::error::ProfileError;
 use crate::method;
 use crate::wire::WireError;
 use crate::wire::container::{Header, Kind};

@@ -1,7 +1,7 @@
 //! Reads the segments of a raw profile, a linked list through the file. Nothing in it is trusted.
 
 use super::{HEADER_SIZE, Header};
-use crate::file::ProfileError;
+use crate::error::ProfileError;
 use crate::method::Kind;
 use cotree_rt::layout::{PAGE, SEGMENT_MAGIC, SegmentHeader};
 use std::collections::BTreeMap;

@@ -3,7 +3,8 @@
 use crate::unit;
 use crate::unit::{Raw, UNIT, seal};
 use cotree_profile::counts::{Runs, UnitCounts};
-use cotree_profile::file::{Kind, ProfileError, ProfileFile};
+use cotree_profile::error::ProfileError;
+use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::{self, Merge};
 use cotree_rt::layout::{Flags, State};
 use proptest::prelude::*;
