@@ -11,11 +11,11 @@ use std::fmt;
 
 /// Where a probe runs. Files know the variants by their order: new ones come last.
 ///
-/// A block runs its `Start` probes, its instructions with their calls in order (each after its `Call` probes), its `End`
-/// probes, its terminator (an invoke's call among it), and then the probes of the edge that is taken. A call that does not
-/// come back skips all that follows. `End` of a block that ends in `ret`, `resume` or `unreachable` is just before that
-/// instruction (before the call, where that is a `musttail` one). Where the end of a block and its last call are at one
-/// place, `End` probes come first.
+/// A block runs its `Start` probes, its instructions with their calls in order (each between its `Call` and its `After`
+/// probes), its `End` probes, its terminator (an invoke's call among it), and then the probes of the edge that is taken (those
+/// `After` the invoke first). A call that does not come back skips all that follows. `End` of a block that ends in `ret`,
+/// `resume` or `unreachable` is just before that instruction (before the call, where that is a `musttail` one). Where the end
+/// of a block and its last call are at one place, `End` probes come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// First thing in the block.
@@ -26,6 +26,9 @@ pub enum Place {
     Edge(Edge),
     /// Just before the call.
     Call(CallId),
+    /// Just behind the call, each time that it returns normally: for an invoke on its normal edge. Only where
+    /// [`Call::comes_back`](crate::facts::Call::comes_back).
+    After(CallId),
 }
 
 /// A register: a value of one activation that probes compute in, 0 when the activation begins. It is named by its owner, so

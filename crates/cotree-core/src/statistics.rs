@@ -40,7 +40,7 @@ impl PlacementCost {
         });
         let jumps = plan.probes.iter().filter_map(|placed| match placed.place {
             Place::Edge(edge) => Some(judge.edge(edge)),
-            Place::Start(_) | Place::End(_) | Place::Call(_) => None,
+            Place::Start(_) | Place::End(_) | Place::Call(_) | Place::After(_) => None,
         });
         Self {
             counters: plan.key.measures.len() as u64,

@@ -62,6 +62,14 @@ impl Call {
         Self { block, callee, is_site: true, ..Self::default() }
     }
 
+    /// Can code follow the call in its own activation, so that probes may stand behind it? A `callbr`, which has several ways
+    /// on, is inline assembly and has no such place either.
+    #[must_use]
+    pub fn comes_back(&self) -> bool {
+        let several_ways_on = self.terminator && self.callee == Callee::Assembly;
+        !self.must_tail && !self.no_return && !self.resume_marker && !several_ways_on
+    }
+
     /// The linker's name of the callee, if it calls by name.
     #[must_use]
     pub fn callee_name(&self) -> Option<&str> {

@@ -14,7 +14,7 @@ pub(super) struct Code<'a> {
     pub cfg: &'a Cfg,
     /// Per block, its calls.
     calls: Vec<Range<usize>>,
-    /// By place: the starts of all blocks, their ends, all edges, all calls.
+    /// By place: the starts of all blocks, their ends, all edges, before all calls, behind them.
     probes: Vec<Vec<Probe>>,
     /// How many counters they use.
     pub counters: usize,
@@ -39,7 +39,7 @@ impl<'a> Code<'a> {
     /// # Panics
     /// If the plan is not for this graph.
     pub fn place(&mut self, plan: FunctionPlan<'_>) {
-        let places = 2 * self.cfg.block_count() + self.cfg.edge_count() + self.function.calls.len();
+        let places = 2 * self.cfg.block_count() + self.cfg.edge_count() + 2 * self.function.calls.len();
         self.probes = vec![Vec::new(); places];
         for placed in plan.probes {
             let place = self.number(placed.place);
@@ -54,6 +54,7 @@ impl<'a> Code<'a> {
             Place::End(block) => self.cfg.block_count() + block.index(),
             Place::Edge(edge) => 2 * self.cfg.block_count() + edge.index(),
             Place::Call(call) => 2 * self.cfg.block_count() + self.cfg.edge_count() + call.index(),
+            Place::After(call) => self.number(Place::Call(call)) + self.function.calls.len(),
         }
     }
 
@@ -70,6 +71,12 @@ impl<'a> Code<'a> {
     /// Does the block end in a call that may not return?
     pub fn ends_in_site(&self, block: Block) -> bool {
         self.function.sites_of(block).any(|(_, site)| site.terminator)
+    }
+
+    /// The call that ends the block, if one does.
+    pub fn last_call(&self, block: Block) -> Option<CallId> {
+        let last = CallId::new(self.calls_of(block).last()?);
+        self.function.calls[last].terminator.then_some(last)
     }
 
     /// May an activation go along the edge from the block?

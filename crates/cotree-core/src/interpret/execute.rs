@@ -6,6 +6,7 @@ use super::state::{Counts, Registers, ThreadState};
 use super::truth::{Activation, ActivationFacts, EarlyExit, FunctionTruth, Step, Truth};
 use super::variables::Values;
 use super::walk::{From, Until, Walk};
+use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, Site};
 use crate::probe::{Place, Probe};
 use std::collections::VecDeque;
@@ -53,6 +54,13 @@ impl Frame {
         self.pending.push_back(Micro::Enter(block));
         self.probes(code.probes(Place::Start(block)), None);
         self.pending.push_back(Micro::Report);
+    }
+
+    /// The call under way returns normally, if there is one.
+    fn come_back(&mut self, code: &Code<'_>, call: Option<CallId>) {
+        if let Some(call) = call {
+            self.probes(code.probes(Place::After(call)), None);
+        }
     }
 
     /// The block's end is reached, if it was not before.
@@ -269,9 +277,11 @@ impl<'a> Process<'a> {
         let code = &self.codes[frame.function.index()];
         let (activation, calls) = (frame.activation, frame.next_call..until);
         frame.next_call = until.max(frame.next_call);
+        let mut returning = frame.calling.take();
         for number in calls {
             let call = CallId::new(number);
             let facts = &code.function.calls[call];
+            frame.come_back(code, returning.replace(call));
             if facts.terminator || code.tail_edge(call).is_some() {
                 frame.end(code, next.or(code.tail_edge(call)));
             }
@@ -284,6 +294,7 @@ impl<'a> Process<'a> {
                 self.truth.logs[thread.index()].push((activation, Step::Call(call)));
             }
         }
+        frame.calling = returning;
     }
 
     fn call(&mut self, thread: Thread, call: CallId, callee: Option<FunctionId>) -> Result<(), ActionError> {
@@ -302,8 +313,6 @@ impl<'a> Process<'a> {
             self.take(thread, edge)?;
             self.settle(thread);
             caller = caller.filter(|_| callee.is_some());
-        } else if let Some(frame) = self.stacks[thread.index()].frames.last_mut() {
-            frame.calling = Some(call);
         }
         if let Some(callee) = callee {
             *self.truth.callees.entry((function, call, callee)).or_default() += 1;
@@ -322,11 +331,16 @@ impl<'a> Process<'a> {
         self.pass(thread, calls, Some(edge));
         let Some(frame) = self.stacks[thread.index()].frames.last_mut() else { return Ok(()) };
         let code = &self.codes[frame.function.index()];
-        frame.calling = None;
+        let returning = frame.calling.take();
+        let last = code.last_call(frame.block);
+        frame.come_back(code, returning.filter(|_| returning != last));
         frame.end(code, Some(edge));
         frame.pending.push_back(Micro::Take(edge));
         if code.ends_in_site(frame.block) {
             frame.pending.push_back(Micro::Report);
+        }
+        if code.function.edges[edge.index()].kind != EdgeKind::InvokeUnwind {
+            frame.come_back(code, returning.filter(|_| returning == last));
         }
         frame.probes(code.probes(Place::Edge(edge)), None);
         match code.cfg.dst(edge) {

@@ -67,7 +67,7 @@ pub fn promote(
         let (around, bumps) = match placed.place {
             Place::Start(block) | Place::End(block) => (loops.innermost(block), weighting.block(block)),
             Place::Edge(edge) => (loops.common(cfg.src(edge), cfg.dst(edge)), weighting.edge(edge)),
-            Place::Call(_) => continue,
+            Place::Call(_) | Place::After(_) => continue,
         };
         let Some(tight) = around.and_then(|l| tight.get(&l)) else { continue };
         if bumps * tight.gain <= tight.cost {

@@ -310,7 +310,7 @@ proptest! {
                 match placed.place {
                     Place::Start(b) => prop_assert!(cfg.preds(b).len() == 1 && cfg.src(cfg.preds(b)[0]) == closing.from),
                     Place::Edge(e) => prop_assert!(function.splittable(e) && cfg.src(e) == closing.from),
-                    Place::End(_) | Place::Call(_) => prop_assert!(false, "{:?}", placed),
+                    Place::End(_) | Place::Call(_) | Place::After(_) => prop_assert!(false, "{:?}", placed),
                 }
             }
         }
@@ -396,7 +396,7 @@ fn counts_inside(plan: &CounterPlan, cfg: &Cfg) -> usize {
     let inside = |place: Place| match place {
         Place::Start(b) | Place::End(b) => loops.innermost(b).is_some(),
         Place::Edge(e) => loops.innermost(cfg.src(e)).is_some() && loops.innermost(cfg.dst(e)).is_some(),
-        Place::Call(call) => panic!("edges are not counted at {call}"),
+        Place::Call(call) | Place::After(call) => panic!("edges are not counted at {call}"),
     };
     plan.probes.iter().filter(|p| inside(p.place)).count()
 }

@@ -199,7 +199,7 @@ fn updates_are_small_where_numbers_are_large() {
     let simple = |place: Place| match place {
         Place::Start(block) | Place::End(block) => (first..looping).contains(&block.index()),
         Place::Edge(edge) => (first..looping).contains(&cfg.src(edge).index()),
-        Place::Call(call) => panic!("paths are not counted at {call}"),
+        Place::Call(call) | Place::After(call) => panic!("paths are not counted at {call}"),
     };
     let update = |probe: Probe| match probe {
         Probe::Add(_, k) => Some(k),

@@ -29,7 +29,7 @@ fn render(edges: &[(usize, usize)], plan: &PathPlan) -> String {
             let (src, dst) = edges[e.index()];
             format!("{}→{}", name(Block::new(src)), name(Block::new(dst)))
         }
-        Place::Call(call) => format!("{call}"),
+        Place::Call(call) | Place::After(call) => format!("{call}"),
     };
     let mut text = String::new();
     let mut last = None;

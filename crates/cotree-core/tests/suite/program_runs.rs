@@ -52,6 +52,22 @@ fn tally(outcome: &Outcome, program: &Program, function: FunctionId) -> Tally {
     tally
 }
 
+/// How often an exception ended each call and was caught by its caller.
+fn caught(outcome: &Outcome, program: &Program) -> BTreeMap<(FunctionId, CallId), i64> {
+    let (mut under_way, mut caught) = (BTreeMap::new(), BTreeMap::new());
+    for &(activation, step) in outcome.truth.logs.iter().flatten() {
+        let function = outcome.truth.activations[activation.index()].function;
+        let calls = &program.functions[function.index()].calls;
+        match step {
+            Step::Call(call) => drop(under_way.insert(activation, call)),
+            Step::Revived(site) => drop(under_way.insert(activation, calls.call_of(site.unwrap()).unwrap())),
+            Step::Catch => *caught.entry((function, under_way[&activation])).or_default() += 1,
+            _ => {}
+        }
+    }
+    caught
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -124,6 +140,32 @@ proptest! {
         let outcome = program.process().with_plans(&plans).run(&script).unwrap();
         for (f, truth) in outcome.truth.functions.iter().enumerate() {
             prop_assert_eq!(&outcome.counts(FunctionId::new(f)).counters, &truth.calls);
+        }
+    }
+
+    /// Counters behind calls count those that returned normally.
+    #[test]
+    fn probes_run_behind_calls_that_return((program, seed) in programs_of_llvm(), life in lives()) {
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let count = |f: &Function| {
+            let behind = |(call, facts): (CallId, &Call)| {
+                let probe = Probe::Count(Counter::new(call.index()));
+                (facts.comes_back().then_some(PlacedProbe { place: Place::After(call), probe }), Measure::Block(facts.block))
+            };
+            let (probes, measures): (Vec<_>, _) = f.calls.numbered().map(behind).unzip();
+            CounterPlan { probes: probes.into_iter().flatten().collect(), key: CounterKey { measures, ..CounterKey::default() } }
+        };
+        let plans: Vec<CounterPlan> = program.functions.iter().map(count).collect();
+        let outcome = program.process().with_plans(&plans).run(&script).unwrap();
+        let caught = caught(&outcome, &program);
+        for (f, truth) in outcome.truth.functions.iter().enumerate() {
+            let facts = &program.functions[f];
+            let counted = &outcome.counts(FunctionId::new(f)).counters;
+            for (call, _) in facts.calls.numbered().filter(|(_, facts)| facts.comes_back()) {
+                let early = facts.calls.site_of(call).map_or(0, |site| truth.at_site[site.index()]);
+                let caught = caught.get(&(FunctionId::new(f), call)).copied().unwrap_or(0);
+                prop_assert_eq!(counted[call.index()] as i64, truth.calls[call.index()] as i64 - early - caught, "{}", call);
+            }
         }
     }
 

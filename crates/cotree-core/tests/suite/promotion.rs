@@ -82,7 +82,7 @@ proptest! {
                     prop_assert!(from.iter().all(|&l| l == from[0] && !loops.contains(l, b)), "{:?}", placed);
                 }
                 Place::Edge(e) => prop_assert!(function.splittable(e) && loops.outermost_left(e).is_some(), "{:?}", placed),
-                Place::End(_) | Place::Call(_) => prop_assert!(false, "{:?}", placed),
+                Place::End(_) | Place::Call(_) | Place::After(_) => prop_assert!(false, "{:?}", placed),
             }
         }
     }

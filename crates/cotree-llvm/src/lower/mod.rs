@@ -24,8 +24,8 @@ use crate::extract::Extracted;
 use crate::ir::Instruction;
 use crate::module::Module;
 use code::Code;
-use cotree_core::facts::Function;
-use cotree_core::ids::Block;
+use cotree_core::facts::{EdgeKind, Function};
+use cotree_core::ids::{Block, Edge};
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{Place, Probe};
 use method::MethodLowering;
@@ -176,18 +176,33 @@ impl<'a, 'm> Lowering<'a, 'm> {
                 places.entry(placed.place).or_default().push(Step { layer, probe: placed.probe });
             }
         }
+        // What is behind a call is in front of all that comes next to it at the same place: the end of the block, the next
+        // call, and on the normal edge of an invoke the edge's own probes.
+        let (behind_calls, places): (Vec<_>, Vec<_>) =
+            places.into_iter().partition(|(place, _)| matches!(place, Place::After(_)));
+        let mut on_edges: BTreeMap<Edge, Vec<Step>> = BTreeMap::new();
+        for (place, steps) in behind_calls {
+            let Place::After(call) = place else { continue };
+            let facts = code.facts.calls.get(call).filter(|facts| facts.comes_back());
+            let facts = facts.ok_or_else(|| code.unsupported(&format!("at {place:?}")))?;
+            if facts.terminator {
+                on_edges.entry(self.normal_edge(facts.block)?).or_default().extend(steps);
+            } else {
+                let next = code.ir.calls[call.index()].next();
+                self.emit_before(next.ok_or_else(|| code.unsupported("behind a block's end"))?, &steps)?;
+            }
+        }
         // Positions inside blocks are taken before any edge is split, and splitting an edge moves no instruction of an existing
         // block.
-        let mut on_edges = Vec::new();
         for (place, steps) in places {
             let position = match place {
                 Place::Start(block) => code.first_position(block),
                 Place::End(block) => code.last_position(block),
-                Place::Call(call) => code.ir.calls[call.index()],
+                Place::Call(call) | Place::After(call) => code.ir.calls[call.index()],
                 Place::Edge(edge) => {
                     let facts = &code.facts.edges[edge.index()];
                     if facts.dst != code.facts.exit() {
-                        on_edges.push((edge, steps));
+                        on_edges.entry(edge).or_default().extend(steps);
                         continue;
                     }
                     code.last_position(facts.src)
@@ -198,9 +213,16 @@ impl<'a, 'm> Lowering<'a, 'm> {
                 self.set_again(block, &steps)?;
             }
         }
-        edges::lower(self, &on_edges)?;
+        edges::lower(self, &on_edges.into_iter().collect::<Vec<_>>())?;
         self.methods.iter().for_each(|method| method.at_calls(code));
         Ok(())
+    }
+
+    /// The edge by which the invoke that ends the block returns.
+    fn normal_edge(&self, block: Block) -> Result<Edge, Error> {
+        let edges = &self.code.facts.edges;
+        let normal = edges.iter().position(|edge| edge.src == block && edge.kind == EdgeKind::InvokeNormal);
+        normal.map(Edge::new).ok_or_else(|| self.code.unsupported("behind a call that ends its block"))
     }
 
     /// Registers that are set where a block begins are set again when a call in it returns once more, as `setjmp` does: what is

@@ -71,7 +71,7 @@ impl Seen {
         let inside = |place: Place| match place {
             Place::Start(b) | Place::End(b) => loops.innermost(b).is_some(),
             Place::Edge(e) => loops.innermost(cfg.src(e)).is_some() && loops.innermost(cfg.dst(e)).is_some(),
-            Place::Call(call) => panic!("edges are not counted at {call}"),
+            Place::Call(call) | Place::After(call) => panic!("edges are not counted at {call}"),
         };
         self.plan().probes.iter().filter(|p| inside(p.place)).count()
     }

@@ -1,10 +1,11 @@
 //! Every kind of terminator and edge: its facts, and probes on all of it that leave a valid module.
 
 use cotree_core::facts::{Call, Callee, Doubt, Function, Untouched};
-use cotree_core::ids::{CallId, Site};
+use cotree_core::ids::{Block, CallId, Counter, Edge, Site};
 use cotree_core::method::counters::{self, CounterMethod, edge};
 use cotree_core::place::affine::Trades;
-use cotree_core::plan::FunctionPlan;
+use cotree_core::plan::{CounterKey, CounterPlan, FunctionPlan, Measure};
+use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::emit::{Level, Target, compile};
 use cotree_llvm::extract::{Selection, extract};
@@ -212,6 +213,67 @@ fn invokes_and_shared_landing_pads() {
     let text = instrument(INVOKES, Access::Direct, Level::O2);
     assert!(text.contains("call void @__cotree_resuming()"), "a marker stands before the resume:\n{text}");
     assert_eq!(text.matches("landingpad").count(), 1, "the pad stays one:\n{text}");
+}
+
+/// Counts at these places of the first function; the counter of each is its number.
+fn count_at(body: &str, places: &[Place]) -> Result<String, Error> {
+    let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+    let extracted = extract(&module, &Selection::default());
+    let probes = (0..).zip(places).map(|(i, &place)| PlacedProbe { place, probe: Probe::Count(Counter(i)) }).collect();
+    let key = CounterKey { measures: vec![Measure::Block(Block(0)); places.len()], ..CounterKey::default() };
+    let plan = CounterPlan { probes, key };
+    let layers = vec![vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]];
+    let unit = Unit {
+        access: Access::Direct,
+        spare: 100,
+        interruptible: &[false],
+        foreign: &[false],
+        resolving: &[false],
+        registers_at_calls: false,
+    };
+    lower(&mut module, &extracted, &layers, &unit, 0)?;
+    Module::parse_text("again", &module.to_text())?;
+    Ok(module.to_text())
+}
+
+/// The order of calls and counted counters in the text: `g` a call, a number a counter.
+fn order(text: &str) -> String {
+    let item = |line: &str| match line {
+        _ if line.contains("call i32 @g") || line.contains("invoke i32 @g") => Some("g".to_owned()),
+        _ if line.contains("store atomic") => {
+            Some(match line.split_once("i64 ").and_then(|(_, rest)| rest.rsplit_once("@__cotree_counters")) {
+                Some((_, rest)) if rest.starts_with(", i64 ") => {
+                    rest.trim_start_matches(", i64 ").chars().take_while(char::is_ascii_digit).collect()
+                }
+                _ => "0".to_owned(),
+            })
+        }
+        _ => None,
+    };
+    text.lines().filter_map(item).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn probes_behind_calls_come_first_of_all_that_follows() {
+    let after = |call| Place::After(CallId(call));
+    let calls = "
+define i32 @f(i32 %x) {
+  %a = call i32 @g(i32 %x)
+  %b = call i32 @g(i32 %a)
+  ret i32 %b
+}";
+    let places = [Place::End(Block(0)), Place::Call(CallId(1)), after(0), after(1), Place::Start(Block(0))];
+    let text = count_at(calls, &places).expect("all have code");
+    assert_eq!(order(&text), "4 g 2 1 g 3 0", "{text}");
+    let places = [Place::Edge(Edge(0)), after(0), Place::Start(Block(1)), after(1)];
+    let text = count_at(INVOKES, &places).expect("all have code");
+    assert_eq!(order(&text), "g 1 0 2 g 3", "{text}");
+    for dead in ["call i32 @g(i32 %x) noreturn\n  unreachable", "musttail call i32 @g(i32 %x)\n  ret i32 %a"] {
+        let body = format!("define i32 @f(i32 %x) {{\n  %a = {dead}\n}}");
+        assert!(count_at(&body, &[after(0)]).is_err(), "{body}");
+    }
+    let goto = "define void @f() {\n  callbr void asm \"\", \"!i\"() to label %a [label %a]\na:\n  ret void\n}";
+    assert!(count_at(goto, &[after(0)]).is_err());
 }
 
 const GOTO: &str = "

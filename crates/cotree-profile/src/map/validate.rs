@@ -136,6 +136,7 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             Place::Start(b) | Place::End(b) => block(b),
             Place::Edge(e) => edge(e),
             Place::Call(call) => function.calls.get(call).is_some(),
+            Place::After(call) => function.calls.get(call).is_some_and(Call::comes_back),
         };
         let probe = match placed.probe {
             Probe::Count(c) | Probe::AddTo(c, ..) => counter(c),

@@ -15,7 +15,7 @@ fn counts_inside(function: &Function, plan: FunctionPlan<'_>, cfg: &Cfg) -> usiz
     let inside = |place: Place| match place {
         Place::Start(b) | Place::End(b) => loops.innermost(b).is_some(),
         Place::Edge(e) => loops.innermost(cfg.src(e)).is_some() && loops.innermost(cfg.dst(e)).is_some(),
-        Place::Call(call) => panic!("edges are not counted at {call}"),
+        Place::Call(call) | Place::After(call) => panic!("edges are not counted at {call}"),
     };
     plan.probes.iter().filter(|p| inside(p.place)).count()
 }

@@ -116,7 +116,7 @@ fn executed(cfg: &Cfg, judge: &Weighting, place: Place) -> f64 {
         Place::End(block) => cfg.succs(block).iter().map(|&e| judge.edge(e)).sum(),
         Place::Edge(edge) => judge.edge(edge),
         // No probe of paths.
-        Place::Call(_) => 0.0,
+        Place::Call(_) | Place::After(_) => 0.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, CallId, Edge};
 use cotree_core::probe::Place;
 
 /// A function with its graph.
@@ -35,10 +35,12 @@ impl Code<'_> {
             Place::Start(block) => format!("at the start of {}", self.block(block)),
             Place::End(block) => format!("at the end of {}", self.block(block)),
             Place::Edge(edge) => format!("on the edge {}", self.edge(edge)),
-            Place::Call(call) => {
-                let block = self.function.calls.get(call).map_or_else(String::new, |call| self.block(call.block));
-                format!("before {call} of {block}")
-            }
+            Place::Call(call) => format!("before {call} of {}", self.block_of(call)),
+            Place::After(call) => format!("behind {call} of {}", self.block_of(call)),
         }
+    }
+
+    fn block_of(&self, call: CallId) -> String {
+        self.function.calls.get(call).map_or_else(String::new, |call| self.block(call.block))
     }
 }
