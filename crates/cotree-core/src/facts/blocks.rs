@@ -18,6 +18,32 @@ pub struct InstructionCounts {
     pub float: u32,
 }
 
+impl InstructionCounts {
+    /// Those of both.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            total: self.total.saturating_add(other.total),
+            loads: self.loads.saturating_add(other.loads),
+            stores: self.stores.saturating_add(other.stores),
+            calls: self.calls.saturating_add(other.calls),
+            float: self.float.saturating_add(other.float),
+        }
+    }
+
+    /// What is left without `part`; `None` if it is no part of them.
+    #[must_use]
+    pub fn without(self, part: Self) -> Option<Self> {
+        Some(Self {
+            total: self.total.checked_sub(part.total)?,
+            loads: self.loads.checked_sub(part.loads)?,
+            stores: self.stores.checked_sub(part.stores)?,
+            calls: self.calls.checked_sub(part.calls)?,
+            float: self.float.checked_sub(part.float)?,
+        })
+    }
+}
+
 /// One basic block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockFacts {
@@ -25,6 +51,29 @@ pub struct BlockFacts {
     pub instructions: InstructionCounts,
     /// Source lines that the block covers, in instruction order, runs of the same position merged.
     pub lines: Vec<LineSpan>,
+    /// The same instructions by line and between calls, in order; empty in maps of older files.
+    pub runs: Vec<Run>,
+}
+
+impl BlockFacts {
+    /// Do the runs say of each instruction where it stands?
+    #[must_use]
+    pub fn has_runs(&self) -> bool {
+        let none = InstructionCounts::default();
+        self.runs.iter().fold(none, |sum, run| sum.plus(run.instructions)) == self.instructions
+    }
+}
+
+/// Instructions of a block that follow each other, have the same source position, and stand between the same calls. A call is
+/// the last instruction of its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The span that they belong to, an index into [`BlockFacts::lines`]; `None` for code of the compiler's own.
+    pub span: Option<u32>,
+    /// How many calls of the block ([`Calls`](super::Calls), call sites or not) come before them.
+    pub after_calls: u32,
+    /// How many they are, by kind.
+    pub instructions: InstructionCounts,
 }
 
 /// A run of instructions of one block that come from one source position.

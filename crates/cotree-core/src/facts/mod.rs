@@ -8,11 +8,12 @@
 mod blocks;
 mod calls;
 mod edges;
+pub mod events;
 mod function;
 pub mod hints;
 mod program;
 
-pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan};
+pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
 pub use calls::{Call, CallLine, Callee, Calls};
 pub use edges::{EdgeFacts, EdgeKind};
 pub use function::{Doubt, Function, Linkage, Untouched, linker_name};

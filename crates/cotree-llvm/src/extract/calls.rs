@@ -93,3 +93,33 @@ pub(super) fn is_annotation(instruction: Instruction<'_>) -> bool {
     let name = call.and_then(|call| call.intrinsic());
     name.is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }
+
+/// Is it an intrinsic of floating-point arithmetic? clang makes `a * b + c` one (`llvm.fmuladd`).
+pub(super) fn is_float_arithmetic(name: &str) -> bool {
+    const NAMES: [&str; 20] = [
+        "fma",
+        "fmuladd",
+        "sqrt",
+        "fabs",
+        "copysign",
+        "minnum",
+        "maxnum",
+        "minimum",
+        "maximum",
+        "minimumnum",
+        "maximumnum",
+        "ceil",
+        "floor",
+        "fadd",
+        "fsub",
+        "fmul",
+        "fdiv",
+        "frem",
+        "vector.reduce.fadd",
+        "vector.reduce.fmul",
+    ];
+    let name = name.strip_prefix("llvm.").unwrap_or_default();
+    // Where the rounding mode matters, all arithmetic is an intrinsic.
+    let name = name.strip_prefix("experimental.constrained.").unwrap_or(name);
+    NAMES.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.')))
+}

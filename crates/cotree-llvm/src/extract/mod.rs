@@ -23,7 +23,7 @@ use crate::ir::{self, At, Instruction, Value};
 use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::hints::Hints;
-use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Untouched, linker_name};
+use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Run, Untouched, linker_name};
 use cotree_core::ids::Block;
 use cotree_core::place::affine::AffineVariable;
 use lines::Lines;
@@ -142,11 +142,15 @@ impl<'m> Reader<'_, 'm> {
             let mut sites = 0;
             let mut counts = InstructionCounts::default();
             let mut spans = Vec::new();
+            let mut runs = Vec::new();
+            let mut calls_before = 0;
             for instruction in block.instructions() {
                 let mut line = None;
                 if is_counted(instruction) {
-                    count(&mut counts, instruction);
+                    let own = instruction_counts(instruction);
+                    counts = counts.plus(own);
                     line = self.lines.add(&mut spans, instruction, sites);
+                    add_to_run(&mut runs, line.map(|line| line.span), calls_before, own);
                 }
                 calls::note_assembly(&mut self.named, instruction);
                 doubts.extend(calls::doubt(instruction));
@@ -159,11 +163,12 @@ impl<'m> Reader<'_, 'm> {
                         doubts.push(Doubt::UnmappedCallSites);
                     }
                 }
+                calls_before += 1;
                 call.line = line.filter(|_| !call.resume_marker);
                 facts.calls.push(call);
                 calls.push(instruction);
             }
-            facts.blocks.push(BlockFacts { instructions: counts, lines: spans });
+            facts.blocks.push(BlockFacts { instructions: counts, lines: spans, runs });
         }
         facts.inlined = self.lines.end_function();
         doubts.sort_unstable();
@@ -209,15 +214,31 @@ fn is_counted(instruction: Instruction<'_>) -> bool {
     instruction.as_phi().is_none() && !calls::is_annotation(instruction)
 }
 
-fn count(counts: &mut InstructionCounts, instruction: Instruction<'_>) {
+/// One instruction, by kind.
+fn instruction_counts(instruction: Instruction<'_>) -> InstructionCounts {
     use LLVMOpcode::*;
-    counts.total += 1;
+    let mut counts = InstructionCounts { total: 1, ..InstructionCounts::default() };
     match instruction.opcode() {
-        LLVMLoad => counts.loads += 1,
-        LLVMStore => counts.stores += 1,
-        LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFNeg => counts.float += 1,
-        _ if instruction.as_call().is_some_and(|call| call.intrinsic().is_none()) => counts.calls += 1,
-        _ => {}
+        LLVMLoad => counts.loads = 1,
+        LLVMStore => counts.stores = 1,
+        LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFNeg => counts.float = 1,
+        _ => {
+            if let Some(call) = instruction.as_call() {
+                match call.intrinsic() {
+                    Some(name) => counts.float = u32::from(calls::is_float_arithmetic(&name)),
+                    None => counts.calls = 1,
+                }
+            }
+        }
+    }
+    counts
+}
+
+/// Adds an instruction to the runs of its block.
+fn add_to_run(runs: &mut Vec<Run>, span: Option<u32>, after_calls: u32, instruction: InstructionCounts) {
+    match runs.last_mut().filter(|run| run.span == span && run.after_calls == after_calls) {
+        Some(run) => run.instructions = run.instructions.plus(instruction),
+        None => runs.push(Run { span, after_calls, instructions: instruction }),
     }
 }
 

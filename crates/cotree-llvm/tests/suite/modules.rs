@@ -75,6 +75,33 @@ fn instrument_everywhere(body: &str) {
     }
 }
 
+/// Events are known between calls, whether or not an activation can end at them; debug information is not needed.
+#[test]
+fn instructions_are_told_between_calls() {
+    use cotree_core::facts::events::EventKind;
+    let function = facts(
+        "declare double @llvm.fmuladd.f64(double, double, double)\n\
+         define double @f(ptr %p, double %x) {\n\
+         %a = load double, ptr %p\n\
+         %m = call double @llvm.fmuladd.f64(double %a, double %x, double %x)\n\
+         call i32 @g(i32 1)\n\
+         call i32 @g(i32 2) nounwind willreturn\n\
+         store double %m, ptr %p\n\
+         %n = fadd double %m, %x\n\
+         ret double %n\n}",
+    );
+    assert_eq!(function.calls.len(), 2);
+    let events = |kind| {
+        let events = function.events(kind).expect("runs are extracted");
+        (events.through(CallId(0)), events.through(CallId(1)), events.runs(Block(0)).to_vec())
+    };
+    assert_eq!(events(EventKind::Instructions), (3, 4, vec![3, 1, 3]));
+    assert_eq!(events(EventKind::Loads), (1, 1, vec![1, 0, 0]));
+    assert_eq!(events(EventKind::Stores), (0, 0, vec![0, 0, 1]));
+    assert_eq!(events(EventKind::Calls), (1, 2, vec![1, 1, 0]));
+    assert_eq!(events(EventKind::Float), (1, 1, vec![1, 0, 1]));
+}
+
 /// Where counters are reached by segment, a function that others may call counts its entries by the thread's word, and so needs no
 /// other mark.
 #[test]

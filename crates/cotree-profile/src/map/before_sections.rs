@@ -102,13 +102,13 @@ pub(super) fn unpack(version: u32, payload: &[u8], unpacked: u64) -> Result<(Vec
     if left != 0 || rest.iter().any(|&byte| byte != 0) {
         return Err(WireError::Invalid("the lengths of its streams do not add up"));
     }
-    streams.resize(ORDER.len(), Vec::new());
+    streams.resize(ORDER.len() + 1, Vec::new());
     Ok((streams, sources()))
 }
 
-/// Per slot, where its stream stands.
+/// Per slot, where its stream stands. The last one is empty: that of all that is newer.
 fn sources() -> Vec<usize> {
-    let mut sources = vec![0; SECTIONS.slots()];
+    let mut sources = vec![ORDER.len(); SECTIONS.slots()];
     for (at, &stream) in ORDER.iter().enumerate() {
         sources[Slot::from(stream).0] = at;
     }

@@ -214,7 +214,7 @@ fn read_blocks(calls: &[u32], lines: &mut LineReader<'_>, r: &mut Reader<'_>) ->
         let total = plain.checked_add(special).and_then(|n| u32::try_from(n).ok());
         let total = total.ok_or(MapError::Invalid("a block has no possible number of instructions"))?;
         let instructions = InstructionCounts { total, loads, stores, calls, float };
-        blocks.push(BlockFacts { instructions, lines: lines.read_block(r)? });
+        blocks.push(BlockFacts { instructions, lines: lines.read_block(r)?, runs: Vec::new() });
     }
     Ok(blocks)
 }

@@ -5,7 +5,7 @@
 //! is left out, and every stream is compressed separately ([`crate::wire`]). The exact layout is in `docs/formats.md`.
 //!
 //! The streams form [`sections`]. One file writes and reads each section: `text.rs`, `functions.rs`, `edges.rs`,
-//! `lines.rs`, `calls.rs`, `code.rs`, and the files of `plan/` for methods.
+//! `lines.rs`, `calls.rs`, `runs.rs`, `code.rs`, and the files of `plan/` for methods.
 //!
 //! A section comes from a file, so nothing in it is trusted. No count is believed beyond the bytes that back it, the
 //! packed size bounds the unpacked one, and [`validate`] checks every index before anything else uses the map.
@@ -17,6 +17,7 @@ mod edges;
 mod functions;
 mod lines;
 mod plan;
+mod runs;
 mod sections;
 mod text;
 mod validate;
@@ -87,6 +88,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     let mut text = text::TextWriter::default();
     writer.put(Stream::Unit, u64::from(map.threaded) | u64::from(map.program.all_calls) << 1);
     functions::write(&map.program, &mut writer, &mut text);
+    runs::write(&map.program, &mut writer);
     plan::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &plan::Registers::new(&map.plan, &map.program), &mut writer);
     text.finish(&mut writer);
@@ -109,7 +111,8 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     }
     let (threaded, all_calls) = (flags & 1 != 0, flags & 2 != 0);
     let mut text = text.start();
-    let program = functions::read(&mut reader, &mut text, all_calls)?;
+    let mut program = functions::read(&mut reader, &mut text, all_calls)?;
+    runs::read(&mut program, &mut reader)?;
     let plan = plan::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &plan::Registers::new(&plan, &program))?;
     text.finish()?;

@@ -77,6 +77,16 @@ sections! {
         /// Per call that the source has: the step from its span's column to its own.
         CallColumn,
     }
+    b"runs" skippable {
+        /// Per block: how many runs of instructions it has.
+        RunCount,
+        /// Per run: its span, the calls before it, and whether it holds more than plain instructions.
+        RunShape,
+        /// Per run but the last of its block: how many instructions it has.
+        RunTotal,
+        /// The same: loads, stores and floating-point operations, where it has any.
+        RunKinds,
+    }
     b"code" {
         /// How many machine functions there are.
         CodeCount,

@@ -192,14 +192,17 @@ fn number(payload: &mut &[u8]) -> Result<u64, WireError> {
     })
 }
 
-/// Declares the sections of a kind of file and an enum of their streams, whose order is that of the slots.
+/// Declares the sections of a kind of file and an enum of their streams, whose order is that of the slots. A section is
+/// `b"tag" { streams }`, or `b"tag" skippable { streams }`.
 macro_rules! sections {
-    ($(#[$table_doc:meta])* $table:ident; $($tag:literal { $($(#[$doc:meta])* $name:ident,)* })*) => {
+    (@ skippable) => { true };
+    (@) => { false };
+    ($(#[$table_doc:meta])* $table:ident; $($tag:literal $($skippable:ident)? { $($(#[$doc:meta])* $name:ident,)* })*) => {
         $(#[$table_doc])*
         pub(super) static $table: $crate::wire::sections::Table = $crate::wire::sections::Table(&[$(
             $crate::wire::sections::Section {
                 tag: $crate::wire::Tag(*$tag),
-                skippable: false,
+                skippable: $crate::wire::sections::sections!(@ $($skippable)?),
                 streams: &[$(stringify!($name),)*],
             },
         )*]);

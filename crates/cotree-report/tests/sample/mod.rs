@@ -59,6 +59,7 @@ impl Builder {
                     after_sites,
                 })
                 .collect(),
+            runs: Vec::new(),
         });
         self.profile.blocks.push(count);
         self

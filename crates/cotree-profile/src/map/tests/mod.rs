@@ -7,7 +7,7 @@ use crate::binary::CodeMap;
 use crate::wire::container::checksum;
 use crate::wire::sections::{pack_stream, split_stream};
 use crate::wire::{Tag, varint};
-use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::facts::{BlockFacts, Function, ProgramMap};
 use cotree_core::ids::{Block, Counter};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
@@ -32,7 +32,7 @@ fn first_version(map: &BinaryMap) -> u32 {
     let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
     let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
     match () {
-        () if matches!(method, MethodPlan::Calls(_)) => VERSION,
+        () if matches!(method, MethodPlan::Calls(_)) || has_runs(map) => VERSION,
         () if map.program.all_calls => 9,
         () if conditional => 8,
         () if apart => 7,
@@ -43,6 +43,11 @@ fn first_version(map: &BinaryMap) -> u32 {
         () if method.paths().is_some() => 2,
         () => 1,
     }
+}
+
+fn has_runs(map: &BinaryMap) -> bool {
+    let blocks = || map.program.functions().flat_map(|(_, function)| &function.blocks);
+    map.program.all_calls && blocks().next().is_some() && blocks().all(BlockFacts::has_runs)
 }
 
 /// The map as cotrees of an earlier version wrote it.
@@ -127,6 +132,7 @@ proptest! {
         prop_assert_eq!(has(b"site"), functions().any(|f| f.sites().len() > 0));
         let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
         prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));
+        prop_assert_eq!(has(b"runs"), has_runs(&map));
         let method = &map.plan.method;
         prop_assert_eq!(has(b"entr"), !method.entries().is_empty());
         prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.fixed.is_empty()));

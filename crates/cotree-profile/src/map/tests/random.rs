@@ -112,6 +112,36 @@ fn list_all_calls(function: &mut Function) {
     });
 }
 
+/// Spreads the instructions of blocks over their lines and between their calls.
+fn spread_instructions(function: &mut Function, seed: u64) {
+    let mut random = seed | 1;
+    let mut draw = move |below: u32| {
+        random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        (random >> 33) as u32 % below.max(1)
+    };
+    for (index, block) in function.blocks.iter_mut().enumerate() {
+        let calls: Vec<&Call> = function.calls.iter().filter(|call| call.block.index() == index).collect();
+        let spans = block.lines.len() as u32;
+        let mut rest = block.instructions;
+        let mut at = 0;
+        while at < calls.len() || draw(3) > 0 {
+            let span = (spans > 0 && draw(3) > 0).then(|| draw(spans));
+            let end = calls.len().min(at + draw(3) as usize);
+            let instructions = InstructionCounts {
+                total: draw(rest.total / 2 + 1),
+                loads: draw(rest.loads + 1),
+                stores: draw(rest.stores / 2 + 1),
+                calls: calls[at..end].iter().filter(|call| !call.resume_marker).count() as u32,
+                float: draw(rest.float / 2 + 1),
+            };
+            rest = rest.without(instructions).expect("it is a part");
+            block.runs.push(Run { span, after_calls: at as u32, instructions });
+            at = end;
+        }
+        block.runs.push(Run { span: None, after_calls: at as u32, instructions: rest });
+    }
+}
+
 /// What maps before version 9 say of calls.
 fn list_sites_only(function: &mut Function) {
     let site = |call: &Call| Call { callee_uncertain: false, line: None, ..call.clone() };
@@ -155,6 +185,7 @@ fn function() -> impl Strategy<Value = Function> {
                                         after_sites: here * i / spans * u32::from(after & 1),
                                     })
                                     .collect(),
+                                runs: Vec::new(),
                             }
                         },
                     );
@@ -289,6 +320,10 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let all_calls = seed & 16 == 0;
             let complete = if all_calls { list_all_calls } else { list_sites_only };
             modules.iter_mut().flat_map(|module| &mut module.functions).for_each(complete);
+            if all_calls && seed & 32 == 0 {
+                let functions = modules.iter_mut().flat_map(|module| &mut module.functions);
+                functions.for_each(|function| spread_instructions(function, seed));
+            }
             let program = ProgramMap {
                 name: "a.out".into(),
                 target: "x86_64-unknown-linux-gnu".into(),

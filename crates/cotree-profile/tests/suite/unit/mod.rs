@@ -33,7 +33,8 @@ fn site(block: u32, callee: &str) -> Call {
 }
 
 fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<Call>) -> Function {
-    let block = BlockFacts { instructions: InstructionCounts { total: 3, ..Default::default() }, lines: vec![] };
+    let block =
+        BlockFacts { instructions: InstructionCounts { total: 3, ..Default::default() }, ..BlockFacts::default() };
     Function {
         symbol: symbol.into(),
         linkage: Linkage::External,

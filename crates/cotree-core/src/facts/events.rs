@@ -1,0 +1,272 @@
+//! Events: what can be counted of a program besides its control flow, and how many of each kind a block has.
+//!
+//! An *event* is something that an instruction does whenever it runs, so that the events of a block are known before the
+//! program runs (Ball 1994, §2). A block with calls may be left or looked at in the middle, during a call. So its events are known
+//! up to each call as well: those of the call instruction itself happen before its callee begins.
+//!
+//! Instructions are those of the IR before the link-time optimiser ([`InstructionCounts`]). Allocations and system calls are
+//! calls by name, of functions that [`names`] lists; a call through a pointer is not known to be one.
+
+pub mod names;
+
+use super::{Call, EdgeKind, Function, InstructionCounts, Run};
+use crate::ids::{Block, CallId};
+use serde::{Deserialize, Serialize};
+
+/// A kind of event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum EventKind {
+    /// IR instructions.
+    Instructions,
+    /// Loads from memory.
+    Loads,
+    /// Stores to memory.
+    Stores,
+    /// Calls, those of intrinsics excluded.
+    Calls,
+    /// Conditional branches, switches and computed jumps.
+    Branches,
+    /// Floating-point arithmetic; a vector operation is one.
+    Float,
+    /// Calls of functions that allocate memory.
+    Allocations,
+    /// Calls of functions of libc that are system calls.
+    SystemCalls,
+}
+
+impl EventKind {
+    /// All kinds, by their numbers in files.
+    pub const ALL: [Self; 8] = [
+        Self::Instructions,
+        Self::Loads,
+        Self::Stores,
+        Self::Calls,
+        Self::Branches,
+        Self::Float,
+        Self::Allocations,
+        Self::SystemCalls,
+    ];
+
+    /// Its number in files.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self as u64
+    }
+
+    /// The kind of a number.
+    #[must_use]
+    pub fn of_number(number: u64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// Its name on command lines and in exports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Loads => "loads",
+            Self::Stores => "stores",
+            Self::Calls => "calls",
+            Self::Branches => "branches",
+            Self::Float => "float",
+            Self::Allocations => "allocations",
+            Self::SystemCalls => "syscalls",
+        }
+    }
+
+    /// The kind of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What it counts, for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Instructions => "IR instructions",
+            Self::Loads => "loads",
+            Self::Stores => "stores",
+            Self::Calls => "calls",
+            Self::Branches => "branches",
+            Self::Float => "floating-point operations",
+            Self::Allocations => "allocations",
+            Self::SystemCalls => "system calls",
+        }
+    }
+
+    /// How many events of the kind a run of instructions has of itself: all kinds but branches and calls of certain names.
+    const fn of_instructions(self, counts: InstructionCounts) -> u32 {
+        match self {
+            Self::Instructions => counts.total,
+            Self::Loads => counts.loads,
+            Self::Stores => counts.stores,
+            Self::Calls => counts.calls,
+            Self::Float => counts.float,
+            Self::Branches | Self::Allocations | Self::SystemCalls => 0,
+        }
+    }
+
+    fn of_call(self, call: &Call) -> u32 {
+        let name = || call.callee_name().unwrap_or_default();
+        match self {
+            Self::Allocations => u32::from(names::allocates(name())),
+            Self::SystemCalls => u32::from(names::is_system_call(name())),
+            _ => 0,
+        }
+    }
+}
+
+/// The events of one kind in a function's blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionEvents {
+    blocks: Vec<u64>,
+    calls: Vec<u64>,
+    runs: Vec<Vec<u64>>,
+}
+
+impl FunctionEvents {
+    /// The events of a block that runs to its end.
+    #[must_use]
+    pub fn block(&self, block: Block) -> u64 {
+        self.blocks.get(block.index()).copied().unwrap_or(0)
+    }
+
+    /// What has happened in a call's block when the callee begins: from the block's beginning through the call itself.
+    #[must_use]
+    pub fn through(&self, call: CallId) -> u64 {
+        self.calls.get(call.index()).copied().unwrap_or(0)
+    }
+
+    /// The events of each run of a block, in order.
+    #[must_use]
+    pub fn runs(&self, block: Block) -> &[u64] {
+        self.runs.get(block.index()).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Function {
+    /// How many events of a kind its blocks have. `None` if the facts do not say where in their blocks instructions stand, as in
+    /// maps of older files.
+    #[must_use]
+    pub fn events(&self, kind: EventKind) -> Option<FunctionEvents> {
+        let branching = self.branching();
+        let mut events = FunctionEvents::default();
+        let mut calls = self.calls.iter().peekable();
+        for (index, facts) in self.blocks.iter().enumerate() {
+            if !facts.has_runs() {
+                return None;
+            }
+            let (mut sum, mut begun) = (0, 0);
+            let mut of_runs = Vec::with_capacity(facts.runs.len());
+            for (at, run) in facts.runs.iter().enumerate() {
+                let before = sum;
+                sum += u64::from(kind.of_instructions(run.instructions));
+                let last = at + 1 == facts.runs.len();
+                let ends = facts.runs.get(at + 1).map_or(u32::MAX, |next: &Run| next.after_calls);
+                while begun < ends
+                    && let Some(call) = calls.next_if(|call| call.block.index() == index)
+                {
+                    sum += u64::from(kind.of_call(call));
+                    events.calls.push(sum);
+                    begun += 1;
+                }
+                // A branch ends its block: after all calls, unless it is one itself.
+                sum += u64::from(last && kind == EventKind::Branches && branching[index]);
+                of_runs.push(sum - before);
+            }
+            while calls.next_if(|call| call.block.index() == index).is_some() {
+                events.calls.push(sum);
+            }
+            events.blocks.push(sum);
+            events.runs.push(of_runs);
+        }
+        Some(events)
+    }
+
+    /// Which blocks end in a branch?
+    fn branching(&self) -> Vec<bool> {
+        let mut branching = vec![false; self.blocks.len()];
+        for edge in &self.edges {
+            let branches = match edge.kind {
+                EdgeKind::True
+                | EdgeKind::False
+                | EdgeKind::Case(_)
+                | EdgeKind::Cases(..)
+                | EdgeKind::Default
+                | EdgeKind::IndirectBranch => true,
+                EdgeKind::Jump
+                | EdgeKind::InvokeNormal
+                | EdgeKind::InvokeUnwind
+                | EdgeKind::CallBrFallthrough
+                | EdgeKind::CallBrIndirect
+                | EdgeKind::Return
+                | EdgeKind::Resume
+                | EdgeKind::Unreachable => false,
+            };
+            if let Some(block) = branching.get_mut(edge.src.index()) {
+                *block |= branches;
+            }
+        }
+        branching
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{BlockFacts, Callee, EdgeFacts};
+
+    /// Loads a value, calls two functions, stores, and branches to itself or returns.
+    fn function() -> Function {
+        let run = |after_calls, total, loads, stores, calls| Run {
+            span: None,
+            after_calls,
+            instructions: InstructionCounts { total, loads, stores, calls, float: 0 },
+        };
+        let runs = vec![run(0, 2, 1, 0, 1), run(1, 1, 0, 0, 1), run(2, 3, 0, 2, 0)];
+        let instructions = InstructionCounts { total: 6, loads: 1, stores: 2, calls: 2, float: 0 };
+        let edge = |dst, kind, successor| EdgeFacts { src: Block(0), dst: Block(dst), kind, successor };
+        let calls = ["malloc", "write"].map(|name| Call::site(Block(0), Callee::Symbol(name.into())));
+        Function {
+            blocks: vec![BlockFacts { instructions, runs, ..BlockFacts::default() }],
+            edges: vec![edge(0, EdgeKind::True, 0), edge(1, EdgeKind::False, 1)],
+            calls: calls.into_iter().collect(),
+            ..Function::default()
+        }
+    }
+
+    #[test]
+    fn events_are_known_up_to_each_call() {
+        let function = function();
+        let of = |kind| {
+            let events = function.events(kind).expect("it has runs");
+            let calls = [0, 1].map(|call| events.through(CallId(call)));
+            (calls, events.block(Block(0)), events.runs(Block(0)).to_vec())
+        };
+        assert_eq!(of(EventKind::Instructions), ([2, 3], 6, vec![2, 1, 3]));
+        assert_eq!(of(EventKind::Loads), ([1, 1], 1, vec![1, 0, 0]));
+        assert_eq!(of(EventKind::Stores), ([0, 0], 2, vec![0, 0, 2]));
+        assert_eq!(of(EventKind::Calls), ([1, 2], 2, vec![1, 1, 0]));
+        assert_eq!(of(EventKind::Branches), ([0, 0], 1, vec![0, 0, 1]));
+        assert_eq!(of(EventKind::Allocations), ([1, 1], 1, vec![1, 0, 0]));
+        assert_eq!(of(EventKind::SystemCalls), ([0, 1], 1, vec![0, 1, 0]));
+    }
+
+    #[test]
+    fn facts_without_runs_know_no_events() {
+        let mut function = function();
+        function.blocks[0].runs.clear();
+        assert_eq!(function.events(EventKind::Instructions), None);
+    }
+
+    #[test]
+    fn kinds_have_names_and_numbers() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::of_name(kind.name()), Some(kind));
+            assert_eq!(EventKind::of_number(kind.number()), Some(kind));
+        }
+        assert_eq!(EventKind::of_number(8), None);
+        assert_eq!(EventKind::of_name("seconds"), None);
+    }
+}
