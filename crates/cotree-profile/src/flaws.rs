@@ -5,7 +5,7 @@ use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::method;
 use crate::recover::UnitProfile;
-use cotree_core::facts::Doubt;
+use cotree_core::facts::{Doubt, EdgeKind, Function};
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::place::promotion::promotes;
 use cotree_core::plan::{DerivedEntry, FunctionPlan};
@@ -43,6 +43,8 @@ pub(crate) fn add_flaws(
     for (((function, plan), &base), index) in
         functions.zip(map.plan.method.functions()).zip(&layout.main).zip(FunctionId::all())
     {
+        let recovered = profile.functions.get(index.index()).and_then(Option::as_ref);
+        let impossible = recovered.is_some_and(|profile| reaches_unreachable(function, profile));
         let Some(flaws) = method::flaws_mut(&mut profile.method, &mut profile.functions, index) else { continue };
         let base = usize::try_from(base).expect("within the counter array");
         let counters = &counts.counters[base..base + plan.counters];
@@ -77,8 +79,33 @@ pub(crate) fn add_flaws(
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counted, Flaw::Damaged);
         flaw(method::counts_missing(&map.plan.method, counts.flags), Flaw::Damaged);
+        // An activation that nobody accounts for may be in the last call of such a block.
+        if impossible && flaws.is_empty() {
+            flaws.push(Flaw::Inconsistent);
+        }
     }
     pass_on(&mut profile.functions, map.plan.method.entries(), &began);
+}
+
+/// Did an activation come to the end of a block that has none? The program's behaviour is undefined then, or inline
+/// assembly has left the function.
+fn reaches_unreachable(function: &Function, profile: &FunctionProfile) -> bool {
+    let mut ends = vec![false; function.blocks.len()];
+    for edge in function.edges.iter().filter(|edge| edge.kind == EdgeKind::Unreachable) {
+        if let Some(end) = ends.get_mut(edge.src.index()) {
+            *end = true;
+        }
+    }
+    if !ends.contains(&true) {
+        return false;
+    }
+    let mut left: Vec<i128> = profile.blocks.iter().map(|&count| count.into()).collect();
+    for (site, &early) in function.sites().zip(&profile.early) {
+        if let Some(left) = left.get_mut(site.block.index()) {
+            *left -= i128::from(early);
+        }
+    }
+    ends.iter().zip(left).any(|(&end, left)| end && left > 0)
 }
 
 /// Was there a reset in a program that may have several threads? A reset accounts only for its own thread's frames.

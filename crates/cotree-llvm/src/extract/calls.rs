@@ -58,7 +58,9 @@ pub(super) fn call(instruction: Instruction<'_>) -> Option<Call> {
 pub(super) fn doubt(instruction: Instruction<'_>) -> Option<Doubt> {
     let call = instruction.as_call()?;
     if let Some(name) = call.intrinsic() {
-        return name.starts_with("llvm.eh.sjlj.").then_some(Doubt::BuiltinSetjmp);
+        // A call behind a `setjmp` says that it has returned once more (`lower::builtin_jumps`).
+        let unseen = name.starts_with("llvm.eh.sjlj.") && name != "llvm.eh.sjlj.setjmp";
+        return unseen.then_some(Doubt::BuiltinSetjmp);
     }
     let assembly = call.called().assembly()?;
     stacks::assembly_switches(&assembly).then_some(Doubt::SwitchesStacks)

@@ -21,9 +21,10 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the functions in
     /// `defined`.
-    pub(super) fn new(module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
+    pub(super) fn new(mut module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
         if !options.method.is_none() {
             lower::strip_attributes(&module, defined);
+            lower::make_calls_of_builtin_jumps(&mut module);
         }
         let mut extracted = extract::extract(&module, &options.selection);
         if options.finds_affine() {

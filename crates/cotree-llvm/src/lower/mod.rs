@@ -5,6 +5,7 @@
 
 mod affine;
 mod attributes;
+mod builtin_jumps;
 mod callsites;
 mod code;
 mod counters;
@@ -14,6 +15,7 @@ mod notes_at_calls;
 mod phis;
 
 pub(crate) use attributes::strip as strip_attributes;
+pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use method::MethodPart;
 pub(crate) use method::registers_at_calls;

@@ -6,6 +6,7 @@ mod calls;
 mod drivers;
 mod endings;
 mod explain;
+mod findings;
 #[path = "../lines/mod.rs"]
 mod lines;
 mod methods;

@@ -1,11 +1,16 @@
-//! Non-local jumps: `longjmp` and its kin, `setcontext`.
+//! Non-local jumps: `longjmp` and its kin, the compiler's `__builtin_longjmp`, `setcontext`.
 //!
 //! The frames that die are counted at their calls, and so is the target's frame. The target's `setjmp` call, which
 //! returns once more, is counted −1, so the sum over the target's function stays right.
+//!
+//! The builtin form is no call. Generated code calls [`__cotree_builtin_longjmp`](builtin_longjmp) in place of the
+//! jump, and [`__cotree_builtin_setjmp`](super::landed) behind `__builtin_setjmp`. That second call is what returns once
+//! more, and counts the −1 itself: nothing but its own return address tells where it is.
 
 use crate::layout::Flags;
+use crate::runtime::file::profile;
 use crate::runtime::hooks::interpose::{hook, real};
-use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::hooks::linkage::{Caller, entry_at};
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Target};
 use crate::runtime::stack::walk::{Passed, Walk};
@@ -47,24 +52,66 @@ unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c
         // SAFETY: the caller vouches.
         unsafe {
             let (sp, pc) = target(buffer);
-            account(sp, pc, caller);
-            cotree_rt_leap(buffer.cast(), value, real, &Leap { sp, pc, caller });
+            let landing = Landing { sp, pc, is_call: true };
+            account(landing, caller);
+            cotree_rt_leap(buffer.cast(), value, real, &Leap { landing, caller });
         }
     });
 }
 
+/// Where a jump goes.
+#[derive(Clone, Copy)]
+pub struct Landing {
+    /// The stack pointer there.
+    pub sp: u64,
+    /// The address where the program goes on.
+    pub pc: u64,
+    /// That is the return address of a call, which returns once more.
+    pub is_call: bool,
+}
+
 /// A jump that has been accounted for and is under way.
-#[repr(C)]
 struct Leap<'a> {
-    sp: u64,
-    pc: u64,
+    landing: Landing,
     caller: &'a Caller,
+}
+
+entry_at!(
+    "builtin_longjmp",
+    // Shared libraries come here, too.
+    ".globl __cotree_builtin_longjmp, cotree_builtin_longjmp_v1\n\
+     .hidden __cotree_builtin_longjmp\n\
+     .type __cotree_builtin_longjmp,@function\n\
+     .type cotree_builtin_longjmp_v1,@function\n\
+     __cotree_builtin_longjmp:\n\
+     cotree_builtin_longjmp_v1:",
+    builtin_longjmp,
+    "rsi"
+);
+
+/// A buffer that `__builtin_setjmp` filled: frame pointer, address, stack pointer.
+unsafe extern "C" fn builtin_longjmp(buffer: *const u64, caller: &Caller) {
+    // SAFETY: the buffer has three words at least; `cotree_rt_builtin_jump` takes it.
+    unsafe {
+        let landing = Landing { sp: buffer.add(2).read(), pc: buffer.add(1).read(), is_call: false };
+        if !profile::active() {
+            return cotree_rt_builtin_jump(buffer);
+        }
+        marks::accounting(|| {
+            account(landing, caller);
+            super::landed::expect();
+            let jump = cotree_rt_builtin_jump as unsafe extern "C" fn(*const u64) as *const c_void;
+            cotree_rt_leap(buffer.cast(), 0, jump, &Leap { landing, caller });
+        });
+    }
 }
 
 unsafe extern "C" {
     /// Calls libc's function, which returns only if it fails, with the jump in the frame that it leaves behind.
     fn cotree_rt_leap(place: *const c_void, value: c_int, function: *const c_void, leap: &Leap) -> c_int;
     static cotree_rt_leaping: u8;
+    /// What the compiler makes of `__builtin_longjmp`.
+    fn cotree_rt_builtin_jump(buffer: *const u64);
 }
 core::arch::global_asm!(
     ".pushsection .text.cotree.leap,\"ax\",@progbits",
@@ -84,6 +131,17 @@ core::arch::global_asm!(
     "ret",
     ".cfi_endproc",
     ".size cotree_rt_leap, .-cotree_rt_leap",
+    ".hidden cotree_rt_builtin_jump",
+    ".globl cotree_rt_builtin_jump",
+    ".type cotree_rt_builtin_jump,@function",
+    "cotree_rt_builtin_jump:",
+    ".cfi_startproc",
+    "mov rbp, [rdi]",
+    "mov rax, [rdi+8]",
+    "mov rsp, [rdi+16]",
+    "jmp rax",
+    ".cfi_endproc",
+    ".size cotree_rt_builtin_jump, .-cotree_rt_builtin_jump",
     ".popsection",
 );
 
@@ -98,8 +156,8 @@ pub fn is_leaping(pc: u64) -> bool {
 pub fn ended(pc: u64, sp: u64, times: i64) {
     if is_leaping(pc) {
         // SAFETY: the frame of `cotree_rt_leap` is still there, and so is that of its caller, which has the jump.
-        let Leap { sp, pc, caller } = unsafe { &**(sp as *const *const Leap) };
-        account_times(*sp, *pc, caller, -times);
+        let Leap { landing, caller } = unsafe { &**(sp as *const *const Leap) };
+        account_times(*landing, caller, -times);
     }
 }
 
@@ -121,38 +179,41 @@ pub unsafe fn target(buffer: *const u64) -> (u64, u64) {
     (sp.rotate_right(17) ^ guard, pc.rotate_right(17) ^ guard)
 }
 
-/// Accounts for a jump to the frame that had this stack pointer when its call returned to `pc`.
+/// Accounts for a jump.
 #[inline]
-pub fn account(sp: u64, pc: u64, caller: &Caller) {
-    account_times(sp, pc, caller, 1);
-    detour::forget_below(sp);
+pub fn account(landing: Landing, caller: &Caller) {
+    account_times(landing, caller, 1);
+    detour::forget_below(landing.sp);
 }
 
 /// The same; −1 takes it back. False if there is no such frame.
 #[inline]
-pub fn account_times(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+pub fn account_times(landing: Landing, caller: &Caller, times: i64) -> bool {
     let accounted = match quick::with_registers() {
-        Some(false) => account_quickly::<false>(sp, pc, caller, times),
-        Some(true) => account_with_registers(sp, pc, caller, times),
+        Some(false) => account_quickly::<false>(landing, caller, times),
+        Some(true) => account_with_registers(landing, caller, times),
         None => false,
     };
-    accounted || account_for_any(sp, pc, caller, times)
+    accounted || account_for_any(landing, caller, times)
 }
 
 #[inline(never)]
-fn account_with_registers(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
-    account_quickly::<true>(sp, pc, caller, times)
+fn account_with_registers(landing: Landing, caller: &Caller, times: i64) -> bool {
+    account_quickly::<true>(landing, caller, times)
 }
 
 /// The same, if all frames are of the usual kind.
 #[inline(always)]
-fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+fn account_quickly<const REGISTERS: bool>(landing: Landing, caller: &Caller, times: i64) -> bool {
+    let Landing { sp, pc, is_call } = landing;
     let Some(target) = Target::<REGISTERS>::count(sp, 0, times, caller) else { return false };
     let found = target.sp() == sp || holds(target.pc(), pc);
     if found {
         target.add(0, times);
-        // No path register: a path begins with the block of a `setjmp` call.
-        target.add_call(pc, -times);
+        if is_call {
+            // No path register: a path begins with the block of a `setjmp` call.
+            target.add_call(pc, -times);
+        }
     } else {
         target.take_back(times, caller);
     }
@@ -162,16 +223,18 @@ fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, caller: &Caller, tim
 /// The same, whatever frames there are.
 #[cold]
 #[inline(never)]
-fn account_for_any(sp: u64, pc: u64, caller: &Caller, times: i64) -> bool {
+fn account_for_any(landing: Landing, caller: &Caller, times: i64) -> bool {
     let mut walk = Walk::new(caller);
     let mut frames = Passed::new(&walk);
-    if !pass_to(sp, pc, &mut walk, &mut frames) {
+    if !pass_to(landing.sp, landing.pc, &mut walk, &mut frames) {
         units::flag(Flags::FOREIGN_JUMP);
         return false;
     }
     walk.check_accounting();
     frames.count(caller, times);
-    units::frame(pc, 0, -times, None);
+    if landing.is_call {
+        units::frame(landing.pc, 0, -times, None);
+    }
     true
 }
 
@@ -213,9 +276,10 @@ unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Calle
     marks::accounting(|| unsafe {
         let registers = &(*context).uc_mcontext.gregs;
         let (sp, pc) = (registers[libc::REG_RSP as usize] as u64, registers[libc::REG_RIP as usize] as u64);
-        account(sp, pc, caller);
-        let failed = cotree_rt_leap(context.cast(), 0, real, &Leap { sp, pc, caller });
-        account_times(sp, pc, caller, -1);
+        let landing = Landing { sp, pc, is_call: true };
+        account(landing, caller);
+        let failed = cotree_rt_leap(context.cast(), 0, real, &Leap { landing, caller });
+        account_times(landing, caller, -1);
         failed
     })
 }

@@ -7,6 +7,7 @@ pub mod exec;
 pub mod interpose;
 #[cfg(not(feature = "shared-library"))]
 pub mod jump;
+pub mod landed;
 #[cfg(not(feature = "shared-library"))]
 pub mod landing;
 pub mod linkage;

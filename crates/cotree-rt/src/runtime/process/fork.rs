@@ -151,7 +151,8 @@ fn leave_vfork(caller: &Caller, times: i64) -> bool {
     let Some((_, record)) = thread::current() else { return false };
     let (sp, pc) = (record.vfork_sp.load(Relaxed), record.vfork_pc.load(Relaxed));
     if sp != 0 {
-        crate::runtime::hooks::jump::account_times(sp, pc, caller, times);
+        let landing = crate::runtime::hooks::jump::Landing { sp, pc, is_call: true };
+        crate::runtime::hooks::jump::account_times(landing, caller, times);
         record.vfork_accounted.store(u32::from(times > 0), Relaxed);
     }
     sp != 0
