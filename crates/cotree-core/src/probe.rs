@@ -42,6 +42,8 @@ pub enum Reg {
     PathSum,
     /// The path sum when the loop with this header was entered ([`crate::method::path::context`]).
     LoopContext(Block),
+    /// What will be written to the trace next ([`crate::method::trace`]).
+    Token,
 }
 
 impl Reg {
@@ -51,6 +53,7 @@ impl Reg {
             Self::Promoted(index) => (0, index),
             Self::PathSum => (1, 0),
             Self::LoopContext(header) => (2, header.0),
+            Self::Token => (5, 0),
         };
         kind << 32 | index as u64
     }
@@ -62,6 +65,7 @@ impl Reg {
             (0, _) => Self::Promoted(index),
             (1, 0) => Self::PathSum,
             (2, _) => Self::LoopContext(Block(index)),
+            (5, 0) => Self::Token,
             _ => return None,
         })
     }
@@ -87,6 +91,7 @@ impl fmt::Display for Reg {
             Self::Promoted(index) => write!(f, "promoted{index}"),
             Self::PathSum => write!(f, "path"),
             Self::LoopContext(header) => write!(f, "context({header})"),
+            Self::Token => write!(f, "token"),
         }
     }
 }
@@ -106,12 +111,15 @@ pub enum Probe {
     CountPath(Table, Reg, i64),
     /// `counter += reg + constant`.
     AddTo(Counter, Reg, i64),
-    /// Writes the lowest `bits` bits of `value` to the trace.
-    Witness {
-        /// The witness value.
-        value: u32,
-        /// How many bits of it.
-        bits: u8,
+    /// Appends the lowest bytes of `reg + plus` (without a register: of `plus`), lowest byte first, to the thread's trace
+    /// ([`crate::method::trace`]).
+    Emit {
+        /// The register.
+        reg: Option<Reg>,
+        /// What is added.
+        plus: i64,
+        /// How many bytes, from 1 to 8.
+        bytes: u8,
     },
     /// Adds a constant to the thread's event counter.
     Events(i64),
@@ -131,6 +139,17 @@ pub enum Probe {
         /// What is added then.
         plus: i64,
     },
+    /// If `reg` is `limit` or more, both unsigned: appends its lowest bytes to the trace, and sets it to 1.
+    EmitFull {
+        /// The register.
+        reg: Reg,
+        /// How much it may not reach, an unsigned number.
+        limit: u64,
+        /// How many bytes, from 1 to 8.
+        bytes: u8,
+    },
+    /// Appends to the trace that this function begins ([`crate::method::trace::stream::entered`]).
+    Announce,
 }
 
 impl Probe {
@@ -147,9 +166,11 @@ impl Probe {
                 (Some(reg), None)
             }
             Self::Linear { to, from, .. } => (Some(to), Some(from)),
+            Self::Emit { reg, .. } => (reg, None),
+            Self::EmitFull { reg, .. } => (Some(reg), None),
             Self::Count(_)
             | Self::CountIfTaken(..)
-            | Self::Witness { .. }
+            | Self::Announce
             | Self::Events(_)
             | Self::Close(..)
             | Self::CloseIf(..) => (None, None),

@@ -19,8 +19,8 @@ pub struct Effects {
     pub paths: BTreeMap<(Table, i64), u64>,
     /// The path tables: the events between beginning and end of each path.
     pub sums: BTreeMap<(Table, i64), i64>,
-    /// The witnesses written, in order: value (cut to its bits) and number of bits.
-    pub trace: Vec<(u32, u8)>,
+    /// The bytes of the trace.
+    pub trace: Vec<u8>,
     /// The thread's event counter.
     pub events: i64,
 }

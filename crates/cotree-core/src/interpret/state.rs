@@ -1,6 +1,7 @@
 //! The state of probes: an activation's registers, and the counts of a thread.
 
-use crate::ids::{Edge, Table};
+use crate::ids::{Edge, FunctionId, Table};
+use crate::method::trace::stream;
 use crate::probe::{Probe, Reg};
 use std::collections::BTreeMap;
 
@@ -64,13 +65,17 @@ impl Counts {
 pub struct ThreadState {
     /// Per function, what was counted.
     pub functions: Vec<Counts>,
-    /// The witnesses written, in order: value (cut to its bits) and number of bits.
-    pub trace: Vec<(u32, u8)>,
+    /// The bytes of its trace.
+    pub trace: Vec<u8>,
     /// The thread's event counter.
     pub events: i64,
 }
 
 impl ThreadState {
+    fn emit(&mut self, value: i64, bytes: u8) {
+        self.trace.extend(value.to_le_bytes().iter().take(usize::from(bytes)));
+    }
+
     /// Runs a probe of a function. `next` is the edge that the block is about to leave by; variables are not registers, so
     /// closings are left to whoever has them.
     pub(super) fn apply(&mut self, function: usize, probe: Probe, next: Option<Edge>, registers: &mut Registers) {
@@ -94,9 +99,19 @@ impl ThreadState {
             Probe::AddTo(counter, reg, constant) => {
                 counts.bump(counter.index(), registers.get(reg).wrapping_add(constant).cast_unsigned());
             }
-            Probe::Witness { value, bits } => {
-                let mask = u32::MAX.checked_shl(u32::from(bits)).map_or(u32::MAX, |high| !high);
-                self.trace.push((value & mask, bits));
+            Probe::Emit { reg, plus, bytes } => {
+                self.emit(reg.map_or(0, |reg| registers.get(reg)).wrapping_add(plus), bytes);
+            }
+            Probe::EmitFull { reg, limit, bytes } => {
+                let value = registers.get(reg);
+                if value.cast_unsigned() >= limit {
+                    self.emit(value, bytes);
+                    registers.set(reg, 1);
+                }
+            }
+            Probe::Announce => {
+                let (bytes, length) = stream::entered(FunctionId::new(function));
+                self.trace.extend(&bytes[..length]);
             }
             Probe::Events(count) => self.events = self.events.wrapping_add(count),
         }

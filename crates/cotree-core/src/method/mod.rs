@@ -17,6 +17,7 @@ pub mod calls;
 pub mod counters;
 mod list;
 pub mod path;
+pub mod trace;
 
 pub use list::{Entry, Family, METHODS, Method, Promises};
 

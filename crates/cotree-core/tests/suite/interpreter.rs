@@ -35,7 +35,10 @@ fn registers_tables_traces_and_events() {
     let plan = plan(&[
         (Place::Start(Block(0)), Probe::Set(r, 5)),
         (Place::Edge(Edge(1)), Probe::Add(r, 2)),
-        (Place::Edge(Edge(1)), Probe::Witness { value: 0b1101, bits: 3 }),
+        (Place::Edge(Edge(1)), Probe::Emit { reg: Some(r), plus: 0x100, bytes: 1 }),
+        (Place::Edge(Edge(2)), Probe::Emit { reg: None, plus: -2, bytes: 2 }),
+        (Place::Edge(Edge(2)), Probe::EmitFull { reg: Reg::Token, limit: 1, bytes: 1 }),
+        (Place::End(Block(1)), Probe::Announce),
         (Place::Edge(Edge(2)), Probe::CountPath(t, r, -1)),
         (Place::Edge(Edge(2)), Probe::AddTo(Counter(1), r, 10)),
         (Place::End(Block(1)), Probe::Events(3)),
@@ -47,7 +50,7 @@ fn registers_tables_traces_and_events() {
     machine.run(&walk(From::Entry, &[0, 2], Until::Exit)).unwrap();
     let effects = machine.into_effects();
     assert_eq!(effects.paths, BTreeMap::from([((t, 8), 1), ((t, 4), 1)]));
-    assert_eq!(effects.trace, [(0b101, 3), (0b101, 3)]);
+    assert_eq!(effects.trace, [16, 0, 7, 16, 0, 9, 16, 0, 0xfe, 0xff, 16, 0, 0xfe, 0xff]);
     assert_eq!(effects.events, 12);
     assert_eq!(effects.counters, [2, 19 + 15]);
 }

@@ -146,7 +146,9 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             Probe::Set(..)
             | Probe::Add(..)
             | Probe::CountPath(..)
-            | Probe::Witness { .. }
+            | Probe::Emit { .. }
+            | Probe::EmitFull { .. }
+            | Probe::Announce
             | Probe::Events(_)
             | Probe::Linear { .. } => true,
         };

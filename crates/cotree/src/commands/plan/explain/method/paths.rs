@@ -69,7 +69,9 @@ impl Paths<'_> {
             | Probe::AddTo(..)
             | Probe::Close(..)
             | Probe::CloseIf(..)
-            | Probe::Witness { .. }
+            | Probe::Emit { .. }
+            | Probe::EmitFull { .. }
+            | Probe::Announce
             | Probe::Events(_) => Ok(()),
         }
     }

@@ -1,0 +1,180 @@
+//! The stream of one thread: what its bytes mean where no token stands.
+//!
+//! Tokens have no marks of their own. The reader knows where one stands, how wide it is, and where a *control byte* stands
+//! instead: as long as no activation of a known function is under way, that is before a thread's first activation and behind its
+//! last one, and while a call is opaque.
+//!
+//! | bytes | who writes them | what it means |
+//! | --- | --- | --- |
+//! | 0 | code | the opaque call returned normally |
+//! | 1, number (4) | code | the function of this number begins |
+//! | 16 to 255, high part (1) | code | the same, for most functions ([`entered`]) |
+//! | 2, frame (8) | runtime | this frame, the innermost, ends without a return; or an exception lands in it |
+//! | 3, reason (1) | runtime | the thread or process ends here, but for what destructors do |
+//! | 5, count (4), frames (8 each) | runtime | this is the stack, innermost frame first, each in a call |
+//! | 6 | runtime | the thread stops recording: next comes 7 |
+//! | 7 | runtime | it records again: next comes 5 |
+//! | 8, stamp (8) | runtime | the time |
+//! | 9, frame (8) | runtime | this frame comes to life in a call: of several in a row, the innermost comes first |
+//!
+//! Numbers have their lowest byte first. Functions are numbered through all units of a process: the executable's come first, and
+//! those of a library follow those of the libraries before it. A frame is whatever [`Resolve`] makes something of: in files, a
+//! return address with tags. One machine frame may stand for several activations, inlined into each other.
+//!
+//! A function that announces itself does so also when it is called by name. Nothing else stands between a call by name and what the
+//! callee writes. An activation that `resume` ends leaves its caller in an opaque call that does not return: next comes a
+//! record of the runtime.
+//!
+//! Signal handlers write to a stream of their own, whose first activation is the handler.
+
+use crate::ids::{CallId, FunctionId};
+
+/// Control bytes.
+pub struct ControlByte;
+impl ControlByte {
+    /// See [`Control::Returned`].
+    pub const RETURNED: u8 = 0;
+    /// See [`Control::Entered`].
+    pub const ENTERED: u8 = 1;
+    /// See [`Control::Unwound`].
+    pub const UNWOUND: u8 = 2;
+    /// See [`Control::Ended`].
+    pub const ENDED: u8 = 3;
+    /// See [`Control::Started`].
+    pub const STARTED: u8 = 5;
+    /// See [`Control::SwitchedOff`].
+    pub const SWITCHED_OFF: u8 = 6;
+    /// See [`Control::SwitchedOn`].
+    pub const SWITCHED_ON: u8 = 7;
+    /// See [`Control::Time`].
+    pub const TIME: u8 = 8;
+    /// See [`Control::Revived`].
+    pub const REVIVED: u8 = 9;
+    /// The first of those that are a part of a function's number ([`entered`]).
+    pub const SHORT: u8 = 16;
+}
+
+/// How many of the first bytes are parts of a function's number.
+const SHORTS: u32 = 256 - ControlByte::SHORT as u32;
+/// Functions from this number on are announced in five bytes.
+pub const MOST_SHORT: u32 = SHORTS << 8;
+
+/// What a function writes to announce itself: so many of these bytes. Where the number is known when the program is linked,
+/// it is one store.
+#[must_use]
+pub fn entered(function: FunctionId) -> ([u8; 5], usize) {
+    let number = function.0;
+    if number < MOST_SHORT {
+        let (low, high) = (number % SHORTS, number / SHORTS);
+        ([low as u8 + ControlByte::SHORT, high as u8, 0, 0, 0], 2)
+    } else {
+        let [a, b, c, d] = number.to_le_bytes();
+        ([ControlByte::ENTERED, a, b, c, d], 5)
+    }
+}
+
+/// The function whose number begins with this control byte, [`ControlByte::SHORT`] or more, and goes on with the next byte.
+#[must_use]
+pub fn short(first: u8, second: u8) -> FunctionId {
+    FunctionId(u32::from(first.saturating_sub(ControlByte::SHORT)) + u32::from(second) * SHORTS)
+}
+
+/// Why a thread, or the process, ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending(pub u8);
+
+/// What stands in the stream where no token does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// The opaque call returned normally.
+    Returned,
+    /// A function begins: called by code of others, or through a pointer.
+    Entered(FunctionId),
+    /// The innermost frame ends without a return, or an exception lands in it.
+    Unwound(u64),
+    /// The thread or the process ends here.
+    Ended(Ending),
+    /// The stack has so many frames, which follow.
+    Started(u32),
+    /// The thread stops recording.
+    SwitchedOff,
+    /// It records again.
+    SwitchedOn,
+    /// The time.
+    Time(u64),
+    /// A frame comes to life in a call, without being called.
+    Revived(u64),
+}
+
+impl Control {
+    /// The bytes, as the runtime writes them; the frames of [`Control::Started`] follow them.
+    pub fn write(self, to: &mut Vec<u8>) {
+        match self {
+            Self::Returned => to.push(ControlByte::RETURNED),
+            Self::Entered(function) => {
+                let (bytes, length) = entered(function);
+                to.extend(&bytes[..length]);
+            }
+            Self::Unwound(frame) => {
+                to.push(ControlByte::UNWOUND);
+                to.extend(frame.to_le_bytes());
+            }
+            Self::Ended(Ending(reason)) => to.extend([ControlByte::ENDED, reason]),
+            Self::Started(count) => {
+                to.push(ControlByte::STARTED);
+                to.extend(count.to_le_bytes());
+            }
+            Self::SwitchedOff => to.push(ControlByte::SWITCHED_OFF),
+            Self::SwitchedOn => to.push(ControlByte::SWITCHED_ON),
+            Self::Time(stamp) => {
+                to.push(ControlByte::TIME);
+                to.extend(stamp.to_le_bytes());
+            }
+            Self::Revived(frame) => {
+                to.push(ControlByte::REVIVED);
+                to.extend(frame.to_le_bytes());
+            }
+        }
+    }
+}
+
+/// An activation that is in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Calling {
+    /// The function.
+    pub function: FunctionId,
+    /// The call.
+    pub call: CallId,
+}
+
+/// What a frame in the stream means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The activations in it, innermost first. For [`Control::Unwound`]: those that end. One that a signal interrupted outside of
+    /// calls is left out.
+    pub activations: Vec<Calling>,
+    /// For [`Control::Unwound`]: the activation, around those, in which the exception lands. Its call is an invoke.
+    pub lands: Option<Calling>,
+}
+
+/// Makes activations of frames.
+pub trait Resolve {
+    /// What the frame means; `None` if it belongs to no function of the program.
+    fn frame(&self, frame: u64) -> Option<Frame>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_announced_in_two_bytes_or_five() {
+        for number in [0, 1, SHORTS - 1, SHORTS, 12_345, MOST_SHORT - 1] {
+            let (bytes, length) = entered(FunctionId(number));
+            assert_eq!(length, 2);
+            assert!(bytes[0] >= ControlByte::SHORT);
+            assert_eq!(short(bytes[0], bytes[1]), FunctionId(number));
+        }
+        assert_eq!(entered(FunctionId(MOST_SHORT)), ([ControlByte::ENTERED, 0, 0xf0, 0, 0], 5));
+    }
+}

@@ -1,0 +1,159 @@
+//! The types of trace plans and their keys.
+
+use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::plan::FunctionPlan;
+use crate::probe::PlacedProbe;
+use serde::{Deserialize, Serialize};
+
+/// How the segments of a function are numbered. Files know the variants by their order: new ones come last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Way {
+    /// The number of the segment among those with its start, as Ball & Larus 1996 number paths.
+    #[default]
+    Paths,
+    /// Behind a leading 1, the number of each branch's way, in as few bits as the branch needs (Ball & Larus 1994, §6.2).
+    Bits,
+    /// Behind a leading 1, the witnesses on the way (§4.1, §4.2).
+    Witnesses,
+}
+
+/// What the user wants segments to be numbered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TraceBy {
+    /// What is cheapest, per function.
+    #[default]
+    Auto,
+    /// One way for all functions.
+    Only(Way),
+}
+
+/// How traces are planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceOptions {
+    /// How segments are numbered.
+    pub by: TraceBy,
+}
+
+/// What a call means to the stream. Files know the variants by their order: new ones come last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum CallKind {
+    /// Nobody knows what it does: control bytes follow, until one says that it has returned.
+    #[default]
+    Opaque,
+    /// It returns, and nothing is written in the meantime by anyone. It ends no segment.
+    Silent,
+    /// It calls this function, which writes nothing, nor does anybody that it calls. It ends no segment.
+    Quiet(FunctionId),
+    /// It calls this function.
+    Direct(FunctionId),
+    /// The same, but that function may leave by a `musttail` call of who knows whom: control bytes follow when it has left,
+    /// until one says that the call has returned.
+    Forwarded(FunctionId),
+}
+
+impl CallKind {
+    /// Does a segment end before it?
+    #[must_use]
+    pub const fn ends_segment(self) -> bool {
+        !matches!(self, Self::Silent | Self::Quiet(_))
+    }
+
+    /// Does a control byte say that it has returned?
+    #[must_use]
+    pub const fn is_confirmed(self) -> bool {
+        matches!(self, Self::Opaque | Self::Forwarded(_))
+    }
+
+    /// The function of the unit that it calls by name.
+    #[must_use]
+    pub const fn callee(self) -> Option<FunctionId> {
+        match self {
+            Self::Opaque | Self::Silent => None,
+            Self::Quiet(function) | Self::Direct(function) | Self::Forwarded(function) => Some(function),
+        }
+    }
+}
+
+/// Tokens of several turns of a loop in one: the register is multiplied where a loop's cut edge is passed, and written when it
+/// is full.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packing {
+    /// The cut edges that are not the end of a token.
+    pub edges: Vec<Edge>,
+    /// The bytes of tokens that pass such an edge.
+    pub bytes: u8,
+}
+
+/// What regenerates the execution of one function, besides its facts. Equal facts and keys make equal numberings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceKey {
+    /// How segments are numbered.
+    pub way: Way,
+    /// The function announces itself when it begins.
+    pub announces: bool,
+    /// What calls mean, those that are not [`CallKind::Opaque`], in order.
+    pub calls: Vec<(CallId, CallKind)>,
+    /// Edges on which segments end and begin, in order, besides those that can't be otherwise.
+    pub cuts: Vec<Edge>,
+    /// Edges that come first among those that leave their block, in order: the likely ones, which cost nothing.
+    pub first: Vec<Edge>,
+    /// Loops whose turns share tokens.
+    pub packing: Packing,
+    /// The edges that have witnesses, in order, with their values ([`Way::Witnesses`]).
+    pub witnesses: Vec<(Edge, u32)>,
+    /// Blocks that indirect branches may lead to, in order: entering one writes its place in this list.
+    pub targets: Vec<Block>,
+}
+
+impl TraceKey {
+    /// What a call means.
+    #[must_use]
+    pub fn call(&self, call: CallId) -> CallKind {
+        match self.calls.binary_search_by_key(&call, |listed| listed.0) {
+            Ok(found) => self.calls[found].1,
+            Err(_) => CallKind::Opaque,
+        }
+    }
+}
+
+/// The plan of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TracePlan {
+    /// What is applied, in the order in which probes run at each place.
+    pub probes: Vec<PlacedProbe>,
+    /// What is kept to regenerate the execution.
+    pub key: TraceKey,
+}
+
+impl<'a> From<&'a TracePlan> for FunctionPlan<'a> {
+    fn from(plan: &'a TracePlan) -> Self {
+        Self { probes: &plan.probes, counters: 0, measures: &[], fixed: &[] }
+    }
+}
+
+/// The plan of a link unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitTracePlan {
+    /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have empty ones.
+    pub functions: Vec<TracePlan>,
+}
+
+/// Why a function's execution can't be regenerated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// The facts are no graph.
+    #[error(transparent)]
+    Graph(#[from] crate::graph::cfg::CfgError),
+    /// The key names an edge, block or call that does not exist, or is not in order.
+    #[error("the key of its trace does not fit it")]
+    ForeignKey,
+    /// There are more segments than tokens can tell apart.
+    #[error("it has too many ways for a token")]
+    TooManyWays,
+    /// Ways go round without an end.
+    #[error("its segments have no end")]
+    Endless,
+    /// Witnesses do not tell ways apart.
+    #[error("its witnesses do not tell its ways apart")]
+    Ambiguous,
+}
