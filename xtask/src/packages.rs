@@ -43,6 +43,7 @@ fn needs(all: bool) -> Vec<Need> {
         need("cmake", "cmake"),
         need("autoconf", "autoconf"),
         need("pkg-config", "pkg-config"),
+        need("/usr/lib/x86_64-linux-gnu/pkgconfig/glib-2.0.pc", "libglib2.0-dev"),
     ];
     for version in clangs(all) {
         let profile_runtime =
@@ -56,6 +57,7 @@ fn needs(all: bool) -> Vec<Need> {
     if let Some(version) = clangs(all).first() {
         needs.push(need(&format!("llvm-bolt-{version}"), &format!("bolt-{version}")));
         needs.push(need(&format!("/usr/lib/llvm-{version}/lib/LLVMgold.so"), &format!("llvm-{version}-linker-tools")));
+        needs.push(need(&format!("/usr/lib/llvm-{version}/lib/libomp.so"), &format!("libomp-{version}-dev")));
     }
     needs
 }

@@ -150,6 +150,8 @@ impl Options {
                         _ => return Err(bad("on or off")),
                     }
                 }
+                // The plugin's own.
+                "cotree-folder" => {}
                 "cotree-foreign" => options.foreign.push(argument.to_owned()),
                 "cotree-path-array" => {
                     let array = argument.parse().ok().filter(|&n| n <= MOST_PATH_ARRAY);

@@ -1,6 +1,7 @@
 //! Classifies the linker's input files: bitcode, objects that carry bitcode, native code, and others.
 
 use crate::bitstream::{self, Malformed, TopLevel};
+use crate::libraries;
 use object::Endianness;
 use object::elf::{ET_REL, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader, SectionHeader};
@@ -20,7 +21,9 @@ pub enum Input<'a> {
     Damaged(Malformed),
     /// A native relocatable object without bitcode.
     Native,
-    /// None of these: a shared library, a script, an object of another kind of machine.
+    /// A shared library.
+    Shared,
+    /// None of these: a script, an object of another kind of machine.
     Other,
 }
 
@@ -38,6 +41,7 @@ impl Input<'_> {
                     None => return Input::Damaged(Malformed::Unexpected(section.start)),
                 },
                 ElfKind::Native => return Input::Native,
+                ElfKind::Other if libraries::is_shared(data) => return Input::Shared,
                 ElfKind::Other => return Input::Other,
             },
         };
@@ -78,19 +82,7 @@ fn elf_kind(data: &[u8]) -> ElfKind {
 /// Names that decide how counters must be kept: code that refers to one of these may run code on a second thread, move
 /// between stacks, use the segment register, or install signal handlers.
 pub fn matters(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 29] = [
-        b"pthread_create",
-        b"thrd_create",
-        b"clone",
-        b"__clone",
-        b"__clone2",
-        b"clone3",
-        b"timer_create",
-        b"mq_notify",
-        b"lio_listio",
-        b"getaddrinfo_a",
-        b"dlopen",
-        b"dlmopen",
+    const NAMES: [&[u8]; 17] = [
         b"makecontext",
         b"swapcontext",
         b"setcontext",
@@ -109,11 +101,51 @@ pub fn matters(name: &[u8]) -> bool {
         b"arch_prctl",
         b"modify_ldt",
     ];
-    const PREFIXES: [&[u8]; 2] = [b"aio_", b"_ZNSt6thread15_M_start_thread"];
-    // `foo@VERSION` and the 64-bit twins of POSIX functions are the same function.
+    NAMES.contains(&unversioned(name)) || installs_handlers(name) || starts_threads(name)
+}
+
+/// `foo@VERSION` and the 64-bit twins of POSIX functions are the same function.
+fn unversioned(name: &[u8]) -> &[u8] {
     let name = name.split(|&byte| byte == b'@').next().unwrap_or(name);
-    let name = name.strip_suffix(b"64").unwrap_or(name);
-    NAMES.contains(&name) || installs_handlers(name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    name.strip_suffix(b"64").unwrap_or(name)
+}
+
+/// Does the function start threads, or load code that may? The C library's functions, and those of libraries that start
+/// threads for their callers.
+#[must_use]
+pub fn starts_threads(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 12] = [
+        b"pthread_create",
+        b"thrd_create",
+        b"clone",
+        b"__clone",
+        b"__clone2",
+        b"clone3",
+        b"timer_create",
+        b"mq_notify",
+        b"lio_listio",
+        b"getaddrinfo_a",
+        b"dlopen",
+        b"dlmopen",
+    ];
+    const PREFIXES: [&[u8]; 14] = [
+        b"aio_",
+        b"_ZNSt6thread15_M_start_thread",
+        b"__kmpc_fork_",
+        b"__kmpc_omp_task",
+        b"GOMP_parallel",
+        b"GOMP_task",
+        b"GOMP_teams",
+        b"g_thread_new",
+        b"g_thread_try_new",
+        b"g_thread_create",
+        b"g_thread_pool_new",
+        b"uv_thread_create",
+        b"uv_queue_work",
+        b"dispatch_",
+    ];
+    let name = unversioned(name);
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Does the function install signal handlers? Code that refers to it may make any function a handler. Toolchain code
@@ -225,6 +257,8 @@ mod tests {
         assert!(matters(b"pthread_create@GLIBC_2.34"));
         assert!(matters(b"aio_read64"));
         assert!(matters(b"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"));
+        assert!(matters(b"__kmpc_fork_call@VERSION") && starts_threads(b"GOMP_parallel_start"));
+        assert!(matters(b"swapcontext") && !starts_threads(b"swapcontext"));
         assert!(!matters(b"pthread_create_key"));
         assert!(!matters(b"clones"));
         assert!(matters(b"sigaction@GLIBC_2.2.5") && installs_handlers(b"sigaction@GLIBC_2.2.5"));

@@ -8,6 +8,7 @@
 
 use crate::api::{self, InputFile, Status, TransferValue, level, output, resolution, tag};
 use crate::input::{self, Input};
+use crate::libraries;
 use crate::protocol::{LinkRequest, ModuleInput, NativeInput, OutputKind, Resolution, SymbolInput};
 use crate::symtab::{Kind, Symbol, Table, Unusable, Visibility};
 use crate::worker::{Driver, Failure, WorkDir};
@@ -73,6 +74,7 @@ struct State {
     retired: Vec<Claimed>,
     native_references: BTreeSet<String>,
     natives: BTreeSet<NativeInput>,
+    libraries: BTreeSet<PathBuf>,
     seen_native: bool,
     rewritten: usize,
     work_dir: Option<WorkDir>,
@@ -198,6 +200,11 @@ impl Linker {
         self.options.iter().rev().find_map(|option| of_option(option))
     }
 
+    /// The folders in which the command line has libraries looked for.
+    fn folders(&self) -> Vec<PathBuf> {
+        self.options.iter().filter_map(|option| option.strip_prefix("cotree-folder=")).map(PathBuf::from).collect()
+    }
+
     fn driver(&self) -> Result<Driver, Failure> {
         Driver::find(self.option("driver"))
     }
@@ -270,6 +277,10 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
                     state.natives.insert(NativeInput { path, offset, size });
                 }
             });
+            return Ok(false);
+        }
+        Input::Shared => {
+            with_state(|state| state.libraries.insert(path));
             return Ok(false);
         }
         Input::Other => return Ok(false),
@@ -403,11 +414,16 @@ fn link() -> Result<(), String> {
     if inputs.is_empty() {
         return Ok(());
     }
-    let (work_dir, mut references, mut natives, seen_native) = with_state(|state| {
-        (state.work_dir(), state.native_references.clone(), state.natives.clone(), state.seen_native)
+    let (work_dir, mut references, mut natives, seen_native, mut shared) = with_state(|state| {
+        let natives = (state.native_references.clone(), state.natives.clone());
+        (state.work_dir(), natives.0, natives.1, state.seen_native, state.libraries.clone())
     });
     if !seen_native {
         for (path, data) in mapped_files() {
+            if libraries::is_shared(&data) {
+                shared.insert(path); // or the output
+                continue;
+            }
             let of_toolchain = input::is_of_toolchain(&path);
             references.extend(of_interest(input::references_of_file(&data), of_toolchain));
             if input::is_native_object(&data) && !of_toolchain {
@@ -415,6 +431,8 @@ fn link() -> Result<(), String> {
             }
         }
     }
+    shared.remove(&linker.output);
+    references.extend(libraries::starters(&shared, &linker.folders()));
     let kind = linker.kind.unwrap_or(OutputKind::Executable);
     let request = LinkRequest {
         output: linker.output.clone(),
@@ -540,20 +558,30 @@ fn links_statically(linker: &Linker) -> bool {
         || input::links_statically(line.split(|&byte| byte == 0))
 }
 
-/// mold shows a plugin only files that look like bitcode, but has all its inputs mapped, so we look at the mappings.
-/// Archive members that are not needed count too, which errs on the safe side.
+/// mold shows a plugin only files that look like bitcode, but has all its inputs mapped, so we look at the mappings: each
+/// input is mapped as a whole, the libraries that mold itself is made of are not. Archive members that are not needed
+/// count too, which errs on the safe side.
 fn mapped_files() -> Vec<(PathBuf, Mmap)> {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return Vec::new() };
     // address perms offset dev inode path
-    let paths: BTreeSet<_> = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5)).map(str::trim_start).collect();
-    let files = paths.into_iter().filter(|path| path.starts_with('/')).map(PathBuf::from);
-    let map = |path: PathBuf| {
+    let mapping = |line: &'_ str| -> Option<(PathBuf, u64)> {
+        let mut fields = line.splitn(6, ' ');
+        let (start, end) = fields.next()?.split_once('-')?;
+        let path = fields.nth(4)?.trim_start();
+        let length = u64::from_str_radix(end, 16).ok()?.checked_sub(u64::from_str_radix(start, 16).ok()?)?;
+        path.starts_with('/').then(|| (PathBuf::from(path), length))
+    };
+    let files: BTreeSet<_> = maps.lines().filter_map(mapping).collect();
+    let map = |(path, length): (PathBuf, u64)| {
         let file = fs::File::open(&path).ok()?;
+        if file.metadata().ok()?.len() > length {
+            return None;
+        }
         // SAFETY: as for any input of the link.
         let data = unsafe { Mmap::map(&file) }.ok()?;
         Some((path, data))
     };
-    files.filter_map(map).collect()
+    files.into_iter().filter_map(map).collect()
 }
 
 unsafe extern "C" fn cleanup() -> Status {

@@ -84,7 +84,7 @@ impl fmt::Display for Note {
             Self::ForeignJump => f.write_str("a longjmp went to a stack that could not be walked"),
             Self::UnknownExits(n) => write!(f, "{n} activation{} left at an instruction that is no known call", s(n)),
             Self::ThreadCancelled => f.write_str("a thread was cancelled and could not be followed"),
-            Self::ThreadsUnexpected => f.write_str("threads ran in a program that was built for one: counts may have been lost"),
+            Self::ThreadsUnexpected => f.write_str("threads ran in a program that was built for one: counts may have been lost; build it with --threads on"),
             Self::ThreadUnregistered => f.write_str("a thread shared the main thread's counters: counts may have been lost"),
             Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),
             Self::HandlerUnforeseen => f.write_str("a function of the program was made a signal handler behind its back (by a shared library or a system call): counts of what it interrupted may have been lost"),

@@ -6,7 +6,24 @@ use crate::lower::Access;
 use crate::options::Threads;
 
 /// Names whose presence means that threads may run our code.
-const THREAD_STARTERS: [&str; 4] = ["pthread_create", "thrd_create", "dlopen", "_ZNSt6thread15_M_start_thread*"];
+const THREAD_STARTERS: [&str; 16] = [
+    "pthread_create",
+    "thrd_create",
+    "dlopen",
+    "_ZNSt6thread15_M_start_thread*",
+    "__kmpc_fork_*",
+    "__kmpc_omp_task*",
+    "GOMP_parallel*",
+    "GOMP_task*",
+    "GOMP_teams*",
+    "g_thread_new*",
+    "g_thread_try_new*",
+    "g_thread_create*",
+    "g_thread_pool_new*",
+    "uv_thread_create*",
+    "uv_queue_work*",
+    "dispatch_*",
+];
 
 /// Names whose presence means that threads may come about past `pthread_create`.
 const HIDDEN_STARTERS: [&str; 10] = [

@@ -37,6 +37,7 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         .chain(options.plugin_options())
         .chain((kind == Kind::Static).then(|| "cotree-static".to_owned()))
         .chain(spoken_of(&expanded).map(|name| format!("cotree-foreign={name}")))
+        .chain(folders(&expanded).map(|folder| format!("cotree-folder={folder}")))
         .map(|option| format!("-plugin-opt={option}").into())
         .collect();
     let mut arguments = put_in(expanded.clone(), toolkit.plugin(), ours);
@@ -127,6 +128,23 @@ fn spoken_of(arguments: &[OsString]) -> impl Iterator<Item = String> {
     let values: Vec<String> = words.zip(next).filter_map(value).collect();
     let names = values.iter().flat_map(|value| value.split(|c| !symbol(c))).filter(|name| !name.is_empty());
     names.map(str::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+/// The folders in which options have libraries looked for.
+fn folders(arguments: &[OsString]) -> impl Iterator<Item = String> {
+    let mut folders = Vec::new();
+    let mut rest = arguments.iter().map(|argument| argument.as_bytes()).peekable();
+    while let Some(word) = rest.next() {
+        let Some(option) = word.strip_prefix(b"--").or_else(|| word.strip_prefix(b"-")) else { continue };
+        let named = [&b"rpath-link"[..], b"rpath", b"library-path"].iter().find_map(|name| option.strip_prefix(*name));
+        let value = match named.or_else(|| option.strip_prefix(b"L")) {
+            Some([]) => rest.peek().copied().unwrap_or_default(),
+            Some(value) => value.strip_prefix(b"=").unwrap_or(value),
+            None => continue,
+        };
+        folders.extend(value.split(|&byte| byte == b':').filter(|folder| !folder.is_empty()).map(<[u8]>::to_owned));
+    }
+    folders.into_iter().map(|folder| String::from_utf8_lossy(&folder).into_owned())
 }
 
 /// The kind of output, which decides how the runtime gets in front of the C library.
@@ -323,6 +341,13 @@ mod tests {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let names: Vec<String> = spoken_of(&arguments).collect();
         assert_eq!(names, ["start", "end", "open", "close", "a", "b", "4", "main"]);
+    }
+
+    #[test]
+    fn folders_of_libraries() {
+        let line = "-L/a -L b -rpath /c:/d --rpath-link=/e --library-path=f -o L x.o -Bstatic";
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        assert_eq!(folders(&arguments).collect::<Vec<_>>(), ["/a", "b", "/c", "/d", "/e", "f"]);
     }
 
     #[test]

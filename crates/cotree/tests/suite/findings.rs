@@ -115,3 +115,87 @@ fn an_executed_edge_to_unreachable() {
         fs::remove_file(project.path("p.cotree")).expect("a profile");
     }
 }
+
+/// A library that starts threads is enough for a program of several threads, also one that another library needs.
+#[test]
+fn threads_that_start_in_libraries() {
+    let project = Project::new(&[
+        ("lib.c", finding!("threads-in-a-plain-library/lib.c")),
+        ("main.c", finding!("threads-in-a-plain-library/main.c")),
+        ("via/via.c", "void in_thread(void); void via(void) { in_thread(); }\n"),
+        ("indirect.c", "void via(void);\nint main(void) { via(); return 0; }\n"),
+        (
+            "each.c",
+            "#include <pthread.h>\nvoid each(void *(*f)(void *)) {\n  pthread_t t[4];\n\
+             for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);\n  for (int i = 0; i < 4; i++) pthread_join(t[i], 0); }\n",
+        ),
+        (
+            "calls.c",
+            "void each(void *(*)(void *));\nstatic int __attribute__((noinline)) odd(int i) { return i & 1; }\n\
+             static void *work(void *p) { volatile long s = 0; for (int i = 0; i < 200000; i++) if (odd(i)) s++; return p; }\n\
+             int main(void) { each(work); return 0; }\n",
+        ),
+    ]);
+    let library = |arguments: &str| {
+        succeed(project.command("gcc").args(["-shared", "-fPIC"]).args(arguments.split_whitespace()));
+    };
+    library("lib.c -o liblib.so -pthread");
+    library("each.c -o libeach.so -pthread");
+    library("via/via.c -o via/libvia.so -L. -llib -Wl,-rpath,$ORIGIN/..");
+    for linker in ["bfd", "gold", "mold"] {
+        for sources in ["main.c -llib", "indirect.c -Lvia -lvia -Wl,-rpath,via", "calls.c -leach"] {
+            project.ok(&format!("--verify cc -fuse-ld={linker} -O1 -g {sources} -L. -Wl,-rpath,. -o program"));
+            succeed(project.command("./program").env("COTREE_FILE", "p.cotree"));
+            let report = project.ok("report p.cotree");
+            assert!(report.contains("exact: every count"), "{linker} {sources}: {report}");
+            project.ok("verify --strict p.cotree");
+            fs::remove_file(project.path("p.cotree")).expect("a profile");
+        }
+        // Libraries of the toolchain, and others that start none, change nothing.
+        fs::write(project.path("none.c"), "int main(void) { return 0; }\n").expect("a source");
+        project.ok(&format!("c++ -fuse-ld={linker} -O1 none.c -lm -lpthread -o program"));
+        let code = succeed(project.command("objdump").args(["-d", "--disassemble=main", "program"]));
+        assert!(!code.contains("%gs:"), "{linker}: {code}");
+    }
+    // Where it slips through, the remedy is named.
+    project.ok("--threads off cc -O1 -g calls.c -L. -leach -Wl,-rpath,. -o program");
+    succeed(project.command("./program").env("COTREE_FILE", "p.cotree"));
+    let report = project.ok("report p.cotree");
+    assert!(report.contains("NOT ALL EXACT") && report.contains("--threads on"), "{report}");
+}
+
+/// OpenMP has a pool of threads, which never end.
+#[test]
+fn threads_by_openmp() {
+    // The compiler's own, which cotree chooses by the same rule.
+    let version = (14..=40)
+        .rev()
+        .find(|version| fs::exists(format!("/usr/lib/llvm-{version}/lib/libomp.so")).is_ok_and(|there| there));
+    let Some(version) = version else { return eprintln!("no OpenMP here") };
+    let project = Project::new(&[("main.c", finding!("threads-by-openmp.c"))]);
+    for level in ["-O0", "-O2"] {
+        let folder = format!("/usr/lib/llvm-{version}/lib");
+        project.ok(&format!("--verify cc {level} -g -fopenmp main.c -L{folder} -Wl,-rpath,{folder} -o program"));
+        assert_eq!(succeed(project.command("./program").env("COTREE_FILE", "p.cotree")), "500000\n");
+        let report = project.ok("report p.cotree");
+        assert!(report.contains("exact: every count"), "{level}: {report}");
+        project.ok("verify --strict p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+#[test]
+fn threads_by_glib() {
+    let found = Command::new("pkg-config").args(["--cflags", "--libs", "glib-2.0"]).output();
+    let Some(found) = found.ok().filter(|found| found.status.success()) else { return eprintln!("no GLib here") };
+    let flags = String::from_utf8(found.stdout).expect("flags");
+    let project = Project::new(&[("main.c", finding!("threads-by-glib.c"))]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--verify cc {level} -g main.c {} -o program", flags.trim()));
+        assert_eq!(succeed(project.command("./program").env("COTREE_FILE", "p.cotree")), "ok\n");
+        let report = project.ok("report p.cotree");
+        assert!(report.contains("exact: every count"), "{level}: {report}");
+        project.ok("verify --strict p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
