@@ -84,6 +84,11 @@ id!(
     "t"
 );
 id!(
+    /// A word of a slab that the code of a method uses for itself, numbered by the method.
+    Word,
+    "w"
+);
+id!(
     /// A loop of one function's control-flow graph, outer loops first.
     Loop,
     "l"

@@ -5,7 +5,7 @@
 //!
 //! All arithmetic wraps around in 64 bits.
 
-use crate::ids::{Block, CallId, Counter, Edge, Table, Variable};
+use crate::ids::{Block, CallId, Counter, Edge, Table, Variable, Word};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
@@ -44,6 +44,18 @@ pub enum Reg {
     LoopContext(Block),
     /// What will be written to the trace next ([`crate::method::trace`]).
     Token,
+    /// The number of the path with which the activation was called ([`crate::method::ipath`]).
+    CallContext,
+    /// 1 while the path under way is one with which the activation was called, else 0 ([`crate::method::ipath`]).
+    CallOpen,
+    /// In how many ways that path can go on behind the activation's return ([`crate::method::ipath`]).
+    Completions,
+    /// The constant part of the sum along a path through several activations ([`crate::method::ipath`]).
+    CallPathSum,
+    /// The part of that sum that is a multiple of [`Self::Completions`], divided by it.
+    CallPathFactor,
+    /// Whether the path that a call gave back is one with which it was made ([`crate::method::ipath`]).
+    CallReturned,
 }
 
 impl Reg {
@@ -54,6 +66,12 @@ impl Reg {
             Self::PathSum => (1, 0),
             Self::LoopContext(header) => (2, header.0),
             Self::Token => (5, 0),
+            Self::CallContext => (6, 0),
+            Self::CallOpen => (6, 1),
+            Self::Completions => (7, 0),
+            Self::CallPathSum => (8, 0),
+            Self::CallPathFactor => (9, 0),
+            Self::CallReturned => (9, 1),
         };
         kind << 32 | index as u64
     }
@@ -66,6 +84,12 @@ impl Reg {
             (1, 0) => Self::PathSum,
             (2, _) => Self::LoopContext(Block(index)),
             (5, 0) => Self::Token,
+            (6, 0) => Self::CallContext,
+            (6, 1) => Self::CallOpen,
+            (7, 0) => Self::Completions,
+            (8, 0) => Self::CallPathSum,
+            (9, 0) => Self::CallPathFactor,
+            (9, 1) => Self::CallReturned,
             _ => return None,
         })
     }
@@ -92,6 +116,12 @@ impl fmt::Display for Reg {
             Self::PathSum => write!(f, "path"),
             Self::LoopContext(header) => write!(f, "context({header})"),
             Self::Token => write!(f, "token"),
+            Self::CallContext => f.write_str("context"),
+            Self::CallOpen => f.write_str("open"),
+            Self::Completions => f.write_str("completions"),
+            Self::CallPathSum => f.write_str("sum"),
+            Self::CallPathFactor => f.write_str("factor"),
+            Self::CallReturned => f.write_str("returned"),
         }
     }
 }
@@ -150,6 +180,32 @@ pub enum Probe {
     },
     /// Appends to the trace that this function begins ([`crate::method::trace::stream::entered`]).
     Announce,
+    /// `to += factor * times`, three registers.
+    AddProduct {
+        /// What is added to.
+        to: Reg,
+        /// What is multiplied.
+        factor: Reg,
+        /// By what.
+        times: Reg,
+    },
+    /// `reg = word`, a word of the thread's slab.
+    Read(Reg, Word),
+    /// `word = from * times + plus`.
+    Write {
+        /// What is written.
+        word: Word,
+        /// What is read.
+        from: Reg,
+        /// What it is multiplied by.
+        times: i64,
+        /// What is added then.
+        plus: i64,
+    },
+    /// `reg = constant` where the second register is 0, else nothing.
+    SetUnless(Reg, Reg, i64),
+    /// `reg += constant` where the second register is 0, else nothing.
+    AddUnless(Reg, Reg, i64),
 }
 
 impl Probe {
@@ -159,9 +215,20 @@ impl Probe {
         Self::Linear { to, from, times: 1, plus }
     }
 
+    /// `to = constant`. Other than [`Self::Set`], it means nothing where a call returns twice.
+    #[must_use]
+    pub const fn constant(to: Reg, constant: i64) -> Self {
+        Self::Linear { to, from: to, times: 0, plus: constant }
+    }
+
     /// The registers that it reads or writes.
     pub fn registers(&self) -> impl Iterator<Item = Reg> + use<> {
         let (first, second) = match *self {
+            Self::AddProduct { to, factor, times } => {
+                return [Some(to), Some(factor), Some(times)].into_iter().flatten();
+            }
+            Self::Read(reg, _) | Self::Write { from: reg, .. } => (Some(reg), None),
+            Self::SetUnless(reg, flag, _) | Self::AddUnless(reg, flag, _) => (Some(reg), Some(flag)),
             Self::Set(reg, _) | Self::Add(reg, _) | Self::CountPath(_, reg, _) | Self::AddTo(_, reg, _) => {
                 (Some(reg), None)
             }
@@ -175,7 +242,7 @@ impl Probe {
             | Self::Close(..)
             | Self::CloseIf(..) => (None, None),
         };
-        first.into_iter().chain(second)
+        [first, second, None].into_iter().flatten()
     }
 
     /// The closing of the probe and its counter, if it is a closing.

@@ -116,7 +116,8 @@ impl Run<'_, '_> {
     fn signal(&mut self, thread: Thread) -> Option<Action> {
         let depth = self.depth(thread);
         let chance = depth > 0 && depth < self.conduct.depth && !self.ends() && !self.conduct.handlers.is_empty();
-        if !chance || (self.draw)(16) > 0 {
+        // The landing pad comes first, or it would not be known any more that there is one to go to.
+        if !chance || self.caught[thread.index()] || (self.draw)(16) > 0 {
             return None;
         }
         let (steps, probes) = ((self.draw)(8) as u32, (self.draw)(4) as u32);
@@ -185,11 +186,14 @@ impl Run<'_, '_> {
         ways
     }
 
-    /// Are all activations of the thread in calls at which they may end early?
+    /// Are all activations of the thread in calls at which they may end early? The innermost one is not if its callee was a
+    /// function of the program, which has returned.
     fn dies_at_sites(&self, thread: Thread) -> bool {
-        self.process.positions(thread).all(|position| {
+        let innermost = self.depth(thread).wrapping_sub(1);
+        self.process.positions(thread).enumerate().all(|(depth, position)| {
             let calls = &self.process.function(position.function).calls;
-            position.calling.is_some_and(|call| calls.site_of(call).is_some())
+            let under_way = |call: &CallId| depth != innermost || self.callees(position.function, *call).is_empty();
+            position.calling.filter(under_way).is_some_and(|call| calls.site_of(call).is_some())
         })
     }
 

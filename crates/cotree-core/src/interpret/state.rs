@@ -1,6 +1,6 @@
 //! The state of probes: an activation's registers, and the counts of a thread.
 
-use crate::ids::{Edge, FunctionId, Table};
+use crate::ids::{Edge, FunctionId, Table, Word};
 use crate::method::trace::stream;
 use crate::probe::{Probe, Reg};
 use std::collections::BTreeMap;
@@ -69,6 +69,8 @@ pub struct ThreadState {
     pub trace: Vec<u8>,
     /// The thread's event counter.
     pub events: i64,
+    /// The words that the method's code uses for itself; one that was never written holds 0.
+    pub words: BTreeMap<Word, i64>,
 }
 
 impl ThreadState {
@@ -113,6 +115,19 @@ impl ThreadState {
                 let (bytes, length) = stream::entered(FunctionId::new(function));
                 self.trace.extend(&bytes[..length]);
             }
+            Probe::AddProduct { to, factor, times } => {
+                let product = registers.get(factor).wrapping_mul(registers.get(times));
+                registers.set(to, registers.get(to).wrapping_add(product));
+            }
+            Probe::Read(reg, word) => registers.set(reg, self.words.get(&word).copied().unwrap_or(0)),
+            Probe::Write { word, from, times, plus } => {
+                self.words.insert(word, registers.get(from).wrapping_mul(times).wrapping_add(plus));
+            }
+            Probe::SetUnless(reg, flag, constant) if registers.get(flag) == 0 => registers.set(reg, constant),
+            Probe::AddUnless(reg, flag, constant) if registers.get(flag) == 0 => {
+                registers.set(reg, registers.get(reg).wrapping_add(constant));
+            }
+            Probe::SetUnless(..) | Probe::AddUnless(..) => {}
             Probe::Events(count) => self.events = self.events.wrapping_add(count),
         }
     }

@@ -15,6 +15,7 @@
 
 pub mod calls;
 pub mod counters;
+pub mod ipath;
 mod list;
 pub mod path;
 pub mod trace;

@@ -4,7 +4,7 @@
 //! that name that another module defines.
 
 use crate::facts::{Function, Linkage, ProgramMap, linker_name};
-use crate::ids::FunctionId;
+use crate::ids::{CallId, FunctionId};
 use crate::plan::CallPoint;
 use std::collections::HashMap;
 
@@ -15,6 +15,20 @@ use std::collections::HashMap;
 /// function.
 #[must_use]
 pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<CallPoint>> {
+    let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
+    let after_sites: Vec<Vec<u32>> =
+        functions.iter().map(|function| function.calls.after_sites().map(|(_, after)| after).collect()).collect();
+    let point = |(function, call): (FunctionId, CallId)| CallPoint {
+        function,
+        block: functions[function.index()].calls[call].block,
+        after_sites: after_sites[function.index()][call.index()],
+    };
+    callers(program, callers_known).into_iter().map(|calls| calls.into_iter().map(point).collect()).collect()
+}
+
+/// The same as calls.
+#[must_use]
+pub fn callers(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<(FunctionId, CallId)>> {
     let functions: Vec<(usize, &Function)> = program
         .modules
         .iter()
@@ -28,29 +42,25 @@ pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<Call
             && (function.linkage == Linkage::Internal || !names.is_shared(linker_name(&function.symbol)))
     };
     let mut known: Vec<bool> = (0..functions.len()).map(known).collect();
-    let mut points = vec![Vec::new(); functions.len()];
+    let mut calls = vec![Vec::new(); functions.len()];
     for (caller, (module, function)) in functions.iter().enumerate() {
-        for (call, after_sites) in function.calls.after_sites() {
+        for (id, call) in function.calls.numbered() {
             let Some(name) = call.callee_name() else { continue };
             for &callee in names.find(*module, name) {
                 if function.untouched.is_some() || call.callee_uncertain {
                     known[callee] = false;
                 } else {
-                    points[callee].push(CallPoint {
-                        function: FunctionId::new(caller),
-                        block: call.block,
-                        after_sites,
-                    });
+                    calls[callee].push((FunctionId::new(caller), id));
                 }
             }
         }
     }
-    for (points, known) in points.iter_mut().zip(known) {
+    for (calls, known) in calls.iter_mut().zip(known) {
         if !known {
-            points.clear();
+            calls.clear();
         }
     }
-    points
+    calls
 }
 
 /// Which functions a name may stand for.

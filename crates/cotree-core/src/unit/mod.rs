@@ -10,7 +10,7 @@ mod layout;
 mod plan;
 mod planner;
 
-pub use calls::call_points;
+pub use calls::{call_points, callers};
 pub use layout::Layout;
 pub use plan::UnitPlan;
 pub use planner::{Choices, FunctionGraph, Guess, PlanError, Planner, UnitFacts};

@@ -6,6 +6,8 @@ mod cold_blocks;
 mod cycles;
 mod figures;
 mod interpreter;
+mod ipath_figures;
+mod ipath_programs;
 mod large;
 mod loops;
 mod many_paths;

@@ -150,7 +150,12 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::EmitFull { .. }
             | Probe::Announce
             | Probe::Events(_)
-            | Probe::Linear { .. } => true,
+            | Probe::Linear { .. }
+            | Probe::AddProduct { .. }
+            | Probe::Read(..)
+            | Probe::Write { .. }
+            | Probe::SetUnless(..)
+            | Probe::AddUnless(..) => true,
         };
         if !place || !probe {
             return Err("a probe stands or counts where nothing is");

@@ -37,15 +37,21 @@ const FEW_CUT: f64 = 0.125;
 /// The cuts that any numbering needs.
 #[must_use]
 pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts {
-    let dfs = Dfs::new(cfg);
     let mut cut = vec![false; cfg.block_count()];
-    for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
-        cut[block.index()] = !dfs.is_reached(block);
-    }
     for site in function.sites().filter(|site| site.returns_twice) {
         if let Some(cut) = cut.get_mut(site.block.index()) {
             *cut = true;
         }
+    }
+    necessary_besides(cut, cfg, classes)
+}
+
+/// These blocks, and the cuts that any numbering needs of a function whose calls return once.
+#[must_use]
+pub(in crate::method) fn necessary_besides(mut cut: Vec<bool>, cfg: &Cfg, classes: &EdgeClasses) -> Cuts {
+    let dfs = Dfs::new(cfg);
+    for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+        cut[block.index()] |= !dfs.is_reached(block);
     }
     for (block, _) in classes.dispatch_targets() {
         cut[block.index()] = true;

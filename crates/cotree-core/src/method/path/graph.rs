@@ -69,13 +69,14 @@ pub struct PathGraph {
 
 /// Arcs grouped by one of their ends.
 #[derive(Clone, Debug)]
-struct Groups {
+pub(in crate::method) struct Groups {
     arcs: Vec<Arc>,
     start: Vec<usize>,
 }
 
 impl Groups {
-    fn new(nodes: usize, ends: impl Iterator<Item = Node> + Clone) -> Self {
+    /// Of arcs with these ends, in order.
+    pub(in crate::method) fn new(nodes: usize, ends: impl Iterator<Item = Node> + Clone) -> Self {
         let mut start = vec![0; nodes + 1];
         for node in ends.clone() {
             start[node + 1] += 1;
@@ -92,7 +93,8 @@ impl Groups {
         Self { arcs, start }
     }
 
-    fn of(&self, node: Node) -> &[Arc] {
+    /// The arcs at a node, in order.
+    pub(in crate::method) fn of(&self, node: Node) -> &[Arc] {
         &self.arcs[self.start[node]..self.start[node + 1]]
     }
 }

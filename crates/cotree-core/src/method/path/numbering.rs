@@ -252,7 +252,7 @@ impl Numbering {
 }
 
 /// The edge by which a computed goto reaches a target.
-pub(super) fn branch(cfg: &Cfg, src: Block, dst: Block) -> Option<Edge> {
+pub(in crate::method) fn branch(cfg: &Cfg, src: Block, dst: Block) -> Option<Edge> {
     let (out, into) = (cfg.succs(src), cfg.preds(dst));
     if out.len() <= into.len() {
         out.iter().copied().find(|&e| cfg.dst(e) == dst)

@@ -4,7 +4,7 @@
 use crate::random;
 use cotree_core::facts::{Call as Facts, Callee, EdgeFacts, EdgeKind, Function};
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{Block, FunctionId};
+use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::interpret::{Action, Conduct, Process, Thread, script};
 use cotree_core::plan::CallPoint;
 use proptest::prelude::*;
@@ -120,6 +120,11 @@ impl Program {
     /// Everything that calls a function, in order.
     pub fn callers(&self, callee: usize) -> Vec<CallPoint> {
         self.calls.iter().filter(|c| c.callee == callee).map(|c| c.point).collect()
+    }
+
+    /// Whom a call of a function enters, one of these each time; nobody if it calls code outside of the program.
+    pub fn callees(&self, caller: usize, call: CallId) -> &[FunctionId] {
+        &self.callees[caller][call.index()]
     }
 
     /// A process without probes.

@@ -72,7 +72,12 @@ impl Paths<'_> {
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
             | Probe::Announce
-            | Probe::Events(_) => Ok(()),
+            | Probe::Events(_)
+            | Probe::AddProduct { .. }
+            | Probe::Read(..)
+            | Probe::Write { .. }
+            | Probe::SetUnless(..)
+            | Probe::AddUnless(..) => Ok(()),
         }
     }
 

@@ -1,0 +1,257 @@
+//! Chooses where paths are cut, so that their numbers fit (Melski & Reps 1998, §8 and §9.1).
+//!
+//! The number of paths is exponential in the size of a program. So calls are cut: of each function, callees first, as many as are
+//! needed to keep its paths within a limit, those first that run least for each doubling that they bring. What is deep in the call
+//! graph, and runs most, stays whole. If the paths of the unit together are still more than the budget, the limit is lowered.
+//!
+//! Paths must not only be few but also short: without a branch, functions that each call the next one twice have one path, which no
+//! computer can write down ([`MOST_LENGTH`]).
+
+use super::error::IpathError;
+use super::graph::{ENTRY, FlowGraph};
+use super::numbering::{Numbering, Shape};
+use super::psi_rho::{PsiRho, Summary};
+use super::supergraph::{Crossing, FunctionInput, callees, crossings};
+use super::types::{AtCall, Entry, FunctionKey, IpathOptions};
+use crate::facts::EdgeKind;
+use crate::ids::{CallId, FunctionId};
+use crate::method::path::Cuts;
+use crate::method::path::classes::EdgeClasses;
+use crate::method::path::cuts::{choose as choose_within, necessary_besides};
+use crate::place::supergraph::frequencies;
+use crate::plan::CallPoint;
+use rayon::prelude::*;
+
+/// The most arcs of a path through a function and its callees.
+pub const MOST_LENGTH: u64 = 1 << 14;
+
+/// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget is too small
+/// for that.
+const WITHIN_FUNCTIONS: [u64; 5] = [1 << 30, 1 << 20, 1 << 10, 1 << 5, 1];
+/// By how much the limit of a function is lowered each time.
+const STEP: u64 = 16;
+
+/// The keys of all functions.
+///
+/// # Errors
+/// [`IpathError::TooManyPaths`] if the budget is too small even if no path crosses a call.
+pub(super) fn choose(
+    functions: &[Option<FunctionInput<'_>>],
+    options: IpathOptions,
+    piecewise: bool,
+) -> Result<Vec<FunctionKey>, IpathError> {
+    let callees = callees(functions);
+    let wanted = crossings(functions, &callees, options.strategy);
+    let shapes: Vec<Option<Shape<'_>>> =
+        functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
+    for within in WITHIN_FUNCTIONS {
+        let chooser = Chooser::new(functions, [&callees, &wanted], within.min(options.budget), piecewise);
+        let mut limit = options.budget;
+        loop {
+            let keys = chooser.keys(&chooser.within(limit));
+            match Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise) {
+                Ok(numbering) if numbering.paths <= options.budget => return Ok(keys),
+                Ok(_) | Err(IpathError::TooManyPaths(_)) if limit > 0 => limit /= STEP,
+                Ok(_) | Err(IpathError::TooManyPaths(_)) => break,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Err(IpathError::TooManyPaths(options.budget))
+}
+
+struct Chooser<'a> {
+    functions: &'a [Option<FunctionInput<'a>>],
+    /// Per function, its calls of functions that may be entered with a path.
+    callees: &'a [Vec<Crossing>],
+    /// Those that paths may cross.
+    wanted: &'a [Vec<Crossing>],
+    /// Per function.
+    cuts: Vec<(EdgeClasses, Cuts)>,
+    /// Per function, how often it is thought to run.
+    frequency: Vec<f64>,
+    piecewise: bool,
+}
+
+impl<'a> Chooser<'a> {
+    fn new(
+        functions: &'a [Option<FunctionInput<'a>>],
+        [callees, wanted]: [&'a [Vec<Crossing>]; 2],
+        within: u64,
+        piecewise: bool,
+    ) -> Self {
+        let cuts = |at: &Option<FunctionInput<'_>>| {
+            let Some(FunctionInput { function, cfg, weighting, .. }) = at else {
+                return None;
+            };
+            let classes = EdgeClasses::new(function, cfg);
+            let mut cuts = necessary_besides(vec![false; cfg.block_count()], cfg, &classes);
+            let is_cut = |block| cuts.blocks.binary_search(&block).is_ok();
+            let self_loops = cfg.edges().filter(|&e| cfg.src(e) == cfg.dst(e) && !is_cut(cfg.dst(e)));
+            let self_loops: Vec<_> = self_loops.filter(|&e| cfg.dst(e) != cfg.exit()).collect();
+            cuts.edges.extend(self_loops);
+            cuts.edges.sort_unstable();
+            let cuts = choose_within(function, cfg, &classes, weighting, cuts, within);
+            Some((classes, cuts))
+        };
+        let cuts: Vec<_> = functions.par_iter().map(cuts).collect();
+        let nothing = || {
+            let cfg = crate::graph::cfg::Cfg::new(1, []).expect("one block and no edge");
+            (EdgeClasses::new(&crate::facts::Function::default(), &cfg), Cuts::default())
+        };
+        let cuts = cuts.into_iter().map(|cuts| cuts.unwrap_or_else(nothing)).collect();
+        let points: Vec<Vec<CallPoint>> = functions
+            .iter()
+            .map(|at| {
+                let callers = at.iter().flat_map(|at| at.callers.iter().flatten());
+                let point = |&(function, call): &(FunctionId, CallId)| {
+                    let facts = functions.get(function.index())?.as_ref()?.function.calls.get(call)?;
+                    Some(CallPoint { function, block: facts.block, after_sites: 0 })
+                };
+                callers.filter_map(point).collect()
+            })
+            .collect();
+        let weigh = |point: &CallPoint| weight(functions, point.function, point.block);
+        Self { functions, callees, wanted, cuts, frequency: frequencies(&points, weigh), piecewise }
+    }
+
+    /// Per function, the calls that paths cross if none has more paths than that, where it can be.
+    fn within(&self, limit: u64) -> Vec<Vec<Crossing>> {
+        let mut crossed: Vec<Vec<Crossing>> = vec![Vec::new(); self.functions.len()];
+        if limit == 0 {
+            return crossed;
+        }
+        let mut summaries = vec![Summary::default(); self.functions.len()];
+        for function in self.callees_first() {
+            if self.functions[function.index()].is_none() {
+                continue;
+            }
+            let mut calls = self.wanted[function.index()].clone();
+            let price = |crossing: &Crossing| {
+                let Summary { entry, longest } = summaries[crossing.callee.index()];
+                let doublings = f64::from(entry.at(1).max(2).ilog2()) + longest as f64 / MOST_LENGTH as f64;
+                self.weight(function, crossing.call) / doublings
+            };
+            calls.sort_by(|a, b| price(b).total_cmp(&price(a)).then(a.call.cmp(&b.call)));
+            let fits = |count: usize| {
+                let linear = self.linear(function, &calls[..count], &summaries);
+                let fits = linear.psi[ENTRY].at(1) <= u128::from(limit) && linear.longest <= MOST_LENGTH;
+                (fits, linear)
+            };
+            let (mut low, mut high) = (0, calls.len());
+            let (all, mut linear) = fits(high);
+            if !all {
+                while low < high {
+                    let middle = (low + high).div_ceil(2);
+                    if fits(middle).0 {
+                        low = middle;
+                    } else {
+                        high = middle - 1;
+                    }
+                }
+                linear = fits(low).1;
+                calls.truncate(low);
+            }
+            summaries[function.index()] = Summary { entry: linear.psi[ENTRY], longest: linear.longest };
+            calls.sort_unstable_by_key(|crossing| crossing.call);
+            crossed[function.index()] = calls;
+        }
+        crossed
+    }
+
+    fn callees_first(&self) -> Vec<FunctionId> {
+        let mut open: Vec<usize> = self.wanted.iter().map(Vec::len).collect();
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); open.len()];
+        for (caller, calls) in self.wanted.iter().enumerate() {
+            calls.iter().for_each(|crossing| callers[crossing.callee.index()].push(caller));
+        }
+        let mut order: Vec<usize> = (0..open.len()).filter(|&function| open[function] == 0).collect();
+        let mut next = 0;
+        while let Some(&callee) = order.get(next) {
+            next += 1;
+            for &caller in &callers[callee] {
+                open[caller] -= 1;
+                if open[caller] == 0 {
+                    order.push(caller);
+                }
+            }
+        }
+        order.into_iter().map(FunctionId::new).collect()
+    }
+
+    fn linear(&self, function: FunctionId, crossed: &[Crossing], summaries: &[Summary]) -> PsiRho {
+        let Some(at) = &self.functions[function.index()] else { return PsiRho::default() };
+        let (classes, cuts) = &self.cuts[function.index()];
+        let mut sorted = crossed.to_vec();
+        sorted.sort_unstable_by_key(|crossing| crossing.call);
+        // Whether the callee of a cut call reads what its caller says is not known yet.
+        let calls = self.at_calls(function, &sorted, |_| true);
+        let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls };
+        let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, self.piecewise);
+        PsiRho::new(&graph, |callee| summaries[callee.index()])
+    }
+
+    /// What becomes of paths at the calls of a function. `called` are functions that are entered with a path.
+    fn at_calls(
+        &self,
+        function: FunctionId,
+        crossed: &[Crossing],
+        called: impl Fn(FunctionId) -> bool,
+    ) -> Vec<(CallId, AtCall)> {
+        let Some(FunctionInput { function: facts, .. }) = &self.functions[function.index()] else { return Vec::new() };
+        let find = |list: &[Crossing], call: CallId| {
+            list.binary_search_by_key(&call, |crossing| crossing.call).ok().map(|index| list[index].callee)
+        };
+        let all = &self.callees[function.index()];
+        let mut unwinds = vec![false; facts.blocks.len()];
+        for edge in facts.edges.iter().filter(|edge| edge.kind == EdgeKind::InvokeUnwind) {
+            unwinds[edge.src.index()] = true;
+        }
+        let at = |(call, at): (CallId, &crate::facts::Call)| {
+            if let Some(callee) = find(crossed, call) {
+                return Some((call, AtCall::Cross(callee)));
+            }
+            if let Some(callee) = find(all, call).filter(|&callee| called(callee)) {
+                return Some((call, AtCall::Cut(Some(callee))));
+            }
+            let throws = at.terminator && unwinds.get(at.block.index()) == Some(&true);
+            let leaves = (at.is_site || throws) && !at.resume_marker && !at.must_tail;
+            leaves.then_some((call, AtCall::Cut(None)))
+        };
+        facts.calls.numbered().filter_map(at).collect()
+    }
+
+    fn keys(&self, crossed: &[Vec<Crossing>]) -> Vec<FunctionKey> {
+        let mut called = vec![false; self.functions.len()];
+        crossed.iter().flatten().for_each(|crossing| called[crossing.callee.index()] = true);
+        let mut keys: Vec<FunctionKey> = vec![FunctionKey::default(); self.functions.len()];
+        for (number, at) in self.functions.iter().enumerate() {
+            if at.is_none() {
+                continue;
+            }
+            let function = FunctionId::new(number);
+            let entry = if called[number] { Entry::Called { cut: false } } else { Entry::Alone };
+            let calls = self.at_calls(function, &crossed[number], |callee| called[callee.index()]);
+            keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls };
+        }
+        let cut: Vec<FunctionId> = keys
+            .iter()
+            .flat_map(|key| &key.calls)
+            .filter_map(|&(_, at)| if let AtCall::Cut(callee) = at { callee } else { None })
+            .collect();
+        for callee in cut {
+            keys[callee.index()].entry = Entry::Called { cut: true };
+        }
+        keys
+    }
+
+    fn weight(&self, function: FunctionId, call: CallId) -> f64 {
+        let facts = self.functions[function.index()].as_ref().and_then(|at| at.function.calls.get(call));
+        facts.map_or(0.0, |call| self.frequency[function.index()] * weight(self.functions, function, call.block))
+    }
+}
+
+fn weight(functions: &[Option<FunctionInput<'_>>], function: FunctionId, block: crate::ids::Block) -> f64 {
+    let at = functions.get(function.index()).and_then(Option::as_ref);
+    at.map_or(0.0, |at| at.weighting.block(block))
+}

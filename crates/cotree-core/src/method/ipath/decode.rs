@@ -1,0 +1,147 @@
+//! Paths from numbers, and numbers of paths (Melski & Reps 1998, Algorithms 5.1, 5.2 and 6.1, and the decoder of §6.2, which the paper
+//! leaves to its readers).
+//!
+//! A number is decoded from the front. At each vertex the path takes the last arc whose value, in the context of the way so far, is
+//! not above what is left of the number. Two stacks keep what the program passes: to where each open call returns, and in how many
+//! ways the caller can go on.
+
+use super::graph::{Arc, ENTRY, EXIT, FlowGraph, GENTRY, GEXIT, Node, Role};
+use super::numbering::{FunctionNumbers, Numbering};
+use crate::ids::{CallId, FunctionId};
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// From Entry_global to the function's ENTRY, or else its GENTRY.
+    Start(FunctionId, bool),
+    /// Along an arc of the function, which is not a call.
+    Along(FunctionId, Arc),
+    /// From the function's call to the callee's ENTRY.
+    Call(FunctionId, CallId, FunctionId),
+    /// From a callee's EXIT to behind the function's call.
+    Return(FunctionId, CallId),
+}
+
+/// The most steps of a path: plans have none with more ([`super::cuts`]), but files may.
+const MOST_STEPS: usize = 1 << 20;
+
+/// The value of an arc where EXIT can go on in so many ways.
+fn value(numbers: &FunctionNumbers, arc: Arc, completions: u64) -> u64 {
+    u64::try_from(numbers.linear.rho[arc].at(u128::from(completions))).unwrap_or(u64::MAX)
+}
+
+/// The same of a vertex: in how many ways it can go on.
+pub(super) fn ways(numbers: &FunctionNumbers, node: Node, completions: u64) -> u64 {
+    u64::try_from(numbers.linear.psi[node].at(u128::from(completions))).unwrap_or(u64::MAX)
+}
+
+impl Numbering {
+    /// The path with this number; `None` if there is none.
+    #[must_use]
+    pub fn path(&self, number: u64) -> Option<Vec<Step>> {
+        let start = *self.starts.get(self.starts.partition_point(|start| start.value <= number).checked_sub(1)?)?;
+        let mut rest = number - start.value;
+        let mut function = start.function;
+        let mut at = self.of(function)?;
+        let mut node = if start.at_entry { ENTRY } else { GENTRY };
+        let mut completions = if start.at_entry { at.alone } else { at.ways_from_exit };
+        // Open calls: the caller, the call, the return-site vertex, and the caller's numValidCompsFromExit.
+        let mut open: Vec<(FunctionId, CallId, Node, u64)> = Vec::new();
+        let mut steps = vec![Step::Start(function, start.at_entry)];
+        while node != GEXIT {
+            if steps.len() > MOST_STEPS {
+                return None;
+            }
+            if node == EXIT {
+                if let Some((caller, call, behind, before)) = open.pop() {
+                    (function, node, completions) = (caller, behind, before);
+                    steps.push(Step::Return(caller, call));
+                } else if start.at_entry {
+                    break;
+                } else {
+                    let Some(back) = at.returns.iter().rev().find(|back| back.value <= rest) else { break };
+                    rest -= back.value;
+                    (function, node) = (back.caller, back.node);
+                    completions = self.of(function)?.ways_from_exit;
+                    steps.push(Step::Return(function, back.call));
+                }
+                at = self.of(function)?;
+                continue;
+            }
+            let out = at.graph.out(node);
+            let arc = *out.get(out.partition_point(|&arc| value(at, arc, completions) <= rest).checked_sub(1)?)?;
+            if let Role::Cross(call, callee) = at.graph.role(arc) {
+                let behind = at.graph.dst(arc);
+                open.push((function, call, behind, completions));
+                completions = ways(at, behind, completions);
+                steps.push(Step::Call(function, call, callee));
+                (function, node) = (callee, ENTRY);
+                at = self.of(function)?;
+                continue;
+            }
+            rest -= value(at, arc, completions);
+            node = at.graph.dst(arc);
+            steps.push(Step::Along(function, arc));
+        }
+        (rest == 0).then_some(steps)
+    }
+
+    /// The number of a path; `None` if it is none.
+    #[must_use]
+    pub fn number(&self, steps: &[Step]) -> Option<u64> {
+        let (&Step::Start(first, at_entry), rest) = steps.split_first()? else { return None };
+        let start = self.starts.iter().find(|start| (start.function, start.at_entry) == (first, at_entry))?;
+        let (mut number, mut function) = (start.value, first);
+        let mut at = self.of(first)?;
+        let mut completions = if at_entry { at.alone } else { at.ways_from_exit };
+        let mut open: Vec<(FunctionId, CallId, u64)> = Vec::new();
+        for &step in rest {
+            match step {
+                Step::Start(..) => return None,
+                Step::Along(of, arc) => {
+                    if of != function || arc >= at.graph.arc_count() {
+                        return None;
+                    }
+                    number = number.checked_add(value(at, arc, completions))?;
+                }
+                Step::Call(_, call, callee) => {
+                    let behind = behind(&at.graph, call)?;
+                    open.push((function, call, completions));
+                    completions = ways(at, behind, completions);
+                    function = callee;
+                }
+                Step::Return(caller, call) => {
+                    if let Some((opened, by, before)) = open.pop() {
+                        if (opened, by) != (caller, call) {
+                            return None;
+                        }
+                        completions = before;
+                    } else {
+                        let back = at.returns.iter().find(|back| (back.caller, back.call) == (caller, call))?;
+                        number = number.checked_add(back.value)?;
+                        completions = self.of(caller)?.ways_from_exit;
+                    }
+                    function = caller;
+                }
+            }
+            at = self.of(function)?;
+        }
+        Some(number)
+    }
+}
+
+/// The return-site vertex of a call that paths cross.
+fn behind(graph: &FlowGraph, call: CallId) -> Option<Node> {
+    graph.crossings().find(|crossing| crossing.1 == call).map(|crossing| graph.dst(crossing.0))
+}
+
+/// Where the active suffix of a path begins: behind the last surrogate with which a path begins, that one included. All before is
+/// its context-prefix (§3.4).
+#[must_use]
+pub fn active_suffix(numbering: &Numbering, steps: &[Step]) -> usize {
+    let begins = |step: &Step| match *step {
+        Step::Along(function, arc) => numbering.of(function).is_some_and(|at| at.graph.role(arc).begins()),
+        _ => false,
+    };
+    steps.iter().rposition(begins).unwrap_or(0)
+}

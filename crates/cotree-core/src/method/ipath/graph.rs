@@ -1,0 +1,261 @@
+//! The acyclic graph of one function in the supergraph (Melski & Reps 1998, §3.2 and §6).
+//!
+//! A block is a node, or a chain of several: the path may end and begin anew where it is entered, and at its calls. Each call that
+//! paths cross is an arc from its call vertex to its return-site vertex, which stands for all ways through the callee.
+//!
+//! Besides the blocks there are four nodes, the same in all functions: ENTRY, where activations begin; EXIT, where they return; GEXIT,
+//! to which surrogates lead where a path ends elsewhere (Transformation 1); and GENTRY, from which surrogates lead where a path
+//! begins elsewhere (Transformation 0). In context profiles, where a path that begins in a function keeps the way to its entry, these
+//! surrogates leave ENTRY instead.
+//!
+//! Cut edges (Transformation 2) are those of intraprocedural paths ([`crate::method::path::cuts`]), self-loops included. At a cut call,
+//! and so at recursive ones, the path ends and another begins behind the call: the alternative to Transformation 3 that §9.2.1
+//! describes, with which no path is pending while the call is under way. Exceptions end paths before the call that throws, and a path
+//! begins on the edge to the landing pad (§9.2.2).
+
+use super::types::{AtCall, FunctionKey};
+use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::method::path::classes::{Class, EdgeClasses};
+use crate::method::path::graph::Groups;
+
+/// A node, by its number.
+pub type Node = usize;
+/// An arc, by its number.
+pub type Arc = usize;
+
+/// Where activations begin.
+pub const ENTRY: Node = 0;
+/// Where paths begin in a function without its entry.
+pub const GENTRY: Node = 1;
+/// Where activations return.
+pub const EXIT: Node = 2;
+/// Where paths end that do not follow their activation to its return.
+pub const GEXIT: Node = 3;
+
+/// What an arc stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An activation begins.
+    Enter,
+    /// The edge itself.
+    Real(Edge),
+    /// The body of a block that an edge enters on which no probe can be put.
+    Inside(Block),
+    /// A `ret`, to EXIT.
+    Return(Edge),
+    /// The call, from its call vertex to its return-site vertex, and whom it calls.
+    Cross(CallId, FunctionId),
+    /// From a computed goto to its dispatch node.
+    ToDispatch(Block),
+    /// From a dispatch node to a target.
+    FromDispatch(Block),
+    /// Surrogate: a path begins behind a cut edge into the block.
+    BeginAfterEdge(Block),
+    /// Surrogate: a path begins with the body of a cut block.
+    BeginAtBlock(Block),
+    /// Surrogate: a path begins behind a cut call.
+    BeginAfterCall(CallId),
+    /// Surrogate: a path begins with an edge to a landing pad.
+    BeginOnEdge(Edge),
+    /// Surrogate: a path ends with an edge: a cut one, or one that leaves the function without a return.
+    EndOnEdge(Edge),
+    /// Surrogate: a path ends where a cut block is entered.
+    EndAtBlock(Block),
+    /// Surrogate: a path ends before a cut call.
+    EndAtCall(CallId),
+}
+
+impl Role {
+    /// Is it a surrogate with which a path begins?
+    #[must_use]
+    pub const fn begins(self) -> bool {
+        matches!(self, Self::BeginAfterEdge(_) | Self::BeginAtBlock(_) | Self::BeginAfterCall(_) | Self::BeginOnEdge(_))
+    }
+}
+
+/// The graph.
+#[derive(Clone, Debug)]
+pub struct FlowGraph {
+    arcs: Vec<(Node, Node, Role)>,
+    out: Groups,
+    order: Vec<Node>,
+    nodes: usize,
+}
+
+/// The graph while it is made.
+struct Builder {
+    arcs: Vec<(Node, Node, Role)>,
+    nodes: usize,
+    /// From where surrogates lead at which paths begin.
+    beginning: Node,
+}
+
+impl Builder {
+    fn node(&mut self) -> Node {
+        self.nodes += 1;
+        self.nodes - 1
+    }
+
+    fn arc(&mut self, src: Node, dst: Node, role: Role) {
+        self.arcs.push((src, dst, role));
+    }
+}
+
+impl FlowGraph {
+    /// The graph of a function with these cuts and calls. What the key says that the function does not have is left out.
+    #[must_use]
+    pub fn new(function: &Function, cfg: &Cfg, classes: &EdgeClasses, key: &FunctionKey, piecewise: bool) -> Self {
+        let blocks = function.blocks.len();
+        let mut cut_block = vec![false; blocks];
+        key.cuts.blocks.iter().filter(|b| b.index() < blocks).for_each(|b| cut_block[b.index()] = true);
+        let mut cut_edge = vec![false; cfg.edge_count()];
+        key.cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()).for_each(|e| cut_edge[e.index()] = true);
+
+        let mut builder = Builder { arcs: Vec::new(), nodes: 4, beginning: if piecewise { GENTRY } else { ENTRY } };
+        let entered: Vec<Node> = (0..blocks).map(|_| builder.node()).collect();
+        let dispatches: Vec<Node> = (0..classes.dispatches()).map(|_| builder.node()).collect();
+        if let Some(&first) = entered.first() {
+            builder.arc(ENTRY, first, Role::Enter);
+        }
+        let mut calls = key.calls.iter().copied().peekable();
+        for block in (0..blocks).map(Block::new) {
+            let mut here = entered[block.index()];
+            if cfg.preds(block).iter().any(|&e| cut_edge[e.index()]) {
+                builder.arc(builder.beginning, here, Role::BeginAfterEdge(block));
+            }
+            if cut_block[block.index()] {
+                builder.arc(here, GEXIT, Role::EndAtBlock(block));
+                here = builder.node();
+                builder.arc(builder.beginning, here, Role::BeginAtBlock(block));
+            } else if cfg.preds(block).iter().any(|&e| classes.class(e) == Class::Unplaceable) {
+                let inside = builder.node();
+                builder.arc(here, inside, Role::Inside(block));
+                here = inside;
+            }
+            while let Some((call, at)) =
+                calls.next_if(|&(call, _)| function.calls.get(call).is_none_or(|c| c.block <= block))
+            {
+                let Some(facts) = function.calls.get(call).filter(|facts| facts.block == block) else { continue };
+                let behind = builder.node();
+                match at {
+                    AtCall::Cross(callee) => builder.arc(here, behind, Role::Cross(call, callee)),
+                    AtCall::Cut(_) => {
+                        builder.arc(here, GEXIT, Role::EndAtCall(call));
+                        if facts.comes_back() {
+                            builder.arc(builder.beginning, behind, Role::BeginAfterCall(call));
+                        }
+                    }
+                }
+                here = behind;
+            }
+            let mut to_dispatch = false;
+            for &edge in cfg.succs(block) {
+                let dst = cfg.dst(edge);
+                let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
+                let target = entered.get(dst.index()).copied();
+                match (kind, target, classes.class(edge)) {
+                    (Some(EdgeKind::InvokeUnwind), Some(pad), _) => {
+                        builder.arc(builder.beginning, pad, Role::BeginOnEdge(edge));
+                    }
+                    (Some(EdgeKind::Resume | EdgeKind::Unreachable), ..) => {
+                        builder.arc(here, GEXIT, Role::EndOnEdge(edge));
+                    }
+                    (_, None, _) => builder.arc(here, EXIT, Role::Return(edge)),
+                    _ if cut_edge[edge.index()] => builder.arc(here, GEXIT, Role::EndOnEdge(edge)),
+                    (_, Some(next), Class::Placeable(_) | Class::Unplaceable) => {
+                        builder.arc(here, next, Role::Real(edge));
+                    }
+                    (_, _, Class::Dispatched(number)) if !to_dispatch => {
+                        to_dispatch = true;
+                        builder.arc(here, dispatches[number as usize], Role::ToDispatch(block));
+                    }
+                    (_, _, Class::Dispatched(_) | Class::Hidden) => {}
+                }
+            }
+        }
+        for (block, number) in classes.dispatch_targets() {
+            if let Some(&target) = entered.get(block.index()) {
+                builder.arc(dispatches[number as usize], target, Role::FromDispatch(block));
+            }
+        }
+        Self::sorted(builder)
+    }
+
+    /// Kahn's algorithm.
+    fn sorted(Builder { arcs, nodes, .. }: Builder) -> Self {
+        let out = Groups::new(nodes, arcs.iter().map(|arc| arc.0));
+        let mut open = vec![0usize; nodes];
+        arcs.iter().for_each(|arc| open[arc.1] += 1);
+        let mut order: Vec<Node> = (0..nodes).filter(|&node| open[node] == 0).collect();
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for &arc in out.of(node) {
+                let dst = arcs[arc].1;
+                open[dst] -= 1;
+                if open[dst] == 0 {
+                    order.push(dst);
+                }
+            }
+        }
+        Self { arcs, out, order, nodes }
+    }
+
+    /// Do the cuts break every cycle?
+    #[must_use]
+    pub fn is_acyclic(&self) -> bool {
+        self.order.len() == self.nodes
+    }
+
+    /// The nodes, each after all that lead to it.
+    #[must_use]
+    pub fn topological_order(&self) -> &[Node] {
+        &self.order
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// How many arcs there are.
+    #[must_use]
+    pub fn arc_count(&self) -> usize {
+        self.arcs.len()
+    }
+
+    /// The arc's source.
+    #[must_use]
+    pub fn src(&self, arc: Arc) -> Node {
+        self.arcs[arc].0
+    }
+
+    /// The arc's target.
+    #[must_use]
+    pub fn dst(&self, arc: Arc) -> Node {
+        self.arcs[arc].1
+    }
+
+    /// What the arc stands for.
+    #[must_use]
+    pub fn role(&self, arc: Arc) -> Role {
+        self.arcs[arc].2
+    }
+
+    /// The arcs that leave the node, by rising value.
+    #[must_use]
+    pub fn out(&self, node: Node) -> &[Arc] {
+        self.out.of(node)
+    }
+
+    /// The calls that paths cross: the arc, the call, and the callee.
+    pub fn crossings(&self) -> impl Iterator<Item = (Arc, CallId, FunctionId)> {
+        (0..self.arcs.len()).filter_map(|arc| match self.role(arc) {
+            Role::Cross(call, callee) => Some((arc, call, callee)),
+            _ => None,
+        })
+    }
+}

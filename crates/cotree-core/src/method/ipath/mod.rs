@@ -1,0 +1,62 @@
+//! Interprocedural path profiling: paths that go on in callees and come back from them, each counted exactly (Melski & Reps 1998).
+//!
+//! In a *context* profile a path remembers all that led to it since the outermost function was entered: the way through each caller
+//! up to its call, and through what it had called before. In a *piecewise* profile paths partition what is executed.
+//!
+//! [`supergraph`] says which calls paths may cross, [`cuts`] which of them they do, so that numbers fit a machine word. [`graph`] is
+//! the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions to a unit, and [`decode`] takes
+//! numbers apart. [`increments`] and [`placement`] turn all this into probes; [`recover`] turns counts of paths into counts of blocks
+//! and edges.
+//!
+//! # Activations that end early
+//!
+//! A path ends before each call that may not return and that it does not cross, and another one begins behind it. So whatever happens
+//! while such a call is under way, nothing of a path is pending: the innermost activation of ours has counted its path, which began in
+//! whichever caller it did. `exit`, `longjmp`, exceptions, threads and `fork` need no further care, but for the early exits that
+//! blocks have anyway. Behind `setjmp` a path begins each time that it returns.
+
+pub mod cuts;
+pub mod decode;
+mod error;
+pub mod graph;
+pub mod increments;
+pub mod numbering;
+mod placement;
+pub mod psi_rho;
+mod recover;
+pub mod supergraph;
+mod types;
+
+pub use error::IpathError;
+pub use recover::{UnitIpathProfile, executed, recover};
+pub use types::{
+    ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, IpathMethod, IpathOptions, IpathPlan, MOST_PATHS, NUMBER, Strategy,
+    UnitIpathPlan, WORDS,
+};
+
+use crate::ids::FunctionId;
+use numbering::{Numbering, Shape};
+use supergraph::FunctionInput;
+
+/// Plans the functions of a unit; `None` stands for one without probes.
+///
+/// # Errors
+/// [`IpathError::TooManyPaths`] if the budget is too small even if no path crosses a call.
+pub fn plan(
+    functions: &[Option<FunctionInput<'_>>],
+    method: IpathMethod,
+    options: IpathOptions,
+) -> Result<UnitIpathPlan, IpathError> {
+    let piecewise = method.is_piecewise();
+    let budget = options.budget.clamp(1, MOST_PATHS);
+    let keys = cuts::choose(functions, IpathOptions { budget, ..options }, piecewise)?;
+    let shapes: Vec<Option<Shape<'_>>> =
+        functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
+    let numbering = Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise)?;
+    let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
+        let probes = at.as_ref().map(|at| placement::place(&numbering, function, at, &key)).unwrap_or_default();
+        IpathPlan { probes, key }
+    };
+    let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();
+    Ok(UnitIpathPlan { method, functions, paths: numbering.paths, array: numbering.paths.min(options.array) })
+}

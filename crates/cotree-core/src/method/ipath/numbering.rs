@@ -1,0 +1,290 @@
+//! Numbers for the paths of a link unit, dense from 0 (Melski & Reps 1998, §5 and §6.1).
+//!
+//! All paths begin at Entry_global. From there arcs lead to the ENTRY of each function that may begin a path (Transformation 3), in
+//! piecewise profiles also to the GENTRY of each function in which one may begin elsewhere (Transformation 0). Each of these arcs
+//! has a value: the number of paths through the arcs before it. Beyond it, ψ and ρ do the numbering ([`super::psi_rho`]); a call adds
+//! nothing.
+//!
+//! In a piecewise profile a path that began within a callee may return, and then any return site can be next. So there is
+//! numUnbalRLPaths\[EXIT\], the ways on from a function's EXIT if it is not known who called, and these return arcs have
+//! values, too (Equations 33 to 35). They come in the order of functions and calls. If a call of the function is cut, its paths may
+//! also end there: this comes first, with the value 0.
+//!
+//! Erratum: Algorithm 6.1 as printed sets numValidCompsFromExit to ψ_r(numUnbalRLPaths\[EXIT\]) after an unmatched return; as
+//! Fig. 17 has it, it is numUnbalRLPaths\[EXIT\] of the function that is returned to.
+
+use super::error::IpathError;
+use super::graph::{ENTRY, EXIT, FlowGraph, GENTRY, Node};
+use super::psi_rho::{PsiRho, Summary};
+use super::types::{AtCall, Entry, FunctionKey, MOST_PATHS};
+use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::ids::{CallId, FunctionId};
+use crate::method::path::classes::EdgeClasses;
+
+/// A way on from EXIT where the caller is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Return {
+    /// The caller.
+    pub caller: FunctionId,
+    /// The call behind which the path goes on.
+    pub call: CallId,
+    /// Its return-site vertex.
+    pub node: Node,
+    /// edgeValue of the return arc.
+    pub value: u64,
+}
+
+/// One function with its numbers.
+#[derive(Clone, Debug)]
+pub struct FunctionNumbers {
+    /// Its graph.
+    pub graph: FlowGraph,
+    /// Its linear functions.
+    pub linear: PsiRho,
+    /// How its activations begin.
+    pub entry: Entry,
+    /// numUnbalRLPaths of its EXIT. Where paths know their callers it means nothing.
+    pub ways_from_exit: u64,
+    /// The return arcs of paths that don't, by rising value.
+    pub returns: Vec<Return>,
+    /// The value of the arc from Entry_global to ENTRY, if there is one.
+    pub from_entry: Option<u64>,
+    /// The same to GENTRY.
+    pub from_gentry: Option<u64>,
+    /// numValidCompsFromExit of an activation that begins a path.
+    pub alone: u64,
+}
+
+/// An arc that leaves Entry_global.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Its value.
+    pub value: u64,
+    /// To which function it leads.
+    pub function: FunctionId,
+    /// To its ENTRY; else to its GENTRY.
+    pub at_entry: bool,
+}
+
+/// The numbered paths of a unit.
+#[derive(Clone, Debug)]
+pub struct Numbering {
+    /// Per function; `None` if it has no probes.
+    pub functions: Vec<Option<FunctionNumbers>>,
+    /// By rising value.
+    pub starts: Vec<Start>,
+    /// How many paths there are.
+    pub paths: u64,
+    /// Paths partition what is executed.
+    pub piecewise: bool,
+}
+
+/// A function that is to be numbered.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// Its graph.
+    pub cfg: &'a Cfg,
+}
+
+/// The graph of each measured function by its key.
+pub(super) fn graphs(
+    shapes: &[Option<Shape<'_>>],
+    keys: &[&FunctionKey],
+    piecewise: bool,
+) -> Result<Vec<Option<FlowGraph>>, IpathError> {
+    if shapes.len() != keys.len() {
+        return Err(IpathError::ForeignUnit);
+    }
+    let graph = |(id, (shape, key)): (FunctionId, (&Option<Shape<'_>>, &&FunctionKey))| {
+        let Some(Shape { function, cfg }) = shape.filter(|_| key.entry != Entry::Unmeasured) else { return Ok(None) };
+        let classes = EdgeClasses::new(function, cfg);
+        let graph = FlowGraph::new(function, cfg, &classes, key, piecewise);
+        let missing = key.calls.iter().find(|(call, _)| function.calls.get(*call).is_none());
+        if let Some(&(call, _)) = missing {
+            return Err(IpathError::NoSuchCall(id, call));
+        }
+        if !key.calls.is_sorted_by(|a, b| a.0 < b.0) || !graph.is_acyclic() {
+            return Err(IpathError::Cyclic(id));
+        }
+        Ok(Some(graph))
+    };
+    FunctionId::all().zip(shapes.iter().zip(keys)).map(graph).collect()
+}
+
+/// The functions, each after all that paths cross into from it.
+///
+/// # Errors
+/// If a call crosses into a function that is not entered so, or there is a cycle.
+pub(super) fn callees_first(keys: &[&FunctionKey]) -> Result<Vec<FunctionId>, IpathError> {
+    let mut open = vec![0usize; keys.len()];
+    let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); keys.len()];
+    for (caller, key) in FunctionId::all().zip(keys) {
+        for &(call, at) in &key.calls {
+            let (AtCall::Cross(callee) | AtCall::Cut(Some(callee))) = at else { continue };
+            match keys.get(callee.index()).map(|key| key.entry) {
+                Some(Entry::Called { cut }) if cut || matches!(at, AtCall::Cross(_)) => {}
+                _ => return Err(IpathError::NoSuchCall(caller, call)),
+            }
+            if matches!(at, AtCall::Cross(_)) {
+                open[caller.index()] += 1;
+                callers[callee.index()].push(caller);
+            }
+        }
+    }
+    let mut order: Vec<FunctionId> = (0..keys.len()).filter(|&f| open[f] == 0).map(FunctionId::new).collect();
+    let mut next = 0;
+    while let Some(&callee) = order.get(next) {
+        next += 1;
+        for &caller in &callers[callee.index()] {
+            open[caller.index()] -= 1;
+            if open[caller.index()] == 0 {
+                order.push(caller);
+            }
+        }
+    }
+    if order.len() == keys.len() { Ok(order) } else { Err(IpathError::Recursive) }
+}
+
+impl Numbering {
+    /// Numbers the paths.
+    ///
+    /// # Errors
+    /// [`IpathError::TooManyPaths`] where there are more than [`MOST_PATHS`]; others where the keys can't be those of these
+    /// functions.
+    pub fn new(shapes: &[Option<Shape<'_>>], keys: &[&FunctionKey], piecewise: bool) -> Result<Self, IpathError> {
+        let graphs = graphs(shapes, keys, piecewise)?;
+        let order = callees_first(keys)?;
+        let linear = linear(&graphs, &order);
+        let ways = ways_from_exit(&graphs, &linear, keys, &order);
+        if ways.iter().any(|(ways, _)| *ways > u128::from(MOST_PATHS)) {
+            return Err(IpathError::TooManyPaths(MOST_PATHS));
+        }
+        let mut functions: Vec<Option<FunctionNumbers>> = Vec::with_capacity(graphs.len());
+        for (((graph, linear), (ways, returns)), key) in graphs.into_iter().zip(linear).zip(ways).zip(keys) {
+            functions.push(graph.map(|graph| FunctionNumbers {
+                graph,
+                linear,
+                entry: key.entry,
+                ways_from_exit: to_word(ways),
+                returns,
+                from_entry: None,
+                from_gentry: None,
+                alone: 1,
+            }));
+        }
+        let mut numbering = Self { functions, starts: Vec::new(), paths: 0, piecewise };
+        numbering.start()?;
+        Ok(numbering)
+    }
+
+    /// Gives the arcs of Entry_global their values: those with few paths first, which words of the slab can count.
+    fn start(&mut self) -> Result<(), IpathError> {
+        let mut starts: Vec<(u128, FunctionId, bool)> = Vec::new();
+        for at_entry in [true, false] {
+            for (id, numbers) in FunctionId::all().zip(&self.functions) {
+                let Some(numbers) = numbers else { continue };
+                let ways = match (at_entry, numbers.entry) {
+                    (true, Entry::Alone | Entry::Called { cut: true }) => numbers.linear.psi[ENTRY].at(1),
+                    (false, _) if self.piecewise => numbers.linear.psi[GENTRY].at(u128::from(numbers.ways_from_exit)),
+                    _ => 0,
+                };
+                if ways > 0 {
+                    starts.push((ways, id, at_entry));
+                }
+            }
+        }
+        starts.sort_by_key(|&(ways, ..)| ways.max(FEW).ilog2());
+        let mut value = 0u128;
+        for (ways, function, at_entry) in starts {
+            let start = Start { value: to_word(value), function, at_entry };
+            value = value.saturating_add(ways);
+            if value > u128::from(MOST_PATHS) {
+                return Err(IpathError::TooManyPaths(MOST_PATHS));
+            }
+            if let Some(numbers) = &mut self.functions[function.index()] {
+                let slot = if at_entry { &mut numbers.from_entry } else { &mut numbers.from_gentry };
+                *slot = Some(start.value);
+            }
+            self.starts.push(start);
+        }
+        self.paths = to_word(value);
+        Ok(())
+    }
+
+    /// The numbers of a function with probes.
+    #[must_use]
+    pub fn of(&self, function: FunctionId) -> Option<&FunctionNumbers> {
+        self.functions.get(function.index())?.as_ref()
+    }
+
+    /// A bound on how often a path can enter each function: maxEnters (§3.2). It saturates.
+    #[must_use]
+    pub fn max_enters(&self, keys: &[&FunctionKey]) -> Vec<u64> {
+        let begins = |numbers: &Option<FunctionNumbers>| {
+            u64::from(numbers.as_ref().is_some_and(|numbers| numbers.from_entry.is_some() || self.piecewise))
+        };
+        let mut most: Vec<u64> = self.functions.iter().map(begins).collect();
+        let order = callees_first(keys).unwrap_or_default();
+        for &caller in order.iter().rev() {
+            let Some(numbers) = self.of(caller) else { continue };
+            for (_, _, callee) in numbers.graph.crossings() {
+                most[callee.index()] = most[callee.index()].saturating_add(most[caller.index()]);
+            }
+        }
+        most
+    }
+}
+
+/// Functions with no more paths than this keep their order.
+const FEW: u128 = 1 << 10;
+
+#[allow(clippy::cast_possible_truncation, reason = "checked against the most paths there may be")]
+const fn to_word(ways: u128) -> u64 {
+    if ways > MOST_PATHS as u128 { MOST_PATHS } else { ways as u64 }
+}
+
+/// The ψ and ρ of all functions.
+fn linear(graphs: &[Option<FlowGraph>], order: &[FunctionId]) -> Vec<PsiRho> {
+    let mut linear: Vec<PsiRho> = vec![PsiRho::default(); graphs.len()];
+    for &function in order {
+        if let Some(graph) = &graphs[function.index()] {
+            linear[function.index()] = PsiRho::new(graph, |callee| summary(&linear[callee.index()]));
+        }
+    }
+    linear
+}
+
+/// What callers need to know of a function.
+fn summary(linear: &PsiRho) -> Summary {
+    Summary { entry: linear.psi.get(ENTRY).copied().unwrap_or_default(), longest: linear.longest }
+}
+
+/// numUnbalRLPaths of each EXIT, and the return arcs that leave it (Equations 33 to 35), callers first.
+fn ways_from_exit(
+    graphs: &[Option<FlowGraph>],
+    linear: &[PsiRho],
+    keys: &[&FunctionKey],
+    order: &[FunctionId],
+) -> Vec<(u128, Vec<Return>)> {
+    let mut callers: Vec<Vec<(FunctionId, CallId, Node)>> = vec![Vec::new(); graphs.len()];
+    for (caller, graph) in FunctionId::all().zip(graphs) {
+        for (arc, call, callee) in graph.iter().flat_map(FlowGraph::crossings) {
+            let node = graph.as_ref().map_or(EXIT, |graph| graph.dst(arc));
+            callers[callee.index()].push((caller, call, node));
+        }
+    }
+    let mut all: Vec<(u128, Vec<Return>)> = vec![Default::default(); graphs.len()];
+    for &function in order.iter().rev() {
+        let ends = matches!(keys[function.index()].entry, Entry::Alone | Entry::Called { cut: true });
+        let (mut ways, mut returns) = (u128::from(ends), Vec::new());
+        for &(caller, call, node) in &callers[function.index()] {
+            returns.push(Return { caller, call, node, value: to_word(ways) });
+            ways = ways.saturating_add(linear[caller.index()].psi[node].at(all[caller.index()].0));
+        }
+        all[function.index()] = (ways, returns);
+    }
+    all
+}

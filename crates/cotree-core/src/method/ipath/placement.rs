@@ -1,0 +1,304 @@
+//! Puts the probes that keep the numbers of paths where they belong (Melski & Reps 1998, §5.5 and §6.3).
+//!
+//! A caller writes the number of its path so far and numValidCompsFromExit of its callee into two words of the thread's slab, just
+//! before the call; the callee reads them first of all. Before it returns, it writes the number with which the path comes back, and the
+//! caller reads that just behind the call. Nothing else can come between: signal handlers make no such calls. At a cut call the caller
+//! writes where the paths of Entry_global to the callee begin, and counts the path that comes back.
+//!
+//! In a piecewise profile the callee also says whether the path that comes back is the one that it was called with (cntOpenLfParens is
+//! not 0): one bit per activation is enough, since a path that begins in an activation, or in a callee of it, is never one that the
+//! activation was called with.
+
+use super::graph::{Arc, FlowGraph, Role};
+use super::increments::{Increments, Sums};
+use super::numbering::{FunctionNumbers, Numbering};
+use super::supergraph::FunctionInput;
+use super::types::{AtCall, COMPLETIONS, Entry, FunctionKey, NUMBER};
+use crate::facts::EdgeKind;
+use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::method::path::PATH_TABLE;
+use crate::method::path::classes::{Class, EdgeClasses};
+use crate::probe::{Place, PlacedProbe, Probe, Reg};
+
+const SUM: Reg = Reg::CallPathSum;
+const FACTOR: Reg = Reg::CallPathFactor;
+
+/// The probes of a function.
+pub(super) fn place(
+    numbering: &Numbering,
+    function: FunctionId,
+    at: &FunctionInput<'_>,
+    key: &FunctionKey,
+) -> Vec<PlacedProbe> {
+    let Some(numbers) = numbering.of(function) else { return Vec::new() };
+    let classes = EdgeClasses::new(at.function, &at.cfg);
+    let increments = Increments::new(numbers, &classes, &at.weighting);
+    let placer = Placer {
+        numbering,
+        function,
+        numbers,
+        at,
+        increments,
+        arcs: Arcs::new(&numbers.graph, at),
+        probes: Vec::new(),
+    };
+    placer.run(&classes, key)
+}
+
+/// Arcs by what they stand for.
+struct Arcs {
+    enter: Option<Arc>,
+    /// On the edge itself, of any kind.
+    on_edge: Vec<Option<Arc>>,
+    begin_after_edge: Vec<Option<Arc>>,
+    /// In front of a block's body: the end, then the beginning.
+    at_start: Vec<Vec<Arc>>,
+    /// Per call: on which a path ends before it, begins behind it, or crosses it.
+    at_call: Vec<[Option<Arc>; 2]>,
+}
+
+impl Arcs {
+    fn new(graph: &FlowGraph, at: &FunctionInput<'_>) -> Self {
+        let (blocks, edges) = (at.cfg.block_count(), at.cfg.edge_count());
+        let mut arcs = Self {
+            enter: None,
+            on_edge: vec![None; edges],
+            begin_after_edge: vec![None; blocks],
+            at_start: vec![Vec::new(); blocks],
+            at_call: vec![[None; 2]; at.function.calls.len()],
+        };
+        for arc in 0..graph.arc_count() {
+            match graph.role(arc) {
+                Role::Enter => arcs.enter = Some(arc),
+                Role::Real(edge) | Role::Return(edge) | Role::EndOnEdge(edge) | Role::BeginOnEdge(edge) => {
+                    arcs.on_edge[edge.index()] = Some(arc);
+                }
+                Role::BeginAfterEdge(block) => arcs.begin_after_edge[block.index()] = Some(arc),
+                Role::Inside(block) | Role::EndAtBlock(block) | Role::BeginAtBlock(block) => {
+                    arcs.at_start[block.index()].push(arc);
+                }
+                Role::Cross(call, _) | Role::EndAtCall(call) => arcs.at_call[call.index()][0] = Some(arc),
+                Role::BeginAfterCall(call) => arcs.at_call[call.index()][1] = Some(arc),
+                Role::ToDispatch(_) | Role::FromDispatch(_) => {}
+            }
+        }
+        arcs
+    }
+}
+
+struct Placer<'a> {
+    numbering: &'a Numbering,
+    function: FunctionId,
+    numbers: &'a FunctionNumbers,
+    at: &'a FunctionInput<'a>,
+    increments: Increments,
+    arcs: Arcs,
+    probes: Vec<PlacedProbe>,
+}
+
+impl Placer<'_> {
+    fn run(mut self, classes: &EdgeClasses, key: &FunctionKey) -> Vec<PlacedProbe> {
+        let cfg = &self.at.cfg;
+        let first = self.enter();
+        self.put(Place::Start(Block(0)), first);
+        for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+            let mut here = Vec::new();
+            if let [only] = cfg.preds(block)
+                && classes.class(*only) == Class::Placeable(Place::Start(block))
+            {
+                here.extend(self.on_edge(*only));
+            }
+            for &arc in &self.arcs.at_start[block.index()] {
+                here.extend(self.on_arc(arc));
+            }
+            self.put(Place::Start(block), here);
+        }
+        for &(call, at_call) in &key.calls {
+            let [before, behind] = self.at_call(call, at_call);
+            self.put(Place::Call(call), before);
+            if self.at.function.calls.get(call).is_some_and(crate::facts::Call::comes_back) {
+                self.put(Place::After(call), behind);
+            }
+        }
+        for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
+            if let Class::Placeable(place @ (Place::End(_) | Place::Edge(_))) = classes.class(edge) {
+                let here = self.on_edge(edge);
+                self.put(place, here);
+            }
+        }
+        self.probes
+    }
+
+    fn put(&mut self, place: Place, probes: Vec<Probe>) {
+        self.probes.extend(probes.into_iter().map(|probe| PlacedProbe { place, probe }));
+    }
+
+    /// Is numValidCompsFromExit a register, and not 1?
+    fn is_called(&self) -> bool {
+        matches!(self.numbers.entry, Entry::Called { .. })
+    }
+
+    /// What an activation does first of all.
+    fn enter(&self) -> Vec<Probe> {
+        let Some(arc) = self.arcs.enter else { return Vec::new() };
+        let Sums { factor, constant } = self.increments.arcs[arc];
+        if !self.is_called() {
+            let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
+            return vec![Probe::constant(SUM, start.wrapping_add(constant))];
+        }
+        let mut probes = if self.numbering.piecewise {
+            let mut probes = vec![Probe::Read(SUM, NUMBER)];
+            probes.extend(add(SUM, constant));
+            probes.push(Probe::constant(Reg::CallOpen, 1));
+            probes
+        } else {
+            vec![Probe::Read(Reg::CallContext, NUMBER), Probe::copy(SUM, Reg::CallContext, constant)]
+        };
+        probes.extend([Probe::Read(Reg::Completions, COMPLETIONS), Probe::constant(FACTOR, factor)]);
+        probes
+    }
+
+    /// A path begins with this surrogate.
+    fn begin(&self, arc: Arc) -> Vec<Probe> {
+        let Sums { factor, constant } = self.increments.arcs[arc];
+        let called = self.is_called();
+        if !self.numbering.piecewise {
+            return match called {
+                true => vec![Probe::copy(SUM, Reg::CallContext, constant), Probe::constant(FACTOR, factor)],
+                false => {
+                    let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
+                    vec![Probe::constant(SUM, start.wrapping_add(constant))]
+                }
+            };
+        }
+        let start = self.numbers.from_gentry.unwrap_or(0).cast_signed();
+        let mut probes = vec![Probe::constant(SUM, start.wrapping_add(constant))];
+        if called {
+            probes.push(Probe::constant(FACTOR, factor));
+            probes.push(Probe::constant(Reg::Completions, self.numbers.ways_from_exit.cast_signed()));
+            probes.push(Probe::constant(Reg::CallOpen, 0));
+        }
+        probes
+    }
+
+    /// Adds up both sums, which leaves the number less a constant, which is returned.
+    fn add_up(&self, Sums { factor, constant }: Sums) -> (Vec<Probe>, i64) {
+        let mut probes = Vec::new();
+        if self.is_called() {
+            probes.extend(add(FACTOR, factor));
+            probes.push(Probe::AddProduct { to: SUM, factor: FACTOR, times: Reg::Completions });
+        }
+        (probes, constant)
+    }
+
+    fn count(&self, sums: Sums) -> Vec<Probe> {
+        let (mut probes, constant) = self.add_up(sums);
+        probes.push(Probe::CountPath(PATH_TABLE, SUM, constant));
+        probes
+    }
+
+    fn on_arc(&self, arc: Arc) -> Vec<Probe> {
+        let increment = self.increments.arcs[arc];
+        match self.numbers.graph.role(arc) {
+            Role::Real(_) | Role::Inside(_) => {
+                let factor = if self.is_called() { increment.factor } else { 0 };
+                add(SUM, increment.constant).into_iter().chain(add(FACTOR, factor)).collect()
+            }
+            Role::EndOnEdge(_) | Role::EndAtBlock(_) | Role::EndAtCall(_) => self.count(increment),
+            Role::Return(_) if !self.is_called() => self.count(increment),
+            Role::Return(_) => {
+                let (mut probes, plus) = self.add_up(increment);
+                probes.push(Probe::Write { word: NUMBER, from: SUM, times: 1, plus });
+                if self.numbering.piecewise {
+                    probes.push(Probe::Write { word: COMPLETIONS, from: Reg::CallOpen, times: 1, plus: 0 });
+                }
+                probes
+            }
+            role if role.begins() => self.begin(arc),
+            _ => Vec::new(),
+        }
+    }
+
+    fn on_edge(&self, edge: Edge) -> Vec<Probe> {
+        let Some(arc) = self.arcs.on_edge[edge.index()] else { return Vec::new() };
+        let mut probes = self.on_arc(arc);
+        let (cfg, function) = (&self.at.cfg, self.at.function);
+        let leaves = matches!(
+            function.edges.get(edge.index()).map(|facts| facts.kind),
+            Some(EdgeKind::Resume | EdgeKind::Unreachable)
+        );
+        if matches!(self.numbers.graph.role(arc), Role::EndOnEdge(_)) && !leaves {
+            let begin = self.arcs.begin_after_edge[cfg.dst(edge).index()];
+            probes.extend(begin.into_iter().flat_map(|begin| self.begin(begin)));
+        }
+        probes
+    }
+
+    /// What is done before and behind a call.
+    fn at_call(&self, call: CallId, at_call: AtCall) -> [Vec<Probe>; 2] {
+        let [Some(arc), begin] = self.arcs.at_call[call.index()] else { return Default::default() };
+        let (mut before, mut behind) = match at_call {
+            AtCall::Cross(_) => return [self.before_crossing(arc), self.behind_crossing(call, arc)],
+            AtCall::Cut(_) => (self.on_arc(arc), Vec::new()),
+        };
+        let callee = if let AtCall::Cut(callee) = at_call { callee } else { None };
+        if let Some(callee) = callee.and_then(|callee| self.numbering.of(callee)) {
+            let start = callee.from_entry.unwrap_or(0).cast_signed();
+            before.push(write(NUMBER, start));
+            before.push(write(COMPLETIONS, callee.alone.cast_signed()));
+            behind.extend([Probe::Read(SUM, NUMBER), Probe::CountPath(PATH_TABLE, SUM, 0)]);
+        }
+        behind.extend(begin.into_iter().flat_map(|begin| self.begin(begin)));
+        [before, behind]
+    }
+
+    fn before_crossing(&self, arc: Arc) -> Vec<Probe> {
+        let graph = &self.numbers.graph;
+        let (mut probes, plus) = self.add_up(self.increments.query[graph.src(arc)]);
+        probes.push(Probe::Write { word: NUMBER, from: SUM, times: 1, plus });
+        let psi = self.numbers.linear.psi[graph.dst(arc)];
+        let word = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
+        probes.push(match self.is_called() {
+            true => {
+                Probe::Write { word: COMPLETIONS, from: Reg::Completions, times: word(psi.times), plus: word(psi.plus) }
+            }
+            false => write(COMPLETIONS, word(psi.at(1))),
+        });
+        probes
+    }
+
+    fn behind_crossing(&self, call: CallId, arc: Arc) -> Vec<Probe> {
+        let graph = &self.numbers.graph;
+        let query = Sums::default().minus(self.increments.query[graph.dst(arc)]);
+        let mut probes = vec![Probe::Read(SUM, NUMBER)];
+        probes.extend(add(SUM, query.constant));
+        if self.is_called() {
+            probes.push(Probe::constant(FACTOR, query.factor));
+        }
+        if self.numbering.piecewise {
+            let Role::Cross(_, callee) = graph.role(arc) else { return probes };
+            let returns = self.numbering.of(callee).map(|callee| callee.returns.as_slice()).unwrap_or_default();
+            let back = returns.iter().find(|back| (back.caller, back.call) == (self.function, call));
+            let returned = Reg::CallReturned;
+            probes.push(Probe::Read(returned, COMPLETIONS));
+            if let Some(value) = back.map(|back| back.value.cast_signed()).filter(|&value| value != 0) {
+                probes.push(Probe::AddUnless(SUM, returned, value));
+            }
+            if self.is_called() {
+                let ways = self.numbers.ways_from_exit.cast_signed();
+                probes.push(Probe::SetUnless(Reg::Completions, returned, ways));
+                probes.push(Probe::SetUnless(Reg::CallOpen, returned, 0));
+            }
+        }
+        probes
+    }
+}
+
+fn add(reg: Reg, by: i64) -> Option<Probe> {
+    (by != 0).then_some(Probe::Add(reg, by))
+}
+
+/// Writes a constant.
+const fn write(word: crate::ids::Word, constant: i64) -> Probe {
+    Probe::Write { word, from: SUM, times: 0, plus: constant }
+}

@@ -1,0 +1,114 @@
+//! The functions ψ of vertices and ρ of edges (Melski & Reps 1998, §5.2).
+//!
+//! In how many ways a path can go on from a vertex depends on who called the function: it is a linear function, ψ, of the number
+//! of ways on from the function's EXIT. What an edge adds to the number of a path is one as well: ρ, the sum of the ψ of the
+//! successors before its own. Both are the same in all contexts; only their argument differs, which is passed when the program
+//! runs.
+//!
+//! Sums and products saturate, far above all numbers that a plan may have.
+
+use super::graph::{EXIT, FlowGraph, GEXIT, Role};
+use crate::ids::FunctionId;
+
+/// λx. `times` · x + `plus`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Linear {
+    /// The coefficient.
+    pub times: u128,
+    /// The constant.
+    pub plus: u128,
+}
+
+impl Linear {
+    /// λx. 0.
+    pub const ZERO: Self = Self { times: 0, plus: 0 };
+    /// λx. 1: the one way on from a vertex at which paths end (Equation 20).
+    pub const ONE: Self = Self { times: 0, plus: 1 };
+    /// λx. x: the ways on from EXIT (Equation 19).
+    pub const IDENTITY: Self = Self { times: 1, plus: 0 };
+
+    /// The value at x.
+    #[must_use]
+    pub const fn at(self, x: u128) -> u128 {
+        self.times.saturating_mul(x).saturating_add(self.plus)
+    }
+
+    /// λx. self(inner(x)).
+    #[must_use]
+    pub const fn after(self, inner: Self) -> Self {
+        Self { times: self.times.saturating_mul(inner.times), plus: self.at(inner.plus) }
+    }
+
+    /// λx. self(x) + other(x).
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self { times: self.times.saturating_add(other.times), plus: self.plus.saturating_add(other.plus) }
+    }
+}
+
+/// The ψ and ρ of one function.
+#[derive(Clone, Debug, Default)]
+pub struct PsiRho {
+    /// Per node.
+    pub psi: Vec<Linear>,
+    /// Per arc.
+    pub rho: Vec<Linear>,
+    /// The most arcs that a path from the function's ENTRY to its end can have, those of callees included.
+    pub longest: u64,
+}
+
+/// What a caller needs to know of a callee.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Summary {
+    /// The ψ of its ENTRY.
+    pub entry: Linear,
+    /// See [`PsiRho::longest`].
+    pub longest: u64,
+}
+
+impl PsiRho {
+    /// Visits the nodes in reverse topological order (Equations 19 to 22 and 24). The summaries are those of the functions that
+    /// paths cross into.
+    #[must_use]
+    pub fn new(graph: &FlowGraph, callee: impl Fn(FunctionId) -> Summary) -> Self {
+        let mut psi = vec![Linear::ZERO; graph.node_count()];
+        let mut longest = vec![0u64; graph.node_count()];
+        let mut rho = vec![Linear::ZERO; graph.arc_count()];
+        (psi[EXIT], psi[GEXIT]) = (Linear::IDENTITY, Linear::ONE);
+        for &node in graph.topological_order().iter().rev().filter(|&&node| node != EXIT && node != GEXIT) {
+            let mut sum = Linear::ZERO;
+            for &arc in graph.out(node) {
+                let (next, beyond) = (psi[graph.dst(arc)], longest[graph.dst(arc)].saturating_add(1));
+                let (ways, length) = match graph.role(arc) {
+                    Role::Cross(_, function) => {
+                        let callee = callee(function);
+                        (callee.entry.after(next), beyond.saturating_add(callee.longest))
+                    }
+                    _ => (next, beyond),
+                };
+                rho[arc] = sum;
+                sum = sum.and(ways);
+                longest[node] = longest[node].max(length);
+            }
+            psi[node] = sum;
+        }
+        let longest = longest.into_iter().max().unwrap_or(0);
+        Self { psi, rho, longest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_functions_are_composed_and_added() {
+        let (f, g) = (Linear { times: 2, plus: 3 }, Linear { times: 5, plus: 7 });
+        for x in 0..9 {
+            assert_eq!(f.after(g).at(x), f.at(g.at(x)));
+            assert_eq!(f.and(g).at(x), f.at(x) + g.at(x));
+        }
+        let huge = Linear { times: u128::MAX / 2, plus: 1 };
+        assert_eq!(huge.after(huge).at(9), u128::MAX);
+    }
+}

@@ -1,0 +1,144 @@
+//! The types of interprocedural path plans and their keys.
+
+use crate::ids::{CallId, FunctionId, Word};
+use crate::method::path::Cuts;
+use crate::plan::{CounterKey, FunctionPlan};
+use crate::probe::PlacedProbe;
+use serde::{Deserialize, Serialize};
+
+/// The number of the path that goes on in a callee, and behind the call that of the path that comes back.
+pub const NUMBER: Word = Word(0);
+/// In how many ways it can go on behind the callee's return; behind the call, in piecewise profiles, whether the path that comes
+/// back is the one with which the call was made.
+pub const COMPLETIONS: Word = Word(1);
+/// How many words of the slab pass paths between functions.
+pub const WORDS: u64 = 2;
+
+/// There are never more paths than this: sums along them fit a signed word with room to spare.
+pub const MOST_PATHS: u64 = 1 << 62;
+
+/// The paths with numbers below this are counted in words of the slab, unless the user says otherwise.
+pub const ARRAY: u64 = 1 << 16;
+
+/// What a profile has as paths (Melski & Reps 1998, §3.4 and §6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IpathMethod {
+    /// A path remembers all that led to it since the outermost function was entered.
+    Context,
+    /// Paths partition what is executed.
+    Piecewise,
+    /// As [`Self::Context`], across the calls only that the user's strategy chooses (§8).
+    Hybrid,
+}
+
+impl IpathMethod {
+    /// Do paths partition what is executed?
+    #[must_use]
+    pub const fn is_piecewise(self) -> bool {
+        matches!(self, Self::Piecewise)
+    }
+}
+
+/// The calls that paths may cross (Melski & Reps 1998, §8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// All.
+    #[default]
+    All,
+    /// Calls of functions that call no function of the unit.
+    Leaf,
+    /// Calls of functions that only their own source file can name.
+    File,
+    /// Calls within a module.
+    Local,
+}
+
+/// What the user may choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpathOptions {
+    /// The calls that paths may cross.
+    pub strategy: Strategy,
+    /// The most paths of the unit; further calls are cut.
+    pub budget: u64,
+    /// The most paths that are counted in words of the slab.
+    pub array: u64,
+}
+
+impl Default for IpathOptions {
+    fn default() -> Self {
+        Self { strategy: Strategy::All, budget: MOST_PATHS, array: ARRAY }
+    }
+}
+
+/// How the activations of a function begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Entry {
+    /// It has no probes.
+    #[default]
+    Unmeasured,
+    /// Each begins a path.
+    Alone,
+    /// With what the caller says. If some call of it is cut, that may be a path that begins there.
+    Called {
+        /// Some call of it is cut.
+        cut: bool,
+    },
+}
+
+/// What becomes of the path at a call. It runs on past calls of which nothing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AtCall {
+    /// It goes on in the callee, and comes back from there.
+    Cross(FunctionId),
+    /// It ends before the call, and another one begins behind it. A callee that goes on with what its caller says is named: it
+    /// begins a path then.
+    Cut(Option<FunctionId>),
+}
+
+/// What recovers the counts of one function from those of the unit's paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionKey {
+    /// How its activations begin.
+    pub entry: Entry,
+    /// The edges and blocks at which paths end and begin anew.
+    pub cuts: Cuts,
+    /// The calls at which something becomes of the path, in order.
+    pub calls: Vec<(CallId, AtCall)>,
+}
+
+/// The plan of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IpathPlan {
+    /// What is applied, in the order in which probes run at each place.
+    pub probes: Vec<PlacedProbe>,
+    /// What is kept to recover the profile.
+    pub key: FunctionKey,
+}
+
+impl<'a> From<&'a IpathPlan> for FunctionPlan<'a> {
+    fn from(plan: &'a IpathPlan) -> Self {
+        const NONE: &CounterKey = &CounterKey { measures: Vec::new(), fixed: Vec::new() };
+        Self::new(&plan.probes, NONE)
+    }
+}
+
+/// The plan of a link unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitIpathPlan {
+    /// The method.
+    pub method: IpathMethod,
+    /// One per function, in the order of [`crate::facts::ProgramMap::functions`].
+    pub functions: Vec<IpathPlan>,
+    /// How many paths there are: numbers are below this.
+    pub paths: u64,
+    /// How many of them, the first, are counted in words of the slab.
+    pub array: u64,
+}
+
+impl UnitIpathPlan {
+    /// The keys of all functions.
+    #[must_use]
+    pub fn keys(&self) -> Vec<&FunctionKey> {
+        self.functions.iter().map(|plan| &plan.key).collect()
+    }
+}

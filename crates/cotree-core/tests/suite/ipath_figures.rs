@@ -1,0 +1,184 @@
+//! The `pow` program of Melski & Reps 1998: Figs 4 to 9 and 14 to 17, and further cases by hand.
+
+use cotree_core::facts::{BlockFacts, Call, Callee, EdgeFacts, EdgeKind, Function};
+use cotree_core::ids::{Block, CallId, Edge, FunctionId};
+use cotree_core::interpret::{Action, Process, Thread};
+use cotree_core::method::ipath::graph::{ENTRY, EXIT, GENTRY, Role};
+use cotree_core::method::ipath::numbering::{FunctionNumbers, Numbering, Shape};
+use cotree_core::method::ipath::psi_rho::Linear;
+use cotree_core::method::ipath::supergraph::FunctionInput;
+use cotree_core::method::ipath::{self, IpathMethod, IpathOptions, UnitIpathPlan};
+use cotree_core::weight::weighting::Weighting;
+use std::collections::BTreeMap;
+
+const MAIN: FunctionId = FunctionId(0);
+const POW: FunctionId = FunctionId(1);
+
+fn function(blocks: usize, edges: &[(u32, u32)], calls: &[u32]) -> Function {
+    let edge = |&(src, dst): &(u32, u32)| EdgeFacts {
+        src: Block(src),
+        dst: Block(dst),
+        kind: if dst as usize == blocks { EdgeKind::Return } else { EdgeKind::Jump },
+        successor: 0,
+    };
+    let call = |&block: &u32| Call { block: Block(block), callee: Callee::Symbol("callee".into()), ..Call::default() };
+    Function {
+        blocks: vec![BlockFacts::default(); blocks],
+        edges: edges.iter().map(edge).collect(),
+        calls: calls.iter().map(call).collect(),
+        ..Function::default()
+    }
+}
+
+/// `main`: v1 to v3, v4, v5, v6 to v8 with a call, v9, v10 to v12 with a call, v13, v15.
+fn main_function() -> Function {
+    let edges = [(0, 1), (1, 2), (1, 7), (2, 3), (2, 4), (3, 4), (4, 5), (4, 6), (5, 6), (6, 1), (7, 8)];
+    function(8, &edges, &[3, 5])
+}
+
+/// `pow`: u1 and u2, u3, u4 and u5, u7.
+fn pow_function() -> Function {
+    function(4, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 4)], &[])
+}
+
+fn plan(functions: &[Function], callers: &[&[(u32, u32)]], method: IpathMethod) -> UnitIpathPlan {
+    let input = |(function, callers): (&'static Function, &&[(u32, u32)])| {
+        let cfg = function.cfg().unwrap();
+        let weighting = Weighting::uniform(&cfg);
+        let callers = callers.iter().map(|&(function, call)| (FunctionId(function), CallId(call))).collect();
+        Some(FunctionInput { function, cfg, weighting, module: 0, interruptible: false, callers: Some(callers) })
+    };
+    let functions: &'static [Function] = functions.to_vec().leak();
+    let inputs: Vec<_> = functions.iter().zip(callers).map(input).collect();
+    ipath::plan(&inputs, method, IpathOptions::default()).unwrap()
+}
+
+fn numbering(functions: &[Function], plan: &UnitIpathPlan) -> Numbering {
+    let cfgs: Vec<_> = functions.iter().map(|f| f.cfg().unwrap()).collect();
+    let shapes: Vec<_> = functions.iter().zip(&cfgs).map(|(function, cfg)| Some(Shape { function, cfg })).collect();
+    Numbering::new(&shapes, &plan.keys(), plan.method.is_piecewise()).unwrap()
+}
+
+/// Runs the program of Fig. 4 with the plan's probes.
+fn run(functions: &[Function], plan: &UnitIpathPlan) -> Vec<(u64, u64)> {
+    let cfgs: Vec<_> = functions.iter().map(|f| f.cfg().unwrap()).collect();
+    let mut process = Process::new(functions.iter().zip(&cfgs)).with_plans(&plan.functions);
+    let mut act = |action| process.act(Thread(0), action).unwrap();
+    let take = |edge| Action::Take(Edge(edge));
+    act(Action::Enter(MAIN));
+    act(take(0));
+    for i in 1..=18 {
+        act(take(1));
+        for (divisor, first) in [(2, 3), (3, 6)] {
+            if i % divisor != 0 {
+                act(take(first + 1));
+                continue;
+            }
+            act(take(first));
+            act(Action::Call { call: CallId(divisor - 2), callee: Some(POW) });
+            act(take(0));
+            for _ in 0..2 {
+                act(take(1));
+                act(take(3));
+            }
+            act(take(2));
+            act(take(4));
+            act(take(first + 2));
+        }
+        act(take(9));
+    }
+    act(take(2));
+    act(take(10));
+    let outcome = process.finish();
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for function in [MAIN, POW] {
+        for (&(_, number), &count) in &outcome.counts(function).paths {
+            *counts.entry(number.cast_unsigned()).or_default() += count;
+        }
+    }
+    let counts: Vec<(u64, u64)> = counts.into_iter().collect();
+
+    // The counts of blocks and edges are the truth.
+    let shapes: Vec<_> = functions.iter().zip(&cfgs).map(|(function, cfg)| Some(Shape { function, cfg })).collect();
+    let profile = ipath::recover(&shapes, plan, &counts, &[]).unwrap();
+    for (recovered, truth) in profile.functions.iter().zip(&outcome.truth.functions) {
+        assert_eq!(recovered.as_ref(), Some(&truth.profile()));
+    }
+    counts
+}
+
+fn rho(numbers: &FunctionNumbers, role: Role) -> Linear {
+    let arc = (0..numbers.graph.arc_count()).find(|&arc| numbers.graph.role(arc) == role).unwrap();
+    numbers.linear.rho[arc]
+}
+
+fn linear(times: u128, plus: u128) -> Linear {
+    Linear { times, plus }
+}
+
+#[test]
+fn figures_4_to_9_context_paths_of_pow() {
+    let functions = [main_function(), pow_function()];
+    let plan = plan(&functions, &[&[], &[(0, 0), (0, 1)]], IpathMethod::Context);
+    assert_eq!(plan.paths, 36);
+    let numbering = numbering(&functions, &plan);
+    let (main, pow) = (numbering.of(MAIN).unwrap(), numbering.of(POW).unwrap());
+    assert_eq!(pow.linear.psi[ENTRY], linear(2, 2));
+    assert_eq!(main.linear.psi[ENTRY].at(1), 36);
+    // Fig. 7: the six edges that have a function other than ⟨0,0⟩.
+    assert_eq!(rho(pow, Role::BeginAfterEdge(Block(1))), linear(1, 1), "u1→u3");
+    assert_eq!(rho(pow, Role::Real(Edge(2))), linear(0, 1), "u3→u7");
+    assert_eq!(rho(main, Role::BeginAfterEdge(Block(1))), linear(1, 17), "v1→v4");
+    assert_eq!(rho(main, Role::Real(Edge(2))), linear(0, 17), "v4→v15");
+    assert_eq!(rho(main, Role::Real(Edge(4))), linear(0, 12), "v5→v9");
+    assert_eq!(rho(main, Role::Real(Edge(7))), linear(0, 4), "v9→v13");
+    // Fig. 6: the two copies of pow, with 5 and 1 ways on from their EXITs.
+    let behind: Vec<u128> =
+        main.graph.crossings().map(|(arc, ..)| main.linear.psi[main.graph.dst(arc)].at(1)).collect();
+    assert_eq!(behind, [5, 1]);
+    assert_eq!(pow.linear.psi[ENTRY].at(5), 12);
+    assert_eq!(pow.linear.psi[ENTRY].at(1), 4);
+    assert_eq!(
+        run(&functions, &plan),
+        [(16, 1), (18, 9), (24, 9), (25, 3), (27, 3), (28, 3), (29, 6), (30, 3), (32, 3), (33, 3), (34, 5), (35, 1)]
+    );
+    assert_eq!(numbering.max_enters(&plan.keys()), [1, 2]);
+}
+
+#[test]
+fn figures_14_to_17_piecewise_paths_of_pow() {
+    let functions = [main_function(), pow_function()];
+    let plan = plan(&functions, &[&[], &[(0, 0), (0, 1)]], IpathMethod::Piecewise);
+    assert_eq!(plan.paths, 21);
+    let numbering = numbering(&functions, &plan);
+    let (main, pow) = (numbering.of(MAIN).unwrap(), numbering.of(POW).unwrap());
+    assert_eq!(pow.linear.psi[ENTRY], linear(1, 1));
+    assert_eq!(pow.ways_from_exit, 4);
+    assert_eq!((main.from_entry, main.from_gentry, pow.from_gentry), (Some(0), Some(8), Some(16)));
+    assert_eq!(main.linear.psi[ENTRY].at(1), 8);
+    assert_eq!(main.linear.psi[GENTRY].at(1), 8);
+    assert_eq!(pow.linear.psi[GENTRY].at(4), 5);
+    let values: Vec<u64> = pow.returns.iter().map(|back| back.value).collect();
+    assert_eq!(values, [0, 3], "u8→v7 and u8→v11");
+    assert_eq!(main.linear.psi[EXIT], Linear::IDENTITY);
+    assert_eq!(
+        run(&functions, &plan),
+        [(6, 1), (8, 9), (12, 3), (14, 5), (15, 1), (16, 15), (17, 3), (19, 6), (20, 6)]
+    );
+}
+
+#[test]
+fn every_number_is_a_path_and_back() {
+    let functions = [main_function(), pow_function()];
+    for method in [IpathMethod::Context, IpathMethod::Piecewise] {
+        let plan = plan(&functions, &[&[], &[(0, 0), (0, 1)]], method);
+        let numbering = numbering(&functions, &plan);
+        let mut seen = std::collections::HashSet::new();
+        for number in 0..plan.paths {
+            let path = numbering.path(number).unwrap();
+            assert_eq!(numbering.number(&path), Some(number), "{path:?}");
+            assert!(seen.insert(format!("{path:?}")));
+        }
+        assert_eq!(numbering.path(plan.paths), None);
+    }
+}
