@@ -59,6 +59,8 @@ pub struct Options {
     pub selection: Selection,
     /// Path registers are stored on the stack before each call. Else that is done where the code generator runs out of registers.
     pub carry_on_stack: bool,
+    /// LLVM has crashed: look for functions that it can't compile with notes at calls.
+    pub careful: bool,
     /// Write the modules as text before and after into the work folder.
     pub keep_temps: bool,
 }
@@ -86,6 +88,7 @@ impl Options {
             early: false,
             selection: Selection::default(),
             carry_on_stack: false,
+            careful: false,
             keep_temps: false,
         };
         let (mut include, mut exclude, mut exclude_files) = (Vec::new(), Vec::new(), Vec::new());
@@ -152,6 +155,7 @@ impl Options {
                 }
                 // The plugin's own.
                 "cotree-folder" => {}
+                "cotree-careful" => options.careful = true,
                 "cotree-foreign" => options.foreign.push(argument.to_owned()),
                 "cotree-path-array" => {
                     let array = argument.parse().ok().filter(|&n| n <= MOST_PATH_ARRAY);

@@ -45,6 +45,9 @@ fn link(request_path: &str) -> ExitCode {
         answer(&LinkResponse { error: reason.into_string().ok(), ..LinkResponse::default() });
         return ExitCode::FAILURE;
     }
+    if std::env::var_os("FAKE_COTREE_CRASHES").is_some() && !request.options.contains(&"cotree-careful=on".into()) {
+        std::process::abort();
+    }
     let mut response = LinkResponse::default();
     for index in 0..request.modules.len() {
         response.objects.push(compile(&request, index));

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use thiserror::Error;
 
+/// SIGILL, SIGABRT, SIGBUS and SIGSEGV.
+const CRASHES: [i32; 4] = [4, 6, 7, 11];
+
 /// Names the `cotree` executable where no plugin option does.
 pub const DRIVER_ENV: &str = "COTREE_DRIVER";
 /// Keeps the work folder when set.
@@ -132,15 +135,29 @@ impl Driver {
         path.filter(|path| !path.as_os_str().is_empty()).map(Driver).ok_or(Failure::NoDriver)
     }
 
-    /// Does the link unit.
+    /// Does the link unit. If LLVM crashes, it is done once more, in a way that finds out over which functions.
     ///
     /// # Errors
     /// With the sentence to print.
     pub fn link(&self, request: &LinkRequest) -> Result<LinkResponse, Failure> {
+        let ended = self.attempt(request)?;
+        if ended.signal().is_none_or(|signal| !CRASHES.contains(&signal)) {
+            return self.answer(request, ended);
+        }
+        let mut careful = request.clone();
+        careful.options.push("cotree-careful=on".into());
+        let ended = self.attempt(&careful)?;
+        self.answer(&careful, ended)
+    }
+
+    fn attempt(&self, request: &LinkRequest) -> Result<ExitStatus, Failure> {
         let path = request.work_dir.join("request.json");
         let json = serde_json::to_vec_pretty(request).map_err(io::Error::from).map_err(file_error("write", &path))?;
         fs::write(&path, json).map_err(file_error("write", &path))?;
-        let ended = self.run("lto-link", &[path.into()])?;
+        self.run("lto-link", &[path.into()])
+    }
+
+    fn answer(&self, request: &LinkRequest, ended: ExitStatus) -> Result<LinkResponse, Failure> {
         let answer = request.work_dir.join("response.json");
         let response: LinkResponse = match fs::read(&answer) {
             Ok(json) => {

@@ -1,6 +1,6 @@
 //! Runs the post-link pipeline and emits objects.
 
-use super::constructors;
+use super::{constructors, crash};
 use crate::error::Error;
 use crate::ffi::*;
 use crate::ir::{At, Function};
@@ -48,6 +48,9 @@ pub struct Target {
     pub mapped: bool,
     /// Values that calls carry are on the stack, in all functions.
     pub carry_on_stack: bool,
+    /// LLVM has crashed: find the functions whose calls can't carry anything, by attempts in forked children. No other thread of
+    /// the process may run.
+    pub careful: bool,
 }
 
 impl Target {
@@ -61,6 +64,7 @@ impl Target {
             whole_pipeline: false,
             mapped: true,
             carry_on_stack: false,
+            careful: false,
         }
     }
 }
@@ -71,6 +75,8 @@ pub struct Object {
     pub bytes: Vec<u8>,
     /// Linker symbols of the machine functions.
     pub functions: Vec<String>,
+    /// Those whose calls carry nothing because LLVM crashes over it.
+    pub without_notes: Vec<String>,
 }
 
 /// Optimises the module and makes an object of it. Records in `.cotree.funcs` carry the function's index in
@@ -97,15 +103,18 @@ pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Resu
     };
     machine.run(module, &pipeline)?;
     constructors::lay_out(module);
-    let Recorded { functions, carrying } = record_functions(module, target, module_number);
+    let Recorded { functions, mut carrying } = record_functions(module, target, module_number);
     module.sweep();
+    let without_notes = if target.careful { crash::suspects(&machine, module, &carrying)? } else { Vec::new() };
+    carrying.retain(|name| !without_notes.contains(name));
+    drop_bundles(module, &without_notes);
     let bytes = if target.carry_on_stack {
         carry_on_stack(module, &carrying);
         machine.emit(module)?
     } else {
         machine.emit_carrying(module, carrying)?
     };
-    Ok(Object { bytes, functions })
+    Ok(Object { bytes, functions, without_notes })
 }
 
 /// The functions of a module that the objects identify later.
@@ -114,6 +123,16 @@ struct Recorded {
     functions: Vec<String>,
     /// Those of them whose calls carry values.
     carrying: Vec<String>,
+}
+
+pub(super) fn drop_bundles<'a>(module: &mut Module, functions: impl IntoIterator<Item = &'a String>) {
+    for name in functions {
+        let Ok(name) = CString::new(name.as_str()) else { continue };
+        if let Some(function) = module.function(&name) {
+            lower::drop_bundles(module, function);
+        }
+    }
+    module.sweep();
 }
 
 fn carry_on_stack<'a>(module: &mut Module, functions: impl IntoIterator<Item = &'a String>) {
@@ -126,7 +145,7 @@ fn carry_on_stack<'a>(module: &mut Module, functions: impl IntoIterator<Item = &
     module.sweep();
 }
 
-struct Machine(LLVMTargetMachineRef);
+pub(super) struct Machine(LLVMTargetMachineRef);
 
 impl Drop for Machine {
     fn drop(&mut self) {
@@ -226,7 +245,7 @@ impl Machine {
         }
     }
 
-    fn emit(&self, module: &mut Module) -> Result<Vec<u8>, Error> {
+    pub(super) fn emit(&self, module: &mut Module) -> Result<Vec<u8>, Error> {
         let mut message = ptr::null_mut();
         let mut buffer = ptr::null_mut();
         // SAFETY: out-pointers; the buffer is ours to dispose of.

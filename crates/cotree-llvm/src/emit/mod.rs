@@ -4,6 +4,7 @@
 pub(crate) mod code_map;
 mod codegen;
 mod constructors;
+mod crash;
 mod method;
 pub(crate) mod runtime_object;
 pub(crate) mod stack_maps;

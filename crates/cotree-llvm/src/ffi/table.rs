@@ -50,6 +50,12 @@ macro_rules! table {
 }
 
 table! {
+    fn LLVMGetReturnType(function_ty: LLVMTypeRef) -> LLVMTypeRef;
+    fn LLVMCountStructElementTypes(struct_ty: LLVMTypeRef) -> c_uint;
+    fn LLVMStructGetTypeAtIndex(struct_ty: LLVMTypeRef, i: c_uint) -> LLVMTypeRef;
+    fn LLVMGetElementType(ty: LLVMTypeRef) -> LLVMTypeRef;
+    fn LLVMGetArrayLength2(array_ty: LLVMTypeRef) -> u64;
+    fn LLVMGetVectorSize(vector_ty: LLVMTypeRef) -> c_uint;
     fn LLVMContextCreate() -> LLVMContextRef;
     fn LLVMContextDispose(c: LLVMContextRef);
     fn LLVMContextSetDiagnosticHandler(c: LLVMContextRef, handler: LLVMDiagnosticHandler, diagnostic_context: *mut c_void);

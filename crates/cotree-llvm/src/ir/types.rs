@@ -154,6 +154,42 @@ impl<'m> Type<'m> {
         }
     }
 
+    /// What a function of this type returns.
+    #[must_use]
+    pub fn returned(self) -> Option<Self> {
+        // SAFETY: a function type; what it returns is of its context.
+        (self.kind() == LLVMTypeKind::LLVMFunctionTypeKind)
+            .then(|| unsafe { Self::from_raw(LLVMGetReturnType(self.raw())) })
+    }
+
+    /// The fields of a structure.
+    #[must_use]
+    pub fn fields(self) -> Option<Vec<Self>> {
+        if self.kind() != LLVMTypeKind::LLVMStructTypeKind {
+            return None;
+        }
+        // SAFETY: a structure has as many fields as it says, of its context.
+        let field = |index| unsafe { Self::from_raw(LLVMStructGetTypeAtIndex(self.raw(), index)) };
+        // SAFETY: a structure.
+        Some((0..unsafe { LLVMCountStructElementTypes(self.raw()) }).map(field).collect())
+    }
+
+    /// The elements of an array: their type, and how many there are.
+    #[must_use]
+    pub fn array_elements(self) -> Option<(Self, u64)> {
+        let array = self.kind() == LLVMTypeKind::LLVMArrayTypeKind;
+        // SAFETY: an array.
+        array.then(|| unsafe { (Self::from_raw(LLVMGetElementType(self.raw())), LLVMGetArrayLength2(self.raw())) })
+    }
+
+    /// The elements of a vector of a fixed length: their type, and how many there are.
+    #[must_use]
+    pub fn vector_elements(self) -> Option<(Self, u32)> {
+        let vector = self.kind() == LLVMTypeKind::LLVMVectorTypeKind;
+        // SAFETY: a vector.
+        vector.then(|| unsafe { (Self::from_raw(LLVMGetElementType(self.raw())), LLVMGetVectorSize(self.raw())) })
+    }
+
     /// Which context it is of.
     pub(super) fn context(self) -> LLVMContextRef {
         // SAFETY: a live type.

@@ -33,6 +33,8 @@ pub(super) struct BuiltModule {
     pub(super) unmapped: Vec<String>,
     /// Counters of entries whose increments tell which thread runs.
     pub(super) announcing: Vec<u64>,
+    /// Functions whose calls note nothing, because LLVM crashes over that.
+    pub(super) without_notes: Vec<String>,
 }
 
 impl<'a> PlannedUnit<'a> {
@@ -53,9 +55,15 @@ impl<'a> PlannedUnit<'a> {
             whole_pipeline: job.options.early,
             mapped: job.kind != OutputKind::Relocatable,
             carry_on_stack: job.options.carry_on_stack,
+            careful: job.options.careful,
         };
-        let modules = numbered.into_par_iter().map(|module| module.build(job, &planned, &target));
-        let modules = modules.collect::<Result<_, Error>>()?;
+        let build = |module: PlannedModule| module.build(job, &planned, &target);
+        let modules = if target.careful {
+            // Attempts are made in forked children: nothing else may go on meanwhile.
+            numbered.into_iter().map(build).collect::<Result<_, Error>>()?
+        } else {
+            numbered.into_par_iter().map(build).collect::<Result<_, Error>>()?
+        };
         Ok(BuiltUnit { job, planned, modules })
     }
 }
@@ -102,8 +110,8 @@ impl PlannedModule {
             // The process ends soon: taking a large module apart piece by piece would cost a tenth of the link.
             std::mem::forget(module);
         }
-        let (code, registers) = (calls.functions, calls.registers);
-        Ok(BuiltModule { name, object: object.bytes, code, registers, unmapped, announcing })
+        let (code, registers, without_notes) = (calls.functions, calls.registers, object.without_notes);
+        Ok(BuiltModule { name, object: object.bytes, code, registers, unmapped, announcing, without_notes })
     }
 
     /// Puts the probes in.

@@ -27,6 +27,13 @@ impl BuiltUnit<'_> {
             code.functions.append(&mut built.code);
             registers.append(&mut built.registers);
             announcing.append(&mut built.announcing);
+            output.warnings.extend(built.without_notes.iter().map(|function| {
+                format!(
+                    "LLVM crashes over the notes at calls of {function} ({}), which is compiled without them: activations that end \
+                     early in it are not vouched for",
+                    built.name
+                )
+            }));
             output.objects.push(job.write(&format!("{number}.o"), &built.object)?);
             objects.push(built.object);
         }

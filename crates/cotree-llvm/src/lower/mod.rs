@@ -19,7 +19,9 @@ pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use method::MethodPart;
 pub(crate) use method::registers_at_calls;
-pub(crate) use notes_at_calls::{HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_empty as drop_empty_bundles};
+pub(crate) use notes_at_calls::{
+    HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_all as drop_bundles, drop_empty as drop_empty_bundles,
+};
 
 use crate::error::Error;
 use crate::extract::Extracted;

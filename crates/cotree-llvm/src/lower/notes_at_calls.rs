@@ -8,9 +8,9 @@
 //! without any register in the end are taken away again ([`drop_empty`]): a call with a bundle is no tail call. Where one is left,
 //! it tells the whole chain of calls, which LLVM's own note is silent of if nothing but the call is in its block.
 
-use crate::ir::{Builder, Bundle, Call, Function, Value};
+use crate::ir::{Builder, Bundle, Call, Function, Type, Value};
 use crate::module::Module;
-use llvm_sys::LLVMOpcode;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 const DEOPT: &str = "deopt";
 
@@ -42,6 +42,68 @@ fn is_plain(call: Call<'_>) -> bool {
         && !intrinsic
         && !called.is_assembly()
         && call.bundle_count() == 0
+        && call.called_type().returned().is_some_and(Returned::is_compiled_rightly)
+}
+
+/// What a call returns, as the code generator sees it: pieces in registers.
+///
+/// LLVM's code for a call with a bundle is right only if the result is in general or vector registers. Where it is in memory, or on
+/// the stack of the x87 (`long double`), LLVM crashes or calls the function twice.
+#[derive(Clone, Copy, Default)]
+struct Returned {
+    general: u64,
+    scalar: u64,
+    vector: u64,
+}
+
+impl Returned {
+    /// Whether results of that type leave code as it has to be. Others carry no note: what ends early in such a call is not
+    /// vouched for.
+    fn is_compiled_rightly(ty: Type<'_>) -> bool {
+        if ty.kind() == LLVMTypeKind::LLVMVoidTypeKind {
+            return true;
+        }
+        let mut pieces = Self::default();
+        if !pieces.add(ty) {
+            return false;
+        }
+        let Self { general, scalar, vector } = pieces;
+        // Numbers by themselves are in the first two vector registers, whatever else is there.
+        general <= 3 && (scalar == 0 || scalar + vector <= 2) && vector <= 4
+    }
+
+    /// False if there is no saying, or enough is known.
+    fn add(&mut self, ty: Type<'_>) -> bool {
+        use LLVMTypeKind::*;
+        match ty.kind() {
+            LLVMIntegerTypeKind => self.general += u64::from(ty.bits().unwrap_or(u32::MAX)).div_ceil(64),
+            LLVMPointerTypeKind => self.general += 1,
+            LLVMHalfTypeKind | LLVMBFloatTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind => self.scalar += 1,
+            LLVMFP128TypeKind => self.vector += 1,
+            LLVMVectorTypeKind => return self.add_vector(ty),
+            LLVMStructTypeKind => return ty.fields().unwrap_or_default().into_iter().all(|field| self.add(field)),
+            LLVMArrayTypeKind => {
+                let Some((element, count)) = ty.array_elements().filter(|&(_, count)| count <= 4) else { return false };
+                return (0..count).all(|_| self.add(element));
+            }
+            _ => return false,
+        }
+        self.general <= 3 && self.scalar <= 2
+    }
+
+    /// Without AVX a vector takes a register per 16 bytes.
+    fn add_vector(&mut self, ty: Type<'_>) -> bool {
+        let Some((element, count)) = ty.vector_elements() else { return false };
+        let bits = match element.kind() {
+            LLVMTypeKind::LLVMIntegerTypeKind => element.bits().filter(|bits| matches!(bits, 8 | 16 | 32 | 64)),
+            LLVMTypeKind::LLVMFloatTypeKind => Some(32),
+            LLVMTypeKind::LLVMDoubleTypeKind => Some(64),
+            _ => None,
+        };
+        let Some(bits) = bits.filter(|_| count.is_power_of_two()) else { return false };
+        self.vector += (u64::from(bits) * u64::from(count)).div_ceil(128);
+        self.vector <= 4
+    }
 }
 
 /// Gives all calls of a function without probes a bundle that says nothing: it may be inlined.
@@ -72,6 +134,14 @@ pub(crate) fn drop_empty<'m>(module: &'m Module, function: Function<'m>) -> bool
         }
     }
     left
+}
+
+/// Takes all our bundles away.
+pub(crate) fn drop_all<'m>(module: &'m Module, function: Function<'m>) {
+    let calls: Vec<Call<'m>> = function.instructions().filter_map(|instruction| instruction.as_call()).collect();
+    for call in calls.into_iter().filter(|&call| notes(call).is_some()) {
+        module.rebundle(call, &[]);
+    }
 }
 
 /// Has all that calls of the function carry stored before each of them, so that the bundles hold but addresses of the function's

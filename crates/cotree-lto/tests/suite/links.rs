@@ -366,6 +366,18 @@ fn failures_are_one_sentence() {
     }
 }
 
+/// LLVM has crashed: the link is done again, with care.
+#[test]
+fn a_crash_is_no_end() {
+    let bench = Bench::new();
+    bench.compile("main.o", &[], "int main(void) { return 0; }");
+    for linker in LINKERS {
+        bench.succeed(bench.linker(linker, &["main.o"]).env("FAKE_COTREE_CRASHES", "1"));
+        bench.nothing_left_behind();
+        bench.output_of_program();
+    }
+}
+
 #[test]
 fn a_link_that_fails_later_leaves_nothing_behind() {
     let bench = Bench::new();

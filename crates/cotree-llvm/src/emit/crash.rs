@@ -1,0 +1,91 @@
+//! Finds functions that LLVM crashes over when their calls carry notes.
+//!
+//! A crash takes the process with it, so each attempt to compile the module is made in a forked child. Halves of what a crash may
+//! be due to are tried until single functions are left.
+
+use super::codegen::{Machine, drop_bundles};
+use crate::error::Error;
+use crate::module::Module;
+
+/// Those of the functions whose notes LLVM crashes over, if it is notes that it crashes over.
+pub(super) fn suspects(machine: &Machine, module: &Module, carrying: &[String]) -> Result<Vec<String>, Error> {
+    if carrying.is_empty() {
+        return Ok(Vec::new());
+    }
+    let bitcode = module.to_bitcode();
+    let name = &module.name;
+    let survives = |tried: &[String]| {
+        in_child(|| {
+            if let Ok(mut module) = Module::parse(name, &bitcode) {
+                drop_bundles(&mut module, carrying.iter().filter(|name| !tried.contains(name)));
+                // What fails without a crash is told of when it is compiled for good.
+                let _ = machine.emit(&mut module);
+            }
+        })
+    };
+    Ok(smallest(carrying, survives))
+}
+
+/// The names by which alone an attempt fails.
+fn smallest(names: &[String], survives: impl Fn(&[String]) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut work = vec![names];
+    while let Some(part) = work.pop() {
+        if survives(part) {
+            continue;
+        }
+        match part {
+            [] => {}
+            [one] => found.push(one.clone()),
+            more => {
+                let (front, back) = more.split_at(more.len() / 2);
+                work.extend([back, front]);
+            }
+        }
+    }
+    found
+}
+
+/// Acts in a child with a copy of this process; false if a signal ended it.
+fn in_child(act: impl FnOnce()) -> bool {
+    // SAFETY: no other thread is at work that could hold a lock which the child needs; the child ends here, without running what
+    // the parent has to run at its end.
+    unsafe {
+        match libc::fork() {
+            0 => {
+                act();
+                libc::_exit(0)
+            }
+            -1 => true,
+            child => {
+                let mut status = 0;
+                while libc::waitpid(child, &raw mut status, 0) == -1 {
+                    if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                        return true;
+                    }
+                }
+                !libc::WIFSIGNALED(status)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_child, smallest};
+
+    #[test]
+    fn a_crash_is_seen_from_outside() {
+        assert!(in_child(|| ()));
+        assert!(!in_child(|| std::process::abort()));
+    }
+
+    #[test]
+    fn halves_lead_to_the_culprits() {
+        let names: Vec<String> = (0..37).map(|number| format!("f{number}")).collect();
+        let bad = |name: &String| matches!(name.as_str(), "f3" | "f4" | "f36");
+        let survives = |part: &[String]| !part.iter().any(bad);
+        assert_eq!(smallest(&names, survives), ["f3", "f4", "f36"]);
+        assert!(smallest(&names, |_| true).is_empty());
+    }
+}
