@@ -4,9 +4,9 @@
 //! activation that was abandoned there (`exit`, `longjmp` over it, an exception) is subtracted from the rest of the
 //! block, and each that was revived there (the second return of `setjmp`) is added.
 
-use cotree_core::facts::Function;
+use cotree_core::facts::{Function, Run};
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, CallId, Edge};
 use cotree_core::profile::FunctionProfile;
 
 /// The counts of one function.
@@ -20,6 +20,8 @@ pub struct Flow<'a> {
     pub cfg: Cfg,
     edges: Vec<Option<u64>>,
     site_start: Vec<u32>,
+    /// Per block, its first call; that of the next block ends the list.
+    call_start: Vec<usize>,
 }
 
 impl<'a> Flow<'a> {
@@ -37,7 +39,14 @@ impl<'a> Flow<'a> {
         for block in 0..function.blocks.len() {
             site_start[block + 1] += site_start[block];
         }
-        let mut flow = Self { function, profile, cfg, edges: Vec::new(), site_start };
+        let mut call_start = vec![0usize; function.blocks.len() + 1];
+        for call in &function.calls {
+            *call_start.get_mut(call.block.index() + 1)? += 1;
+        }
+        for block in 0..function.blocks.len() {
+            call_start[block + 1] += call_start[block];
+        }
+        let mut flow = Self { function, profile, cfg, edges: Vec::new(), site_start, call_start };
         flow.edges = match &profile.edges {
             Some(edges) if edges.len() == function.edges.len() => edges.iter().map(|&e| Some(e)).collect(),
             _ => flow.edges_from_blocks(),
@@ -64,6 +73,28 @@ impl<'a> Flow<'a> {
         let end = self.site_start[block.index() + 1].min(start.saturating_add(sites));
         let gone: i128 = (start..end).map(|s| i128::from(self.early(s))).sum();
         u64::try_from((i128::from(self.block(block)) - gone).max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// How often the code after the first `calls` calls of a block ran.
+    fn after_calls(&self, block: Block, calls: u32) -> u64 {
+        let start = self.call_start[block.index()];
+        let before = (start..self.call_start[block.index() + 1]).take(calls as usize);
+        let sites = before.filter(|&call| self.function.calls[CallId::new(call)].is_site).count();
+        self.after(block, sites as u32)
+    }
+
+    /// How often a run of instructions of a block ran.
+    #[must_use]
+    pub fn run(&self, block: Block, run: &Run) -> u64 {
+        if self.profile.early.is_empty() { self.block(block) } else { self.after_calls(block, run.after_calls) }
+    }
+
+    /// How often a call was made.
+    #[must_use]
+    pub fn call(&self, call: CallId) -> u64 {
+        let block = self.function.calls[call].block;
+        let before = call.index().saturating_sub(self.call_start[block.index()]);
+        if self.profile.early.is_empty() { self.block(block) } else { self.after_calls(block, before as u32) }
     }
 
     /// How often control passed a block's terminator.

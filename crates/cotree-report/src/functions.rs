@@ -85,6 +85,19 @@ impl Executed {
         self.float += times(facts.float);
     }
 
+    /// Adds the instructions of a function. What follows a call in its block ran as often as the call returned; maps of older files
+    /// do not tell what that is, so that instructions behind calls count as if all had returned.
+    fn add_function(&mut self, flow: &Flow<'_>) {
+        for (index, facts) in flow.function.blocks.iter().enumerate() {
+            let block = Block::new(index);
+            if facts.has_runs() {
+                facts.runs.iter().for_each(|run| self.add(run.instructions, flow.run(block, run)));
+            } else {
+                self.add(facts.instructions, flow.block(block));
+            }
+        }
+    }
+
     /// Adds other sums.
     pub fn merge(&mut self, other: &Self) {
         self.total += other.total;
@@ -173,10 +186,12 @@ fn add_body(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
     };
     summary.own_entries = summary.own_entries.saturating_add(profile.entries);
     summary.flaws.extend(&profile.flaws);
-    for (facts, &count) in function.facts.blocks.iter().zip(&profile.blocks) {
+    for &count in &profile.blocks {
         summary.block_executions += u128::from(count);
-        summary.instructions.add(facts.instructions, count);
         summary.unreached += u64::from(count == 0);
+    }
+    if let Some(flow) = function.flow() {
+        summary.instructions.add_function(&flow);
     }
 }
 

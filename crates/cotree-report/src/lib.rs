@@ -12,6 +12,7 @@
 //! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
 //! | trip counts of loops | [`loops`] | [`report`] |
 //! | executed paths, which only path methods count | [`method::path`] | [`method::path::text`], [`method::path::json`] |
+//! | what lines, functions and calls have cost | [`costs`] | [`export`] |
 //! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
@@ -20,9 +21,11 @@
 
 pub mod annotate;
 pub mod branches;
+pub mod costs;
 pub mod coverage;
 pub mod diff;
 pub mod dot;
+pub mod export;
 pub mod files;
 pub mod flow;
 pub mod functions;

@@ -1,5 +1,6 @@
 //! Every view of one hand-made unit, as text.
 
+mod costs;
 mod paths;
 mod sample;
 

@@ -56,7 +56,7 @@ enum Command {
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles
     Diff(commands::diff::DiffArgs),
-    /// Export a profile as JSON, or for lcov and genhtml
+    /// Export a profile as JSON, for lcov, or for callgrind's viewers, pprof, speedscope and flame graphs
     Export(commands::export::ExportArgs),
     /// Draw a function's control-flow graph with its counts
     Cfg(commands::cfg::CfgArgs),

@@ -192,3 +192,24 @@ pub fn cut_off() -> Sample {
     }
     sample
 }
+
+/// The same, with the instructions of blocks told by line: one for each line, the first line has the others.
+pub fn with_runs() -> Sample {
+    let mut sample = sample();
+    for function in sample.map.program.modules.iter_mut().flat_map(|module| &mut module.functions) {
+        for block in &mut function.blocks {
+            let mut rest = block.instructions;
+            let spans = block.lines.iter().zip(0..).skip(1);
+            let later = spans.map(|(line, span)| Run {
+                span: Some(span),
+                after_calls: line.after_sites,
+                instructions: InstructionCounts { total: 1, ..InstructionCounts::default() },
+            });
+            let later: Vec<Run> = later.collect();
+            later.iter().for_each(|run| rest = rest.without(run.instructions).expect("a part"));
+            block.runs.push(Run { span: Some(0), after_calls: 0, instructions: rest });
+            block.runs.extend(later);
+        }
+    }
+    sample
+}

@@ -1,10 +1,15 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
 use super::input::{Input, SourceArgs, file_pattern, no_lines};
+use super::into_report;
 use super::output::Output;
 use crate::lines;
 use clap::{Args, ValueEnum};
+use cotree_core::facts::events::EventKind;
 use cotree_profile::weights;
+use cotree_report::costs::Costs;
+use cotree_report::costs::contexts::Contexts;
+use cotree_report::export::{callgrind, flamegraph, folded, pprof, speedscope};
 use cotree_report::names::Names;
 use cotree_report::terminal::counted;
 use cotree_report::{files::FilePattern, json, lcov, lcov::Tracefile};
@@ -30,6 +35,12 @@ pub struct ExportArgs {
     /// lcov: write source names of functions instead of linker symbols
     #[arg(long)]
     demangle: bool,
+    /// Costs: only these kinds of events (folded, flamegraph: one of them) [default: all; folded, flamegraph: instructions]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = event_kind)]
+    event: Vec<EventKind>,
+    /// Costs: show linker symbols as they are
+    #[arg(long)]
+    no_demangle: bool,
     /// lcov: the test name
     #[arg(long, default_value = "", value_name = "NAME")]
     test_name: String,
@@ -48,6 +59,20 @@ enum Format {
     Lcov,
     /// Edge counts for --weights, which then does not need the binary
     Weights,
+    /// Costs by line for KCachegrind and callgrind_annotate
+    Callgrind,
+    /// Costs by line, for pprof
+    Pprof,
+    /// Stacks, one per line, for flamegraph.pl and inferno
+    Folded,
+    /// A flame graph, an SVG image
+    Flamegraph,
+    /// Stacks, for speedscope
+    Speedscope,
+}
+
+fn event_kind(text: &str) -> Result<EventKind, String> {
+    EventKind::of_name(text).ok_or_else(|| format!("the kinds are {}", EventKind::ALL.map(EventKind::name).join(", ")))
 }
 
 /// Runs `cotree export`.
@@ -82,5 +107,46 @@ pub fn run(args: &ExportArgs) -> Result<()> {
             }
             Ok(())
         }
+        Format::Callgrind | Format::Pprof | Format::Folded | Format::Flamegraph | Format::Speedscope => {
+            write_costs(args, &Costs::new(&units).map_err(into_report)?)
+        }
     }
+}
+
+/// Writes what lines and functions have cost.
+fn write_costs(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
+    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+    let kinds = if args.event.is_empty() { EventKind::ALL.to_vec() } else { args.event.clone() };
+    let one_kind = || match args.event[..] {
+        [] => Ok(EventKind::Instructions),
+        [kind] => Ok(kind),
+        _ => Err(miette!("this format holds events of one kind: name one with --event")),
+    };
+    let contexts = || Contexts::new(costs, names);
+    match args.format {
+        Format::Callgrind => {
+            if costs.graph.inclusive(&costs.functions).is_none() {
+                lines::note(format_args!(
+                    "note: the profile does not tell inclusive costs: the file has functions' own costs"
+                ));
+            }
+            args.output.write(|out| callgrind::write(costs, &kinds, names, out))?;
+        }
+        Format::Pprof => args.output.write(|out| pprof::write(costs, &contexts(), &kinds, out))?,
+        Format::Speedscope => args.output.write(|out| speedscope::write(costs, &contexts(), &kinds, out))?,
+        Format::Flamegraph => {
+            let kind = one_kind()?;
+            args.output.write(|out| flamegraph::write(costs, &contexts(), kind, out))?;
+        }
+        _ => {
+            let kind = one_kind()?;
+            args.output.write(|out| folded::write(&contexts(), kind, out))?;
+        }
+    }
+    let doubtful = costs.doubtful();
+    if doubtful > 0 {
+        let functions = counted(doubtful as u128, "function");
+        lines::note(format_args!("note: {functions} cannot be vouched for: `cotree report` says why"));
+    }
+    Ok(())
 }

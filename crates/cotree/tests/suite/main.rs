@@ -3,6 +3,7 @@
 mod affine;
 mod callers;
 mod calls;
+mod costs;
 mod drivers;
 mod endings;
 mod explain;

@@ -1,0 +1,28 @@
+//! A flame graph (Gregg 2016) as an SVG image, drawn by inferno. Width is exclusive cost: it is exact.
+
+use super::{STACKS, folded, remarks};
+use crate::costs::Costs;
+use crate::costs::contexts::Contexts;
+use cotree_core::facts::events::EventKind;
+use inferno::flamegraph::{self, Options};
+use std::io::{self, Write};
+
+/// Draws the stacks of one kind.
+///
+/// # Errors
+/// Those of the output, and if there is nothing to draw.
+pub fn write(costs: &Costs<'_>, contexts: &Contexts, kind: EventKind, out: &mut dyn Write) -> io::Result<()> {
+    let lines: Vec<String> = folded::lines(contexts, kind).collect();
+    if lines.is_empty() {
+        return Err(io::Error::other(format!("the profile has no {}", kind.title())));
+    }
+    let mut options = Options::default();
+    let program = costs.units.first().map_or("", |unit| unit.map.program.name.as_str());
+    options.title = format!("{program}: {}", kind.title());
+    options.subtitle = Some(STACKS.to_owned());
+    options.notes = remarks(costs).join("\n");
+    options.count_name = kind.title().to_owned();
+    options.deterministic = true;
+    let result = flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out);
+    result.map_err(io::Error::other)
+}

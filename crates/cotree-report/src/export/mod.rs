@@ -1,0 +1,29 @@
+//! Exports of costs for the viewers that users of profilers know: one module per format.
+//!
+//! Each derives from [`Costs`], writes to a stream, and says in its file, where the format has a place for remarks, what a profile
+//! could not tell.
+
+pub mod callgrind;
+pub mod flamegraph;
+pub mod folded;
+pub mod pprof;
+pub mod speedscope;
+
+use crate::costs::Costs;
+use crate::terminal::counted;
+
+/// What a reader of a file must know.
+fn remarks(costs: &Costs<'_>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for unit in costs.units {
+        remarks.extend(unit.profile.notes.iter().map(|note| note.to_string()));
+    }
+    let doubtful = costs.doubtful();
+    if doubtful > 0 {
+        remarks.push(format!("NOT ALL EXACT: {} cannot be vouched for", counted(doubtful as u128, "function")));
+    }
+    remarks
+}
+
+/// What stacks mean, for files with stacks.
+const STACKS: &str = "A frame is a function that is known to be under way; [several callers] stands for functions of which it is not known which was. Nothing is apportioned.";

@@ -1,0 +1,98 @@
+//! speedscope's own format: <https://www.speedscope.app/file-format-schema.json>. One profile per kind of events, whose samples are
+//! the stacks in the order of functions, not of time.
+
+use super::remarks;
+use crate::costs::Costs;
+use crate::costs::contexts::{Contexts, Frame};
+use cotree_core::facts::events::EventKind;
+use serde::Serialize;
+use std::io::{self, Write};
+
+#[derive(Serialize)]
+struct File<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    exporter: String,
+    name: String,
+    shared: Shared<'a>,
+    profiles: Vec<Profile>,
+}
+
+#[derive(Serialize)]
+struct Shared<'a> {
+    frames: Vec<JsonFrame<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonFrame<'a> {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+impl<'a> From<&'a Frame> for JsonFrame<'a> {
+    fn from(frame: &'a Frame) -> Self {
+        let name = if frame.inlined { format!("{} (inlined)", frame.name) } else { frame.name.clone() };
+        Self { name, file: frame.file.as_deref(), line: (frame.line > 0).then_some(frame.line) }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile {
+    r#type: &'static str,
+    name: String,
+    unit: &'static str,
+    start_value: u64,
+    end_value: u64,
+    samples: Vec<Vec<usize>>,
+    weights: Vec<u64>,
+}
+
+/// Writes the stacks of these kinds; kinds without events are left out.
+///
+/// # Errors
+/// Those of the output, and if amounts are beyond what the format can hold.
+pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &mut dyn Write) -> io::Result<()> {
+    let stacks = contexts.by_function();
+    let mut profiles = Vec::new();
+    for &kind in kinds {
+        let some = || stacks.iter().filter(|(_, cost)| cost.of(kind) > 0);
+        let weights: Vec<u64> = some().map(|(_, cost)| in_range(cost.of(kind))).collect::<io::Result<_>>()?;
+        let total = in_range(weights.iter().map(|&weight| u128::from(weight)).sum())?;
+        if total > 0 {
+            let samples = some().map(|(frames, _)| frames.clone()).collect();
+            let name = kind.title().to_owned();
+            profiles.push(Profile {
+                r#type: "sampled",
+                name,
+                unit: "none",
+                start_value: 0,
+                end_value: total,
+                samples,
+                weights,
+            });
+        }
+    }
+    let program = costs.units.first().map_or("", |unit| unit.map.program.name.as_str());
+    // The format has no place for remarks but the title.
+    let mut name = format!("{program} (stacks are what is known of callers; nothing is apportioned)");
+    remarks(costs).iter().for_each(|remark| name.push_str(&format!(" {remark}")));
+    let file = File {
+        schema: "https://www.speedscope.app/file-format-schema.json",
+        exporter: format!("cotree {}", env!("CARGO_PKG_VERSION")),
+        name,
+        shared: Shared { frames: contexts.frames.iter().map(Into::into).collect() },
+        profiles,
+    };
+    serde_json::to_writer(&mut *out, &file)?;
+    writeln!(out)
+}
+
+/// Readers take numbers for 64-bit floating-point ones.
+fn in_range(amount: u128) -> io::Result<u64> {
+    let amount = u64::try_from(amount).ok().filter(|&amount| amount <= 1 << 53);
+    amount.ok_or_else(|| io::Error::other("an amount has more than 53 bits, which JSON readers would round"))
+}

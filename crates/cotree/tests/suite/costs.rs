@@ -1,0 +1,105 @@
+//! Exports of costs: kinds of events against counts that are known beforehand, against call profiles, and in every format alike.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Seven allocations, three system calls, ten floating-point operations; ends in the middle of a block, five calls deep, none of
+/// which the optimiser makes a jump: behind such a call its caller has returned.
+const PROGRAM: &str = r#"
+#include <stdlib.h>
+#include <unistd.h>
+#define APART __attribute__((noinline)) static
+static volatile double x = 1.5;
+static void *volatile kept;
+APART void allocate(int n) { for (int i = 0; i < n; i++) kept = malloc(16); }
+APART double multiply(int n) { double sum = x; for (int i = 0; i < n; i++) sum *= x; return sum; }
+APART int down(int n) {
+  if (n == 0) exit((int) multiply(6) - (int) multiply(4) - 10);
+  int deeper = down(n - 1);
+  x = deeper;
+  return deeper + 1;
+}
+int main(void) {
+  allocate(7);
+  for (int i = 0; i < 3; i++) if (write(1, "", 0)) return 1;
+  x = down(4);
+  return 1;
+}
+"#;
+
+/// The totals of a callgrind file by kind, after adding up its lines.
+fn totals(file: &str) -> BTreeMap<String, u64> {
+    let field = |name: &str| file.lines().find_map(|line| line.strip_prefix(name)).expect("a header");
+    let numbers = |text: &str| text.split(' ').map(|n| n.parse::<u64>().expect("a number")).collect::<Vec<_>>();
+    let kinds: Vec<&str> = field("events: ").split(' ').collect();
+    let mut sums = vec![0; kinds.len()];
+    for line in file.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        let costs = numbers(line).split_off(1);
+        assert_eq!(costs.len(), kinds.len(), "{line}");
+        sums.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
+    }
+    assert_eq!(numbers(field("totals: ")), sums);
+    assert_eq!(numbers(field("summary: ")), sums);
+    kinds.into_iter().map(str::to_owned).zip(sums).collect()
+}
+
+fn run(project: &Project, options: &str) {
+    project.ok(&format!("--profile {options} -g -w -o p p.c"));
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+}
+
+#[test]
+fn events_are_those_that_happened() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    for level in ["-O0", "-O2"] {
+        run(&project, &format!("calls cc {level}"));
+        let json: Value = serde_json::from_str(&project.ok("export p.cotree")).expect("JSON");
+        let functions = json["units"][0]["functions"].as_array().expect("functions");
+        let calls = functions.iter().filter_map(|function| function["calls"].as_array()).flatten();
+        let calls: u64 = calls.map(|call| call["count"].as_u64().expect("a count")).sum();
+        let mut all = Vec::new();
+        for method in ["edge", "block", "path"] {
+            run(&project, &format!("{method} cc {level}"));
+            let totals = totals(&project.ok("export p.cotree --format callgrind"));
+            assert_eq!(totals["calls"], calls, "{method} {level}");
+            assert_eq!((totals["allocations"], totals["syscalls"], totals["float"]), (7, 3, 10), "{method} {level}");
+            all.push(totals);
+        }
+        assert!(all.iter().all(|totals| *totals == all[0]), "{all:?}");
+    }
+}
+
+#[test]
+fn every_format_has_the_same_amount() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    run(&project, "edge cc -O0");
+    let total = totals(&project.ok("export p.cotree --format callgrind"))["loads"];
+    let folded = project.ok("export p.cotree --format folded --event loads");
+    let amounts =
+        folded.lines().map(|line| line.rsplit_once(' ').expect("an amount").1.parse::<u64>().expect("a number"));
+    assert_eq!(amounts.sum::<u64>(), total);
+    // `main` calls `down`, which calls itself: one frame, in which `multiply` runs.
+    assert!(folded.lines().any(|line| line.starts_with("main;down;multiply ")), "{folded}");
+    let speedscope: Value =
+        serde_json::from_str(&project.ok("export p.cotree --format speedscope --event loads")).expect("JSON");
+    assert_eq!(speedscope["profiles"][0]["endValue"], total);
+    assert!(
+        project.ok("export p.cotree --format flamegraph --event loads").contains(&format!("total_samples=\"{total}\""))
+    );
+    // Which events a flame graph shows must be clear.
+    let refused = project.fails("export p.cotree --format flamegraph --event loads,stores");
+    assert!(refused.contains("--event"), "{refused}");
+    let refused = project.fails("export p.cotree --format folded --event seconds");
+    assert!(refused.contains("instructions, loads, stores, calls"), "{refused}");
+}
+
+#[test]
+fn profiles_without_blocks_are_refused() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    run(&project, "calls cc -O0");
+    for format in ["callgrind", "pprof", "speedscope", "folded", "flamegraph"] {
+        let refused = project.fails(&format!("export p.cotree --format {format}"));
+        assert!(refused.contains("has no counts of blocks"), "{refused}");
+    }
+}
