@@ -46,6 +46,8 @@ enum Command {
     InstallTools(commands::install_tools::InstallToolsArgs),
     /// Print the path of a CMake toolchain file of these tools: -DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"
     CmakeToolchain,
+    /// Run a profiled program and print what it has done in all, as `perf stat` does
+    Run(commands::run::RunArgs),
     /// Show a profile at a glance: totals, hot functions and loops, what never ran, what is not vouched for
     Report(commands::report::ReportArgs),
     /// Show source lines with their counts and the outcomes of their branches
@@ -121,6 +123,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
         Command::InstallTools(args) => done(commands::install_tools::run(&args))?,
         Command::CmakeToolchain => cmake_toolchain()?,
+        Command::Run(args) => commands::run::run(&args)?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
         Command::Paths(args) => done(commands::paths::run(&args))?,

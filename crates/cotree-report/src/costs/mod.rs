@@ -7,6 +7,7 @@
 
 pub mod calls;
 pub mod contexts;
+pub mod totals;
 
 use crate::names::Names;
 use crate::unit::{Unit, UnitFunction};

@@ -71,7 +71,8 @@ enum Format {
     Speedscope,
 }
 
-fn event_kind(text: &str) -> Result<EventKind, String> {
+/// Reads the name of a kind of events.
+pub fn event_kind(text: &str) -> Result<EventKind, String> {
     EventKind::of_name(text).ok_or_else(|| format!("the kinds are {}", EventKind::ALL.map(EventKind::name).join(", ")))
 }
 

@@ -14,6 +14,7 @@ mod output;
 pub mod paths;
 pub mod plan;
 pub mod report;
+pub mod run;
 pub mod verify;
 
 /// Turns a library's error into a report for the terminal.

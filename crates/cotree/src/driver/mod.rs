@@ -141,7 +141,7 @@ fn run(mut command: Command) -> Result<ExitCode, Error> {
 }
 
 /// The shell's exit code for tools that died of a signal.
-fn exit_code(status: ExitStatus) -> ExitCode {
+pub fn exit_code(status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     ExitCode::from(u8::try_from(code).unwrap_or(1))

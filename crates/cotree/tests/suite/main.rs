@@ -4,6 +4,7 @@ mod affine;
 mod callers;
 mod calls;
 mod costs;
+mod counted_runs;
 mod drivers;
 mod endings;
 mod explain;

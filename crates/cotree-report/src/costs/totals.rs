@@ -1,0 +1,75 @@
+//! What a run has done in all, whatever its profile counts.
+
+use super::{Cost, CostError, Costs};
+use crate::method;
+use crate::terminal::counted;
+use crate::unit::Unit;
+use cotree_core::facts::events::EventKind;
+
+/// The totals of some units.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// By kind, of units whose blocks are counted.
+    events: Option<Cost>,
+    /// Of other units: what their method counts.
+    others: Vec<(String, u128)>,
+    remarks: Vec<String>,
+}
+
+impl Totals {
+    /// Adds up units.
+    ///
+    /// # Errors
+    /// See [`CostError`].
+    pub fn new(units: &[Unit<'_>]) -> Result<Self, CostError> {
+        let mut totals = Self::default();
+        for unit in units {
+            let method = unit.profile.method.method();
+            let promises = method.promises();
+            if promises.blocks {
+                let cost = Costs::new(std::slice::from_ref(unit))?.total();
+                *totals.events.get_or_insert_default() += cost;
+            } else if !method.is_none() {
+                let (title, amount, _) = method::total(unit, unit.functions());
+                match totals.others.iter_mut().find(|(known, _)| known == title) {
+                    Some((_, sum)) => *sum += amount,
+                    None => totals.others.push((title.to_owned(), amount)),
+                }
+            }
+            totals.remarks.extend(unit.profile.notes.iter().map(ToString::to_string));
+            let doubtful =
+                unit.profile.failures.len() + unit.profile.all_flaws().filter(|flaws| !flaws.is_empty()).count();
+            if doubtful > 0 {
+                let functions = counted(doubtful as u128, "function");
+                let name = &unit.map.program.name;
+                totals.remarks.push(format!(
+                    "not all exact: {functions} of {name} cannot be vouched for (`cotree report` says why)"
+                ));
+            }
+        }
+        totals.remarks.dedup();
+        Ok(totals)
+    }
+
+    /// Titles and amounts of these kinds of events; without any, of all that happened.
+    #[must_use]
+    pub fn rows(&self, kinds: &[EventKind]) -> Vec<(&str, u128)> {
+        let all = kinds.is_empty();
+        let kinds = if all { &EventKind::ALL } else { kinds };
+        let of_kind = |&kind: &EventKind| self.events.map(|events| (kind.title(), events.of(kind)));
+        let others = self.others.iter().map(|(title, amount)| (title.as_str(), *amount));
+        kinds.iter().filter_map(of_kind).filter(|&(_, amount)| amount > 0 || !all).chain(others).collect()
+    }
+
+    /// Is nothing counted at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_none_or(|events| events.is_none()) && self.others.is_empty()
+    }
+
+    /// What a reader must know.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+}

@@ -1,0 +1,71 @@
+//! `cotree run`: totals of all processes of a run, and the program's own end.
+
+use crate::project::Project;
+use std::process::Output;
+
+/// Allocates as often as it is told, forks if there is a second argument, and ends by the third.
+const PROGRAM: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/wait.h>
+static void *volatile kept;
+int main(int argc, char **argv) {
+  for (int i = 0; i < atoi(argv[1]); i++) kept = malloc(8);
+  if (argc > 2 && !strcmp(argv[2], "fork")) { if (!fork()) { kept = malloc(8); return 0; } wait(0); }
+  if (argc > 3 && !strcmp(argv[3], "abort")) abort();
+  if (argc > 3 && !strcmp(argv[3], "kill")) { kept = malloc(8); raise(9); }
+  return argc > 3 ? atoi(argv[3]) : 0;
+}
+"#;
+
+fn run(project: &Project, line: &str) -> (Output, String) {
+    let output = project.cotree(line).output().expect("cotree starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, said)
+}
+
+fn amount(said: &str, title: &str) -> Option<u64> {
+    let row = said.lines().find_map(|line| line.strip_suffix(title))?;
+    row.trim().replace(',', "").parse().ok()
+}
+
+#[test]
+fn processes_of_a_run_are_added_up() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    project.ok("cc -O0 -w -include signal.h -o p p.c");
+    let (output, said) = run(&project, "run --count ./p 5");
+    assert!(output.status.success(), "{said}");
+    assert_eq!((amount(&said, "  allocations"), amount(&said, "  system calls")), (Some(5), None), "{said}");
+    assert!(said.contains("Counts of './p 5'") && said.contains("seconds elapsed\n"), "{said}");
+    assert!(!project.path("p.cotree").exists(), "--count keeps no profile");
+
+    let (output, said) = run(&project, "run -o both.cotree ./p 5 fork 3");
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    // The child's own, after the parent's. It did not fork, but only came back from it.
+    assert_eq!((amount(&said, "  allocations"), amount(&said, "  system calls")), (Some(6), Some(2)), "{said}");
+    assert!(said.contains("2 profiled processes"), "{said}");
+    assert!(project.ok("report both.cotree").contains("2 runs"));
+}
+
+#[test]
+fn a_program_that_is_killed_is_counted_and_flagged() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    project.ok("cc -O0 -w -include signal.h -o p p.c");
+    let (output, said) = run(&project, "run --count ./p 2 stay abort");
+    assert_eq!(output.status.code(), Some(128 + 6), "{said}");
+    assert_eq!(amount(&said, "  allocations"), Some(2), "{said}");
+    let (output, said) = run(&project, "run --count --event allocations,float ./p 2 stay kill");
+    assert_eq!(output.status.code(), Some(128 + 9), "{said}");
+    assert_eq!(amount(&said, "  floating-point operations"), Some(0), "{said}");
+    assert!(said.contains("not all exact") && said.contains("was ended by signal 9"), "{said}");
+}
+
+#[test]
+fn a_program_without_a_profile_is_refused() {
+    let project = Project::new(&[]);
+    let refused = project.fails("run --count /bin/true");
+    assert!(refused.contains("left no profile: build it with cotree"), "{refused}");
+    let refused = project.fails("run ./nothing");
+    assert!(refused.contains("cannot start ./nothing"), "{refused}");
+}
