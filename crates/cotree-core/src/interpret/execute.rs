@@ -1,6 +1,7 @@
 //! Executes actions: begins and ends activations, and makes their small steps.
 
 use super::code::Code;
+use super::frames;
 use super::process::{Action, ActionError, Process, Thread};
 use super::state::{Counts, Registers, ThreadState};
 use super::truth::{Activation, ActivationFacts, EarlyExit, FunctionTruth, Step, Truth};
@@ -8,6 +9,7 @@ use super::variables::Values;
 use super::walk::{From, Until, Walk};
 use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, Site};
+use crate::method::trace::stream::{Control, Ending};
 use crate::probe::{Place, Probe};
 use std::collections::VecDeque;
 
@@ -43,6 +45,8 @@ pub(super) struct Frame {
     edges: Vec<Edge>,
     /// Call sites that were passed and may return twice.
     pub set_jumps: Vec<Site>,
+    /// It handles a signal.
+    handles: bool,
 }
 
 impl Frame {
@@ -115,17 +119,30 @@ impl<'a> Process<'a> {
             }
             Action::Call { call, callee } => self.call(thread, call, callee)?,
             Action::Take(edge) => self.take(thread, edge)?,
-            Action::Signal { handler, .. } => self.push(thread, handler, None, Registers::default()),
+            Action::Signal { handler, .. } => {
+                self.stacks[thread.index()].state.suspend();
+                self.push(thread, handler, None, Registers::default());
+                if let Some(frame) = self.stacks[thread.index()].frames.last_mut() {
+                    frame.handles = true;
+                }
+            }
             Action::Jump { depth, site } => self.jump(thread, depth as usize, site)?,
             Action::Throw { depth } => self.throw(thread, depth as usize)?,
             Action::EndThread => {
                 self.caller(thread)?;
                 self.abandon(thread, 0);
+                self.record(thread, Control::Ended(Ending(0)));
             }
             Action::Exit => {
                 self.caller(thread)?;
                 for index in 0..self.stacks.len() {
-                    self.abandon(Thread::new(index), 0);
+                    let other = Thread::new(index);
+                    // The others are stopped wherever they are, and nothing is written to their traces.
+                    let traced = self.traced;
+                    self.traced &= other == thread;
+                    self.abandon(other, 0);
+                    self.record(other, Control::Ended(Ending(1)));
+                    self.traced = traced;
                 }
                 self.over = true;
             }
@@ -179,6 +196,7 @@ impl<'a> Process<'a> {
             from: From::Entry,
             edges: Vec::new(),
             set_jumps: Vec::new(),
+            handles: false,
         }
     }
 
@@ -262,7 +280,11 @@ impl<'a> Process<'a> {
                     let edges = std::mem::take(&mut frame.edges);
                     truth.walks.push(Walk { from: frame.from, edges, until: Until::Exit });
                 }
-                self.last_registers = stack.frames.pop().map(|frame| frame.registers).unwrap_or_default();
+                let frame = stack.frames.pop();
+                if frame.as_ref().is_some_and(|frame| frame.handles) {
+                    stack.state.resume();
+                }
+                self.last_registers = frame.map(|frame| frame.registers).unwrap_or_default();
             }
         }
         if let Some((activation, step)) = logged {
@@ -359,6 +381,9 @@ impl<'a> Process<'a> {
         self.note_early(thread, &mut frame, 1);
         self.return_to(&mut frame, site);
         self.note_early(thread, &mut frame, -1);
+        if let Some(call) = frame.calling {
+            self.record(thread, Control::Revived(frames::frame(frame.function, call)));
+        }
         // As the back end has it: a path that begins with the block of a `setjmp` begins when that returns, too.
         let code = &self.codes[frame.function.index()];
         let facts = &code.function.calls[site];
@@ -375,14 +400,15 @@ impl<'a> Process<'a> {
     fn throw(&mut self, thread: Thread, depth: usize) -> Result<(), ActionError> {
         self.caller(thread)?;
         let frame = self.stacks[thread.index()].frames.get(depth).ok_or(ActionError::NoTarget)?;
-        let activation = frame.activation;
-        let calls = &self.codes[frame.function.index()].function.calls;
+        let (activation, function) = (frame.activation, frame.function);
+        let calls = &self.codes[function.index()].function.calls;
         if !frame.calling.is_some_and(|call| calls[call].terminator) {
             return Err(ActionError::NotCaught);
         }
         self.abandon(thread, depth + 1);
-        if let Some(frame) = self.stacks[thread.index()].frames.last_mut() {
-            frame.calling = None;
+        let caught = self.stacks[thread.index()].frames.last_mut().and_then(|frame| frame.calling.take());
+        if let Some(call) = caught {
+            self.record(thread, Control::Unwound(frames::landing(function, call)));
         }
         self.log(thread, activation, Step::Catch);
         Ok(())
@@ -393,7 +419,17 @@ impl<'a> Process<'a> {
         while self.stacks[thread.index()].frames.len() > from {
             let Some(mut frame) = self.stacks[thread.index()].frames.pop() else { return };
             self.note_early(thread, &mut frame, 1);
+            if frame.handles {
+                self.stacks[thread.index()].state.resume();
+            }
             self.last_registers = frame.registers;
+        }
+    }
+
+    /// The runtime writes to a thread's trace.
+    fn record(&mut self, thread: Thread, record: Control) {
+        if self.traced {
+            self.stacks[thread.index()].state.record(record);
         }
     }
 
@@ -414,6 +450,9 @@ impl<'a> Process<'a> {
         let calls = &self.codes[function.index()].function.calls;
         let site = frame.calling.filter(|_| frame.pending.is_empty()).and_then(|call| calls.site_of(call));
         let edges = std::mem::take(&mut frame.edges);
+        if let (Some(call), Some(_), true) = (frame.calling, site, count > 0) {
+            self.record(thread, Control::Unwound(frames::frame(function, call)));
+        }
         let truth = &mut self.truth.functions[function.index()];
         if let Some(site) = site {
             truth.at_site[site.index()] += count;
@@ -455,6 +494,11 @@ impl<'a> Process<'a> {
             }
             frame.activation = now;
             self.note_early(thread, frame, -1);
+        }
+        for frame in frames.iter().rev() {
+            if let Some(call) = frame.calling {
+                self.record(thread, Control::Revived(frames::frame(frame.function, call)));
+            }
         }
         self.stacks[thread.index()].frames = frames;
     }

@@ -15,6 +15,7 @@
 
 mod code;
 mod execute;
+mod frames;
 mod machine;
 mod process;
 mod random;
@@ -23,6 +24,7 @@ mod truth;
 mod variables;
 mod walk;
 
+pub use frames::Frames;
 pub use machine::{Effects, Machine, run};
 pub use process::{Action, ActionError, Outcome, Position, Process, Thread};
 pub use random::{Conduct, script};

@@ -10,6 +10,8 @@
 
 use super::code::Code;
 use super::execute::{Stack, no_truth};
+#[cfg(doc)]
+use super::frames::Frames;
 use super::state::{Counts, Registers, ThreadState};
 use super::truth::Truth;
 use super::variables::Variables;
@@ -154,6 +156,8 @@ pub struct Process<'a> {
     pub(super) truth: Truth,
     /// How many events come next.
     pub(super) events: Option<&'a mut dyn FnMut() -> i64>,
+    /// The runtime writes records to traces.
+    pub(super) traced: bool,
     /// Lists are kept of all that happens, and not just its numbers.
     pub(super) keeps_log: bool,
     pub(super) over: bool,
@@ -174,6 +178,7 @@ impl<'a> Process<'a> {
             stacks: Vec::new(),
             truth,
             events: None,
+            traced: false,
             keeps_log: true,
             over: false,
             drawn: 0,
@@ -206,6 +211,13 @@ impl<'a> Process<'a> {
     #[must_use]
     pub fn with_events(mut self, events: &'a mut dyn FnMut() -> i64) -> Self {
         self.events = Some(events);
+        self
+    }
+
+    /// With a runtime that writes to traces what the program's code can't ([`crate::method::trace::stream`]); [`Frames`] reads it.
+    #[must_use]
+    pub fn with_trace(mut self) -> Self {
+        self.traced = true;
         self
     }
 

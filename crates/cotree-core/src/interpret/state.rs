@@ -1,7 +1,7 @@
 //! The state of probes: an activation's registers, and the counts of a thread.
 
 use crate::ids::{Edge, FunctionId, Table, Word};
-use crate::method::trace::stream;
+use crate::method::trace::stream::{self, Control};
 use crate::probe::{Probe, Reg};
 use std::collections::BTreeMap;
 
@@ -67,6 +67,10 @@ pub struct ThreadState {
     pub functions: Vec<Counts>,
     /// The bytes of its trace.
     pub trace: Vec<u8>,
+    /// Traces of handlers that have come to an end, with the length of the trace that each interrupted then.
+    pub handled: Vec<(usize, Vec<u8>)>,
+    /// Traces that are interrupted by a handler, outermost first.
+    pub(super) suspended: Vec<Vec<u8>>,
     /// The thread's event counter.
     pub events: i64,
     /// The words that the method's code uses for itself; one that was never written holds 0.
@@ -74,6 +78,24 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
+    /// The runtime writes to the trace.
+    pub(super) fn record(&mut self, record: Control) {
+        record.write(&mut self.trace);
+    }
+
+    /// A handler begins, with a trace of its own.
+    pub(super) fn suspend(&mut self) {
+        self.suspended.push(std::mem::take(&mut self.trace));
+    }
+
+    /// A handler has come to an end.
+    pub(super) fn resume(&mut self) {
+        if let Some(interrupted) = self.suspended.pop() {
+            let trace = std::mem::replace(&mut self.trace, interrupted);
+            self.handled.push((self.trace.len(), trace));
+        }
+    }
+
     fn emit(&mut self, value: i64, bytes: u8) {
         self.trace.extend(value.to_le_bytes().iter().take(usize::from(bytes)));
     }

@@ -30,4 +30,5 @@ mod sese;
 mod statistics;
 mod structured;
 mod supergraph;
+mod traces;
 mod weighting;

@@ -31,7 +31,24 @@
 //! No probe fits on the edges of a computed goto. A block that one may lead to is cut, and its number among these blocks is
 //! written when it is entered, from wherever.
 
+mod calls;
+mod cost;
+mod cuts;
+mod place;
+mod plan;
+pub mod regenerate;
+mod segments;
 pub mod stream;
+mod tables;
+mod token;
 mod types;
+mod unit;
+mod witness_sets;
+
+pub use cost::TraceCost;
+pub use plan::{TraceCalls, plan};
+pub use regenerate::{Checkpoint, Event, ReadError, Reader, Source};
+pub use tables::Tables;
 
 pub use types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan, Way};
+pub use unit::plan_functions;

@@ -106,6 +106,12 @@ pub struct TraceKey {
 }
 
 impl TraceKey {
+    /// How many bytes say which of the targets is entered.
+    #[must_use]
+    pub fn target_bytes(&self) -> u8 {
+        if self.targets.len() <= 256 { 1 } else { 2 }
+    }
+
     /// What a call means.
     #[must_use]
     pub fn call(&self, call: CallId) -> CallKind {
@@ -150,6 +156,9 @@ pub enum TraceError {
     /// There are more segments than tokens can tell apart.
     #[error("it has too many ways for a token")]
     TooManyWays,
+    /// Its first block is entered by an edge, too.
+    #[error("its first block is entered more than once")]
+    EnteredAgain,
     /// Ways go round without an end.
     #[error("its segments have no end")]
     Endless,

@@ -49,6 +49,47 @@ pub fn programs_of_llvm() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions_of_llvm())
 }
 
+/// The same, of functions in which everything that happens to an activation shows where it goes on: invokes have two ways on,
+/// computed gotos nothing but computed ways.
+pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
+    programs_of(random::functions_of_llvm().prop_map(|mut function| {
+        let exit = function.exit();
+        function.edges.retain(|edge| edge.dst != Block(0));
+        for block in (0..function.blocks.len()).map(Block::new) {
+            let kinds = |function: &Function, kind| function.edges.iter().any(|e| e.src == block && e.kind == kind);
+            if kinds(&function, EdgeKind::IndirectBranch) {
+                function.edges.retain(|edge| edge.src != block || edge.kind == EdgeKind::IndirectBranch);
+            }
+            let invokes = function.sites_of(block).any(|(_, site)| site.terminator);
+            let inner = function.edges.iter().filter(|edge| edge.src == block && edge.dst != exit).count();
+            if invokes && inner >= 1 && function.edges.iter().filter(|edge| edge.src == block).count() >= 2 {
+                // The last inner one is where exceptions land.
+                let mut inner = inner;
+                let mut normal = false;
+                function.edges.retain_mut(|edge| {
+                    if edge.src != block {
+                        return true;
+                    }
+                    inner -= usize::from(edge.dst != exit);
+                    let lands = edge.dst != exit && inner == 0;
+                    edge.kind = if lands { EdgeKind::InvokeUnwind } else { EdgeKind::InvokeNormal };
+                    lands || !std::mem::replace(&mut normal, true)
+                });
+            }
+            let unwinds = kinds(&function, EdgeKind::InvokeUnwind) && kinds(&function, EdgeKind::InvokeNormal);
+            if !unwinds {
+                for edge in function.edges.iter_mut().filter(|edge| edge.src == block) {
+                    if edge.kind == EdgeKind::InvokeUnwind {
+                        edge.kind = EdgeKind::Jump;
+                    }
+                }
+                function.calls.update(|_, call| call.terminator &= call.block != block);
+            }
+        }
+        function
+    }))
+}
+
 fn programs_of(functions: impl Strategy<Value = Function>) -> impl Strategy<Value = (Program, u64)> {
     let functions = prop::collection::vec(functions.prop_map(with_ways_out), 1..=5);
     let calls = prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>(), any::<bool>()), 1..14);

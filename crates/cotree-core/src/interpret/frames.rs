@@ -1,0 +1,32 @@
+//! The runtime's records in traces: frames that end or come to life without a call.
+
+use crate::ids::{CallId, FunctionId};
+use crate::method::trace::stream::{Calling, Frame, Resolve};
+
+/// An exception lands in the frame.
+const LANDS: u64 = 1 << 63;
+
+/// A frame, as the interpreter writes it.
+pub(super) fn frame(function: FunctionId, call: CallId) -> u64 {
+    u64::from(function.0) << 32 | u64::from(call.0)
+}
+
+/// The same, where an exception lands.
+pub(super) fn landing(function: FunctionId, call: CallId) -> u64 {
+    frame(function, call) | LANDS
+}
+
+/// What the frames in traces of a [`Process`](super::Process) mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Frames;
+
+impl Resolve for Frames {
+    fn frame(&self, frame: u64) -> Option<Frame> {
+        let calling =
+            Calling { function: FunctionId((frame >> 32) as u32 & i32::MAX as u32), call: CallId(frame as u32) };
+        Some(match frame & LANDS {
+            0 => Frame { activations: vec![calling], lands: None },
+            _ => Frame { activations: Vec::new(), lands: Some(calling) },
+        })
+    }
+}

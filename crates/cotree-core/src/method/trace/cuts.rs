@@ -1,0 +1,111 @@
+//! Where segments are cut: so that none goes round, and none has too many ways.
+//!
+//! Only loops without a call that ends a segment go round. They are the strongly connected components of the nodes, and
+//! retreating edges of a depth-first search over the whole graph cut them.
+
+use super::segments::{Link, Node, Segments, Target};
+use super::types::{TraceError, TraceKey};
+use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::ids::Edge;
+use crate::weight::weighting::Weighting;
+
+/// The edges that have to be cut, in order, so that no segment goes round.
+pub(super) fn necessary(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Vec<Edge>, TraceError> {
+    let uncut = Segments::uncut(function, cfg, &TraceKey { cuts: Vec::new(), ..key.clone() })?;
+    let component = components(&uncut);
+    let dfs = Dfs::new(cfg);
+    let mut cuts = Vec::new();
+    for node in 0..uncut.nodes.len() {
+        let from = uncut.nodes[node].block;
+        for link in uncut.links(node) {
+            if let Target::Node(to) = link.target
+                && component[to] == component[node]
+                && (dfs.is_backedge(link.edge) || !dfs.is_reached(from))
+            {
+                cuts.push(link.edge);
+            }
+        }
+    }
+    cuts.sort_unstable();
+    Ok(cuts)
+}
+
+/// Per node, the strongly connected component that it is in (Tarjan's algorithm with a stack of its own). Components are numbered
+/// so that links between them lead to lower numbers.
+fn components(segments: &Segments) -> Vec<u32> {
+    const NONE: u32 = u32::MAX;
+    let count = segments.nodes.len();
+    let mut found = vec![NONE; count];
+    let (mut index, mut low) = (vec![NONE; count], vec![0u32; count]);
+    let (mut next, mut components) = (0u32, 0u32);
+    let mut path: Vec<Node> = Vec::new();
+    let mut open: Vec<(Node, usize)> = Vec::new();
+    for root in 0..count {
+        if index[root] != NONE {
+            continue;
+        }
+        open.push((root, 0));
+        while let Some((node, link)) = open.last_mut() {
+            let node = *node;
+            if *link == 0 {
+                (index[node], low[node]) = (next, next);
+                next += 1;
+                path.push(node);
+            }
+            let ahead = segments.links(node).get(*link).copied();
+            *link += 1;
+            match ahead {
+                Some(Link { target: Target::Node(to), .. }) if index[to] == NONE => open.push((to, 0)),
+                Some(Link { target: Target::Node(to), .. }) if found[to] == NONE => {
+                    low[node] = low[node].min(index[to])
+                }
+                Some(_) => {}
+                None => {
+                    open.pop();
+                    if let Some(&(before, _)) = open.last() {
+                        low[before] = low[before].min(low[node]);
+                    }
+                    if low[node] == index[node] {
+                        while let Some(member) = path.pop() {
+                            found[member] = components;
+                            if member == node {
+                                break;
+                            }
+                        }
+                        components += 1;
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The edges that have to be cut besides, in order, so that no node has more than about that many ways: the coldest
+/// that help.
+pub(super) fn within(segments: &Segments, weighting: &Weighting, most: u64) -> Vec<Edge> {
+    let mut ways = vec![1u64; segments.nodes.len()];
+    let mut cuts = Vec::new();
+    for &node in segments.order().iter().rev() {
+        let of = |link: &Link, ways: &[u64]| if let Target::Node(to) = link.target { ways[to] } else { 1 };
+        let links = segments.links(node);
+        let mut sum = links.iter().map(|link| of(link, &ways)).fold(0, u64::saturating_add);
+        if sum > most {
+            let mut candidates: Vec<&Link> = links.iter().filter(|link| of(link, &ways) > 1).collect();
+            candidates
+                .sort_by(|a, b| weighting.edge(a.edge).total_cmp(&weighting.edge(b.edge)).then(a.edge.cmp(&b.edge)));
+            for link in candidates {
+                if sum <= most {
+                    break;
+                }
+                sum = (sum - of(link, &ways)).saturating_add(1);
+                cuts.push(link.edge);
+            }
+        }
+        ways[node] = sum.max(1);
+    }
+    cuts.sort_unstable();
+    cuts
+}

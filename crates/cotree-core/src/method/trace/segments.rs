@@ -1,0 +1,461 @@
+//! The segments of a function: its graph without what calls and cut edges take out of it, and the numbers of the ways through.
+//!
+//! A *node* is a stretch of a block without a call that ends a segment: a block with *k* such calls has *k* + 1 nodes. *Links*
+//! lead from node to node along edges. Nodes and links form no cycle. From each node there are so many *ways*, each of
+//! which leads to a segment's end.
+//!
+//! A node is *undecided* if it has several ways, or if its only one ends where a packed token goes on. A token is written on
+//! the link that leads from an undecided node to something decided, so on each way from an undecided start it is written
+//! once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one width, and for packed
+//! tokens one base. The numbers of ways, which the tokens are made of, depend on [`Way`].
+
+use super::token::Token;
+use super::types::{CallKind, TraceError, TraceKey, Way};
+use super::witness_sets::WitnessSets;
+use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::graph::union_find::UnionFind;
+use crate::ids::{Block, CallId, Edge};
+
+/// A node, by its number.
+pub(super) type Node = usize;
+
+/// Where a link leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// On in the same segment.
+    Node(Node),
+    /// The segment ends; the next one starts there.
+    Cut(Node),
+    /// The same, but the token goes on.
+    Packed(Node),
+    /// An indirect branch: the segment ends, and what follows says where the next one starts.
+    Dispatch,
+    /// The function is left.
+    Exit,
+}
+
+/// One way on from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    /// The edge; of [`Target::Dispatch`] the first one.
+    pub edge: Edge,
+    pub target: Target,
+    /// What it adds to the token: [`Way::Paths`]; else its bits behind what the token has.
+    pub value: u64,
+    /// How many bits.
+    pub bits: u8,
+}
+
+/// What a node ends in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NodeEnd {
+    /// A call that ends the segment, and the node behind it; `None` if it is a `musttail` one, or never comes back.
+    Call(CallId, Option<Node>),
+    /// Links.
+    Links,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeFacts {
+    pub block: Block,
+    /// The calls in it that end no segment: from this one,
+    pub first_call: CallId,
+    /// to before this one.
+    pub last_call: CallId,
+    pub end: NodeEnd,
+    first_link: u32,
+    last_link: u32,
+    /// How many ways there are from here.
+    pub ways: u64,
+    /// A token is written further on.
+    pub undecided: bool,
+    /// The bytes of that token.
+    pub bytes: u8,
+    /// The group's base: more than any number of ways from its nodes ([`Way::Paths`]).
+    pub base: u64,
+    /// Tokens of the group may be those of several segments.
+    pub packs: bool,
+}
+
+/// More ways than that have no number.
+pub(super) const MOST_WAYS: u64 = 1 << 62;
+
+/// The cut graph of a function with the numbers of its ways.
+#[derive(Clone, Debug)]
+pub(super) struct Segments {
+    pub nodes: Vec<NodeFacts>,
+    links: Vec<Link>,
+    /// Per block, its first node.
+    first: Vec<u32>,
+    /// Nodes, each before those that it links to.
+    order: Vec<Node>,
+    pub way: Way,
+    /// What tells ways apart, for [`Way::Witnesses`].
+    witness_sets: WitnessSets,
+}
+
+impl Segments {
+    /// Of a function with this key.
+    pub fn new(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
+        validate(function, cfg, key)?;
+        let mut made = Self::cut(function, cfg, key);
+        made.sort()?;
+        made.count();
+        made.decide();
+        match key.way {
+            Way::Paths => made.number_paths(),
+            Way::Bits => made.number_bits(),
+            Way::Witnesses => made.number_witnesses(key)?,
+        }
+        made.group(key)?;
+        Ok(made)
+    }
+
+    /// Nodes and links only; in order, if there is one.
+    pub fn uncut(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
+        validate(function, cfg, key)?;
+        let mut made = Self::cut(function, cfg, key);
+        // Whoever cuts wants the order only when nothing goes round any more.
+        let _ = made.sort();
+        Ok(made)
+    }
+
+    /// Nodes, each before those that it links to.
+    pub fn order(&self) -> &[Node] {
+        &self.order
+    }
+
+    /// Nodes and links.
+    fn cut(function: &Function, cfg: &Cfg, key: &TraceKey) -> Self {
+        let (mut nodes, mut first) = (Vec::new(), Vec::with_capacity(cfg.block_count()));
+        let mut call = 0;
+        for block in cfg.blocks().filter(|&block| block != cfg.exit()) {
+            first.push(nodes.len() as u32);
+            let mut since = call;
+            let node = |since, until, end| NodeFacts {
+                block,
+                first_call: CallId::new(since),
+                last_call: CallId::new(until),
+                end,
+                first_link: 0,
+                last_link: 0,
+                ways: 0,
+                undecided: false,
+                bytes: 0,
+                base: 1,
+                packs: false,
+            };
+            while let Some(facts) = function.calls.get(CallId::new(call)).filter(|facts| facts.block == block) {
+                if key.call(CallId::new(call)).ends_segment() {
+                    let behind = facts.comes_back().then_some(nodes.len() + 1);
+                    nodes.push(node(since, call, NodeEnd::Call(CallId::new(call), behind)));
+                    since = call + 1;
+                }
+                call += 1;
+            }
+            nodes.push(node(since, call, NodeEnd::Links));
+        }
+        first.push(nodes.len() as u32);
+        let mut made = Self {
+            nodes,
+            links: Vec::new(),
+            first,
+            order: Vec::new(),
+            way: key.way,
+            witness_sets: WitnessSets::default(),
+        };
+        for block in cfg.blocks().filter(|&block| block != cfg.exit()) {
+            made.link(function, cfg, key, block);
+        }
+        made
+    }
+
+    /// The links of a block's last node, in the order of their numbers.
+    fn link(&mut self, function: &Function, cfg: &Cfg, key: &TraceKey, block: Block) {
+        let last = self.first[block.index() + 1] as usize - 1;
+        self.nodes[last].first_link = self.links.len() as u32;
+        let throws = self.throws(function, block);
+        let kind = |edge: Edge| function.edges[edge.index()].kind;
+        let mut dispatched = false;
+        let listed = |list: &[Edge], edge: &Edge| list.binary_search(edge).is_ok();
+        let (likely, others): (Vec<Edge>, Vec<Edge>) =
+            cfg.succs(block).iter().partition(|edge| listed(&key.first, edge));
+        for edge in likely.into_iter().chain(others) {
+            let dst = cfg.dst(edge);
+            let target = if throws && kind(edge) == EdgeKind::InvokeUnwind {
+                continue;
+            } else if kind(edge) == EdgeKind::IndirectBranch {
+                if std::mem::replace(&mut dispatched, true) {
+                    continue;
+                }
+                Target::Dispatch
+            } else if dst == cfg.exit() {
+                Target::Exit
+            } else if listed(&key.packing.edges, &edge) {
+                Target::Packed(self.node(dst))
+            } else if listed(&key.cuts, &edge) || key.targets.binary_search(&dst).is_ok() {
+                Target::Cut(self.node(dst))
+            } else {
+                Target::Node(self.node(dst))
+            };
+            self.links.push(Link { edge, target, value: 0, bits: 0 });
+        }
+        self.nodes[last].last_link = self.links.len() as u32;
+    }
+
+    /// The first node of a block.
+    pub fn node(&self, block: Block) -> Node {
+        self.first[block.index()] as usize
+    }
+
+    /// The links of a node, by rising number.
+    pub fn links(&self, node: Node) -> &[Link] {
+        let facts = &self.nodes[node];
+        &self.links[facts.first_link as usize..facts.last_link as usize]
+    }
+
+    /// Does a block end in a call that ends a segment? Exceptions that it throws are told by the runtime.
+    pub fn throws(&self, function: &Function, block: Block) -> bool {
+        let (first, last) = (self.node(block), self.first[block.index() + 1] as usize - 1);
+        last > first && matches!(self.nodes[last - 1].end, NodeEnd::Call(call, _) if function.calls[call].terminator)
+    }
+
+    /// The calls of a block.
+    pub fn calls_of(&self, block: Block) -> impl DoubleEndedIterator<Item = CallId> + use<> {
+        let (first, last) = (self.node(block), self.first[block.index() + 1] as usize - 1);
+        (self.nodes[first].first_call.0..self.nodes[last].last_call.0).map(CallId)
+    }
+
+    /// Is a byte written on each cut edge to the node, only to show that it is passed? Nothing else is written in a loop without
+    /// an end.
+    pub fn ticks(&self, node: Node) -> bool {
+        !self.nodes[node].undecided
+    }
+
+    /// A topological order (Kahn's algorithm).
+    fn sort(&mut self) -> Result<(), TraceError> {
+        let mut entering = vec![0u32; self.nodes.len()];
+        for link in &self.links {
+            if let Target::Node(node) = link.target {
+                entering[node] += 1;
+            }
+        }
+        let mut order: Vec<Node> = (0..self.nodes.len()).filter(|&node| entering[node] == 0).collect();
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for link in self.links(node) {
+                if let Target::Node(to) = link.target {
+                    entering[to] -= 1;
+                    if entering[to] == 0 {
+                        order.push(to);
+                    }
+                }
+            }
+        }
+        self.order = order;
+        if self.order.len() == self.nodes.len() { Ok(()) } else { Err(TraceError::Endless) }
+    }
+
+    fn count(&mut self) {
+        for index in (0..self.order.len()).rev() {
+            let node = self.order[index];
+            let ways = |link: &Link| if let Target::Node(to) = link.target { self.nodes[to].ways } else { 1 };
+            let sum = self.links(node).iter().map(ways).fold(0, u64::saturating_add);
+            // A call has one way on, and so has a block without any: it never ends.
+            self.nodes[node].ways = sum.max(1);
+        }
+    }
+
+    fn decide(&mut self) {
+        for index in (0..self.order.len()).rev() {
+            let node = self.order[index];
+            let open = |link: &Link| self.leads_on(link);
+            self.nodes[node].undecided = self.nodes[node].ways > 1 || self.links(node).iter().any(open);
+        }
+    }
+
+    /// Is the token still to be written behind this link?
+    pub fn leads_on(&self, link: &Link) -> bool {
+        match link.target {
+            Target::Node(to) => self.nodes[to].undecided,
+            Target::Packed(_) => true,
+            Target::Cut(_) | Target::Dispatch | Target::Exit => false,
+        }
+    }
+
+    /// As in Ball & Larus 1996, Fig. 5: a way's number is the sum of its links' values.
+    fn number_paths(&mut self) {
+        for node in 0..self.nodes.len() {
+            let mut before = 0u64;
+            for index in self.nodes[node].first_link..self.nodes[node].last_link {
+                let link = self.links[index as usize];
+                self.links[index as usize].value = before;
+                before =
+                    before.saturating_add(if let Target::Node(to) = link.target { self.nodes[to].ways } else { 1 });
+            }
+        }
+    }
+
+    fn number_bits(&mut self) {
+        for node in 0..self.nodes.len() {
+            let range = self.nodes[node].first_link as usize..self.nodes[node].last_link as usize;
+            let bits = bits_for(range.len() as u64);
+            for (value, link) in (0..).zip(&mut self.links[range]) {
+                (link.value, link.bits) = (value, bits);
+            }
+        }
+    }
+
+    /// Each link with a witness has its value; the sets of witnesses that tell ways apart are found by [`super::witness`].
+    fn number_witnesses(&mut self, key: &TraceKey) -> Result<(), TraceError> {
+        let most = key.witnesses.iter().map(|&(_, value)| u64::from(value)).max().unwrap_or(0);
+        let bits = bits_for(most + 1).max(1);
+        for node in (0..self.nodes.len()).filter(|&node| self.nodes[node].undecided) {
+            for index in self.nodes[node].first_link..self.nodes[node].last_link {
+                let link = &mut self.links[index as usize];
+                if let Ok(found) = key.witnesses.binary_search_by_key(&link.edge, |witness| witness.0) {
+                    (link.value, link.bits) = (u64::from(key.witnesses[found].1), bits);
+                }
+            }
+        }
+        self.witness_sets = WitnessSets::new(self)?;
+        Ok(())
+    }
+
+    /// Widths and bases.
+    fn group(&mut self, key: &TraceKey) -> Result<(), TraceError> {
+        let count = self.nodes.len();
+        let mut groups = UnionFind::new(count);
+        for node in 0..count {
+            for link in self.links(node) {
+                if let Target::Node(to) | Target::Packed(to) = link.target
+                    && self.nodes[node].undecided
+                    && self.nodes[to].undecided
+                {
+                    groups.union(node, to);
+                }
+            }
+        }
+        // The longest tokens, in bits behind the leading 1; else the most ways.
+        let mut longest = vec![0u64; count];
+        if self.way != Way::Paths {
+            for &node in self.order.iter().rev() {
+                let bits = |link: &Link| {
+                    u64::from(link.bits) + if let Target::Node(to) = link.target { longest[to] } else { 0 }
+                };
+                longest[node] = self.links(node).iter().map(bits).max().unwrap_or(0);
+            }
+        }
+        let mut most = vec![0u64; count];
+        let mut packs = vec![false; count];
+        for (node, &longest) in longest.iter().enumerate() {
+            let group = groups.find(node);
+            let size = if self.way == Way::Paths { self.nodes[node].ways } else { longest };
+            most[group] = most[group].max(size);
+            packs[group] |= self.links(node).iter().any(|link| matches!(link.target, Target::Packed(_)));
+        }
+        for node in 0..count {
+            let group = groups.find(node);
+            let most = most[group];
+            let (bytes, fits) = match self.way {
+                Way::Paths if packs[group] => {
+                    let bytes = key.packing.bytes;
+                    let room = u64::MAX >> (64 - 8 * u32::from(bytes));
+                    // At least two turns.
+                    (bytes, room / most.max(2) / most.max(2) >= 2)
+                }
+                Way::Paths => (bits_for(most).div_ceil(8), most <= MOST_WAYS),
+                Way::Bits | Way::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
+            };
+            if self.nodes[node].undecided {
+                if !fits {
+                    return Err(TraceError::TooManyWays);
+                }
+                self.nodes[node].bytes = bytes;
+                self.nodes[node].base = if self.way == Way::Paths { most.max(2) } else { 1 };
+                self.nodes[node].packs = packs[group];
+            }
+        }
+        Ok(())
+    }
+
+    /// The link that the witnesses of a token lead along.
+    pub fn follow_witness(&self, node: Node, token: &mut Token) -> Option<Link> {
+        let link = self.witness_sets.choose(self, node, token.peek(self.witness_sets.bits()))?;
+        if link.bits > 0 {
+            self.pop(link, token)?;
+        }
+        Some(link)
+    }
+
+    /// Takes a link's bits from a token: they have to be its own.
+    pub fn pop(&self, link: Link, token: &mut Token) -> Option<()> {
+        (token.pop(link.bits)? == link.value).then_some(())
+    }
+
+    /// What the register of a segment that starts at an undecided node is at first.
+    pub fn initial(&self, node: Node) -> u64 {
+        match self.way {
+            Way::Paths if self.nodes[node].packs => self.nodes[node].base,
+            Way::Paths => 0,
+            Way::Bits | Way::Witnesses => 1,
+        }
+    }
+
+    /// A packed token has to be written before it is multiplied if it is as large as that.
+    pub fn limit(&self, node: Node) -> u64 {
+        let facts = &self.nodes[node];
+        (u64::MAX >> (64 - 8 * u32::from(facts.bytes.max(1)))) / facts.base
+    }
+}
+
+/// How many bits tell so many things apart.
+pub(super) const fn bits_for(count: u64) -> u8 {
+    if count <= 1 { 0 } else { (64 - (count - 1).leading_zeros()) as u8 }
+}
+
+/// Are the names in the key those of things that are there, in order, and its numbers possible?
+fn validate(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<(), TraceError> {
+    let own = cfg.block_count() == function.blocks.len() + 1 && cfg.edge_count() == function.edges.len() + 1;
+    let edges = |list: &[Edge]| {
+        list.is_sorted_by(|a, b| a < b) && list.last().is_none_or(|edge| edge.index() < function.edges.len())
+    };
+    let inner = |list: &[Edge]| list.iter().all(|&edge| cfg.dst(edge) != cfg.exit());
+    let calls = key.calls.is_sorted_by(|a, b| a.0 < b.0)
+        && key.calls.last().is_none_or(|call| call.0.index() < function.calls.len());
+    let targets = key.targets.is_sorted_by(|a, b| a < b)
+        && key.targets.last().is_none_or(|block| block.index() < function.blocks.len())
+        && key.targets.len() <= 1 << 16;
+    let dispatched = |edge: &crate::facts::EdgeFacts| {
+        edge.kind != EdgeKind::IndirectBranch || key.targets.binary_search(&edge.dst).is_ok()
+    };
+    let lists = [&key.cuts, &key.first, &key.packing.edges];
+    let packing = key.packing.edges.is_empty() || (key.way == Way::Paths && (1..=8).contains(&key.packing.bytes));
+    let witnesses = key.witnesses.is_sorted_by(|a, b| a.0 < b.0)
+        && key.witnesses.last().is_none_or(|witness| witness.0.index() < function.edges.len());
+    let in_order = function.calls.iter().is_sorted_by_key(|call| call.block)
+        && function.calls.iter().all(|call| call.block.index() < function.blocks.len());
+    // A `musttail` call is gone when its callee runs, and what is behind a call that never returns is nowhere.
+    let sound = key.calls.iter().all(|&(call, kind)| match kind {
+        CallKind::Quiet(_) => !function.calls[call].must_tail && !function.calls[call].terminator,
+        _ => true,
+    });
+    if own
+        && lists.iter().all(|list| edges(list))
+        && inner(&key.cuts)
+        && inner(&key.packing.edges)
+        && calls
+        && targets
+        && function.edges.iter().all(dispatched)
+        && packing
+        && witnesses
+        && in_order
+        && sound
+    {
+        Ok(())
+    } else {
+        Err(TraceError::ForeignKey)
+    }
+}

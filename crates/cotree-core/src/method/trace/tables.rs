@@ -1,0 +1,189 @@
+//! What the reader knows of one function.
+
+use super::segments::{Link, Node, NodeEnd, NodeFacts, Segments};
+use super::token::Token;
+use super::types::{CallKind, TraceError, TraceKey, Way};
+use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::ids::{Block, CallId, Edge};
+
+/// What the reader knows of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallFacts {
+    pub kind: CallKind,
+    /// The edge by which a `musttail` call leaves the function.
+    pub tail: Option<Edge>,
+    /// The edge by which its exceptions come.
+    pub unwinds: Option<Edge>,
+    /// The node behind it.
+    pub behind: Option<Node>,
+}
+
+/// The tables of one function: made once, read for each of its blocks.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    segments: Segments,
+    calls: Vec<CallFacts>,
+    /// The blocks that edges lead to.
+    destinations: Vec<Block>,
+    /// Whether an exception leaves the function on the edge.
+    resumes: Vec<bool>,
+    announces: bool,
+    /// Blocks that indirect branches may lead to, and how many bytes say which of them is entered.
+    targets: Vec<Block>,
+    target_bytes: u8,
+    /// The edges of indirect branches, in order, by their blocks.
+    dispatches: Vec<(Block, Block, Edge)>,
+}
+
+impl Tables {
+    /// Of a function with this key.
+    ///
+    /// # Errors
+    /// If the key does not fit the function.
+    pub fn new(function: &Function, key: &TraceKey) -> Result<Self, TraceError> {
+        let cfg = function.cfg()?;
+        let segments = Segments::new(function, &cfg, key)?;
+        Ok(Self::of(function, &cfg, key, segments))
+    }
+
+    pub(super) fn of(function: &Function, cfg: &Cfg, key: &TraceKey, segments: Segments) -> Self {
+        let facts = |(id, call): (CallId, &crate::facts::Call)| {
+            let out = cfg.succs(call.block);
+            let is_landing = |edge: &Edge| call.terminator && segments.is_landing(function, *edge);
+            CallFacts {
+                kind: key.call(id),
+                tail: out.first().copied().filter(|_| call.must_tail),
+                unwinds: out.iter().copied().find(is_landing),
+                behind: None,
+            }
+        };
+        let mut calls: Vec<CallFacts> = function.calls.numbered().map(facts).collect();
+        for node in &segments.nodes {
+            if let NodeEnd::Call(call, behind) = node.end {
+                calls[call.index()].behind = behind;
+            }
+        }
+        let indirect = |edge: &Edge| function.edges[edge.index()].kind == EdgeKind::IndirectBranch;
+        let edges = || (0..function.edges.len()).map(Edge::new);
+        let mut dispatches: Vec<_> =
+            edges().filter(indirect).map(|edge| (cfg.src(edge), cfg.dst(edge), edge)).collect();
+        dispatches.sort_unstable();
+        Self {
+            calls,
+            destinations: edges().map(|edge| cfg.dst(edge)).collect(),
+            resumes: function.edges.iter().map(|edge| edge.kind == EdgeKind::Resume).collect(),
+            announces: key.announces,
+            targets: key.targets.clone(),
+            target_bytes: key.target_bytes(),
+            dispatches,
+            segments,
+        }
+    }
+
+    /// Does the function announce itself?
+    pub(super) fn announces(&self) -> bool {
+        self.announces
+    }
+
+    pub(super) fn node(&self, node: Node) -> &NodeFacts {
+        &self.segments.nodes[node]
+    }
+
+    /// The first node of a block.
+    pub(super) fn first_node(&self, block: Block) -> Node {
+        self.segments.node(block)
+    }
+
+    pub(super) fn call(&self, call: CallId) -> Option<&CallFacts> {
+        self.calls.get(call.index())
+    }
+
+    pub(super) fn resumes(&self, edge: Edge) -> bool {
+        self.resumes[edge.index()]
+    }
+
+    pub(super) fn destination(&self, edge: Edge) -> Block {
+        self.destinations[edge.index()]
+    }
+
+    /// The block's number among those that indirect branches may lead to.
+    pub(super) fn target(&self, block: Block) -> Option<u64> {
+        if self.targets.is_empty() {
+            return None;
+        }
+        self.targets.binary_search(&block).ok().map(|number| number as u64)
+    }
+
+    /// How many bytes say it.
+    pub(super) fn target_bytes(&self) -> u8 {
+        self.target_bytes
+    }
+
+    /// The edge by which the indirect branch of a block leads to the target of this number.
+    pub(super) fn dispatch(&self, from: Block, number: u64) -> Option<Edge> {
+        let to = *self.targets.get(usize::try_from(number).ok()?)?;
+        let found = self.dispatches.partition_point(|&(src, dst, _)| (src, dst) < (from, to));
+        self.dispatches.get(found).filter(|&&(src, dst, _)| (src, dst) == (from, to)).map(|listed| listed.2)
+    }
+
+    /// Is a byte written on each cut edge to the node, only to show that it is passed?
+    pub(super) fn ticks(&self, node: Node) -> bool {
+        self.segments.ticks(node)
+    }
+
+    /// Are tokens bits?
+    pub(super) fn has_bits(&self) -> bool {
+        self.segments.way != Way::Paths
+    }
+
+    /// The token of a segment that starts at an undecided node; `None` if it can't be.
+    pub(super) fn token(&self, node: Node, number: u64) -> Option<Token> {
+        let facts = self.node(node);
+        match self.segments.way {
+            Way::Paths if facts.packs => Token::packed(number, facts.base).filter(|token| token.rest() < facts.ways),
+            Way::Paths => (number < facts.ways).then(|| Token::way(number)),
+            Way::Bits | Way::Witnesses => Token::bits(number),
+        }
+    }
+
+    /// The way that a packed token says next; it starts at this node.
+    pub(super) fn next_way(&self, node: Node, token: &mut Token) -> Option<()> {
+        let facts = self.node(node);
+        token.next_way(facts.base)?;
+        (token.rest() < facts.ways).then_some(())
+    }
+
+    /// The link that the token goes along; `None` if there is none.
+    pub(super) fn follow(&self, node: Node, token: &mut Token) -> Option<Link> {
+        let links = self.segments.links(node);
+        if let [only] = links {
+            if only.bits > 0 {
+                self.segments.pop(*only, token)?;
+            }
+            return Some(*only);
+        }
+        match self.segments.way {
+            Way::Paths => {
+                let rest = token.rest();
+                let found = if links.len() <= 4 {
+                    links.iter().rposition(|link| link.value <= rest)?
+                } else {
+                    links.partition_point(|link| link.value <= rest).checked_sub(1)?
+                };
+                token.pass(links[found].value);
+                Some(links[found])
+            }
+            Way::Bits => {
+                let number = token.pop(links.first()?.bits)?;
+                links.get(usize::try_from(number).ok()?).copied()
+            }
+            Way::Witnesses => self.segments.follow_witness(node, token),
+        }
+    }
+
+    /// Is the token still to be written behind the link?
+    pub(super) fn leads_on(&self, link: &Link) -> bool {
+        self.segments.leads_on(link)
+    }
+}

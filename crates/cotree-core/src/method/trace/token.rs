@@ -1,0 +1,113 @@
+//! Tokens as the reader has them: what is left of a number that was read.
+
+use super::segments::MOST_WAYS;
+
+/// What is left of a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Token {
+    /// Of a number of ways: what is left of the way under way. Of bits: all of them.
+    rest: u64,
+    /// Of a packed number: the numbers of the ways that follow.
+    more: u64,
+    /// Of a packed number: the base to the power of how many there are. Of bits: how many are left.
+    scale: u64,
+}
+
+impl Token {
+    /// The number of a way.
+    pub fn way(rest: u64) -> Self {
+        Self { rest, more: 0, scale: 1 }
+    }
+
+    /// The numbers of several ways: digits to a base, behind a leading 1. The first one is under way.
+    pub fn packed(number: u64, base: u64) -> Option<Self> {
+        let mut scale = 1u64;
+        while number / scale >= base {
+            scale *= base;
+        }
+        // Only the leading digit is left, which is 1, and there are others.
+        if number / scale != 1 || scale == 1 {
+            return None;
+        }
+        let mut token = Self { rest: 0, more: number - scale, scale };
+        token.next_way(base)?;
+        Some(token)
+    }
+
+    /// Bits behind a leading 1.
+    pub fn bits(number: u64) -> Option<Self> {
+        let scale = u64::from(number.checked_ilog2()?);
+        Some(Self { rest: number - (1 << scale), more: 0, scale })
+    }
+
+    /// The number of the way under way.
+    pub fn rest(&self) -> u64 {
+        self.rest
+    }
+
+    /// Goes along a link of a way.
+    pub fn pass(&mut self, value: u64) {
+        self.rest -= value;
+    }
+
+    /// Goes on to the next way of a packed number; `None` if there is none, or this one is not over.
+    pub fn next_way(&mut self, base: u64) -> Option<()> {
+        if self.scale <= 1 || self.rest != 0 {
+            return None;
+        }
+        self.scale /= base;
+        self.rest = self.more / self.scale;
+        self.more %= self.scale;
+        Some(())
+    }
+
+    /// Are there numbers of more ways?
+    pub fn has_more_ways(&self) -> bool {
+        self.scale > 1
+    }
+
+    /// The next bits; `None` if there are not as many.
+    pub fn pop(&mut self, bits: u8) -> Option<u64> {
+        self.scale = self.scale.checked_sub(u64::from(bits))?;
+        let next = self.rest >> self.scale;
+        self.rest -= next << self.scale;
+        Some(next)
+    }
+
+    /// The next bits, which stay; `None` if there are not as many.
+    pub fn peek(&self, bits: u8) -> Option<u64> {
+        Some(self.rest >> self.scale.checked_sub(u64::from(bits))?)
+    }
+
+    /// Nothing is left of it: bits, if it is of bits, else the number of its last way.
+    pub fn is_spent(&self, of_bits: bool) -> bool {
+        if of_bits { self.scale == 0 } else { self.rest == 0 && self.scale <= 1 }
+    }
+}
+
+const _: () = assert!(MOST_WAYS < u64::MAX / 2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_numbers_are_digits_behind_a_leading_one() {
+        let number = [2, 0, 1, 2].iter().fold(1, |number, digit| number * 3 + digit);
+        let mut token = Token::packed(number, 3).unwrap();
+        for digit in [2, 0, 1, 2] {
+            assert_eq!(token.rest(), digit);
+            token.pass(digit);
+            assert_eq!(token.next_way(3).is_some(), !token.is_spent(false));
+        }
+        assert!(Token::packed(0, 3).is_none() && Token::packed(1, 3).is_none() && Token::packed(8, 3).is_none());
+    }
+
+    #[test]
+    fn bits_come_behind_a_leading_one() {
+        let mut token = Token::bits(0b10_1110).unwrap();
+        assert_eq!((token.pop(2), token.pop(3), token.pop(1)), (Some(1), Some(6), None));
+        assert!(Token::bits(0).is_none());
+        assert!(Token::bits(1).unwrap().is_spent(true));
+    }
+}

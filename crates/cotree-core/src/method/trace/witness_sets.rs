@@ -1,0 +1,70 @@
+//! The sets of witnesses that may come next on each way on from a predicate (Ball & Larus 1994, §4.1).
+//!
+//! `witness(p, q)` holds the value of the witness on `p → q`, or else what may come first behind `q`: a witness, or the
+//! segment's end. The ways on from *p* can be told apart if their sets are disjoint.
+
+use super::segments::{Link, Node, Segments, Target};
+use super::types::TraceError;
+use std::collections::BTreeSet;
+
+/// What may come next: a witness, or the segment's end.
+type Next = Option<u64>;
+
+/// The sets of all sets together may have so many members: larger functions are traced in other ways.
+const MOST_MEMBERS: usize = 1 << 20;
+
+/// The sets of a function's undecided nodes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WitnessSets {
+    /// Per node, what may come next and the place of the link that it then goes along, in order.
+    nodes: Vec<Vec<(Next, u32)>>,
+    bits: u8,
+}
+
+impl WitnessSets {
+    /// Of links that have their witnesses.
+    pub fn new(segments: &Segments) -> Result<Self, TraceError> {
+        let mut nodes = vec![Vec::new(); segments.nodes.len()];
+        let (mut members, mut bits) = (0, 0);
+        for &node in segments.order().iter().rev() {
+            let mut set: Vec<(Next, u32)> = Vec::new();
+            for (place, link) in (0..).zip(segments.links(node)) {
+                bits = bits.max(link.bits);
+                match link.target {
+                    _ if link.bits > 0 => set.push((Some(link.value), place)),
+                    Target::Node(to) => {
+                        let behind: BTreeSet<Next> = nodes[to].iter().map(|&(next, _): &(Next, u32)| next).collect();
+                        set.extend(behind.into_iter().map(|next| (next, place)));
+                    }
+                    _ => set.push((None, place)),
+                }
+            }
+            if segments.links(node).is_empty() {
+                set.push((None, 0));
+            }
+            set.sort_unstable();
+            // Two links with the same witness are ambiguous; one link is never.
+            if set.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                return Err(TraceError::Ambiguous);
+            }
+            members += set.len();
+            if members > MOST_MEMBERS {
+                return Err(TraceError::TooManyWays);
+            }
+            nodes[node] = set;
+        }
+        Ok(Self { nodes, bits })
+    }
+
+    /// How many bits a witness has.
+    pub fn bits(&self) -> u8 {
+        self.bits
+    }
+
+    /// The link that leads to what comes next.
+    pub fn choose(&self, segments: &Segments, node: Node, next: Next) -> Option<Link> {
+        let set = &self.nodes[node];
+        let found = set.binary_search_by_key(&next, |member| member.0).ok()?;
+        segments.links(node).get(set[found].1 as usize).copied()
+    }
+}
