@@ -148,6 +148,9 @@ pub enum FunctionPlanError {
     /// Its paths can't be numbered.
     #[error(transparent)]
     Paths(#[from] PathError),
+    /// Its execution can't be traced.
+    #[error(transparent)]
+    Traces(#[from] trace::TraceError),
 }
 
 /// Why the counts of a function can't be turned into its profile.

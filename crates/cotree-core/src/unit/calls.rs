@@ -64,7 +64,7 @@ pub fn callers(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<(Functio
 }
 
 /// Which functions a name may stand for.
-struct Names<'a> {
+pub(crate) struct Names<'a> {
     /// By name, then by module.
     internal: HashMap<&'a str, HashMap<usize, Vec<usize>>>,
     others: HashMap<&'a str, Vec<usize>>,
@@ -72,7 +72,7 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Of functions with their modules, in unit order.
-    fn new(functions: &[(usize, &'a Function)]) -> Self {
+    pub(crate) fn new(functions: &[(usize, &'a Function)]) -> Self {
         let mut names = Self { internal: HashMap::new(), others: HashMap::new() };
         for (number, &(module, function)) in functions.iter().enumerate() {
             let name = linker_name(&function.symbol);
@@ -85,7 +85,7 @@ impl<'a> Names<'a> {
     }
 
     /// What a call of the name may mean in a module.
-    fn find(&self, module: usize, name: &str) -> &[usize] {
+    pub(crate) fn find(&self, module: usize, name: &str) -> &[usize] {
         self.internal
             .get(name)
             .and_then(|by_module| by_module.get(&module))

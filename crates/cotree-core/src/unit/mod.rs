@@ -10,6 +10,7 @@ mod layout;
 mod plan;
 mod planner;
 
+pub(crate) use calls::Names;
 pub use calls::{call_points, callers};
 pub use layout::Layout;
 pub use plan::UnitPlan;

@@ -28,6 +28,8 @@ pub struct UnitFacts<'a> {
     pub announcing: Vec<bool>,
     /// The counts of an earlier run.
     pub previous: Vec<Option<&'a FunctionProfile>>,
+    /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared libraries.
+    pub preemptible: bool,
 }
 
 impl<'a> UnitFacts<'a> {
@@ -41,6 +43,7 @@ impl<'a> UnitFacts<'a> {
             callers_known: Vec::new(),
             announcing: Vec::new(),
             previous: Vec::new(),
+            preemptible: false,
         }
     }
 }

@@ -53,6 +53,7 @@ impl<'a> AnalysedUnit<'a> {
             callers_known,
             announcing: if access == Access::Segment { foreign.clone() } else { Vec::new() },
             previous: previous.collect(),
+            preemptible: setting.shared || setting.link.is_none(),
             program: &program,
         };
         let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify)?;

@@ -51,4 +51,4 @@ pub use regenerate::{Checkpoint, Event, ReadError, Reader, Source};
 pub use tables::Tables;
 
 pub use types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan, Way};
-pub use unit::plan_functions;
+pub use unit::{plan_functions, plan_unit};

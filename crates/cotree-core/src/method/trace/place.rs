@@ -8,14 +8,29 @@ use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
-/// The probes of a function with this key.
-pub(super) fn probes(
-    function: &Function,
-    cfg: &Cfg,
-    key: &TraceKey,
-    segments: &Segments,
-) -> Result<Vec<PlacedProbe>, TraceError> {
-    let mut placing = Placing { function, cfg, key, segments, probes: Vec::new() };
+/// Where an activation is that has just written something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// At the entry: it has announced itself.
+    Entry,
+    /// On its way along the link.
+    Link(Node, Link),
+    /// Behind a call, where this node begins.
+    Behind(Node),
+    /// In a block that indirect branches lead to.
+    Target(Block),
+}
+
+/// The probes of a function, and what each place says where something is written; at no place there are two such probes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Placed {
+    pub probes: Vec<PlacedProbe>,
+    pub written: Vec<(Place, Written)>,
+}
+
+/// Places the probes of a function with this key.
+pub(super) fn place(function: &Function, cfg: &Cfg, key: &TraceKey, segments: &Segments) -> Result<Placed, TraceError> {
+    let mut placing = Placing { function, cfg, key, segments, placed: Placed::default() };
     for node in 0..segments.nodes.len() {
         placing.behind_call(node);
         for link in segments.links(node) {
@@ -24,7 +39,7 @@ pub(super) fn probes(
     }
     placing.landings();
     placing.starts();
-    Ok(placing.probes)
+    Ok(placing.placed)
 }
 
 struct Placing<'a> {
@@ -32,12 +47,18 @@ struct Placing<'a> {
     cfg: &'a Cfg,
     key: &'a TraceKey,
     segments: &'a Segments,
-    probes: Vec<PlacedProbe>,
+    placed: Placed,
 }
 
 impl Placing<'_> {
     fn add(&mut self, place: Place, probe: Probe) {
-        self.probes.push(PlacedProbe { place, probe });
+        self.placed.probes.push(PlacedProbe { place, probe });
+    }
+
+    /// Adds a probe that writes something.
+    fn write(&mut self, place: Place, probe: Probe, written: Written) {
+        self.placed.written.push((place, written));
+        self.add(place, probe);
     }
 
     /// A segment starts at the node: the register is what it is at first.
@@ -51,7 +72,7 @@ impl Placing<'_> {
         let NodeEnd::Call(call, Some(behind)) = self.segments.nodes[node].end else { return };
         if self.key.call(call).is_confirmed() {
             let plus = i64::from(ControlByte::RETURNED);
-            self.add(Place::After(call), Probe::Emit { reg: None, plus, bytes: 1 });
+            self.write(Place::After(call), Probe::Emit { reg: None, plus, bytes: 1 }, Written::Behind(behind));
         }
         self.start(Place::After(call), behind);
     }
@@ -68,8 +89,8 @@ impl Placing<'_> {
         if let Target::Cut(to) = link.target
             && self.target_number(to).is_none()
         {
-            if self.segments.ticks(to) {
-                self.add(place, Probe::Emit { reg: None, plus: 0, bytes: 1 });
+            if !undecided && self.segments.ticks(to) {
+                self.write(place, Probe::Emit { reg: None, plus: 0, bytes: 1 }, Written::Link(node, *link));
             }
             self.start(place, to);
         }
@@ -88,28 +109,38 @@ impl Placing<'_> {
             self.add(place, Probe::Linear { to: reg, from: reg, times, plus });
         }
         if !self.segments.leads_on(link) {
-            self.add(place, Probe::Emit { reg: Some(reg), plus, bytes: facts.bytes });
+            let probe = Probe::Emit { reg: Some(reg), plus, bytes: facts.bytes };
+            self.write(place, probe, Written::Link(node, *link));
             return;
         }
         if plus != 0 {
             self.add(place, Probe::Add(reg, plus));
         }
         if let Target::Packed(_) = link.target {
-            self.add(place, Probe::EmitFull { reg, limit: self.segments.limit(node), bytes: facts.bytes });
+            let probe = Probe::EmitFull { reg, limit: self.segments.limit(node), bytes: facts.bytes };
+            self.write(place, probe, Written::Link(node, *link));
             let times = facts.base.cast_signed();
             self.add(place, Probe::Linear { to: reg, from: reg, times, plus: 0 });
         }
     }
 
-    /// Segments start where exceptions land.
+    /// Segments start where exceptions land: mostly in blocks that nothing else leads to.
     fn landings(&mut self) {
-        for edge in (0..self.function.edges.len()).map(Edge::new) {
-            let dst = self.cfg.dst(edge);
-            if dst != self.cfg.exit() && self.segments.is_landing(self.function, edge) {
-                let node = self.segments.node(dst);
-                if self.target_number(node).is_none() {
-                    self.start(self.place(edge), node);
-                }
+        let lands = |edge: &Edge| self.segments.is_landing(self.function, *edge);
+        for block in self.cfg.blocks().filter(|&block| block != self.cfg.exit()) {
+            let node = self.segments.node(block);
+            let edges = self.cfg.preds(block);
+            let landing: Vec<Edge> =
+                edges.iter().copied().filter(|&edge| edge != self.cfg.exit_edge() && lands(&edge)).collect();
+            if landing.is_empty() || self.target_number(node).is_some() {
+                continue;
+            }
+            let places = match landing.len() == edges.len() {
+                true => vec![Place::Start(block)],
+                false => landing.into_iter().map(Place::Edge).collect(),
+            };
+            for place in places {
+                self.start(place, node);
             }
         }
     }
@@ -118,12 +149,13 @@ impl Placing<'_> {
     fn starts(&mut self) {
         let entry = Place::Start(self.cfg.entry());
         if self.key.announces {
-            self.add(entry, Probe::Announce);
+            self.write(entry, Probe::Announce, Written::Entry);
         }
         for (number, &block) in self.key.targets.iter().enumerate() {
             let place = Place::Start(block);
             let plus = number as i64;
-            self.add(place, Probe::Emit { reg: None, plus, bytes: self.key.target_bytes() });
+            let probe = Probe::Emit { reg: None, plus, bytes: self.key.target_bytes() };
+            self.write(place, probe, Written::Target(block));
             self.start(place, self.segments.node(block));
         }
         let node = self.segments.node(self.cfg.entry());
@@ -141,7 +173,10 @@ impl Placing<'_> {
         let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
         if self.cfg.succs(src).len() == 1 && !self.ends_in_call(src) {
             Place::End(src)
-        } else if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
+        } else if dst != self.cfg.exit()
+            && self.cfg.preds(dst).len() == 1
+            && self.key.targets.binary_search(&dst).is_err()
+        {
             Place::Start(dst)
         } else {
             Place::Edge(edge)

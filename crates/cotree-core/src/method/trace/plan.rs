@@ -57,7 +57,7 @@ pub fn plan(
             Err(TraceError::TooManyWays) => continue,
             segments => segments?,
         };
-        let probes = place::probes(function, cfg, &key, &segments)?;
+        let probes = place::place(function, cfg, &key, &segments)?.probes;
         let price = TraceCost::of(&probes, function, weighting).price();
         if best.as_ref().is_none_or(|best| price < best.0) {
             best = Some((price, TracePlan { probes, key }));

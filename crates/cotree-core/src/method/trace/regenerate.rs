@@ -4,8 +4,9 @@
 //! function and what is left of its token: of constant size. Streams may be hostile or end anywhere: what can't be is an error, and
 //! what is missing is the end.
 
+use super::place::Written;
 use super::segments::{Link, NodeEnd, Target};
-use super::stream::{self, Calling, ControlByte, Ending, Frame, Resolve};
+use super::stream::{self, Calling, ControlByte, Ending, Frame, MORE_FRAMES, Resolve, WrittenAt};
 use super::tables::Tables;
 use super::token::Token;
 use super::types::CallKind;
@@ -66,8 +67,11 @@ pub enum Event {
     Catch(FunctionId, CallId),
     /// An activation comes to life in a call, on top of those that did before.
     Revived(Calling),
-    /// The stack is told anew: what it was is forgotten, and its activations follow as [`Event::Revived`], outermost first.
+    /// The stack is told anew: what it was is forgotten. Its activations follow as [`Event::Revived`], outermost first, and
+    /// [`Event::Resumed`].
     Restarted,
+    /// On top of them is an activation that goes on from where the stream begins; what it did before is not known.
+    Resumed(FunctionId),
     /// The thread or the process ends here, but for what destructors do.
     Ended(Ending),
     /// The thread stops recording.
@@ -157,6 +161,8 @@ enum Next {
     Off,
     /// The stack is told.
     Stack,
+    /// Nobody knows what the stream means from here on.
+    Unknown,
 }
 
 /// The state of a reader between two events: it can be kept, and reading resumed there.
@@ -168,6 +174,8 @@ pub struct Checkpoint {
     pending: VecDeque<Event>,
     /// Frames that have come to life just now, innermost first.
     revived: Vec<Calling>,
+    /// Nobody knows what is around the outermost activation.
+    open_ended: bool,
     position: u64,
     events: u64,
     certain: u64,
@@ -184,6 +192,7 @@ impl Checkpoint {
             next: Next::Control,
             pending: VecDeque::new(),
             revived: Vec::new(),
+            open_ended: false,
             position: 0,
             events: 0,
             certain: 0,
@@ -209,6 +218,12 @@ impl Checkpoint {
     #[must_use]
     pub fn certain(&self) -> u64 {
         self.certain
+    }
+
+    /// Does the stream go on behind what is known of the stack? The thread has left the outermost activation that was told.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.next == Next::Unknown
     }
 
     /// The activations under way, outermost first, with their blocks and calls.
@@ -315,6 +330,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
                     Some(self.arrive(tables.destination(edge), Some(edge))?)
                 }
                 Next::Tail(call, edge) => Some(self.tail(call, edge)?),
+                Next::Unknown => return Ok(None),
             };
             if event.is_some() {
                 return Ok(event);
@@ -453,10 +469,11 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
         let (_, activation) = self.innermost()?;
         activation.token = kept;
-        self.follow(tables, link)
+        self.follow(tables, link, undecided)
     }
 
-    fn follow(&mut self, tables: &'t Tables, link: Link) -> Step<Event> {
+    /// `told`: a token said that it is this link.
+    fn follow(&mut self, tables: &'t Tables, link: Link, told: bool) -> Step<Event> {
         match link.target {
             Target::Node(to) | Target::Packed(to) => {
                 let block = tables.node(to).block;
@@ -464,7 +481,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             }
             Target::Cut(to) => {
                 let block = tables.node(to).block;
-                if tables.target(block).is_none() && tables.ticks(to) && known!(self.take(1)) != 0 {
+                if !told && tables.target(block).is_none() && tables.ticks(to) && known!(self.take(1)) != 0 {
                     return Err(self.no_token());
                 }
                 self.enter(block, Some(link.edge))
@@ -499,13 +516,18 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         Ok(Event::Block { function, block, edge })
     }
 
+    /// What comes next when an activation is over, unless the call under way then says more.
+    fn outside(&self) -> Next {
+        if self.at.stack.is_empty() && self.at.open_ended { Next::Unknown } else { Next::Control }
+    }
+
     /// It leaves its function.
     fn leave(&mut self, edge: Edge) -> Result<Event, ReadError> {
         let (tables, activation) = self.innermost()?;
         let function = activation.function;
         let resumes = tables.resumes(edge);
         self.at.stack.pop();
-        self.at.next = Next::Control;
+        self.at.next = self.outside();
         if !resumes && !self.at.stack.is_empty() {
             self.come_back(false)?;
         }
@@ -544,7 +566,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         let function = activation.function;
         let callee = tables.call(call).and_then(|facts| facts.kind.callee());
         self.at.stack.pop();
-        self.at.next = callee.map_or(Next::Control, Next::Begin);
+        self.at.next = callee.map_or_else(|| self.outside(), Next::Begin);
         Ok(Event::Leave { function, edge })
     }
 
@@ -595,7 +617,8 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
         let length = match first {
             ControlByte::RETURNED | ControlByte::SWITCHED_OFF | ControlByte::SWITCHED_ON => 1,
-            ControlByte::ENTERED | ControlByte::STARTED => 5,
+            ControlByte::ENTERED => 5,
+            ControlByte::STARTED => 13,
             ControlByte::ENDED | ControlByte::SHORT.. => 2,
             ControlByte::UNWOUND | ControlByte::TIME | ControlByte::REVIVED => 9,
             _ => return Err(self.misplaced()),
@@ -625,8 +648,8 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             }
             ControlByte::ENDED => Some(Event::Ended(Ending(known!(self.take(1)) as u8))),
             ControlByte::STARTED => {
-                let count = known!(self.take(4));
-                known!(self.restart(count));
+                let (at, count) = (known!(self.take(8)), known!(self.take(4)));
+                known!(self.restart(at, count as u32));
                 Some(Event::Restarted)
             }
             ControlByte::SWITCHED_OFF => {
@@ -670,9 +693,11 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         Ok(())
     }
 
-    fn restart(&mut self, count: u64) -> Step<()> {
+    /// The stack is what the stream says.
+    fn restart(&mut self, at: u64, count: u32) -> Step<()> {
         self.at.stack.clear();
-        for _ in 0..count {
+        self.at.open_ended = count & MORE_FRAMES != 0;
+        for _ in 0..count & !MORE_FRAMES {
             let frame = known!(self.take(8));
             // Frames of other code are between those of the program.
             if let Some(Frame { activations, .. }) = self.resolve.frame(frame) {
@@ -684,7 +709,50 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             self.push(calling)?;
             self.at.pending.push_back(Event::Revived(calling));
         }
+        if at != u64::MAX {
+            let no_frame = ReadError::NoFrame { position: self.at.position };
+            let WrittenAt { function, place } = WrittenAt::unpack(at).ok_or_else(|| no_frame.clone())?;
+            let tables = self.table(function)?;
+            let written = tables.written(place).ok_or(no_frame)?;
+            self.at.stack.push(Activation { function, node: 0, next_call: CallId(0), token: None, calling: None });
+            self.at.pending.push_back(Event::Resumed(function));
+            self.go_on(tables, written)?;
+        }
         Ok(Some(()))
+    }
+
+    /// The innermost activation has just written something, where nobody has seen what came before.
+    fn go_on(&mut self, tables: &'t Tables, written: Written) -> Result<(), ReadError> {
+        match written {
+            Written::Entry => self.at.next = Next::Enter(Block(0), None),
+            Written::Behind(node) => {
+                let (_, activation) = self.innermost()?;
+                activation.node = node as u32;
+                activation.next_call = tables.node(node).first_call;
+                self.at.next = Next::Run;
+            }
+            Written::Target(block) => {
+                let event = self.arrive(block, None)?;
+                self.at.pending.push_back(event);
+            }
+            Written::Link(node, link) => {
+                self.innermost()?.1.node = node as u32;
+                let event = match link.target {
+                    Target::Node(to) | Target::Packed(to) => self.arrive(tables.node(to).block, Some(link.edge))?,
+                    Target::Cut(to) => {
+                        self.at.next = Next::Enter(tables.node(to).block, Some(link.edge));
+                        return Ok(());
+                    }
+                    Target::Exit => self.leave(link.edge)?,
+                    Target::Dispatch => {
+                        self.at.next = Next::Dispatch;
+                        return Ok(());
+                    }
+                };
+                self.at.pending.push_back(event);
+            }
+        }
+        Ok(())
     }
 
     /// A frame's activations end, or an exception lands among them.

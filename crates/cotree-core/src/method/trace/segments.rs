@@ -227,8 +227,8 @@ impl Segments {
         (self.nodes[first].first_call.0..self.nodes[last].last_call.0).map(CallId)
     }
 
-    /// Is a byte written on each cut edge to the node, only to show that it is passed? Nothing else is written in a loop without
-    /// an end.
+    /// Is a byte written on each cut edge to the node that no token is written on, only to show that it is passed? Nothing else is
+    /// written in a loop without an end.
     pub fn ticks(&self, node: Node) -> bool {
         !self.nodes[node].undecided
     }

@@ -11,7 +11,7 @@
 //! | 16 to 255, high part (1) | code | the same, for most functions ([`entered`]) |
 //! | 2, frame (8) | runtime | this frame, the innermost, ends without a return; or an exception lands in it |
 //! | 3, reason (1) | runtime | the thread or process ends here, but for what destructors do |
-//! | 5, count (4), frames (8 each) | runtime | this is the stack, innermost frame first, each in a call |
+//! | 5, place (8), count (4), frames (8 each) | runtime | this is the stack: a function that is in no call, and around it frames that are, innermost first |
 //! | 6 | runtime | the thread stops recording: next comes 7 |
 //! | 7 | runtime | it records again: next comes 5 |
 //! | 8, stamp (8) | runtime | the time |
@@ -25,9 +25,14 @@
 //! callee writes. An activation that `resume` ends leaves its caller in an opaque call that does not return: next comes a
 //! record of the runtime.
 //!
+//! The place in the record of a stack ([`WrittenAt`]) is where the innermost function has just written something; the stream goes on
+//! behind that. So such a record may stand anywhere at the beginning of what is read: where a ring begins. Elsewhere it comes behind
+//! 7 only.
+//!
 //! Signal handlers write to a stream of their own, whose first activation is the handler.
 
-use crate::ids::{CallId, FunctionId};
+use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::probe::Place;
 
 /// Control bytes.
 pub struct ControlByte;
@@ -94,8 +99,8 @@ pub enum Control {
     Unwound(u64),
     /// The thread or the process ends here.
     Ended(Ending),
-    /// The stack has so many frames, which follow.
-    Started(u32),
+    /// The stack: where the function is that is in no call, if there is one, and how many frames follow.
+    Started(Option<WrittenAt>, u32),
     /// The thread stops recording.
     SwitchedOff,
     /// It records again.
@@ -120,8 +125,9 @@ impl Control {
                 to.extend(frame.to_le_bytes());
             }
             Self::Ended(Ending(reason)) => to.extend([ControlByte::ENDED, reason]),
-            Self::Started(count) => {
+            Self::Started(at, count) => {
                 to.push(ControlByte::STARTED);
+                to.extend(at.map_or(u64::MAX, WrittenAt::pack).to_le_bytes());
                 to.extend(count.to_le_bytes());
             }
             Self::SwitchedOff => to.push(ControlByte::SWITCHED_OFF),
@@ -135,6 +141,49 @@ impl Control {
                 to.extend(frame.to_le_bytes());
             }
         }
+    }
+}
+
+/// In the number of frames of [`Control::Started`]: there are more around them, or may be.
+pub const MORE_FRAMES: u32 = 1 << 31;
+
+/// Where a function has just written something. Its number in the stream is: function (32 bits), kind of the place (3 bits, in the
+/// order of [`Place`]), number of the block, edge or call (29 bits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrittenAt {
+    /// The function.
+    pub function: FunctionId,
+    /// The place of its probe.
+    pub place: Place,
+}
+
+impl WrittenAt {
+    /// Its number in the stream.
+    #[must_use]
+    pub fn pack(self) -> u64 {
+        let (kind, index) = match self.place {
+            Place::Start(block) => (0, block.0),
+            Place::End(block) => (1, block.0),
+            Place::Edge(edge) => (2, edge.0),
+            Place::Call(call) => (3, call.0),
+            Place::After(call) => (4, call.0),
+        };
+        u64::from(self.function.0) << 32 | kind << 29 | u64::from(index)
+    }
+
+    /// What a number means; `None` if it is none.
+    #[must_use]
+    pub fn unpack(number: u64) -> Option<Self> {
+        let index = number as u32 & ((1 << 29) - 1);
+        let place = match number >> 29 & 7 {
+            0 => Place::Start(Block(index)),
+            1 => Place::End(Block(index)),
+            2 => Place::Edge(Edge(index)),
+            3 => Place::Call(CallId(index)),
+            4 => Place::After(CallId(index)),
+            _ => return None,
+        };
+        Some(Self { function: FunctionId((number >> 32) as u32), place })
     }
 }
 

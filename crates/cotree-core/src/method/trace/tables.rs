@@ -1,11 +1,13 @@
 //! What the reader knows of one function.
 
+use super::place::{self, Written};
 use super::segments::{Link, Node, NodeEnd, NodeFacts, Segments};
 use super::token::Token;
 use super::types::{CallKind, TraceError, TraceKey, Way};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
+use crate::probe::Place;
 
 /// What the reader knows of a call.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,8 @@ pub struct Tables {
     target_bytes: u8,
     /// The edges of indirect branches, in order, by their blocks.
     dispatches: Vec<(Block, Block, Edge)>,
+    /// Where something is written, in order.
+    written: Vec<(Place, Written)>,
 }
 
 impl Tables {
@@ -44,10 +48,12 @@ impl Tables {
     pub fn new(function: &Function, key: &TraceKey) -> Result<Self, TraceError> {
         let cfg = function.cfg()?;
         let segments = Segments::new(function, &cfg, key)?;
-        Ok(Self::of(function, &cfg, key, segments))
+        let mut written = place::place(function, &cfg, key, &segments)?.written;
+        written.sort_by_key(|listed| listed.0);
+        Ok(Self::of(function, &cfg, key, segments, written))
     }
 
-    pub(super) fn of(function: &Function, cfg: &Cfg, key: &TraceKey, segments: Segments) -> Self {
+    fn of(function: &Function, cfg: &Cfg, key: &TraceKey, segments: Segments, written: Vec<(Place, Written)>) -> Self {
         let facts = |(id, call): (CallId, &crate::facts::Call)| {
             let out = cfg.succs(call.block);
             let is_landing = |edge: &Edge| call.terminator && segments.is_landing(function, *edge);
@@ -77,6 +83,7 @@ impl Tables {
             targets: key.targets.clone(),
             target_bytes: key.target_bytes(),
             dispatches,
+            written,
             segments,
         }
     }
@@ -125,6 +132,11 @@ impl Tables {
         let to = *self.targets.get(usize::try_from(number).ok()?)?;
         let found = self.dispatches.partition_point(|&(src, dst, _)| (src, dst) < (from, to));
         self.dispatches.get(found).filter(|&&(src, dst, _)| (src, dst) == (from, to)).map(|listed| listed.2)
+    }
+
+    /// Where an activation is that has just written something at this place.
+    pub(super) fn written(&self, place: Place) -> Option<Written> {
+        self.written.binary_search_by_key(&place, |listed| listed.0).ok().map(|found| self.written[found].1)
     }
 
     /// Is a byte written on each cut edge to the node, only to show that it is passed?

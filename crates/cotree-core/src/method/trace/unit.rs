@@ -2,10 +2,15 @@
 
 use super::calls;
 use super::plan::{TraceCalls, plan};
-use super::types::{TraceError, TracePlan};
-use crate::facts::Function;
+use super::types::{CallKind, TraceError, TracePlan, UnitTracePlan};
+use crate::facts::{Call, Callee, EdgeKind, Function, Linkage};
 use crate::graph::cfg::Cfg;
+use crate::ids::FunctionId;
+use crate::unit::{Guess, Names, PlanError, Planner, call_points};
 use crate::weight::weighting::Weighting;
+use rayon::prelude::*;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Plans functions that are linked together. Of direct calls it finds out more; `calls` says what is known before.
 ///
@@ -23,4 +28,61 @@ pub fn plan_functions<'a>(
             plan(function, cfg, weighting, calls).map_err(|error| (number, error))
         })
         .collect()
+}
+
+/// Plans the functions of a unit.
+///
+/// # Errors
+/// See [`PlanError`].
+pub fn plan_unit(planner: &Planner<'_>) -> Result<UnitTracePlan, PlanError> {
+    let facts: Vec<&Function> = (0..planner.len()).map(|number| planner.facts_of(number)).collect();
+    let mut calls = known_calls(planner);
+    calls::refine(&facts, &mut calls);
+    let plan = |number: usize| match planner.function(number, Guess::Predicted)? {
+        Some(at) => plan(at.function, &at.cfg, &at.weighting, &calls[number]).map_err(|error| at.failed(error)),
+        None => Ok(TracePlan::default()),
+    };
+    let functions = (0..planner.len()).into_par_iter().map(plan).collect::<Result<_, _>>()?;
+    Ok(UnitTracePlan { functions })
+}
+
+/// What the names in calls say, and who announces itself: whoever may be called other than by name in the unit.
+fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
+    let facts = planner.facts();
+    let modules = facts.program.modules.iter().enumerate();
+    let functions: Vec<(usize, &Function)> =
+        modules.flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function))).collect();
+    let names = Names::new(&functions);
+    let announces: Vec<bool> =
+        call_points(facts.program, &facts.callers_known).iter().map(|points| points.is_empty()).collect();
+    let certain = |callee: usize| {
+        let function = functions[callee].1;
+        let here = !announces[callee] || function.linkage == Linkage::Internal || !facts.preemptible;
+        here && function.untouched.is_none()
+    };
+    let kind = |module: usize, function: &Function, call: &Call| {
+        if call.resume_marker || call.callee == Callee::Assembly {
+            return CallKind::Silent;
+        }
+        let Some(name) = call.callee_name().filter(|_| !call.callee_uncertain) else { return CallKind::Opaque };
+        match *names.find(module, name) {
+            [callee] if certain(callee) => CallKind::Direct(FunctionId::new(callee)),
+            [] if is_silent(function, call, name) => CallKind::Silent,
+            _ => CallKind::Opaque,
+        }
+    };
+    let calls = functions.iter().zip(&announces).map(|(&(module, function), &announces)| {
+        let kinds = function.calls.numbered().map(|(id, call)| (id, kind(module, function, call)));
+        TraceCalls { announces, kinds: kinds.filter(|&(_, kind)| kind != CallKind::Opaque).collect() }
+    });
+    calls.collect()
+}
+
+/// Does a call of a function outside of the unit always return, and never call anyone back?
+fn is_silent(function: &Function, call: &Call, name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| include_str!("silent_names.txt").split_whitespace().collect());
+    let unwinds = call.terminator
+        && function.edges.iter().any(|edge| edge.src == call.block && edge.kind == EdgeKind::InvokeUnwind);
+    !unwinds && !call.no_return && !call.returns_twice && NAMES.contains(name)
 }
