@@ -8,6 +8,7 @@
 //! | [`Method::VertexEdge`] | [`counters::vertex_edge`] | chords whose cycle has a pipe | blocks |
 //! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
 //! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
+//! | [`Method::Ipath`], [`Method::IpathPiecewise`], [`Method::IpathHybrid`] | [`ipath`] | paths that go on in callees | edges and blocks |
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
 //!
 //! A method's `plan` and the matching `recover` are in one module. A family has its own types for plans,
@@ -28,6 +29,7 @@ use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
 use calls::{CallError, UnitCallPlan};
 use counters::{CounterError, UnitCounterPlan};
+use ipath::{IpathError, IpathTables, UnitIpathPlan};
 use path::{PathError, PathTable, UnitPathPlan};
 
 /// The plan of a link unit by its method.
@@ -41,6 +43,8 @@ pub enum MethodPlan {
     Paths(UnitPathPlan),
     /// Counters of calls.
     Calls(UnitCallPlan),
+    /// Tables of paths across functions.
+    Ipath(UnitIpathPlan),
 }
 
 impl MethodPlan {
@@ -54,6 +58,7 @@ impl MethodPlan {
             Family::Counters(method) => Self::Counters(counters::unit::plan_unit(method, planner)?),
             Family::Paths(method) => Self::Paths(path::unit::plan_unit(method, planner)?),
             Family::Calls => Self::Calls(calls::plan_unit(planner)),
+            Family::Ipath(method) => Self::Ipath(ipath::unit::plan_unit(method, planner)?),
         })
     }
 
@@ -65,6 +70,7 @@ impl MethodPlan {
             Self::Counters(plan) => plan.method.into(),
             Self::Paths(plan) => plan.method.into(),
             Self::Calls(_) => Method::Calls,
+            Self::Ipath(plan) => plan.method.into(),
         }
     }
 
@@ -94,6 +100,7 @@ impl MethodPlan {
             Self::Counters(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Paths(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Calls(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
+            Self::Ipath(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
         }
     }
 
@@ -118,6 +125,7 @@ impl MethodPlan {
         match self {
             Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
+            Self::Ipath(plan) => MethodTables::Ipath(ipath::lay_out(plan, words)),
         }
     }
 }
@@ -129,6 +137,8 @@ pub enum MethodTables {
     None,
     /// Per function, where its paths are counted.
     Paths(Vec<PathTable>),
+    /// Where the paths of all functions are counted.
+    Ipath(IpathTables),
 }
 
 impl MethodTables {
@@ -136,7 +146,7 @@ impl MethodTables {
     #[must_use]
     pub fn paths(&self) -> &[PathTable] {
         match self {
-            Self::None => &[],
+            Self::None | Self::Ipath(_) => &[],
             Self::Paths(tables) => tables,
         }
     }
@@ -153,6 +163,14 @@ pub enum FunctionPlanError {
     Traces(#[from] trace::TraceError),
 }
 
+/// Why a unit can't be planned as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitPlanError {
+    /// Its paths across functions can't be numbered.
+    #[error(transparent)]
+    Ipath(#[from] IpathError),
+}
+
 /// Why the counts of a function can't be turned into its profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {
@@ -165,4 +183,7 @@ pub enum RecoverError {
     /// Of a function whose calls are counted.
     #[error(transparent)]
     Calls(#[from] CallError),
+    /// Of a unit whose paths across functions are counted.
+    #[error(transparent)]
+    Ipath(#[from] IpathError),
 }

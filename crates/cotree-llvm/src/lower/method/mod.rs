@@ -5,6 +5,7 @@
 //! a file or a folder here, and an arm in [`MethodPart::of`] and [`begin`].
 
 mod counters;
+pub(super) mod ipath;
 pub(super) mod path;
 
 use super::Layer;
@@ -12,7 +13,7 @@ use super::code::Code;
 use super::edges::LandingPad;
 use crate::ir::Instruction;
 use cotree_core::ids::FunctionId;
-use cotree_core::method::MethodPlan;
+use cotree_core::method::{MethodPlan, MethodTables};
 use cotree_core::probe::Probe;
 use cotree_core::unit::Layout;
 
@@ -23,11 +24,13 @@ pub enum MethodPart<'a> {
     Counters,
     /// Paths and where they are counted.
     Path(path::Paths<'a>),
+    /// Paths across functions, and where they are counted.
+    Ipath(ipath::CallPaths<'a>),
 }
 
 impl<'a> MethodPart<'a> {
     /// The part of one function of the unit.
-    pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: FunctionId) -> Self {
+    pub(crate) fn of(plan: &'a MethodPlan, layout: &'a Layout, function: FunctionId) -> Self {
         match plan {
             MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
@@ -36,6 +39,10 @@ impl<'a> MethodPart<'a> {
                 function,
                 metric: unit.metric,
             }),
+            MethodPlan::Ipath(unit) => match &layout.tables {
+                MethodTables::Ipath(tables) => Self::Ipath(ipath::CallPaths::new(unit, tables, function)),
+                _ => Self::Counters,
+            },
         }
     }
 }
@@ -43,7 +50,8 @@ impl<'a> MethodPart<'a> {
 /// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come back?
 pub(crate) fn registers_at_calls(plan: &MethodPlan) -> bool {
     match plan {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => false,
+        // Paths across functions end before calls that may not come back.
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Ipath(_) => false,
         MethodPlan::Paths(_) => true,
     }
 }
@@ -82,5 +90,6 @@ pub(super) fn begin<'a, 'm: 'a>(
             Box::new(counters::PromotedCounters::new(code, probes, [first, entry]))
         }
         MethodPart::Path(paths) => Box::new(path::PathRegisters::new(code, paths, [first, entry])),
+        MethodPart::Ipath(paths) => Box::new(ipath::CallPathRegisters::new(code, paths, layer.plan, [first, entry])),
     }
 }
