@@ -1,6 +1,5 @@
 //! The errors between bitcode and objects, each as one sentence with its remedy.
 
-use cotree_core::method::UnitPlanError;
 use cotree_core::unit::PlanError;
 use std::path::PathBuf;
 
@@ -121,9 +120,6 @@ pub enum Error {
     /// The weights cannot be used.
     #[error(transparent)]
     Weights(#[from] cotree_profile::weights::WeightsError),
-    /// The method cannot plan the unit.
-    #[error("cannot plan the profile: {0}")]
-    Unit(UnitPlanError),
     /// Something that we built is inconsistent: a defect of cotree.
     #[error("internal error in {module}: {reason}; please report it")]
     Internal {
@@ -136,11 +132,7 @@ pub enum Error {
 
 impl From<PlanError> for Error {
     fn from(error: PlanError) -> Self {
-        match (error.module(), &error) {
-            (Some(module), _) => Self::Internal { module: module.to_owned(), reason: error.to_string() },
-            (None, PlanError::Unit(unit)) => Self::Unit(unit.clone()),
-            (None, _) => Self::Internal { module: String::new(), reason: error.to_string() },
-        }
+        Self::Internal { module: error.module().to_owned(), reason: error.to_string() }
     }
 }
 

@@ -4,7 +4,6 @@ use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::Selection;
 use cotree_core::method::Method;
-use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
 use cotree_core::place::spanning::Extreme;
@@ -54,8 +53,8 @@ pub struct Options {
     pub foreign: Vec<String>,
     /// How paths are planned.
     pub paths: PathOptions,
-    /// How paths across functions are planned.
-    pub ipath: IpathOptions,
+    /// How much of a trace is kept, in bytes; all of it if none.
+    pub trace_ring: Option<u64>,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
     pub early: bool,
     /// Which functions.
@@ -66,6 +65,18 @@ pub struct Options {
     pub careful: bool,
     /// Write the modules as text before and after into the work folder.
     pub keep_temps: bool,
+}
+
+/// Sizes of rings.
+const TRACE_RING: std::ops::RangeInclusive<u64> = 1 << 20..=1 << 36;
+
+/// A number of bytes: a number, and K, M or G for its unit.
+fn size(text: &str) -> Option<u64> {
+    let (number, shift) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(number) => (number, [10, 20, 30]["KMG".find(&text[number.len()..])?]),
+        None => (text, 0),
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 impl Options {
@@ -88,7 +99,7 @@ impl Options {
             interprocedural_flow: true,
             foreign: Vec::new(),
             paths: PathOptions::default(),
-            ipath: IpathOptions::default(),
+            trace_ring: None,
             early: false,
             selection: Selection::default(),
             carry_on_stack: false,
@@ -109,14 +120,7 @@ impl Options {
                 "Oz" => options.level = Level::Oz,
                 "mcpu" => argument.clone_into(&mut options.cpu),
                 "cotree-profile" => {
-                    let (name, strategy) = argument.split_once('=').map_or((argument, None), |(n, s)| (n, Some(s)));
-                    options.method = Method::from_name(name).ok_or_else(|| bad(&Method::names(|_| true)))?;
-                    if options.method == Method::IpathHybrid {
-                        let strategy = strategy.map_or(Ok(Hybrid::Local), str::parse::<Hybrid>);
-                        options.ipath = strategy.map_err(|()| bad(&format!("{name}={}", Hybrid::NAMES)))?.into();
-                    } else if strategy.is_some() {
-                        return Err(bad("a strategy with ipath-hybrid only"));
-                    }
+                    options.method = Method::from_name(argument).ok_or_else(|| bad(&Method::names(|_| true)))?;
                 }
                 "cotree-verify" => options.verify = true,
                 "cotree-threads" => {
@@ -186,6 +190,10 @@ impl Options {
                         _ => return Err(bad("count, events or cycles")),
                     }
                 }
+                "cotree-trace-ring" => {
+                    let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
+                    options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
+                }
                 "cotree-at" => {
                     options.early = match argument {
                         "early" => true,
@@ -221,6 +229,12 @@ impl Options {
                 ),
             });
         }
+        if options.trace_ring.is_some() && options.method != Method::Trace {
+            return Err(Error::Option {
+                option: "cotree-trace-ring".into(),
+                reason: "only a trace is kept in a ring: it needs --profile trace".into(),
+            });
+        }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)
     }
@@ -240,7 +254,6 @@ impl Options {
             promote: self.promote && self.level != Level::O0,
             interprocedural_flow: self.interprocedural_flow,
             paths: self.paths,
-            ipath: self.ipath,
             room: if shared { Room::Whole } else { Room::AsUsed },
         }
     }

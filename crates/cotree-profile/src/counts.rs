@@ -96,7 +96,8 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::FOREIGN_PROCESS
     | Flags::UNHOOKED
     | Flags::PATHS_MISSING
-    | Flags::HANDLER_UNFORESEEN;
+    | Flags::HANDLER_UNFORESEEN
+    | Flags::TRACE_CUT;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.

@@ -129,6 +129,14 @@ struct Placed {
     owner: Option<FunctionId>,
 }
 
+/// The activations inlined into each other at a return address.
+pub(crate) struct Chain {
+    /// Those that end there, innermost first.
+    pub(crate) abandoned: Vec<(FunctionId, Site)>,
+    /// The invoke around them at which an exception lands.
+    pub(crate) lands: Option<(FunctionId, Site)>,
+}
+
 impl BinaryFile {
     /// Opens a profiled binary.
     ///
@@ -270,22 +278,43 @@ impl BinaryFile {
             return unknown();
         }
         let landed = address & layout::LANDED != 0;
+        let chain = self.abandoned(&returns[found].chain, landed);
+        // Something landed, so there has to be an invoke.
+        if landed && chain.lands.is_none() { unknown() } else { Resolved::Sites(chain.abandoned) }
+    }
+
+    /// The activations that an address of the table of early exits speaks of; `None` if it is no known call.
+    pub(crate) fn chain_at(&self, address: u64) -> Option<Chain> {
+        if address & layout::INTERRUPTED != 0 {
+            return None;
+        }
+        let landed = address & layout::LANDED != 0;
+        let (placed, before) = self.placed_at((address & !layout::LANDED).checked_sub(1)?)?;
+        let returns = &self.map.code.functions[placed.code as usize].returns;
+        let found = returns.binary_search_by_key(&(before + 1), |r| r.offset).ok()?;
+        if placed.ambiguous {
+            return None;
+        }
+        Some(self.abandoned(&returns[found].chain, landed))
+    }
+
+    /// What is left of a chain of calls: all of it, or what is inside the invoke where an exception lands.
+    fn abandoned(&self, chain: &[(FunctionId, Site)], landed: bool) -> Chain {
         let mut abandoned = Vec::new();
         let mut resuming = false;
-        for &(function, site) in &returns[found].chain {
+        for &(function, site) in chain {
             let facts = &self.function(function).calls[site];
             // An invoke catches what its inlined callee resumes: the optimiser turned the `resume` into a jump to the
             // landing pad.
             if (landed || resuming) && facts.terminator {
-                return Resolved::Sites(abandoned);
+                return Chain { abandoned, lands: Some((function, site)) };
             }
             resuming |= facts.resume_marker;
             if !facts.resume_marker {
                 abandoned.push((function, site));
             }
         }
-        // Something landed, so there has to be an invoke.
-        if landed { unknown() } else { Resolved::Sites(abandoned) }
+        Chain { abandoned, lands: None }
     }
 
     /// Whether the instruction there is of a function of the map.

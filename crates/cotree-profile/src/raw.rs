@@ -7,9 +7,10 @@ use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::error::ProfileError;
 use crate::method::{Recorded, check_header};
-use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, VERSION};
+use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, TraceWord, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,7 @@ mod at {
     pub(super) const BINARY: usize = offset_of!(RawHeader, binary);
     pub(super) const COMMAND: usize = offset_of!(RawHeader, command);
     pub(super) const SEGMENT_HEAD: usize = offset_of!(RawHeader, segment_head);
+    pub(super) const TRACE_WORD: usize = offset_of!(RawHeader, trace_word);
 }
 
 pub(crate) const HEADER_SIZE: usize = PAGE as usize;
@@ -100,7 +102,9 @@ impl Header {
             && header.slabs_offset().is_multiple_of(8)
             && slab <= header.slab_stride()
             && header.slab_stride().is_multiple_of(8)
-            && (header.slab_count() > 0 || header.counter_count() == 0);
+            && (header.slab_count() > 0 || header.counter_count() == 0)
+            && (header.trace_word() == 0
+                || header.trace_word().saturating_add(TraceWord::COUNT) <= header.slab_stride() / 8);
         if !sensible {
             return Err(damaged("its sizes make no sense"));
         }
@@ -201,6 +205,17 @@ impl Header {
     /// File offset of the newest segment; 0: there is none.
     fn segment_head(&self) -> u64 {
         if self.version() >= 2 { self.u64(at::SEGMENT_HEAD) } else { 0 }
+    }
+
+    /// The first of a slab's words for the trace; 0: nothing is traced.
+    pub(crate) fn trace_word(&self) -> u64 {
+        self.u64(at::TRACE_WORD)
+    }
+
+    /// The places of slabs in the file.
+    pub(crate) fn slabs(&self) -> impl Iterator<Item = Range<u64>> {
+        let (start, stride) = (self.slabs_offset(), self.slab_stride());
+        (0..self.slab_count()).map(move |slab| start + slab * stride..start + (slab + 1) * stride)
     }
 
     /// Whether a slab is at this offset of the file.
@@ -355,6 +370,9 @@ impl<R: Read> Body<R> {
 
     /// A segment; what is wrong with it comes inside.
     fn segment(&mut self, segment: &Segment, into: &mut Recorded) -> io::Result<Result<(), &'static str>> {
+        if !segment.kind.is_counted() {
+            return self.skip_to(segment.end()).map(Ok);
+        }
         self.skip_to(segment.entries())?;
         let words = segment.kind.entry_size() / 8;
         let mut entry = vec![0; usize::try_from(words).expect("an entry is small")];

@@ -54,6 +54,8 @@ enum Command {
     Annotate(commands::annotate::AnnotateArgs),
     /// Show the paths through functions that ran (build with --profile path)
     Paths(commands::paths::PathsArgs),
+    /// Show what each thread did, block by block (build with --profile trace)
+    Trace(commands::trace::TraceArgs),
     /// Add up profiles of many runs
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles
@@ -127,6 +129,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
         Command::Paths(args) => done(commands::paths::run(&args))?,
+        Command::Trace(args) => done(commands::trace::run(&args))?,
         Command::Merge(args) => done(commands::merge::run(&args))?,
         Command::Diff(args) => done(commands::diff::run(&args))?,
         Command::Export(args) => done(commands::export::run(&args))?,

@@ -8,8 +8,8 @@
 //! | [`Method::VertexEdge`] | [`counters::vertex_edge`] | chords whose cycle has a pipe | blocks |
 //! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
 //! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
-//! | [`Method::Ipath`], [`Method::IpathPiecewise`], [`Method::IpathHybrid`] | [`ipath`] | paths that go on in callees | edges and blocks |
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
+//! | [`Method::Trace`] | [`trace`] | nothing: code writes tokens | the whole execution |
 //!
 //! A method's `plan` and the matching `recover` are in one module. A family has its own types for plans,
 //! counts and recovered profiles; [`MethodPlan`] is the sum of the plans.
@@ -29,8 +29,8 @@ use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
 use calls::{CallError, UnitCallPlan};
 use counters::{CounterError, UnitCounterPlan};
-use ipath::{IpathError, IpathTables, UnitIpathPlan};
 use path::{PathError, PathTable, UnitPathPlan};
+use trace::{TraceWords, UnitTracePlan};
 
 /// The plan of a link unit by its method.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub enum MethodPlan {
     Paths(UnitPathPlan),
     /// Counters of calls.
     Calls(UnitCallPlan),
-    /// Tables of paths across functions.
-    Ipath(UnitIpathPlan),
+    /// Tokens of segments.
+    Traces(UnitTracePlan),
 }
 
 impl MethodPlan {
@@ -58,7 +58,7 @@ impl MethodPlan {
             Family::Counters(method) => Self::Counters(counters::unit::plan_unit(method, planner)?),
             Family::Paths(method) => Self::Paths(path::unit::plan_unit(method, planner)?),
             Family::Calls => Self::Calls(calls::plan_unit(planner)),
-            Family::Ipath(method) => Self::Ipath(ipath::unit::plan_unit(method, planner)?),
+            Family::Traces => Self::Traces(trace::plan_unit(planner)?),
         })
     }
 
@@ -70,7 +70,7 @@ impl MethodPlan {
             Self::Counters(plan) => plan.method.into(),
             Self::Paths(plan) => plan.method.into(),
             Self::Calls(_) => Method::Calls,
-            Self::Ipath(plan) => plan.method.into(),
+            Self::Traces(_) => Method::Trace,
         }
     }
 
@@ -92,6 +92,15 @@ impl MethodPlan {
         }
     }
 
+    /// The traces, if that is what is planned.
+    #[must_use]
+    pub fn traces(&self) -> Option<&UnitTracePlan> {
+        match self {
+            Self::Traces(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
     /// The plan of one function; `None` if there is no such function, or nothing is measured.
     #[must_use]
     pub fn function(&self, function: FunctionId) -> Option<FunctionPlan<'_>> {
@@ -100,7 +109,7 @@ impl MethodPlan {
             Self::Counters(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Paths(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Calls(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
-            Self::Ipath(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
+            Self::Traces(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
         }
     }
 
@@ -125,7 +134,7 @@ impl MethodPlan {
         match self {
             Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
-            Self::Ipath(plan) => MethodTables::Ipath(ipath::lay_out(plan, words)),
+            Self::Traces(_) => MethodTables::Trace(trace::lay_out(words)),
         }
     }
 }
@@ -137,8 +146,8 @@ pub enum MethodTables {
     None,
     /// Per function, where its paths are counted.
     Paths(Vec<PathTable>),
-    /// Where the paths of all functions are counted.
-    Ipath(IpathTables),
+    /// Where the thread's stream grows.
+    Trace(TraceWords),
 }
 
 impl MethodTables {
@@ -146,8 +155,17 @@ impl MethodTables {
     #[must_use]
     pub fn paths(&self) -> &[PathTable] {
         match self {
-            Self::None | Self::Ipath(_) => &[],
+            Self::None | Self::Trace(_) => &[],
             Self::Paths(tables) => tables,
+        }
+    }
+
+    /// Where the thread's stream grows, if it is traced.
+    #[must_use]
+    pub fn trace(&self) -> Option<TraceWords> {
+        match self {
+            Self::Trace(words) => Some(*words),
+            Self::None | Self::Paths(_) => None,
         }
     }
 }
@@ -163,14 +181,6 @@ pub enum FunctionPlanError {
     Traces(#[from] trace::TraceError),
 }
 
-/// Why a unit can't be planned as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnitPlanError {
-    /// Its paths across functions can't be numbered.
-    #[error(transparent)]
-    Ipath(#[from] IpathError),
-}
-
 /// Why the counts of a function can't be turned into its profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {
@@ -183,7 +193,4 @@ pub enum RecoverError {
     /// Of a function whose calls are counted.
     #[error(transparent)]
     Calls(#[from] CallError),
-    /// Of a unit whose paths across functions are counted.
-    #[error(transparent)]
-    Ipath(#[from] IpathError),
 }

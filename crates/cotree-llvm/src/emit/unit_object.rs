@@ -31,6 +31,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) registers: &'a RegisterTable,
     /// See [`UnitDescriptor::announcing`].
     pub(crate) announcing: &'a [u64],
+    /// See [`UnitDescriptor::trace_ring`].
+    pub(crate) trace_ring: u64,
 }
 
 impl UnitParts<'_> {
@@ -121,6 +123,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     let foreseen = u32::from(unit.handlers_foreseen);
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
     method::describe(&plan.method, layout, &mut put);
+    put(offset_of!(UnitDescriptor, trace_ring), &unit.trace_ring.to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

@@ -7,6 +7,9 @@ use cotree_core::ids::Block;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashSet;
 
+/// The number of calls that are no call sites, but lead to the functions that they are inlined into.
+pub(crate) const NO_SITE: u16 = u16::MAX;
+
 /// Numbers that tie machine return addresses to call sites: 16 bits, unique in a module.
 #[derive(Default)]
 pub(super) struct ProbeNumbers {
@@ -16,7 +19,7 @@ pub(super) struct ProbeNumbers {
 impl ProbeNumbers {
     /// The next number, or 0 when they are used up.
     pub(super) fn next(&mut self) -> u16 {
-        match self.last.checked_add(1) {
+        match self.last.checked_add(1).filter(|&next| next != NO_SITE) {
             Some(next) => {
                 self.last = next;
                 next

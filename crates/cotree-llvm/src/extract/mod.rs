@@ -14,6 +14,7 @@ mod segment;
 mod selection;
 
 pub use affine::find as find_affine;
+pub(crate) use calls::NO_SITE;
 pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 pub(crate) use segment::GS;
@@ -23,7 +24,9 @@ use crate::ir::{self, At, Instruction, Value};
 use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::hints::Hints;
-use cotree_core::facts::{self, BlockFacts, Doubt, Function, InstructionCounts, Linkage, Run, Untouched, linker_name};
+use cotree_core::facts::{
+    self, BlockFacts, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched, linker_name,
+};
 use cotree_core::ids::Block;
 use cotree_core::place::affine::AffineVariable;
 use lines::Lines;
@@ -55,11 +58,26 @@ pub struct Extracted {
     pub(crate) named_in_assembly: HashSet<String>,
 }
 
+/// Which calls are call sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sites {
+    /// Those that may not return.
+    Abandoned,
+    /// All that have a frame while they are under way: stacks are told while nobody leaves them.
+    All,
+}
+
 /// Reads the facts of every function that the module defines.
 #[must_use]
 pub fn extract(module: &Module, selection: &Selection) -> Extracted {
+    extract_with(module, selection, Sites::Abandoned)
+}
+
+/// The same, with these call sites.
+pub(crate) fn extract_with(module: &Module, selection: &Selection, sites: Sites) -> Extracted {
     let mut reader = Reader {
         selection,
+        sites,
         resolvers: module.ifunc_resolvers().collect(),
         lines: Lines::new(module),
         probes: calls::ProbeNumbers::default(),
@@ -101,6 +119,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
 /// Reads functions of one module.
 struct Reader<'a, 'm> {
     selection: &'a Selection,
+    sites: Sites,
     resolvers: HashSet<Value<'m>>,
     lines: Lines<'m>,
     probes: calls::ProbeNumbers,
@@ -156,6 +175,7 @@ impl<'m> Reader<'_, 'm> {
                 doubts.extend(calls::doubt(instruction));
                 let Some(mut call) = calls::call(instruction) else { continue };
                 call.block = Block::new(number);
+                call.is_site |= self.sites == Sites::All && !call.must_tail && call.callee != Callee::Assembly;
                 if call.is_site {
                     sites += 1;
                     call.probe = if numbered { self.probes.next() } else { 0 };

@@ -52,7 +52,6 @@ impl<'a> AnalysedUnit<'a> {
             variables: affine_variables(&modules),
             callers_known,
             announcing: if access == Access::Segment { foreign.clone() } else { Vec::new() },
-            interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
             program: &program,
@@ -88,13 +87,14 @@ impl PlannedProgram<'_> {
     /// The plans of a range of functions, with the places of their counters.
     pub(super) fn layers(&self, functions: Range<usize>) -> Vec<Vec<Layer<'_>>> {
         let (plan, layout) = (&self.plan, &self.layout);
+        let in_ring = self.setting.options.trace_ring.is_some();
         functions
             .map(|f| {
                 let function = FunctionId::new(f);
                 let own = plan.method.function(function).map(|own| Layer {
                     plan: own,
                     base: layout.main[f],
-                    method: MethodPart::of(&plan.method, layout, function),
+                    method: MethodPart::of(&plan.method, layout, function, in_ring),
                 });
                 let mut layers: Vec<Layer<'_>> = own.into_iter().collect();
                 if let Some(plans) = &plan.check {

@@ -26,7 +26,8 @@ impl Prepared {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
         }
-        let mut extracted = extract::extract(&module, &options.selection);
+        let sites = if options.trace_ring.is_some() { extract::Sites::All } else { extract::Sites::Abandoned };
+        let mut extracted = extract::extract_with(&module, &options.selection, sites);
         if options.finds_affine() {
             extract::find_affine(&module, &mut extracted);
         }

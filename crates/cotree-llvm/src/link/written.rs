@@ -70,6 +70,7 @@ impl PlannedProgram<'_> {
             handlers_foreseen: handlers.foreseen,
             registers,
             announcing,
+            trace_ring: setting.options.trace_ring.unwrap_or(0),
         })
     }
 }

@@ -4,7 +4,7 @@
 //! generator writes it with the call's address and inlining chain into `.pseudo_probe`; nothing is executed for it. Where
 //! the program has no debug information, we make just enough of it: a compile unit that emits nothing.
 
-use crate::extract::{Extracted, FunctionIr};
+use crate::extract::{Extracted, FunctionIr, NO_SITE};
 use crate::ir::{
     At, Builder, Call, DebugInfoBuilder, Function, FunctionType, Instruction, Location, Scope, SourceFile,
 };
@@ -32,6 +32,16 @@ pub(super) fn number<'m>(module: &'m Module, extracted: &Extracted) -> Vec<Vec<C
     let numbering = Numbering::new(module);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles);
     functions.map(|(function, handles)| numbering.function(function, handles.open(module))).collect()
+}
+
+/// The location of a call that is no call site, in a function that has been numbered: it leads to the functions that this one
+/// is inlined into.
+pub(super) fn location_of_no_site<'m>(module: &'m Module, function: Function<'m>) -> Location<'m> {
+    let builder = DebugInfoBuilder::new(module);
+    let scope = function.scope().expect("functions with numbered calls have scopes");
+    let file = scope.file().unwrap_or_else(|| builder.file("cotree"));
+    let scope = builder.discriminated(scope, file, discriminator(NO_SITE, DIRECT_CALL));
+    builder.location(0, 0, scope, None)
 }
 
 /// Debug information under construction.

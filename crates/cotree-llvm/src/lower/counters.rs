@@ -2,7 +2,7 @@
 
 use super::{Access, Unit};
 use crate::extract::GS;
-use crate::ir::{At, Block, Builder, Function, Instruction, Type, Value, Variable};
+use crate::ir::{At, Block, Builder, Call, Function, Instruction, Type, Value, Variable};
 use crate::module::Module;
 use llvm_sys::{LLVMIntPredicate, LLVMThreadLocalMode, LLVMVisibility};
 use std::rc::Rc;
@@ -128,14 +128,14 @@ impl<'m> Counters<'m> {
         self.builder.load(ty, self.address(self.slab, index)).into()
     }
 
-    /// Writes a word of the slab.
-    pub(super) fn store(&self, index: Value<'m>, value: Value<'m>) {
-        self.builder.store(value, self.address(self.slab, index));
-    }
-
     /// What is so many bytes behind the word with this index.
     pub(super) fn load_behind(&self, index: Value<'m>, bytes: Value<'m>) -> Value<'m> {
         self.builder.load(self.int64, self.behind(self.slab, index, bytes)).into()
+    }
+
+    /// Stores a value so many bytes behind the word with this index. The optimiser leaves it there.
+    pub(super) fn store_behind(&self, index: Value<'m>, bytes: Value<'m>, value: Value<'m>) {
+        self.builder.store(value, self.behind(self.slab, index, bytes)).make_atomic();
     }
 
     /// Adds to what is so many bytes behind the word with this index.
@@ -176,14 +176,28 @@ impl<'m> Counters<'m> {
     /// it optimises.
     fn add_at_once(&self, at: Value<'m>, amount: Value<'m>) {
         let text = format!("addq $2, {}$0", self.in_assembly.1);
-        let constraints = "=*m,*m,re,~{dirflag},~{fpsr},~{flags}";
-        let ty = self.module.void().function(&[at.ty(), at.ty(), self.int64]);
-        let call = self.builder.assembly(ty, &text, constraints, true, &[at, at, amount]);
+        self.add_by(&text, "=*m,*m,re,~{dirflag},~{fpsr},~{flags}", self.module.void(), at, amount);
+    }
+
+    /// `counter += amount` as one instruction, and whether the sum, taken as a signed number, is not negative: the
+    /// instruction tells that by a flag.
+    pub(super) fn add_and_test(&self, counter: u64, amount: u64) -> Value<'m> {
+        let at = self.address(self.in_assembly.0, self.int64.constant(counter));
+        let text = format!("addq $3, {}$1", self.in_assembly.1);
+        let constraints = "={@ccns},=*m,*m,re,~{dirflag},~{fpsr},~{flags}";
+        let flag = self.add_by(&text, constraints, self.module.int8(), at, self.int64.constant(amount));
+        self.builder.compare(LLVMIntPredicate::LLVMIntNE, **flag, self.module.int8().constant(0))
+    }
+
+    fn add_by(&self, text: &str, constraints: &str, result: Type<'m>, at: Value<'m>, amount: Value<'m>) -> Call<'m> {
+        let ty = result.function(&[at.ty(), at.ty(), self.int64]);
+        let call = self.builder.assembly(ty, text, constraints, true, &[at, at, amount]);
         let element = self.module.type_attribute("elementtype", self.int64);
         for operand in [0, 1] {
             call.add_attribute(At::Parameter(operand), element);
         }
         call.add_attribute(At::Function, self.module.attribute("nounwind"));
+        call
     }
 
     /// `counter += (address that the indirect branch jumps to == target)`: the builder stands before the branch.

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::ir::{Block as IrBlock, Instruction};
 use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::probe::Probe;
+use cotree_core::probe::{PlacedProbe, Probe};
 use llvm_sys::LLVMOpcode;
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
     let mut own: Vec<BTreeMap<Block, Vec<Probe>>> = vec![BTreeMap::new(); lowering.layers.len()];
     for (edge, steps) in probed {
         let source = code.facts.edges[edge.index()].src;
-        for &Step { layer, probe } in steps {
+        for &Step { layer, placed: PlacedProbe { probe, .. } } in steps {
             if let Probe::Count(counter) = probe {
                 let counter = lowering.layers[layer].base + u64::from(counter.0);
                 numbers.entry(source).or_default().push(counter);

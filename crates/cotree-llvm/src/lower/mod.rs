@@ -31,7 +31,7 @@ use code::Code;
 use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::ids::{Block, Edge};
 use cotree_core::plan::FunctionPlan;
-use cotree_core::probe::{Place, Probe};
+use cotree_core::probe::{Place, PlacedProbe, Probe};
 use method::MethodLowering;
 use std::collections::BTreeMap;
 
@@ -145,7 +145,7 @@ fn lower_functions(
 struct Step {
     /// Which layer, by number.
     layer: usize,
-    probe: Probe,
+    placed: PlacedProbe,
 }
 
 /// The probes of one function on their way to its code.
@@ -177,7 +177,7 @@ impl<'a, 'm> Lowering<'a, 'm> {
         let mut places: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
         for (layer, plan) in self.layers.iter().map(|layer| layer.plan).enumerate() {
             for placed in plan.probes {
-                places.entry(placed.place).or_default().push(Step { layer, probe: placed.probe });
+                places.entry(placed.place).or_default().push(Step { layer, placed: *placed });
             }
         }
         // What is behind a call is in front of all that comes next to it at the same place: the end of the block, the next
@@ -232,7 +232,8 @@ impl<'a, 'm> Lowering<'a, 'm> {
     /// Registers that are set where a block begins are set again when a call in it returns once more, as `setjmp` does: what is
     /// in the register's place then is what was there last.
     fn set_again(&self, block: Block, steps: &[Step]) -> Result<(), Error> {
-        let sets: Vec<Step> = steps.iter().copied().filter(|step| matches!(step.probe, Probe::Set(..))).collect();
+        let sets: Vec<Step> =
+            steps.iter().copied().filter(|step| matches!(step.placed.probe, Probe::Set(..))).collect();
         for (site, call) in self.code.facts.sites().zip(self.code.calls) {
             if site.block == block && site.returns_twice && !site.terminator && !sets.is_empty() {
                 self.emit_before(call.next().expect("a terminator follows the call"), &sets)?;
@@ -245,15 +246,15 @@ impl<'a, 'm> Lowering<'a, 'm> {
     fn emit_before(&self, position: Instruction<'m>, steps: &[Step]) -> Result<(), Error> {
         let code = self.code;
         code.counters.builder.move_before(position);
-        for &Step { layer, probe } in steps {
+        for &Step { layer, placed } in steps {
             let base = self.layers[layer].base;
-            match probe {
+            match placed.probe {
                 Probe::Count(counter) => code.count(base + u64::from(counter.0)),
                 Probe::CountIfTaken(counter, edge) => {
                     let target = code.block(code.facts.edges[edge.index()].dst);
                     let counter = base + u64::from(counter.0);
                     let counted = code.counters.increment_if_branching_to(counter, code.terminator(edge), target);
-                    counted.ok_or_else(|| code.unsupported(&format!("{probe:?}")))?;
+                    counted.ok_or_else(|| code.unsupported(&format!("{:?}", placed.probe)))?;
                 }
                 Probe::Close(counter, closing) => {
                     affine::close(code, base + u64::from(counter.0), closing, None)?;
@@ -261,7 +262,7 @@ impl<'a, 'm> Lowering<'a, 'm> {
                 Probe::CloseIf(counter, closing, way) => {
                     affine::close(code, base + u64::from(counter.0), closing, Some(way))?;
                 }
-                own if self.methods[layer].probe(code, base, own) => {}
+                _ if self.methods[layer].probe(code, base, placed) => {}
                 unknown => return Err(code.unsupported(&format!("{unknown:?}"))),
             }
         }

@@ -152,19 +152,14 @@ sections! {
         /// Per return point: whose path registers can be found there.
         Register,
     }
+    b"trac" {
+        /// Per function: the length of the key of its trace; 0: it is as empty as can be.
+        TraceLength,
+        /// The keys.
+        TraceKey,
+    }
     b"cnca" {
         /// Per function: whether its calls are counted.
         CallCounters,
-    }
-    b"ipat" {
-        /// How many paths across functions there are, and how many have a word of their own; per function: how its activations
-        /// begin.
-        Ipath,
-        /// The edges and blocks where they are cut.
-        IpathCut,
-        /// The calls at which they are cut or that they cross.
-        IpathCall,
-        /// The callees of those calls.
-        IpathCallee,
     }
 }

@@ -1,6 +1,7 @@
 //! What can be said of a profile only because of its method.
 
 use super::path::{self, PathNote};
+use super::trace::TraceNote;
 use cotree_core::method::MethodPlan;
 use cotree_rt::layout::Flags;
 use std::fmt;
@@ -10,6 +11,8 @@ use std::fmt;
 pub enum MethodNote {
     /// On paths.
     Paths(PathNote),
+    /// On traces.
+    Trace(TraceNote),
 }
 
 impl MethodNote {
@@ -17,6 +20,7 @@ impl MethodNote {
     pub(crate) fn doubtful(self) -> bool {
         match self {
             Self::Paths(note) => note.doubtful(),
+            Self::Trace(note) => note.doubtful(),
         }
     }
 }
@@ -25,20 +29,22 @@ impl fmt::Display for MethodNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Paths(note) => note.fmt(f),
+            Self::Trace(note) => note.fmt(f),
         }
     }
 }
 
 /// The notes on a unit with this plan, by the flags of its runs.
 pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = MethodNote> {
-    path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0).map(MethodNote::Paths)
+    let cut = (flags & Flags::TRACE_CUT != 0).then_some(MethodNote::Trace(TraceNote::Cut));
+    path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0).map(MethodNote::Paths).chain(cut)
 }
 
 /// Do the flags of the runs say that counts of this plan are missing?
 pub(crate) fn counts_missing(plan: &MethodPlan, flags: u64) -> bool {
     match plan {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => false,
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => false,
         // Registers of abandoned activations use the same tables as paths.
-        MethodPlan::Paths(_) | MethodPlan::Ipath(_) => flags & Flags::PATHS_MISSING != 0,
+        MethodPlan::Paths(_) => flags & Flags::PATHS_MISSING != 0,
     }
 }

@@ -6,13 +6,17 @@
 use super::MethodCounts;
 use super::path;
 use crate::raw::Header;
-use cotree_rt::layout::SegmentKind;
+use cotree_rt::layout::{SegmentKind, TraceChunk};
 
 /// What a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A hash table of paths.
     Paths,
+    /// Pieces of threads' streams ([`super::trace::streams`]).
+    Trace,
+    /// The same in a ring.
+    TraceRing,
 }
 
 impl Kind {
@@ -23,6 +27,8 @@ impl Kind {
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         match number {
             SegmentKind::PATHS => Some(Self::Paths),
+            SegmentKind::TRACE => Some(Self::Trace),
+            SegmentKind::TRACE_RING => Some(Self::TraceRing),
             _ => None,
         }
     }
@@ -31,6 +37,8 @@ impl Kind {
     pub(crate) fn entry_size(self) -> u64 {
         match self {
             Self::Paths => path::BUCKET_SIZE,
+            Self::Trace => 8,
+            Self::TraceRing => TraceChunk::PLACE,
         }
     }
 
@@ -38,6 +46,15 @@ impl Kind {
     pub(crate) fn allows(self, capacity: u64) -> bool {
         match self {
             Self::Paths => capacity.is_power_of_two(),
+            Self::Trace | Self::TraceRing => true,
+        }
+    }
+
+    /// Whether its entries are counts, which are added up.
+    pub(crate) fn is_counted(self) -> bool {
+        match self {
+            Self::Paths => true,
+            Self::Trace | Self::TraceRing => false,
         }
     }
 }
@@ -62,6 +79,7 @@ impl Recorded {
     pub(crate) fn add(&mut self, kind: Kind, entry: &[u64]) -> Result<(), &'static str> {
         match kind {
             Kind::Paths => self.paths.add(entry),
+            Kind::Trace | Kind::TraceRing => Ok(()),
         }
     }
 

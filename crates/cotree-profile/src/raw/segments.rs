@@ -29,6 +29,8 @@ pub(crate) struct Segment {
     pub(crate) offset: u64,
     /// How many entries it has room for.
     pub(crate) capacity: u64,
+    /// How many are in use: see [`SegmentHeader::used`].
+    pub(crate) used: u64,
 }
 
 impl Segment {
@@ -42,7 +44,7 @@ impl Segment {
             if !bytes.starts_with(&before_kinds::MAGIC) || !kind.allows(capacity) {
                 return Err(no_segment);
             }
-            return Ok((Self { kind, offset, capacity }, word(before_kinds::NEXT)));
+            return Ok((Self { kind, offset, capacity, used: 0 }, word(before_kinds::NEXT)));
         }
         if !bytes.starts_with(&SEGMENT_MAGIC) || word(offset_of!(SegmentHeader, offset)) != offset {
             return Err(no_segment);
@@ -55,7 +57,8 @@ impl Segment {
         if entry_size != kind.entry_size() || !kind.allows(capacity) || !(owner == 0 || header.is_slab(owner)) {
             return Err(no_segment);
         }
-        Ok((Self { kind, offset, capacity }, word(offset_of!(SegmentHeader, next))))
+        let used = word(offset_of!(SegmentHeader, used)).min(capacity);
+        Ok((Self { kind, offset, capacity, used }, word(offset_of!(SegmentHeader, next))))
     }
 
     /// Where its entries begin.

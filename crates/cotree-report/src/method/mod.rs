@@ -3,8 +3,8 @@
 
 mod calls;
 mod counters;
-pub mod ipath;
 pub mod path;
+mod trace;
 
 use crate::report::{self, Options};
 use crate::unit::{Unit, UnitFunction};
@@ -17,7 +17,7 @@ use std::io::{self, Write};
 pub(crate) fn title(unit: &Unit<'_>) -> String {
     let title = unit.profile.method.method().title();
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Ipath(_) => title.to_owned(),
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => title.to_owned(),
         MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
     }
 }
@@ -25,17 +25,16 @@ pub(crate) fn title(unit: &Unit<'_>) -> String {
 /// Writes the report, below its head.
 pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) | MethodPlan::Ipath(_) => {
-            report::write_blocks(unit, options, out)
-        }
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) => report::write_blocks(unit, options, out),
         MethodPlan::Calls(_) => calls::write(unit, options, out),
+        MethodPlan::Traces(_) => trace::write(out),
     }
 }
 
 /// What the export has of one function besides its blocks and edges, by name.
 pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<&'static str, Value> {
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) | MethodPlan::Ipath(_) => BTreeMap::new(),
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) | MethodPlan::Traces(_) => BTreeMap::new(),
         MethodPlan::Calls(_) => calls::details(unit, function),
     }
 }
@@ -49,6 +48,6 @@ pub(crate) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFun
         MethodPlan::None | MethodPlan::Counters(_) => counters::total(unit, functions),
         MethodPlan::Paths(_) => path::total(unit, functions),
         MethodPlan::Calls(_) => calls::total(unit, functions),
-        MethodPlan::Ipath(_) => ipath::total(unit),
+        MethodPlan::Traces(_) => trace::total(functions),
     }
 }

@@ -4,10 +4,10 @@ use super::RegisterReturn;
 #[cfg(doc)]
 use super::RegisterValue;
 #[cfg(doc)]
-use super::{MORE_WORDS, RawHeader};
+use super::{MORE_WORDS, RawHeader, TraceWord};
 
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
 pub struct Access;
@@ -65,4 +65,8 @@ pub struct UnitDescriptor {
     pub announcing_count: u64,
     /// The counters that are reached by the TLS word though all others are reached by segment.
     pub announcing: *const u64,
+    /// The first of the [`TraceWord`]s of a slab; 0: nothing is traced.
+    pub trace_word: u64,
+    /// Bytes of the ring that all threads share and whose oldest part makes room for the newest; 0: all of the trace is kept.
+    pub trace_ring: u64,
 }

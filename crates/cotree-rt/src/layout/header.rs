@@ -2,7 +2,7 @@
 
 use super::PAGE;
 #[cfg(doc)]
-use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, checksum};
+use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, TraceState, TraceWord, checksum};
 
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
@@ -64,6 +64,8 @@ impl Flags {
     /// shared library did, or a system call). If one of the [`HANDLER`] entries is a function that counts, increments
     /// that it interrupted may have been lost.
     pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
+    /// There was no room for the whole trace: some streams end early ([`TraceState::CUT`]).
+    pub const TRACE_CUT: u64 = 1 << 15;
 }
 
 /// The header page.
@@ -117,7 +119,11 @@ pub struct RawHeader {
     /// What is added up along paths, in [`PathBucket::metric`] and in words behind the counts of arrays and windows: 0
     /// nothing, 1 what the program reports with `cotree_events`, 2 time stamps of the processor.
     pub path_metric: u32,
+    /// Zero.
+    pub reserved_word: u32,
+    /// The first of the [`TraceWord`]s of a slab; 0: nothing is traced.
+    pub trace_word: u64,
     /// Zeros up to the end of the page.
-    pub reserved: [u8; 876],
+    pub reserved: [u8; 864],
 }
 const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);

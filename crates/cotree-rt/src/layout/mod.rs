@@ -33,6 +33,7 @@ mod paths;
 mod registers;
 mod segment;
 mod slab;
+mod trace;
 
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 pub use descriptor::{ABI, Access, UnitDescriptor};
@@ -42,6 +43,9 @@ pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
 pub use slab::{MORE_WORDS, TO_ZEROS, slab_hole, slab_stride};
+pub use trace::{
+    TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TracePlace, TraceRecord, TraceState, TraceWord,
+};
 
 /// Page size that offsets and strides are multiples of.
 pub const PAGE: u64 = 4096;

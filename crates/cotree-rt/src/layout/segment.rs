@@ -8,7 +8,7 @@
 
 use super::PAGE;
 #[cfg(doc)]
-use super::{PathBucket, RawHeader};
+use super::{PathBucket, RawHeader, TraceChunk};
 
 /// First bytes of a segment.
 pub const SEGMENT_MAGIC: [u8; 8] = *b"COTSEGMT";
@@ -18,6 +18,11 @@ pub struct SegmentKind;
 impl SegmentKind {
     /// A hash table of [`PathBucket`]s.
     pub const PATHS: u32 = 1;
+    /// Words that hold [`TraceChunk`]s, one behind the other: each with its bytes, in whole words.
+    pub const TRACE: u32 = 2;
+    /// Places of [`TraceChunk`]s, each with its bytes: a ring. The chunk of number *n* (from 1) is in place (*n* − 1) modulo
+    /// their number.
+    pub const TRACE_RING: u32 = 3;
 }
 
 /// Before the entries of a segment, on a page boundary.

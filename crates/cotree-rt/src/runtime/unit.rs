@@ -186,6 +186,12 @@ pub fn slab_word() -> *mut u64 {
     unsafe { word_of(thread_pointer()).read_volatile() }
 }
 
+/// What the TLS word of the thread with that thread pointer says.
+pub fn slab_of(thread_pointer: u64) -> *mut u64 {
+    // SAFETY: as above; the thread is there.
+    unsafe { word_of(thread_pointer).read_volatile() }
+}
+
 fn word_of(thread_pointer: u64) -> *mut *mut u64 {
     (thread_pointer as isize + slab_word_offset()) as *mut *mut u64
 }

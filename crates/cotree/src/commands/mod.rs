@@ -15,6 +15,7 @@ pub mod paths;
 pub mod plan;
 pub mod report;
 pub mod run;
+pub mod trace;
 pub mod verify;
 
 /// Turns a library's error into a report for the terminal.

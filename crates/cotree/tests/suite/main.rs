@@ -19,6 +19,7 @@ mod project;
 mod promotion;
 mod random;
 mod raw_calls;
+mod traces;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
 mod unit;
 mod unusual;

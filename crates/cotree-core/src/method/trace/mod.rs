@@ -34,6 +34,7 @@
 mod calls;
 mod cost;
 mod cuts;
+mod layout;
 mod place;
 mod plan;
 pub mod regenerate;
@@ -46,9 +47,10 @@ mod unit;
 mod witness_sets;
 
 pub use cost::TraceCost;
+pub(crate) use layout::lay_out;
+pub use layout::{HEADER, SLACK, TraceWords, WINDOW};
 pub use plan::{TraceCalls, plan};
 pub use regenerate::{Checkpoint, Event, ReadError, Reader, Source};
 pub use tables::Tables;
-
 pub use types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan, Way};
 pub use unit::{plan_functions, plan_unit};

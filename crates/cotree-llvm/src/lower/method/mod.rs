@@ -5,16 +5,17 @@
 //! a file or a folder here, and an arm in [`MethodPart::of`] and [`begin`].
 
 mod counters;
-pub(super) mod ipath;
 pub(super) mod path;
+mod registers;
+pub(super) mod trace;
 
 use super::Layer;
 use super::code::Code;
 use super::edges::LandingPad;
 use crate::ir::Instruction;
 use cotree_core::ids::FunctionId;
-use cotree_core::method::{MethodPlan, MethodTables};
-use cotree_core::probe::Probe;
+use cotree_core::method::MethodPlan;
+use cotree_core::probe::{PlacedProbe, Probe};
 use cotree_core::unit::Layout;
 
 /// What a method has for one function beside the probes.
@@ -24,13 +25,13 @@ pub enum MethodPart<'a> {
     Counters,
     /// Paths and where they are counted.
     Path(path::Paths<'a>),
-    /// Paths across functions, and where they are counted.
-    Ipath(ipath::CallPaths<'a>),
+    /// Where tokens go.
+    Trace(trace::Traces),
 }
 
 impl<'a> MethodPart<'a> {
-    /// The part of one function of the unit.
-    pub(crate) fn of(plan: &'a MethodPlan, layout: &'a Layout, function: FunctionId) -> Self {
+    /// The part of one function of the unit. `in_ring`: only the newest part of a trace is kept.
+    pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: FunctionId, in_ring: bool) -> Self {
         match plan {
             MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
@@ -39,10 +40,10 @@ impl<'a> MethodPart<'a> {
                 function,
                 metric: unit.metric,
             }),
-            MethodPlan::Ipath(unit) => match &layout.tables {
-                MethodTables::Ipath(tables) => Self::Ipath(ipath::CallPaths::new(unit, tables, function)),
-                _ => Self::Counters,
-            },
+            MethodPlan::Traces(_) => {
+                let words = layout.tables.trace().expect("a trace has its words");
+                Self::Trace(trace::Traces { words, function, in_ring })
+            }
         }
     }
 }
@@ -50,8 +51,7 @@ impl<'a> MethodPart<'a> {
 /// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come back?
 pub(crate) fn registers_at_calls(plan: &MethodPlan) -> bool {
     match plan {
-        // Paths across functions end before calls that may not come back.
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Ipath(_) => false,
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => false,
         MethodPlan::Paths(_) => true,
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn registers_at_calls(plan: &MethodPlan) -> bool {
 /// One function's lowering by one method. It begins with [`begin`]; what is here is called in this order.
 pub(super) trait MethodLowering<'m> {
     /// Emits a probe where the function's builder stands; false if the method has no code for it.
-    fn probe(&self, code: &Code<'_, 'm>, base: u64, probe: Probe) -> bool;
+    fn probe(&self, code: &Code<'_, 'm>, base: u64, placed: PlacedProbe) -> bool;
 
     /// Emits what the unwind edges into one landing pad ask for, behind the pad: which of them was taken is known by phis
     /// only. `None` stands for an edge without probes of the method; `Err` names a probe that can't be on such an edge.
@@ -89,7 +89,10 @@ pub(super) fn begin<'a, 'm: 'a>(
             let probes = layer.plan.probes.iter().map(|placed| placed.probe);
             Box::new(counters::PromotedCounters::new(code, probes, [first, entry]))
         }
+        MethodPart::Trace(traces) => {
+            let probes = layer.plan.probes.iter().map(|placed| placed.probe);
+            Box::new(trace::Tokens::new(code, traces, probes, [first, entry]))
+        }
         MethodPart::Path(paths) => Box::new(path::PathRegisters::new(code, paths, [first, entry])),
-        MethodPart::Ipath(paths) => Box::new(ipath::CallPathRegisters::new(code, paths, layer.plan, [first, entry])),
     }
 }

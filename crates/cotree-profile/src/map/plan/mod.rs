@@ -7,9 +7,9 @@ mod calls;
 mod counters;
 mod entries;
 mod fixed;
-mod ipath;
 pub(super) mod path;
 mod registers;
+mod trace;
 
 use super::MapError;
 use super::sections::Stream;
@@ -41,7 +41,7 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
             path::write(unit, w);
         }
         MethodPlan::Calls(unit) => calls::write(unit, w),
-        MethodPlan::Ipath(unit) => ipath::write(unit, w),
+        MethodPlan::Traces(unit) => trace::write(unit, w),
     }
     if let Some(check) = &plan.check {
         counters::write(check, program, w);
@@ -73,7 +73,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
             MethodPlan::Paths(path::read(method, functions, r)?)
         }
         Family::Calls => MethodPlan::Calls(calls::read(r, program)?),
-        Family::Ipath(method) => MethodPlan::Ipath(ipath::read(method, r, program)?),
+        Family::Traces => MethodPlan::Traces(trace::read(r, program)?),
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
     Ok(UnitPlan { method, check })
@@ -86,6 +86,6 @@ pub(super) fn check(plan: &MethodPlan, functions: &[&Function]) -> Result<(), Ma
         MethodPlan::Counters(unit) => entries::check(unit, functions),
         MethodPlan::Paths(unit) => path::check(unit, functions),
         MethodPlan::Calls(unit) => calls::check(unit, functions),
-        MethodPlan::Ipath(unit) => ipath::check(unit, functions),
+        MethodPlan::Traces(unit) => trace::check(unit, functions),
     }
 }

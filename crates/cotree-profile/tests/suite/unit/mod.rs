@@ -143,7 +143,9 @@ pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
         Family::Counters(method) => {
             MethodPlan::Counters(UnitCounterPlan { method, functions: plans(method), entries: vec![] })
         }
-        Family::Paths(_) | Family::Calls | Family::Ipath(_) => unreachable!("other tests have paths and calls"),
+        Family::Paths(_) | Family::Calls | Family::Traces => {
+            unreachable!("other tests have paths, calls and traces")
+        }
     };
     let plan = UnitPlan { method, check: check.then(|| plans(CounterMethod::Block)) };
     (BinaryMap { program, plan, code: code(), threaded: false }, truth)

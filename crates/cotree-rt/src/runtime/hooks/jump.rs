@@ -60,6 +60,7 @@ unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c
 }
 
 /// Where a jump goes.
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Landing {
     /// The stack pointer there.
@@ -71,6 +72,7 @@ pub struct Landing {
 }
 
 /// A jump that has been accounted for and is under way.
+#[repr(C)]
 struct Leap<'a> {
     landing: Landing,
     caller: &'a Caller,

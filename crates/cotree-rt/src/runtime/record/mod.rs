@@ -23,6 +23,7 @@ pub mod early;
 pub mod events;
 pub mod paths;
 pub mod registers;
+mod trace;
 
 use super::file::copy::ProfileCopy;
 use super::hooks::linkage::Caller;
@@ -35,6 +36,7 @@ recorders! {
     early::EarlyExits,
     paths::Paths,
     counters::Counters,
+    trace::Trace,
 }
 
 /// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.

@@ -66,6 +66,11 @@ impl Segment {
         unsafe { Kind { number: (*self.0).kind, entry_size: (*self.0).entry_size } }
     }
 
+    /// Where its entries begin.
+    pub fn first_entry(self) -> *mut u8 {
+        self.0.wrapping_add(1).cast()
+    }
+
     /// Its entries.
     ///
     /// # Safety

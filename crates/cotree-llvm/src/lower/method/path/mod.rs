@@ -20,9 +20,9 @@ use crate::lower::edges::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE, IS_ADDRESS};
 use cotree_core::ids::FunctionId;
 use cotree_core::method::path::{AtCalls, PathMetric, PathPlan, PathTable, Window};
-use cotree_core::probe::{Probe, Reg};
+use cotree_core::probe::{PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
-pub(super) use hashed::fast_path;
+use hashed::fast_path;
 use meter::Meter;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -172,10 +172,10 @@ impl<'a, 'm> PathRegisters<'a, 'm> {
 }
 
 impl<'m> MethodLowering<'m> for PathRegisters<'_, 'm> {
-    fn probe(&self, code: &Code<'_, 'm>, _base: u64, probe: Probe) -> bool {
+    fn probe(&self, code: &Code<'_, 'm>, _base: u64, placed: PlacedProbe) -> bool {
         let counters = &code.counters;
         let builder = &counters.builder;
-        match probe {
+        match placed.probe {
             Probe::Set(register, k) => {
                 builder.store(self.initial(counters, k), self.place(register));
             }

@@ -1,0 +1,311 @@
+//! The streams of a raw profile ([`cotree_rt::layout::TraceChunk`]).
+//!
+//! Opening one reads only where the bytes are: a few words per chunk. The bytes are read when they are asked for, so that
+//! memory does not depend on the length of a trace.
+
+use crate::error::ProfileError;
+use crate::method::Kind;
+use crate::raw::{HEADER_SIZE, Header, Segments};
+use cotree_core::method::trace::Source;
+use cotree_rt::layout::{PAGE, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceState, TraceWord};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::{offset_of, size_of};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+const CHUNK_HEADER: u64 = size_of::<TraceChunk>() as u64;
+
+/// Some bytes of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Piece {
+    /// The position of the first.
+    position: u64,
+    /// How many there are.
+    length: u64,
+    /// Where they are in the file.
+    offset: u64,
+    /// How many bytes before them tell the stack at their beginning; 0: that is not told.
+    snapshot: u64,
+}
+
+impl Piece {
+    /// The position behind the last byte.
+    fn end(&self) -> u64 {
+        self.position + self.length
+    }
+}
+
+/// The stream of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    /// Its number in the process, from 1.
+    pub number: u64,
+    /// There was no room for what comes behind its end.
+    pub cut: bool,
+    /// By position; none overlaps another.
+    pieces: Vec<Piece>,
+}
+
+impl Stream {
+    /// The parts of it that are there. If only the newest is kept, there may be several: as long as a thread does nothing, others
+    /// write over what it did before.
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'_>> {
+        let follows = |a: &Piece, b: &Piece| a.end() == b.position;
+        self.pieces.chunk_by(follows).map(Part)
+    }
+}
+
+/// Bytes of a stream that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a>(&'a [Piece]);
+
+impl<'a> Part<'a> {
+    /// The positions in it from which it can be read, the first one at least if that is where the stream begins.
+    pub fn entrances(&self) -> impl DoubleEndedIterator<Item = u64> + use<'a> {
+        self.0.iter().filter(|piece| piece.snapshot > 0 || piece.position == 0).map(|piece| piece.position)
+    }
+
+    /// Where in the stream it begins.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.0[0].position
+    }
+
+    /// Where it ends.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.0[self.0.len() - 1].end()
+    }
+}
+
+/// The streams of one process in one link unit.
+#[derive(Debug)]
+pub struct Streams {
+    file: File,
+    path: PathBuf,
+    streams: Vec<Stream>,
+}
+
+impl Streams {
+    /// Finds the streams of a raw profile; there are none where nothing was traced.
+    ///
+    /// # Errors
+    /// See [`ProfileError`].
+    pub fn open(path: &Path) -> Result<Self, ProfileError> {
+        let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
+        let file = File::open(path).map_err(io)?;
+        let length = file.metadata().map_err(io)?.len();
+        if length < PAGE {
+            return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need: PAGE });
+        }
+        let mut page = Box::new([0; HEADER_SIZE]);
+        file.read_exact_at(&mut page[..], 0).map_err(io)?;
+        let header = Header::new(page, length, path)?;
+        let segments = Segments::find(&file, &header, length, path)?;
+        let mut found = Found { file: &file, streams: BTreeMap::new() };
+        for segment in segments.iter() {
+            let outcome = match segment.kind {
+                Kind::Trace => found.chunks(segment.entries(), segment.used),
+                Kind::TraceRing => found.ring(segment.entries(), segment.capacity),
+                Kind::Paths => continue,
+            };
+            outcome.map_err(io)?.map_err(|what| damaged(path, what))?;
+        }
+        if header.trace_word() != 0 {
+            for slab in header.slabs().filter(|slab| !segments.overlap(slab.start, slab.end)) {
+                found.window(slab.start + header.trace_word() * 8).map_err(io)?.map_err(|what| damaged(path, what))?;
+            }
+        }
+        let streams = found.finish().map_err(|what| damaged(path, what))?;
+        Ok(Self { file, path: path.to_owned(), streams })
+    }
+
+    /// By number.
+    pub fn iter(&self) -> std::slice::Iter<'_, Stream> {
+        self.streams.iter()
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes of a part from one of its [entrances](Part::entrances) on: where it is not the beginning of the stream, the
+    /// record of the stack comes first.
+    #[must_use]
+    pub fn read<'a>(&'a self, part: Part<'a>, entrance: u64) -> Bytes<'a> {
+        let first = part.0.partition_point(|piece| piece.position < entrance);
+        let pieces = &part.0[first..];
+        Bytes { file: &self.file, pieces, snapshot: pieces.first().map_or(0, |piece| piece.snapshot), done: 0 }
+    }
+}
+
+fn damaged(path: &Path, what: &'static str) -> ProfileError {
+    ProfileError::Damaged { path: path.to_owned(), what }
+}
+
+/// What has been found so far, by the numbers of streams.
+struct Found<'a> {
+    file: &'a File,
+    streams: BTreeMap<u64, Stream>,
+}
+
+impl Found<'_> {
+    fn stream(&mut self, number: u64) -> &mut Stream {
+        self.streams.entry(number).or_insert_with(|| Stream { number, ..Stream::default() })
+    }
+
+    /// The chunks in so many words of a segment.
+    fn chunks(&mut self, start: u64, words: u64) -> io::Result<Result<(), &'static str>> {
+        let (mut at, end) = (start, start + words * 8);
+        while at < end {
+            match self.chunk(at, end - at)? {
+                Ok(size) => at += size,
+                Err(what) => return Ok(Err(what)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// The chunks in so many places of a ring.
+    fn ring(&mut self, start: u64, places: u64) -> io::Result<Result<(), &'static str>> {
+        for place in 0..places {
+            let at = start + place * TraceChunk::PLACE;
+            let mut number = [0; 8];
+            self.file.read_exact_at(&mut number, at)?;
+            if !matches!(u64::from_le_bytes(number), 0 | TraceChunk::BUSY)
+                && let Err(what) = self.chunk(at, TraceChunk::PLACE)?
+            {
+                return Ok(Err(what));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// The chunk at an offset, where there are so many bytes: gives its size.
+    fn chunk(&mut self, at: u64, room: u64) -> io::Result<Result<u64, &'static str>> {
+        const DAMAGED: &str = "a piece of the trace does not fit its place";
+        if room < CHUNK_HEADER {
+            return Ok(Err(DAMAGED));
+        }
+        let mut bytes = [0; CHUNK_HEADER as usize];
+        self.file.read_exact_at(&mut bytes, at)?;
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let [length, stored] =
+            [offset_of!(TraceChunk, length), offset_of!(TraceChunk, stored)].map(half).map(u64::from);
+        let number = word(offset_of!(TraceChunk, stream));
+        let size = TraceChunk::words(stored) * 8;
+        if size > room || stored != length || number == 0 {
+            return Ok(Err(DAMAGED));
+        }
+        let snapshot = u64::from(half(offset_of!(TraceChunk, snapshot)));
+        let Some(length) = length.checked_sub(snapshot) else { return Ok(Err(DAMAGED)) };
+        let (position, offset) = (word(offset_of!(TraceChunk, position)), at + CHUNK_HEADER + snapshot);
+        self.stream(number).pieces.push(Piece { position, length, offset, snapshot });
+        Ok(Ok(size))
+    }
+
+    /// The window of a slab, whose words for the trace are at that offset.
+    fn window(&mut self, offset: u64) -> io::Result<Result<(), &'static str>> {
+        let mut bytes = [0; TraceWord::WINDOW as usize * 8];
+        self.file.read_exact_at(&mut bytes, offset)?;
+        let word = |word: u64| {
+            let at = usize::try_from(word * 8).expect("a few bytes");
+            u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+        };
+        let (number, state) = (word(TraceWord::STREAM), word(TraceWord::STATE));
+        if number == 0 {
+            return Ok(Ok(()));
+        }
+        self.stream(number).cut = state == TraceState::CUT;
+        if state != TraceState::ON {
+            return Ok(Ok(()));
+        }
+        let from_start = |at: u64| word(at).wrapping_add(TRACE_WINDOW);
+        let (start, end) = (from_start(TraceWord::START), from_start(TraceWord::CURSOR));
+        if start > end || end > TRACE_WINDOW + TRACE_SLACK {
+            return Ok(Err("the end of a thread's trace is nowhere"));
+        }
+        let snapshot = word(TraceWord::SNAPSHOT);
+        // A process that was killed has not told all of its stack, and nothing after it.
+        let Some(length) = (end - start).checked_sub(snapshot) else { return Ok(Ok(())) };
+        let (position, offset) = (word(TraceWord::POSITION), offset + TraceWord::WINDOW * 8 + start + snapshot);
+        self.stream(number).pieces.push(Piece { position, length, offset, snapshot });
+        Ok(Ok(()))
+    }
+
+    /// All streams, with each byte of them once: a process that was killed while it emptied a window has it twice.
+    fn finish(self) -> Result<Vec<Stream>, &'static str> {
+        let mut streams: Vec<Stream> = self.streams.into_values().collect();
+        for stream in &mut streams {
+            stream.pieces.sort_unstable();
+            let mut end = 0_u64;
+            for piece in &mut stream.pieces {
+                let next = piece.position.checked_add(piece.length).ok_or("a piece of the trace is nowhere")?;
+                let twice = end.saturating_sub(piece.position).min(piece.length);
+                piece.position += twice;
+                piece.length -= twice;
+                piece.offset += twice;
+                piece.snapshot = if twice > 0 { 0 } else { piece.snapshot };
+                end = end.max(next);
+            }
+            stream.pieces.retain(|piece| piece.length > 0 || piece.snapshot > 0);
+        }
+        Ok(streams)
+    }
+}
+
+/// Reads the pieces of a stream.
+#[derive(Debug)]
+pub struct Bytes<'a> {
+    file: &'a File,
+    /// Those that are left, the first in part.
+    pieces: &'a [Piece],
+    /// How many bytes of the record before the first piece are left.
+    snapshot: u64,
+    done: u64,
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.snapshot == 0 && self.pieces.first().is_some_and(|piece| piece.length == 0) {
+            self.pieces = &self.pieces[1..];
+        }
+        let Some(piece) = self.pieces.first() else { return Ok(0) };
+        let (at, left) = match self.snapshot {
+            0 => (piece.offset + self.done, piece.length - self.done),
+            snapshot => (piece.offset - snapshot, snapshot),
+        };
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.file.read_at(&mut buffer[..wanted], at)?;
+        if read == 0 && wanted > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        match self.snapshot {
+            0 => self.done += read as u64,
+            _ => self.snapshot -= read as u64,
+        }
+        if self.snapshot == 0 && self.done == piece.length {
+            self.pieces = &self.pieces[1..];
+            self.done = 0;
+        }
+        Ok(read)
+    }
+}
+
+/// More bytes at once are not read.
+const AT_ONCE: usize = 1 << 16;
+
+impl Source for Bytes<'_> {
+    fn more(&mut self, to: &mut Vec<u8>) -> Result<bool, String> {
+        let length = to.len();
+        to.resize(length + AT_ONCE, 0);
+        let read = self.read(&mut to[length..]).map_err(|error| error.to_string());
+        to.truncate(length + read.as_ref().copied().unwrap_or(0));
+        read.map(|read| read > 0)
+    }
+}

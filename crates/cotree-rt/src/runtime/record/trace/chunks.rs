@@ -1,0 +1,131 @@
+//! Chunks ([`TraceChunk`]), in segments of the profile file: each thread appends to one of its own, or all threads share a ring.
+
+use super::window::Window;
+use crate::layout::{SegmentKind, TraceChunk};
+use crate::runtime::file::profile;
+use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::slabs::segments::{self, Kind, Segment};
+use crate::runtime::{slabs, unit};
+use core::ptr;
+use core::sync::atomic::{
+    AtomicU64,
+    Ordering::{AcqRel, Relaxed, Release},
+};
+
+/// Segments of words.
+const KIND: Kind = Kind { number: SegmentKind::TRACE, entry_size: 8 };
+/// Segments of places for chunks.
+const RING: Kind = Kind { number: SegmentKind::TRACE_RING, entry_size: TraceChunk::PLACE as u32 };
+
+/// Bytes of a thread's first segment, and the most that any has.
+const SIZES: [usize; 2] = [1 << 18, 1 << 23];
+
+/// The number of the newest chunk.
+static CHUNKS: AtomicU64 = AtomicU64::new(0);
+/// The address of the ring; 0: there is none yet.
+static RING_AT: AtomicU64 = AtomicU64::new(0);
+
+/// A profile begins.
+pub fn begin() {
+    CHUNKS.store(0, Relaxed);
+    RING_AT.store(0, Relaxed);
+}
+
+/// Only the newest part of the trace is kept.
+pub fn are_in_ring() -> bool {
+    unit::descriptor().trace_ring != 0
+}
+
+/// Adds what is in the window, with signals blocked.
+pub fn add(window: Window) -> sys::Result<()> {
+    if are_in_ring() { add_to_ring(window) } else { append(window) }
+}
+
+/// Writes a chunk, but for its number.
+///
+/// # Safety
+/// There must be room for it at this place, which nobody else writes to.
+unsafe fn write(place: *mut TraceChunk, window: Window) {
+    let bytes = window.bytes();
+    let length = bytes.len() as u32;
+    // SAFETY: as the caller promises.
+    unsafe {
+        (&raw mut (*place).stream).write(window.stream());
+        (&raw mut (*place).position).write(window.position());
+        (&raw mut (*place).length).write(length);
+        (&raw mut (*place).stored).write(length);
+        (&raw mut (*place).snapshot).write(window.snapshot() as u32);
+        ptr::copy_nonoverlapping(bytes.as_ptr(), place.add(1).cast(), bytes.len());
+    }
+}
+
+fn append(window: Window) -> sys::Result<()> {
+    let words = TraceChunk::words(window.bytes().len() as u64);
+    let has_room = |segment: &Segment| segment.capacity() - segment.used().load(Relaxed) >= words;
+    let segment = match Segment::at(window.segment()).filter(has_room) {
+        Some(segment) => segment,
+        None => grow(window)?,
+    };
+    let used = segment.used().load(Relaxed);
+    // SAFETY: so many words of the segment are free, and nobody else appends to it.
+    unsafe {
+        let place = segment.first_entry().add(used as usize * 8).cast::<TraceChunk>();
+        write(place, window);
+        (*place).sequence = CHUNKS.fetch_add(1, Relaxed) + 1;
+    }
+    segment.used().store(used + words, Release);
+    Ok(())
+}
+
+/// Gives the thread a fresh segment, larger than the one it had.
+fn grow(window: Window) -> sys::Result<Segment> {
+    let size = Segment::at(window.segment()).map_or(SIZES[0], |full| (KIND.size(full.capacity()) * 2).min(SIZES[1]));
+    let _held = slabs::lock_to_grow();
+    let segment = add_segment(KIND, size)?;
+    window.segment().store(segment.address(), Relaxed);
+    Ok(segment)
+}
+
+/// The caller holds the lock of the slabs.
+fn add_segment(kind: Kind, size: usize) -> sys::Result<Segment> {
+    if !profile::active() || !profile::mapped() {
+        return Err(Errno(libc::ENODEV));
+    }
+    segments::add_in_file(kind, kind.capacity(size).max(1) as u64)
+}
+
+/// In the place of the oldest chunk. Where that is still being written, by a thread that has waited while all others went
+/// round, in the next one's.
+fn add_to_ring(window: Window) -> sys::Result<()> {
+    let ring = match Segment::at(&RING_AT) {
+        Some(ring) => ring,
+        None => make_ring()?,
+    };
+    loop {
+        let sequence = CHUNKS.fetch_add(1, Relaxed) + 1;
+        let index = (sequence - 1) % ring.capacity();
+        // SAFETY: a place of the ring, whose first word is the number.
+        let (place, number) = unsafe {
+            let place = ring.first_entry().add((index * TraceChunk::PLACE) as usize);
+            (place.cast::<TraceChunk>(), &*place.cast::<AtomicU64>())
+        };
+        if number.swap(TraceChunk::BUSY, AcqRel) == TraceChunk::BUSY {
+            continue;
+        }
+        // SAFETY: the place is ours until its number says otherwise.
+        unsafe { write(place, window) };
+        number.store(sequence, Release);
+        return Ok(());
+    }
+}
+
+#[cold]
+fn make_ring() -> sys::Result<Segment> {
+    let _held = slabs::lock_to_grow();
+    if let Some(ring) = Segment::at(&RING_AT) {
+        return Ok(ring);
+    }
+    let ring = add_segment(RING, unit::descriptor().trace_ring as usize)?;
+    RING_AT.store(ring.address(), Release);
+    Ok(ring)
+}

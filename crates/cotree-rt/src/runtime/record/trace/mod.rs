@@ -1,0 +1,102 @@
+//! The recorder of traces (Ball & Larus 1994, §4): it empties the windows that generated code fills, and writes down what
+//! happens to activations without a return.
+//!
+//! Each thread has a [`window`] in its slab. A full one makes generated code call `__cotree_trace_full` ([`entry`]), which moves the
+//! bytes into a chunk of the profile file ([`chunks`]). What is in a window needs no help: it is in the file already.
+//!
+//! Frames come by the same walks as early exits, innermost first, in the thread that they belong to. So what is written for
+//! them stands in the stream where they end.
+
+mod chunks;
+mod entry;
+mod stack;
+mod window;
+
+use super::{Activation, Child, Recorder};
+use crate::layout::{Flags, RawHeader, TraceRecord};
+use crate::runtime::file::profile;
+use crate::runtime::{slabs, unit};
+use window::Window;
+
+/// Reasons of [`TraceRecord::ENDED`].
+const THREAD_OVER: u8 = 0;
+const PROCESS_OVER: u8 = 1;
+
+/// The recorder.
+pub struct Trace;
+
+impl Recorder for Trace {
+    type Walk = Option<Window>;
+
+    const LASTING_FLAGS: u64 = Flags::TRACE_CUT;
+
+    #[inline(always)]
+    fn walk() -> Option<Self::Walk> {
+        Some(Window::own())
+    }
+
+    #[inline(always)]
+    fn frame(window: Self::Walk, frame: &Activation) {
+        if let Some(window) = window {
+            let code = if frame.delta < 0 { TraceRecord::REVIVED } else { TraceRecord::UNWOUND };
+            window.append_frame(code, frame.address | frame.tag);
+        }
+    }
+
+    fn is_recording_at(pc: u64) -> bool {
+        entry::contains(pc)
+    }
+
+    fn begin(front: *mut u8) {
+        // SAFETY: the header page, which nobody else writes yet.
+        unsafe { (*front.cast::<RawHeader>()).trace_word = unit::descriptor().trace_word };
+        chunks::begin();
+        window::begin();
+        if let Some(window) = Window::own() {
+            window.begin_stream();
+        }
+    }
+
+    /// Where the slab is shared there is no stream: the others of the slab are known to be missing.
+    fn thread_starts(_thread: usize, thread_pointer: u64) {
+        let slab = unit::slab_of(thread_pointer);
+        if slab != unit::descriptor().counters
+            && let Some(window) = Window::of(slab)
+        {
+            // What a thread before this one has left in the slab, as late as its last destructor.
+            window.empty(None);
+            window.begin_stream();
+        }
+    }
+
+    fn thread_ends() {
+        if let Some(window) = Window::own() {
+            window.append(&[TraceRecord::ENDED, THREAD_OVER]);
+        }
+    }
+
+    fn complete(_alone: bool) {
+        let Some(window) = Window::own() else { return };
+        window.append(&[TraceRecord::ENDED, PROCESS_OVER]);
+        if slabs::are_orphaned() {
+            profile::flag(Flags::TRACE_CUT);
+        }
+        if unit::threaded() && Window::of(unit::descriptor().counters).is_some_and(Window::is_used_without_stream) {
+            profile::flag(Flags::THREAD_UNREGISTERED);
+        }
+    }
+
+    fn loss(flags: u64) -> Option<&'static str> {
+        (flags & Flags::TRACE_CUT != 0).then_some("a part of the trace is missing in")
+    }
+
+    /// The streams go on, and know of no activation: those that are on the stack come to life after this.
+    fn clear() {
+        if let Some(window) = Window::own() {
+            stack::append_none(window);
+        }
+    }
+
+    /// Slabs become empty memory, so there are no streams until the child's profile begins.
+    fn forked(_child: &Child) {}
+}
