@@ -18,7 +18,7 @@ impl State {
     pub const RUNNING: u32 = 1;
     /// It ended by `exit`, a return from `main`, `_exit`, `quick_exit`, or called `exec`.
     pub const FINISHED: u32 = 2;
-    /// It called `abort`; the frames alive then were recorded.
+    /// It called `abort`, or was ended by a signal that it left at its default; the frames alive then were recorded.
     pub const ABORTED: u32 = 3;
     /// A snapshot of a running process: live frames are not accounted for unless it was taken by the process itself.
     pub const SNAPSHOT: u32 = 4;

@@ -3,7 +3,7 @@
 use crate::project::{Project, succeed};
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The source of a finding.
 macro_rules! finding {
@@ -112,6 +112,108 @@ fn an_executed_edge_to_unreachable() {
         run(project.command(project.path("program")).arg(argument), "p.cotree");
         let report = project.ok("report p.cotree");
         assert_eq!(report.contains("exact: every count"), exact, "{report}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+/// Runs a program until it is ended by a signal; gives which.
+fn ended_by(project: &Project, command: &mut Command, signal: Option<&str>) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    match signal {
+        Some(signal) => {
+            // It is somewhere in its loop.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            succeed(project.command("kill").args([format!("-{signal}"), child.id().to_string()]));
+        }
+        None => drop(child.stdout.take()),
+    }
+    child.wait().expect("it ends").signal().expect("by a signal")
+}
+
+/// Signals that the program leaves at their defaults are endings like any other.
+#[test]
+fn endings_by_default_signals() {
+    let project = Project::new(&[("main.c", finding!("ended-by-default-signal.c"))]);
+    for (options, link) in [("", ""), ("--threads on", ""), ("--profile path", ""), ("", "-static")] {
+        for level in ["-O0", "-O2"] {
+            project.ok(&format!("{options} --verify cc {link} {level} -g main.c -o program"));
+            let signals = [
+                (None, 13),
+                (Some("INT"), 2),
+                (Some("TERM"), 15),
+                (Some("HUP"), 1),
+                (Some("QUIT"), 3),
+                (Some("USR1"), 10),
+            ];
+            for (signal, number) in signals {
+                let mut command = project.command(project.path("program"));
+                command.args(signal.map(|_| "sleep")).env("COTREE_FILE", "p.cotree");
+                assert_eq!(ended_by(&project, &mut command, signal), number, "{options} {link} {level}");
+                let report = project.ok("report p.cotree");
+                assert!(report.contains("exact: every count"), "{options} {link} {level} {signal:?}: {report}");
+                project.ok("verify --strict p.cotree");
+                fs::remove_file(project.path("p.cotree")).expect("a profile");
+            }
+        }
+    }
+}
+
+/// The same while other threads run, some of them in the middle of counting.
+#[test]
+fn endings_by_default_signals_beside_threads() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <pthread.h>\n#include <unistd.h>\nstatic volatile long sum;\n\
+         static int __attribute__((noinline)) odd(int i) { return i & 1; }\n\
+         static void *work(void *p) { for (int i = 0;; i++) { if (odd(i)) sum += i; if (i % 50 == 0) usleep(100); } return p; }\n\
+         static void *wait_long(void *p) { for (;;) pause(); return p; }\n\
+         int main(void) { pthread_t t; for (int i = 0; i < 3; i++) pthread_create(&t, 0, i ? work : wait_long, 0); for (;;) pause(); }\n",
+    )]);
+    project.ok("--verify cc -O1 -g -pthread main.c -o program");
+    for _ in 0..5 {
+        let mut command = project.command(project.path("program"));
+        assert_eq!(ended_by(&project, command.env("COTREE_FILE", "p.cotree"), Some("TERM")), 15);
+        // Nothing is wrong that is not said to be.
+        project.ok("verify p.cotree");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+/// The program sees nothing of it, nor does its parent.
+#[test]
+fn default_signals_stay_what_they_are() {
+    let project = Project::new(&[("main.c", include_str!("../programs/default_signals.c"))]);
+    project.ok("--profile none cc -w -O1 -pthread main.c -o plain");
+    // Not the profile's own files: it limits their size.
+    let run = |program: &str| succeed(project.command(project.path(program)).env("COTREE_FILE", "%p.cotree"));
+    let plain = run("plain");
+    for (options, link) in [("", ""), ("--profile path", ""), ("", "-static")] {
+        project.ok(&format!("{options} cc -w -O1 -g -pthread {link} main.c -o program"));
+        assert_eq!(run("program"), plain, "{options} {link}");
+    }
+    // Ignored from the start, as by nohup.
+    let script = |program: &str| format!("trap '' TERM HUP; exec ./{program}");
+    let ignoring = |program: &str| {
+        let mut shell = project.command("/bin/sh");
+        succeed(shell.args(["-c", &script(program)]).env("COTREE_FILE", "%p.cotree"))
+    };
+    assert_eq!(ignoring("program"), ignoring("plain"));
+}
+
+/// A fault in the middle of profiled code: only functions that may have been there are in doubt.
+#[test]
+fn endings_by_faults() {
+    let project = Project::new(&[("main.c", finding!("ended-by-fault.c"))]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--verify cc {level} -g main.c -o program"));
+        let mut command = project.command(project.path("program"));
+        let output = run(&mut command, "p.cotree");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(11), "{level}");
+        let report = project.ok("report p.cotree");
+        // At -O2 main is in a call that the compiler knows to return.
+        assert!(level == "-O2" || report.contains("NOT ALL EXACT: 1 of 2"), "{level}: {report}");
+        project.ok("verify p.cotree");
         fs::remove_file(project.path("p.cotree")).expect("a profile");
     }
 }

@@ -92,7 +92,8 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     }
     let before = [0, 1, 2, 3].map(|word: usize| BEFORE[word].load(Relaxed));
     match before[0] {
-        libc::SIG_DFL | libc::SIG_IGN => {
+        libc::SIG_DFL => end_by(signal, info, context),
+        libc::SIG_IGN => {
             // SAFETY: what the program had. A fault comes again by itself.
             unsafe { sys::set_disposition(signal, &before) };
             if code <= 0 {
@@ -105,6 +106,17 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         }
     }
 }
+
+/// The signal means what it means without the handler.
+#[cfg(not(feature = "shared-library"))]
+fn end_by(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's records of this very signal.
+    unsafe { crate::runtime::process::signals::end_by(signal, info, context.cast()) };
+}
+
+/// Libraries have no holes, and never install the handler.
+#[cfg(feature = "shared-library")]
+fn end_by(_signal: c_int, _info: *mut libc::siginfo_t, _context: *mut c_void) {}
 
 /// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until
 /// [`go_on`].

@@ -15,6 +15,8 @@ pub mod linkage;
 pub mod raw;
 pub mod resume;
 #[cfg(not(feature = "shared-library"))]
+pub mod signals;
+#[cfg(not(feature = "shared-library"))]
 pub mod spawn;
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub mod unload;

@@ -1,4 +1,5 @@
-//! Hooks `syscall` and `clone`, for system calls of the program itself that begin or end processes and threads.
+//! Hooks `syscall` and `clone`, for system calls of the program itself that begin or end processes and threads, or ask for
+//! dispositions of signals.
 //!
 //! Only the link unit's own references come here, not those of shared libraries. An allocator may make system calls
 //! while the program starts, so no symbol may have to be looked up here. System calls by assembly go unseen.
@@ -9,7 +10,7 @@ use crate::runtime::hooks::exec;
 use crate::runtime::hooks::interpose::{real, tail_entry};
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
-use crate::runtime::process::{end, fork, thread, units};
+use crate::runtime::process::{end, fork, signals, thread, units};
 use crate::runtime::stack::{marks, walk};
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::Ordering::Relaxed;
@@ -125,8 +126,12 @@ unsafe extern "C" fn syscall(call: &Call) -> Answer {
 }
 
 fn is_followed(number: c_long) -> bool {
-    use libc::{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_vfork};
-    [SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_vfork].contains(&number)
+    use libc::{
+        SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_rt_sigaction,
+        SYS_vfork,
+    };
+    [SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_rt_sigaction, SYS_vfork]
+        .contains(&number)
 }
 
 /// `mov rax, rdi`: how glibc's `syscall` begins.
@@ -185,6 +190,28 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
             let (flags, stack) = unsafe { (words.read_unaligned(), words.add(5).read_unaligned()) };
             // SAFETY: as above.
             child(flags, stack != 0).then(|| unsafe { forked(caller, libc::SYS_clone3, call.arguments) })
+        }
+        libc::SYS_rt_sigaction => {
+            let (signal, new, old) = (first as c_int, second as *const usize, third as *mut usize);
+            let is_default = !new.is_null() && sys::readable(new as u64 & !7)
+                // SAFETY: readable, as the kernel says.
+                && unsafe { new.read_unaligned() } == libc::SIG_DFL;
+            let said = signals::said(signal);
+            // SAFETY: the program's own arguments.
+            let result = unsafe { sys::call(libc::SYS_rt_sigaction, [first, second, third, fourth, 0, 0]) };
+            if result.is_ok() {
+                // SAFETY: the kernel has just filled its four words.
+                unsafe {
+                    if !old.is_null() && signals::stands_for_default(old.read_unaligned()) {
+                        let words = [libc::SIG_DFL, said.0 as usize, 0, said.1 as usize];
+                        old.cast::<[usize; 4]>().write_unaligned(words);
+                    }
+                }
+                if is_default {
+                    signals::settle(signal);
+                }
+            }
+            Some(result)
         }
         libc::SYS_vfork => {
             units::flag(Flags::FOREIGN_PROCESS);

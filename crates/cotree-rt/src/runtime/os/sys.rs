@@ -380,11 +380,29 @@ pub fn readable(address: u64) -> bool {
 
 /// The disposition of a signal as the kernel has it: handler address, SIG_DFL or SIG_IGN.
 pub fn disposition(signal: c_int) -> usize {
+    action(signal)[0]
+}
+
+/// All of a signal's disposition as the kernel has it: handler, flags, restorer, mask.
+pub fn action(signal: c_int) -> [usize; 4] {
     let mut action = [0_usize; 4];
     let args = [signal as usize, 0, action.as_mut_ptr() as usize, 8, 0, 0];
     // SAFETY: the kernel fills its 32-byte sigaction.
     let _ = unsafe { call(libc::SYS_rt_sigaction, args) };
-    action[0]
+    action
+}
+
+/// Sends a signal to one thread of this process, with what is known of it.
+///
+/// # Safety
+/// `info` must be null, or as the kernel gave it to a handler.
+#[cfg(not(feature = "shared-library"))]
+pub unsafe fn queue_signal(thread: i32, signal: c_int, info: *const libc::siginfo_t) {
+    let args = [process_id() as usize, thread as usize, signal as usize, info as usize, 0, 0];
+    // SAFETY: the kernel reads the record.
+    if unsafe { call(libc::SYS_rt_tgsigqueueinfo, args) }.is_err() {
+        let _ = signal_thread(thread, signal);
+    }
 }
 
 /// Installs a kernel sigaction (handler, flags, restorer, mask) and gives back the one before.

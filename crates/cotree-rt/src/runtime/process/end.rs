@@ -123,10 +123,29 @@ pub fn finish(caller: &Caller, state: u32) {
     if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
         return;
     }
+    end_with(state, || walk::count_all(caller, 1));
+}
+
+/// The same from a signal handler, in a process with a profile of its own. `registers` are what it interrupted.
+#[cfg(not(feature = "shared-library"))]
+pub fn finish_interrupted(registers: &[i64; 23], state: u32) {
+    let me = sys::thread_id();
+    while let Err(other) = ENDING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+        // Whoever is at it may wait for this very thread once the profile is complete.
+        if other == me || !profile::active() {
+            return;
+        }
+        sys::pause_a_little();
+    }
+    end_with(state, || walk::count_frames(walk::Walk::interrupted(registers), 1).check_accounting());
+}
+
+/// Stops the other threads, accounts for this one, and completes the profiles for good.
+fn end_with(state: u32, account: impl FnOnce()) {
     let unanswered = stop::others();
     // What a handler counted after the sum was made would make the file look damaged.
     let signals = sys::set_signal_mask(u64::MAX);
-    walk::count_all(caller, 1);
+    account();
     complete(state, unanswered);
     units::detach();
     sys::set_signal_mask(signals);
@@ -143,7 +162,7 @@ fn note_unforeseen_handlers() {
     }
     for signal in (1..=64).filter(|signal| !LIBC.contains(signal)) {
         let handler = sys::disposition(signal);
-        if no_room::is_handler(handler) {
+        if stands_for_default(handler) {
             continue;
         }
         if let Some(address) = unit::link_address(handler as u64 + 1) {
@@ -151,6 +170,14 @@ fn note_unforeseen_handlers() {
             early::count((address - 1) | HANDLER, 1);
         }
     }
+}
+
+/// Whether the handler is one of the runtime's.
+fn stands_for_default(handler: usize) -> bool {
+    #[cfg(not(feature = "shared-library"))]
+    return super::signals::stands_for_default(handler);
+    #[cfg(feature = "shared-library")]
+    return no_room::is_handler(handler);
 }
 
 /// Accounts for this thread and completes the profiles, but the program may go on: [`resume`]. False if the process is
@@ -204,6 +231,7 @@ pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
 mod hooks {
     use super::{Caller, State, call, exit_now, finish, sys};
     use crate::runtime::hooks::interpose::{hook, real};
+    use crate::runtime::process::signals;
     use crate::runtime::stack::detour;
     use core::ffi::{c_char, c_int, c_uint};
 
@@ -217,7 +245,7 @@ mod hooks {
     /// As libc's: a handler runs first, and may leave by a jump or an exit, which are followed like any other. Only
     /// when nothing can stop the signal any more is the profile completed.
     unsafe extern "C" fn abort(caller: &Caller) -> ! {
-        if sys::disposition(libc::SIGABRT) > libc::SIG_IGN {
+        if signals::disposition(libc::SIGABRT) > libc::SIG_IGN {
             let mask = sys::set_signal_mask(u64::MAX);
             sys::set_signal_mask(mask & !(1 << (libc::SIGABRT - 1)));
             detour::remember(caller);
@@ -243,7 +271,7 @@ mod hooks {
         function: *const c_char,
         caller: &Caller,
     ) -> ! {
-        if sys::disposition(libc::SIGABRT) <= libc::SIG_IGN {
+        if signals::disposition(libc::SIGABRT) <= libc::SIG_IGN {
             finish(caller, State::ABORTED);
         }
         // SAFETY: libc's function with the caller's arguments.

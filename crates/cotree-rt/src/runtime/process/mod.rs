@@ -3,6 +3,8 @@
 pub mod end;
 pub mod fork;
 mod registry;
+#[cfg(not(feature = "shared-library"))]
+pub mod signals;
 pub mod snapshot;
 pub mod start;
 pub mod stop;

@@ -71,6 +71,7 @@ unsafe fn start(environment: Environment) {
 #[cfg(not(feature = "shared-library"))]
 fn join() {
     fork::register();
+    crate::runtime::process::signals::start();
     #[cfg(not(feature = "static-executable"))]
     if !crate::runtime::hooks::landing::is_in_place() {
         profile::flag_always(crate::layout::Flags::UNHOOKED);

@@ -22,6 +22,9 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 /// glibc: SIGSETXID; musl: SIGCANCEL, its SIGSETXID being 34.
 const SIGNAL: c_int = 33;
+/// The mask of it alone.
+#[cfg(not(feature = "shared-library"))]
+pub const MASK: u64 = 1 << (SIGNAL - 1);
 
 /// Values of [`thread::Thread::stop`].
 const FREE: u32 = 0;

@@ -1,0 +1,79 @@
+//! Hooks the functions that set and ask for dispositions of signals: where our handler stands for the default
+//! (`process::signals`), the program sees the default.
+//!
+//! The C library's own functions make the change. What they say of the disposition before is put right, and if the program
+//! has gone back to the default, our handler comes back.
+
+use crate::runtime::hooks::interpose::{hook, real};
+use crate::runtime::hooks::linkage::{Caller, call};
+use crate::runtime::process::signals;
+use core::ffi::c_int;
+
+hook!("sigaction", sigaction, "rcx");
+hook!("__sigaction", underscore_sigaction, "rcx");
+hook!("signal", signal, "rdx");
+hook!("bsd_signal", bsd_signal, "rdx");
+hook!("ssignal", ssignal, "rdx");
+hook!("sysv_signal", sysv_signal, "rdx");
+hook!("__sysv_signal", underscore_sysv_signal, "rdx");
+hook!("sigset", sigset, "rdx");
+real!(real_sigaction = "sigaction");
+real!(weak real_underscore_sigaction = "__sigaction");
+real!(real_signal = "signal");
+real!(weak real_bsd_signal = "bsd_signal");
+real!(weak real_ssignal = "ssignal");
+real!(weak real_sysv_signal = "sysv_signal");
+real!(weak real_underscore_sysv_signal = "__sysv_signal");
+real!(weak real_sigset = "sigset");
+
+type Action = libc::sigaction;
+
+macro_rules! action {
+    ($function:ident, $real:ident) => {
+        unsafe extern "C" fn $function(
+            signal: c_int,
+            new: *const Action,
+            old: *mut Action,
+            _caller: &Caller,
+        ) -> c_int {
+            // SAFETY: null or the program's structures, which may be one and the same; libc's function.
+            unsafe {
+                let is_default = new.as_ref().is_some_and(|new| new.sa_sigaction == libc::SIG_DFL);
+                let said = signals::said(signal);
+                let result = call!($real() => fn(signal => c_int, new => *const Action, old => *mut Action) -> c_int);
+                if result == 0 {
+                    if let Some(old) = old.as_mut().filter(|old| signals::stands_for_default(old.sa_sigaction)) {
+                        old.sa_sigaction = libc::SIG_DFL;
+                        old.sa_flags = said.0;
+                        (&raw mut old.sa_mask).cast::<u64>().write(said.1);
+                    }
+                    if is_default {
+                        signals::settle(signal);
+                    }
+                }
+                result
+            }
+        }
+    };
+}
+action!(sigaction, real_sigaction);
+action!(underscore_sigaction, real_underscore_sigaction);
+
+macro_rules! handler {
+    ($function:ident, $real:ident) => {
+        unsafe extern "C" fn $function(signal: c_int, handler: usize, _caller: &Caller) -> usize {
+            // SAFETY: libc's function.
+            let before = unsafe { call!($real() => fn(signal => c_int, handler => usize) -> usize) };
+            if before != libc::SIG_ERR && handler == libc::SIG_DFL {
+                signals::settle(signal);
+            }
+            if signals::stands_for_default(before) { libc::SIG_DFL } else { before }
+        }
+    };
+}
+handler!(signal, real_signal);
+handler!(bsd_signal, real_bsd_signal);
+handler!(ssignal, real_ssignal);
+handler!(sysv_signal, real_sysv_signal);
+handler!(underscore_sysv_signal, real_underscore_sysv_signal);
+handler!(sigset, real_sigset);
