@@ -47,6 +47,14 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// A file of costs is none.
+    #[error("{} is no file of costs: {source}", path.display())]
+    Costs {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: crate::extract::CostFileError,
+    },
     /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {

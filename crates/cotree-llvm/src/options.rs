@@ -2,7 +2,7 @@
 
 use crate::emit::Level;
 use crate::error::Error;
-use crate::extract::Selection;
+use crate::extract::{CostFile, Selection};
 use cotree_core::method::Method;
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
@@ -59,6 +59,8 @@ pub struct Options {
     pub early: bool,
     /// Which functions.
     pub selection: Selection,
+    /// What instructions cost.
+    pub costs: Option<CostFile>,
     /// Path registers are stored on the stack before each call. Else that is done where the code generator runs out of registers.
     pub carry_on_stack: bool,
     /// LLVM has crashed: look for functions that it can't compile with notes at calls.
@@ -102,6 +104,7 @@ impl Options {
             trace_ring: None,
             early: false,
             selection: Selection::default(),
+            costs: None,
             carry_on_stack: false,
             careful: false,
             keep_temps: false,
@@ -132,6 +135,7 @@ impl Options {
                         _ => return Err(bad("auto, on, word or off")),
                     }
                 }
+                "cotree-event-costs" => options.costs = Some(CostFile::read(argument.as_ref())?),
                 "cotree-weights" => options.weights = Some(argument.into()),
                 "cotree-spanning-tree" => {
                     options.spanning_tree = match argument {

@@ -74,6 +74,8 @@ pub struct Run {
     pub after_calls: u32,
     /// How many they are, by kind.
     pub instructions: InstructionCounts,
+    /// What they cost, by a file of the user's; 0 without one.
+    pub cost: u64,
 }
 
 /// A run of instructions of one block that come from one source position.

@@ -4,12 +4,12 @@
 //! program runs (Ball 1994, §2). A block with calls may be left or looked at in the middle, during a call. So its events are known
 //! up to each call as well: those of the call instruction itself happen before its callee begins.
 //!
-//! Instructions are those of the IR before the link-time optimiser ([`InstructionCounts`]). Allocations and system calls are
+//! Instructions are those of the IR before the link-time optimiser ([`InstructionCounts`](super::InstructionCounts)). Allocations and system calls are
 //! calls by name, of functions that [`names`] lists; a call through a pointer is not known to be one.
 
 pub mod names;
 
-use super::{Call, EdgeKind, Function, InstructionCounts, Run};
+use super::{Call, EdgeKind, Function, Run};
 use crate::ids::{Block, CallId};
 use serde::{Deserialize, Serialize};
 
@@ -32,11 +32,13 @@ pub enum EventKind {
     Allocations,
     /// Calls of functions of libc that are system calls.
     SystemCalls,
+    /// What instructions cost by a file of the user's; none without one.
+    Cost,
 }
 
 impl EventKind {
     /// All kinds, by their numbers in files.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Instructions,
         Self::Loads,
         Self::Stores,
@@ -45,6 +47,7 @@ impl EventKind {
         Self::Float,
         Self::Allocations,
         Self::SystemCalls,
+        Self::Cost,
     ];
 
     /// Its number in files.
@@ -71,6 +74,7 @@ impl EventKind {
             Self::Float => "float",
             Self::Allocations => "allocations",
             Self::SystemCalls => "syscalls",
+            Self::Cost => "cost",
         }
     }
 
@@ -92,17 +96,20 @@ impl EventKind {
             Self::Float => "floating-point operations",
             Self::Allocations => "allocations",
             Self::SystemCalls => "system calls",
+            Self::Cost => "cost",
         }
     }
 
     /// How many events of the kind a run of instructions has of itself: all kinds but branches and calls of certain names.
-    const fn of_instructions(self, counts: InstructionCounts) -> u32 {
+    fn of_run(self, run: &Run) -> u64 {
+        let counts = run.instructions;
         match self {
-            Self::Instructions => counts.total,
-            Self::Loads => counts.loads,
-            Self::Stores => counts.stores,
-            Self::Calls => counts.calls,
-            Self::Float => counts.float,
+            Self::Instructions => counts.total.into(),
+            Self::Loads => counts.loads.into(),
+            Self::Stores => counts.stores.into(),
+            Self::Calls => counts.calls.into(),
+            Self::Float => counts.float.into(),
+            Self::Cost => run.cost,
             Self::Branches | Self::Allocations | Self::SystemCalls => 0,
         }
     }
@@ -161,7 +168,7 @@ impl Function {
             let mut of_runs = Vec::with_capacity(facts.runs.len());
             for (at, run) in facts.runs.iter().enumerate() {
                 let before = sum;
-                sum += u64::from(kind.of_instructions(run.instructions));
+                sum += kind.of_run(run);
                 let last = at + 1 == facts.runs.len();
                 let ends = facts.runs.get(at + 1).map_or(u32::MAX, |next: &Run| next.after_calls);
                 while begun < ends
@@ -215,7 +222,7 @@ impl Function {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{BlockFacts, Callee, EdgeFacts};
+    use crate::facts::{BlockFacts, Callee, EdgeFacts, InstructionCounts};
 
     /// Loads a value, calls two functions, stores, and branches to itself or returns.
     fn function() -> Function {
@@ -223,6 +230,7 @@ mod tests {
             span: None,
             after_calls,
             instructions: InstructionCounts { total, loads, stores, calls, float: 0 },
+            cost: 3 * u64::from(total),
         };
         let runs = vec![run(0, 2, 1, 0, 1), run(1, 1, 0, 0, 1), run(2, 3, 0, 2, 0)];
         let instructions = InstructionCounts { total: 6, loads: 1, stores: 2, calls: 2, float: 0 };
@@ -251,6 +259,7 @@ mod tests {
         assert_eq!(of(EventKind::Branches), ([0, 0], 1, vec![0, 0, 1]));
         assert_eq!(of(EventKind::Allocations), ([1, 1], 1, vec![1, 0, 0]));
         assert_eq!(of(EventKind::SystemCalls), ([0, 1], 1, vec![0, 1, 0]));
+        assert_eq!(of(EventKind::Cost), ([6, 9], 18, vec![6, 3, 9]));
     }
 
     #[test]
@@ -266,7 +275,7 @@ mod tests {
             assert_eq!(EventKind::of_name(kind.name()), Some(kind));
             assert_eq!(EventKind::of_number(kind.number()), Some(kind));
         }
-        assert_eq!(EventKind::of_number(8), None);
+        assert_eq!(EventKind::of_number(9), None);
         assert_eq!(EventKind::of_name("seconds"), None);
     }
 }

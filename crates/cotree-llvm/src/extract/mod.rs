@@ -5,6 +5,7 @@
 
 pub(crate) mod affine;
 mod calls;
+mod costs;
 mod edges;
 mod handlers;
 mod handles;
@@ -15,6 +16,7 @@ mod selection;
 
 pub use affine::find as find_affine;
 pub(crate) use calls::NO_SITE;
+pub use costs::{CostFile, CostFileError, add_costs};
 pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 pub(crate) use segment::GS;
@@ -258,7 +260,7 @@ fn instruction_counts(instruction: Instruction<'_>) -> InstructionCounts {
 fn add_to_run(runs: &mut Vec<Run>, span: Option<u32>, after_calls: u32, instruction: InstructionCounts) {
     match runs.last_mut().filter(|run| run.span == span && run.after_calls == after_calls) {
         Some(run) => run.instructions = run.instructions.plus(instruction),
-        None => runs.push(Run { span, after_calls, instructions: instruction }),
+        None => runs.push(Run { span, after_calls, instructions: instruction, cost: 0 }),
     }
 }
 

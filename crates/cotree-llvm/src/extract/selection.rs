@@ -41,7 +41,7 @@ fn set(patterns: &[String]) -> Result<GlobSet, Error> {
     builder.build().map_err(|e| Error::Option { option: patterns.join(", "), reason: e.to_string() })
 }
 
-fn demangled(symbol: &str) -> String {
+pub(super) fn demangled(symbol: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
     }

@@ -28,6 +28,9 @@ impl Prepared {
         }
         let sites = if options.trace_ring.is_some() { extract::Sites::All } else { extract::Sites::Abandoned };
         let mut extracted = extract::extract_with(&module, &options.selection, sites);
+        if let Some(costs) = &options.costs {
+            extract::add_costs(&module, &mut extracted, costs);
+        }
         if options.finds_affine() {
             extract::find_affine(&module, &mut extracted);
         }

@@ -102,6 +102,36 @@ fn instructions_are_told_between_calls() {
     assert_eq!(events(EventKind::Float), (1, 1, vec![1, 0, 1]));
 }
 
+/// The last rule that matches an instruction says what it costs, whatever else it says.
+#[test]
+fn instructions_cost_what_a_file_says() {
+    use cotree_core::facts::events::EventKind;
+    use cotree_llvm::extract::{CostFile, add_costs};
+    let body = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n\
+         define i32 @fuel(ptr %p, ptr %f) {\n\
+         %a = load i32, ptr %p\n\
+         %b = call i32 @g(i32 %a)\n\
+         %c = call i32 %f(i32 %b)\n\
+         call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 4, i1 false)\n\
+         store i32 %c, ptr %p\n\
+         ret i32 %c\n}";
+    let costs = |file: &str| {
+        let module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
+        let mut extracted = extract(&module, &Selection::default());
+        add_costs(&module, &mut extracted, &CostFile::parse(file).expect("a file of costs"));
+        let function = &extracted.facts.functions[0];
+        function.events(EventKind::Cost).expect("runs are extracted").runs(Block(0)).to_vec()
+    };
+    // Load and first call; second call; the rest.
+    assert_eq!(costs(""), [2, 1, 3]);
+    assert_eq!(costs("default 0\nopcode load,st* 5"), [5, 0, 5]);
+    assert_eq!(costs("default 0\ncall g 100\ncall llvm.mem* 7"), [100, 0, 7]);
+    assert_eq!(costs("call g 100\nopcode call 10"), [11, 10, 12]);
+    assert_eq!(costs("function f?el 2\nfunction other 9\nopcode ret 0"), [4, 2, 4]);
+    // There is no debug information.
+    assert_eq!(costs("line *:1-1000 9"), [2, 1, 3]);
+}
+
 /// Where counters are reached by segment, a function that others may call counts its entries by the thread's word, and so needs no
 /// other mark.
 #[test]

@@ -33,6 +33,10 @@ pub(super) fn write(program: &ProgramMap, w: &mut Writer) {
         for block in program.functions().flat_map(|(_, function)| &function.blocks) {
             write_block(&block.runs, w);
         }
+        let runs = || program.functions().flat_map(|(_, function)| &function.blocks).flat_map(|block| &block.runs);
+        if runs().any(|run| run.cost > 0) {
+            runs().for_each(|run| w.put(Stream::RunCost, run.cost));
+        }
     }
 }
 
@@ -103,6 +107,7 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>) -> Result<(), M
 fn read_block(block: &BlockFacts, calls: &[&Call], r: &mut Reader<'_>) -> Result<Vec<Run>, MapError> {
     let count = r.get_count(Stream::RunCount, Stream::RunShape)?;
     let mut runs: Vec<Run> = Vec::with_capacity(count);
+    let costs = r.left(Stream::RunCost) > 0;
     let (mut last_span, mut last_calls) = (None, 0);
     for index in 0..count {
         let flags = r.get(Stream::RunShape)?;
@@ -132,7 +137,8 @@ fn read_block(block: &BlockFacts, calls: &[&Call], r: &mut Reader<'_>) -> Result
             instructions.stores = r.get_u32(Stream::RunKinds)?;
             instructions.float = r.get_u32(Stream::RunKinds)?;
         }
-        runs.push(Run { span, after_calls, instructions });
+        let cost = if costs { r.get(Stream::RunCost)? } else { 0 };
+        runs.push(Run { span, after_calls, instructions, cost });
         last_span = span.or(last_span);
         last_calls = after_calls;
     }

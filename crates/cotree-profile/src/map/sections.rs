@@ -87,6 +87,10 @@ sections! {
         /// The same: loads, stores and floating-point operations, where it has any.
         RunKinds,
     }
+    b"cost" skippable {
+        /// Per run of instructions: what it costs.
+        RunCost,
+    }
     b"code" {
         /// How many machine functions there are.
         CodeCount,

@@ -43,7 +43,7 @@ fn program(text: &str) -> Sample {
         let edge = |src, dst, kind| EdgeFacts { src: Block(src), dst: Block(dst), kind, successor: dst };
         let mut function = Function { symbol: name.into(), linkage: Linkage::External, ..Function::default() };
         let mut add = |instructions: InstructionCounts| {
-            let runs = vec![Run { span: None, after_calls: 0, instructions }];
+            let runs = vec![Run { instructions, ..Run::default() }];
             function.blocks.push(BlockFacts { instructions, runs, ..BlockFacts::default() });
         };
         add(InstructionCounts { total: 10, ..InstructionCounts::default() });

@@ -204,10 +204,11 @@ pub fn with_runs() -> Sample {
                 span: Some(span),
                 after_calls: line.after_sites,
                 instructions: InstructionCounts { total: 1, ..InstructionCounts::default() },
+                cost: 0,
             });
             let later: Vec<Run> = later.collect();
             later.iter().for_each(|run| rest = rest.without(run.instructions).expect("a part"));
-            block.runs.push(Run { span: Some(0), after_calls: 0, instructions: rest });
+            block.runs.push(Run { span: Some(0), after_calls: 0, instructions: rest, cost: 0 });
             block.runs.extend(later);
         }
     }

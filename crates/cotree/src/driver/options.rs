@@ -7,6 +7,8 @@ use clap::builder::{BoolishValueParser, PossibleValue};
 use clap::{Args, ValueEnum};
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
 use cotree_core::method::{METHODS, Method};
+use cotree_llvm::extract::CostFile;
+use miette::IntoDiagnostic;
 use std::path::{Path, PathBuf};
 
 /// Options of the instrumentation. They stand before the subcommand.
@@ -67,6 +69,9 @@ pub struct InstrumentOptions {
     /// all the same (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
     pub interprocedural_flow: Option<InterproceduralFlow>,
+    /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own, such as fuel
+    #[arg(long, env = "COTREE_EVENT_COSTS", hide_env = true, value_name = "FILE")]
+    pub event_costs: Option<PathBuf>,
     /// With path profiles: count this many paths of a function in an array, all if it has no more, and the others
     /// in a hash table, which takes longer [default: 1024]
     #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
@@ -210,6 +215,7 @@ impl InstrumentOptions {
             ("verify", self.verify.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             // Paths have to mean the same in the folder where the link runs.
             ("weights", self.weights.as_ref().map(|file| path(file).display().to_string())),
+            ("event-costs", self.event_costs.as_ref().map(|file| path(file).display().to_string())),
             ("at", self.at.map(spelling)),
             ("threads", self.threads.map(spelling)),
             ("spanning-tree", self.spanning_tree.map(spelling)),
@@ -230,6 +236,9 @@ impl InstrumentOptions {
 
     /// Do the options go together?
     pub fn check(&self) -> miette::Result<()> {
+        if let Some(file) = &self.event_costs {
+            CostFile::read(file).into_diagnostic()?;
+        }
         let summed = self.path_metric.is_some_and(|metric| metric != PathMetric::Count);
         if summed && !self.profile.is_some_and(|profile| profile.0.promises().metrics) {
             let metric = self.path_metric.map(spelling).unwrap_or_default();

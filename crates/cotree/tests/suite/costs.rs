@@ -94,6 +94,35 @@ fn every_format_has_the_same_amount() {
     assert!(refused.contains("instructions, loads, stores, calls"), "{refused}");
 }
 
+/// Fuel: what a file says of functions, lines, callees and opcodes; the last line that matches counts.
+#[test]
+fn instructions_cost_what_a_file_says() {
+    let rules =
+        "default 0 # free\ncall malloc 100\nopcode fm* 10\nline p.c:10 1000\nfunction multiply 7\nopcode fmul 3\n";
+    let project = Project::new(&[("p.c", PROGRAM), ("fuel", rules), ("wrong", "default 1\nopcode flod 3\n")]);
+    run(&project, "edge --event-costs fuel cc -O0");
+    let file = project.ok("export p.cotree --format callgrind --event instructions,cost");
+    let function = |name: &str| {
+        let own =
+            file.split("fn=").find(|part| part.lines().next().is_some_and(|line| line.ends_with(&format!(") {name}"))));
+        let lines = own.expect("the function").lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        lines
+            .map(|line| line.split(' ').map(|n| n.parse::<u64>().expect("a number")).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    let sum = |name: &str, column: usize| function(name).iter().map(|line| line[column]).sum::<u64>();
+    assert_eq!(sum("allocate", 2), 700);
+    // Ten multiplications at 3, all else at 7.
+    assert_eq!(sum("multiply", 2), 30 + 7 * (sum("multiply", 1) - 10));
+    let on_line =
+        |column: usize| function("down").iter().filter(|line| line[0] == 10).map(|line| line[column]).sum::<u64>();
+    assert_eq!((on_line(2), sum("down", 2)), (1000 * on_line(1), 1000 * on_line(1)));
+    let refused = project.fails("--event-costs wrong cc -O0 -o p p.c");
+    assert!(refused.contains("wrong is no file of costs: line 2: LLVM has no instruction flod"), "{refused}");
+    let refused = project.fails("--event-costs nowhere cc -O0 -o p p.c");
+    assert!(refused.contains("cannot read nowhere"), "{refused}");
+}
+
 #[test]
 fn profiles_without_blocks_are_refused() {
     let project = Project::new(&[("p.c", PROGRAM)]);

@@ -135,6 +135,8 @@ proptest! {
         let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
         prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));
         prop_assert_eq!(has(b"runs"), has_runs(&map));
+        let mut runs = functions().flat_map(|function| &function.blocks).flat_map(|block| &block.runs);
+        prop_assert_eq!(has(b"cost"), has_runs(&map) && runs.any(|run| run.cost > 0));
         let method = &map.plan.method;
         prop_assert_eq!(has(b"entr"), !method.entries().is_empty());
         prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.fixed.is_empty()));

@@ -136,10 +136,15 @@ fn spread_instructions(function: &mut Function, seed: u64) {
                 float: draw(rest.float / 2 + 1),
             };
             rest = rest.without(instructions).expect("it is a part");
-            block.runs.push(Run { span, after_calls: at as u32, instructions });
+            block.runs.push(Run {
+                span,
+                after_calls: at as u32,
+                instructions,
+                cost: u64::from(draw(3)) * (seed >> 40 & 1),
+            });
             at = end;
         }
-        block.runs.push(Run { span: None, after_calls: at as u32, instructions: rest });
+        block.runs.push(Run { span: None, after_calls: at as u32, instructions: rest, cost: 0 });
     }
 }
 
