@@ -18,6 +18,7 @@ mod sources;
 mod suite;
 mod table;
 mod tools;
+mod viewers;
 mod workspace;
 
 use anyhow::Result;
@@ -101,6 +102,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     rust_programs::add(&mut suite, &context);
     projects::add(&mut suite, &context);
     gcov::add(&mut suite, &context);
+    viewers::add(&mut suite, &context);
     real::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
     if suite.has_more() && !is_there {

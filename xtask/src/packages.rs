@@ -36,6 +36,9 @@ fn needs(all: bool) -> Vec<Need> {
     let mut needs = vec![
         need("g++", "g++"),
         need("valgrind", "valgrind"),
+        need("go", "golang-go"),
+        need("npm", "npm"),
+        need("chromium", "chromium"),
         need("genhtml", "lcov"),
         need("dot", "graphviz"),
         need("mold", "mold"),

@@ -1,5 +1,6 @@
 //! The errors between bitcode and objects, each as one sentence with its remedy.
 
+use cotree_core::method::UnitPlanError;
 use cotree_core::unit::PlanError;
 use std::path::PathBuf;
 
@@ -128,6 +129,9 @@ pub enum Error {
     /// The weights cannot be used.
     #[error(transparent)]
     Weights(#[from] cotree_profile::weights::WeightsError),
+    /// The method cannot plan the unit.
+    #[error("cannot plan the profile: {0}")]
+    Unit(UnitPlanError),
     /// Something that we built is inconsistent: a defect of cotree.
     #[error("internal error in {module}: {reason}; please report it")]
     Internal {
@@ -140,7 +144,11 @@ pub enum Error {
 
 impl From<PlanError> for Error {
     fn from(error: PlanError) -> Self {
-        Self::Internal { module: error.module().to_owned(), reason: error.to_string() }
+        match (error.module(), &error) {
+            (Some(module), _) => Self::Internal { module: module.to_owned(), reason: error.to_string() },
+            (None, PlanError::Unit(unit)) => Self::Unit(unit.clone()),
+            (None, _) => Self::Internal { module: String::new(), reason: error.to_string() },
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::{CostFile, Selection};
 use cotree_core::method::Method;
+use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
 use cotree_core::place::spanning::Extreme;
@@ -53,6 +54,8 @@ pub struct Options {
     pub foreign: Vec<String>,
     /// How paths are planned.
     pub paths: PathOptions,
+    /// How paths across functions are planned.
+    pub ipath: IpathOptions,
     /// How much of a trace is kept, in bytes; all of it if none.
     pub trace_ring: Option<u64>,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
@@ -101,6 +104,7 @@ impl Options {
             interprocedural_flow: true,
             foreign: Vec::new(),
             paths: PathOptions::default(),
+            ipath: IpathOptions::default(),
             trace_ring: None,
             early: false,
             selection: Selection::default(),
@@ -123,7 +127,14 @@ impl Options {
                 "Oz" => options.level = Level::Oz,
                 "mcpu" => argument.clone_into(&mut options.cpu),
                 "cotree-profile" => {
-                    options.method = Method::from_name(argument).ok_or_else(|| bad(&Method::names(|_| true)))?;
+                    let (name, strategy) = argument.split_once('=').map_or((argument, None), |(n, s)| (n, Some(s)));
+                    options.method = Method::from_name(name).ok_or_else(|| bad(&Method::names(|_| true)))?;
+                    if options.method == Method::IpathHybrid {
+                        let strategy = strategy.map_or(Ok(Hybrid::Local), str::parse::<Hybrid>);
+                        options.ipath = strategy.map_err(|()| bad(&format!("{name}={}", Hybrid::NAMES)))?.into();
+                    } else if strategy.is_some() {
+                        return Err(bad("a strategy with ipath-hybrid only"));
+                    }
                 }
                 "cotree-verify" => options.verify = true,
                 "cotree-threads" => {
@@ -258,6 +269,7 @@ impl Options {
             promote: self.promote && self.level != Level::O0,
             interprocedural_flow: self.interprocedural_flow,
             paths: self.paths,
+            ipath: self.ipath,
             room: if shared { Room::Whole } else { Room::AsUsed },
         }
     }

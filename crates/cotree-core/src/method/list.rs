@@ -2,6 +2,7 @@
 //! a method is made here.
 
 use super::counters::CounterMethod;
+use super::ipath::IpathMethod;
 use super::path::PathMethod;
 
 /// A profiling method.
@@ -23,6 +24,13 @@ pub enum Method {
     PathContext,
     /// Call profile: a counter before every call.
     Calls,
+    /// Interprocedural context path profile: paths that go on in callees, and remember how their function was reached
+    /// (Melski & Reps 1998, §5).
+    Ipath,
+    /// Interprocedural piecewise path profile: paths across functions that partition what is executed (Melski & Reps 1998, §6).
+    IpathPiecewise,
+    /// As [`Self::Ipath`], across the calls that a strategy chooses (Melski & Reps 1998, §8).
+    IpathHybrid,
     /// The whole execution of every thread (Ball & Larus 1994, §4 and §6.2).
     Trace,
     /// No probes: the reference of every overhead figure.
@@ -40,6 +48,8 @@ pub enum Family {
     Paths(PathMethod),
     /// Counters of calls: [`super::calls`].
     Calls,
+    /// Tables of paths across functions: [`super::ipath`].
+    Ipath(IpathMethod),
     /// Tokens of segments: [`super::trace`].
     Traces,
 }
@@ -90,7 +100,7 @@ const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
 const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
 /// All methods, in the order in which help and docs list them.
-pub const METHODS: [Entry; 9] = [
+pub const METHODS: [Entry; 12] = [
     Entry {
         method: Method::Edge,
         name: "edge",
@@ -166,6 +176,39 @@ pub const METHODS: [Entry; 9] = [
         family: Family::Calls,
         promises: CALLS,
         derives: false,
+        saves_counters: false,
+    },
+    Entry {
+        method: Method::Ipath,
+        name: "ipath",
+        number: 11,
+        title: "interprocedural path profile",
+        summary: "paths that go on in callees and remember how they got there, and with them every block and edge",
+        family: Family::Ipath(IpathMethod::Context),
+        promises: EDGES,
+        derives: true,
+        saves_counters: false,
+    },
+    Entry {
+        method: Method::IpathPiecewise,
+        name: "ipath-piecewise",
+        number: 12,
+        title: "interprocedural piecewise path profile",
+        summary: "the same in pieces that remember nothing before their first block",
+        family: Family::Ipath(IpathMethod::Piecewise),
+        promises: EDGES,
+        derives: true,
+        saves_counters: false,
+    },
+    Entry {
+        method: Method::IpathHybrid,
+        name: "ipath-hybrid",
+        number: 13,
+        title: "hybrid path profile",
+        summary: "as ipath, across the calls that a strategy chooses: ipath-hybrid=leaf, file, local or budget=N",
+        family: Family::Ipath(IpathMethod::Hybrid),
+        promises: EDGES,
+        derives: true,
         saves_counters: false,
     },
     Entry {
@@ -275,6 +318,16 @@ impl From<CounterMethod> for Method {
     }
 }
 
+impl From<IpathMethod> for Method {
+    fn from(method: IpathMethod) -> Self {
+        match method {
+            IpathMethod::Context => Self::Ipath,
+            IpathMethod::Piecewise => Self::IpathPiecewise,
+            IpathMethod::Hybrid => Self::IpathHybrid,
+        }
+    }
+}
+
 impl From<PathMethod> for Method {
     fn from(method: PathMethod) -> Self {
         match method {
@@ -300,6 +353,7 @@ mod tests {
                 Family::Counters(of) => assert_eq!(Method::from(of), method),
                 Family::Paths(of) => assert_eq!(Method::from(of), method),
                 Family::Calls => assert_eq!(method, Method::Calls),
+                Family::Ipath(of) => assert_eq!(Method::from(of), method),
                 Family::Traces => assert_eq!(method, Method::Trace),
             }
         }

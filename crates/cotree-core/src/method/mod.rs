@@ -8,6 +8,7 @@
 //! | [`Method::VertexEdge`] | [`counters::vertex_edge`] | chords whose cycle has a pipe | blocks |
 //! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
 //! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
+//! | [`Method::Ipath`], [`Method::IpathPiecewise`], [`Method::IpathHybrid`] | [`ipath`] | paths that go on in callees | edges and blocks |
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
 //! | [`Method::Trace`] | [`trace`] | nothing: code writes tokens | the whole execution |
 //!
@@ -29,6 +30,7 @@ use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
 use calls::{CallError, UnitCallPlan};
 use counters::{CounterError, UnitCounterPlan};
+use ipath::{IpathError, IpathTables, UnitIpathPlan};
 use path::{PathError, PathTable, UnitPathPlan};
 use trace::{TraceWords, UnitTracePlan};
 
@@ -43,6 +45,8 @@ pub enum MethodPlan {
     Paths(UnitPathPlan),
     /// Counters of calls.
     Calls(UnitCallPlan),
+    /// Tables of paths across functions.
+    Ipath(UnitIpathPlan),
     /// Tokens of segments.
     Traces(UnitTracePlan),
 }
@@ -58,6 +62,7 @@ impl MethodPlan {
             Family::Counters(method) => Self::Counters(counters::unit::plan_unit(method, planner)?),
             Family::Paths(method) => Self::Paths(path::unit::plan_unit(method, planner)?),
             Family::Calls => Self::Calls(calls::plan_unit(planner)),
+            Family::Ipath(method) => Self::Ipath(ipath::unit::plan_unit(method, planner)?),
             Family::Traces => Self::Traces(trace::plan_unit(planner)?),
         })
     }
@@ -70,6 +75,7 @@ impl MethodPlan {
             Self::Counters(plan) => plan.method.into(),
             Self::Paths(plan) => plan.method.into(),
             Self::Calls(_) => Method::Calls,
+            Self::Ipath(plan) => plan.method.into(),
             Self::Traces(_) => Method::Trace,
         }
     }
@@ -109,6 +115,7 @@ impl MethodPlan {
             Self::Counters(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Paths(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Calls(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
+            Self::Ipath(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Traces(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
         }
     }
@@ -134,6 +141,7 @@ impl MethodPlan {
         match self {
             Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
+            Self::Ipath(plan) => MethodTables::Ipath(ipath::lay_out(plan, words)),
             Self::Traces(_) => MethodTables::Trace(trace::lay_out(words)),
         }
     }
@@ -146,6 +154,8 @@ pub enum MethodTables {
     None,
     /// Per function, where its paths are counted.
     Paths(Vec<PathTable>),
+    /// Where the paths of all functions are counted.
+    Ipath(IpathTables),
     /// Where the thread's stream grows.
     Trace(TraceWords),
 }
@@ -155,7 +165,7 @@ impl MethodTables {
     #[must_use]
     pub fn paths(&self) -> &[PathTable] {
         match self {
-            Self::None | Self::Trace(_) => &[],
+            Self::None | Self::Ipath(_) | Self::Trace(_) => &[],
             Self::Paths(tables) => tables,
         }
     }
@@ -165,7 +175,7 @@ impl MethodTables {
     pub fn trace(&self) -> Option<TraceWords> {
         match self {
             Self::Trace(words) => Some(*words),
-            Self::None | Self::Paths(_) => None,
+            Self::None | Self::Paths(_) | Self::Ipath(_) => None,
         }
     }
 }
@@ -181,6 +191,14 @@ pub enum FunctionPlanError {
     Traces(#[from] trace::TraceError),
 }
 
+/// Why a unit can't be planned as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitPlanError {
+    /// Its paths across functions can't be numbered.
+    #[error(transparent)]
+    Ipath(#[from] IpathError),
+}
+
 /// Why the counts of a function can't be turned into its profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {
@@ -193,4 +211,7 @@ pub enum RecoverError {
     /// Of a function whose calls are counted.
     #[error(transparent)]
     Calls(#[from] CallError),
+    /// Of a unit whose paths across functions are counted.
+    #[error(transparent)]
+    Ipath(#[from] IpathError),
 }

@@ -3,9 +3,10 @@
 use crate::facts::hints::Hints;
 use crate::facts::{Function, Module, ProgramMap};
 use crate::graph::cfg::{Cfg, CfgError};
-use crate::method::FunctionPlanError;
+use crate::method::ipath::IpathOptions;
 use crate::method::path::PathOptions;
 use crate::method::path::windows::Room;
+use crate::method::{FunctionPlanError, UnitPlanError};
 use crate::place::affine::AffineVariable;
 use crate::place::spanning::Extreme;
 use crate::profile::FunctionProfile;
@@ -26,6 +27,8 @@ pub struct UnitFacts<'a> {
     pub callers_known: Vec<bool>,
     /// Does its code count its entries in any case, to find out which thread it runs on?
     pub announcing: Vec<bool>,
+    /// May signal handlers run it?
+    pub interruptible: Vec<bool>,
     /// The counts of an earlier run.
     pub previous: Vec<Option<&'a FunctionProfile>>,
     /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared libraries.
@@ -42,6 +45,7 @@ impl<'a> UnitFacts<'a> {
             variables: Vec::new(),
             callers_known: Vec::new(),
             announcing: Vec::new(),
+            interruptible: Vec::new(),
             previous: Vec::new(),
             preemptible: false,
         }
@@ -62,6 +66,8 @@ pub struct Choices {
     pub interprocedural_flow: bool,
     /// How paths are planned.
     pub paths: PathOptions,
+    /// How paths across functions are planned.
+    pub ipath: IpathOptions,
     /// What large path tables cost.
     pub room: Room,
 }
@@ -74,6 +80,7 @@ impl Default for Choices {
             promote: true,
             interprocedural_flow: true,
             paths: PathOptions::default(),
+            ipath: IpathOptions::default(),
             room: Room::AsUsed,
         }
     }
@@ -102,14 +109,18 @@ pub enum PlanError {
         /// Why.
         error: FunctionPlanError,
     },
+    /// The method can't plan the unit as a whole.
+    #[error(transparent)]
+    Unit(UnitPlanError),
 }
 
 impl PlanError {
-    /// The module that can't be planned.
+    /// The module that can't be planned, if it is one.
     #[must_use]
-    pub fn module(&self) -> &str {
+    pub fn module(&self) -> Option<&str> {
         match self {
-            Self::Graph { module, .. } | Self::Method { module, .. } => module,
+            Self::Graph { module, .. } | Self::Method { module, .. } => Some(module),
+            Self::Unit(_) => None,
         }
     }
 }

@@ -52,6 +52,7 @@ impl<'a> AnalysedUnit<'a> {
             variables: affine_variables(&modules),
             callers_known,
             announcing: if access == Access::Segment { foreign.clone() } else { Vec::new() },
+            interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
             program: &program,

@@ -128,6 +128,11 @@ impl<'m> Counters<'m> {
         self.builder.load(ty, self.address(self.slab, index)).into()
     }
 
+    /// Writes a word of the slab.
+    pub(super) fn store(&self, index: Value<'m>, value: Value<'m>) {
+        self.builder.store(value, self.address(self.slab, index));
+    }
+
     /// What is so many bytes behind the word with this index.
     pub(super) fn load_behind(&self, index: Value<'m>, bytes: Value<'m>) -> Value<'m> {
         self.builder.load(self.int64, self.behind(self.slab, index, bytes)).into()

@@ -166,4 +166,15 @@ sections! {
         /// Per function: whether its calls are counted.
         CallCounters,
     }
+    b"ipat" {
+        /// How many paths across functions there are, and how many have a word of their own; per function: how its activations
+        /// begin.
+        Ipath,
+        /// The edges and blocks where they are cut.
+        IpathCut,
+        /// The calls at which they are cut or that they cross.
+        IpathCall,
+        /// The callees of those calls.
+        IpathCallee,
+    }
 }

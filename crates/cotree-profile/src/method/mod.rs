@@ -4,6 +4,7 @@
 mod calls;
 pub(crate) mod counters;
 mod counts;
+pub mod ipath;
 mod notes;
 pub mod path;
 mod recorded;
@@ -21,6 +22,7 @@ use crate::exits::UnitExits;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
+use cotree_core::method::ipath::{IpathMethod, UnitIpathProfile};
 use cotree_core::method::path::{PathMethod, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
 use cotree_core::profile::{Flaw, FunctionProfile};
@@ -46,6 +48,13 @@ pub enum MethodProfile {
     /// How often each call was made: one per function, in the same order; `None` where nothing was measured or recovery
     /// failed.
     Calls(Vec<Option<CallProfile>>),
+    /// The paths across functions.
+    Ipath {
+        /// The method.
+        method: IpathMethod,
+        /// The paths; `None` where recovery failed. Counts of blocks and edges are not repeated here.
+        profile: Option<Box<UnitIpathProfile>>,
+    },
     /// Nothing is counted: the streams of threads are in the file ([`trace::streams`]).
     Trace,
 }
@@ -59,6 +68,7 @@ impl MethodProfile {
             Self::Counters(method) => (*method).into(),
             Self::Paths { method, .. } => (*method).into(),
             Self::Calls(_) => Method::Calls,
+            Self::Ipath { method, .. } => (*method).into(),
             Self::Trace => Method::Trace,
         }
     }
@@ -68,7 +78,7 @@ impl MethodProfile {
     pub fn paths(&self) -> &[Option<PathProfile>] {
         match self {
             Self::Paths { functions, .. } => functions,
-            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Trace => &[],
+            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Ipath { .. } | Self::Trace => &[],
         }
     }
 
@@ -89,9 +99,11 @@ pub(crate) fn flaws<'a>(
     function: FunctionId,
 ) -> Option<&'a [Flaw]> {
     match method {
-        MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } | MethodProfile::Trace => {
-            Some(&functions.get(function.index())?.as_ref()?.flaws)
-        }
+        MethodProfile::None
+        | MethodProfile::Counters(_)
+        | MethodProfile::Paths { .. }
+        | MethodProfile::Ipath { .. }
+        | MethodProfile::Trace => Some(&functions.get(function.index())?.as_ref()?.flaws),
         MethodProfile::Calls(calls) => Some(&calls.get(function.index())?.as_ref()?.flaws),
     }
 }
@@ -103,9 +115,11 @@ pub(crate) fn flaws_mut<'a>(
     function: FunctionId,
 ) -> Option<&'a mut Vec<Flaw>> {
     match method {
-        MethodProfile::None | MethodProfile::Counters(_) | MethodProfile::Paths { .. } | MethodProfile::Trace => {
-            Some(&mut functions.get_mut(function.index())?.as_mut()?.flaws)
-        }
+        MethodProfile::None
+        | MethodProfile::Counters(_)
+        | MethodProfile::Paths { .. }
+        | MethodProfile::Ipath { .. }
+        | MethodProfile::Trace => Some(&mut functions.get_mut(function.index())?.as_mut()?.flaws),
         MethodProfile::Calls(calls) => Some(&mut calls.get_mut(function.index())?.as_mut()?.flaws),
     }
 }
@@ -146,6 +160,20 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
             let functions = calls.iter().map(|_| None).collect();
             Recovered { functions, failures, method: MethodProfile::Calls(calls) }
         }
+        MethodPlan::Ipath(unit) => {
+            let method = unit.method;
+            match ipath::recover(binary, counts, unit, layout, exits) {
+                Ok(mut profile) => {
+                    let functions = std::mem::take(&mut profile.functions);
+                    let method = MethodProfile::Ipath { method, profile: Some(Box::new(profile)) };
+                    Recovered { functions, failures: Vec::new(), method }
+                }
+                Err(failures) => {
+                    let functions = map.program.functions().map(|_| None).collect();
+                    Recovered { functions, failures, method: MethodProfile::Ipath { method, profile: None } }
+                }
+            }
+        }
     }
 }
 
@@ -161,5 +189,9 @@ pub enum ForeignCounts {
 pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCounts) -> Result<(), ForeignCounts> {
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
+    if let MethodPlan::Ipath(_) = &binary.map().plan.method {
+        // Any function may have counted any path. That such a path exists shows when it is decoded.
+        return Ok(path::check_metric(binary, counted)?);
+    }
     Ok(path::check_counts(binary, layout.tables.paths(), counted)?)
 }

@@ -45,6 +45,6 @@ pub(crate) fn counts_missing(plan: &MethodPlan, flags: u64) -> bool {
     match plan {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => false,
         // Registers of abandoned activations use the same tables as paths.
-        MethodPlan::Paths(_) => flags & Flags::PATHS_MISSING != 0,
+        MethodPlan::Paths(_) | MethodPlan::Ipath(_) => flags & Flags::PATHS_MISSING != 0,
     }
 }

@@ -103,6 +103,12 @@ fn map_text(map: &BinaryMap) -> String {
         MethodPlan::None => {}
         MethodPlan::Counters(unit) => counters_text(out, unit),
         MethodPlan::Paths(unit) => paths_text(out, unit),
+        MethodPlan::Ipath(unit) => {
+            line(out, 1, format_args!("{} paths, {} of them in words", unit.paths, unit.array));
+            for (number, plan) in unit.functions.iter().enumerate() {
+                line(out, 1, format_args!("paths of function {number}: {:?}", plan.key));
+            }
+        }
         MethodPlan::Traces(unit) => {
             for (number, plan) in unit.functions.iter().enumerate() {
                 line(out, 1, format_args!("trace of function {number}: {:?}", plan.key));

@@ -3,6 +3,7 @@
 
 mod calls;
 mod counters;
+pub mod ipath;
 pub mod path;
 mod trace;
 
@@ -17,7 +18,11 @@ use std::io::{self, Write};
 pub(crate) fn title(unit: &Unit<'_>) -> String {
     let title = unit.profile.method.method().title();
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => title.to_owned(),
+        MethodPlan::None
+        | MethodPlan::Counters(_)
+        | MethodPlan::Calls(_)
+        | MethodPlan::Ipath(_)
+        | MethodPlan::Traces(_) => title.to_owned(),
         MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
     }
 }
@@ -25,7 +30,9 @@ pub(crate) fn title(unit: &Unit<'_>) -> String {
 /// Writes the report, below its head.
 pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) => report::write_blocks(unit, options, out),
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) | MethodPlan::Ipath(_) => {
+            report::write_blocks(unit, options, out)
+        }
         MethodPlan::Calls(_) => calls::write(unit, options, out),
         MethodPlan::Traces(_) => trace::write(out),
     }
@@ -34,7 +41,11 @@ pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
 /// What the export has of one function besides its blocks and edges, by name.
 pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<&'static str, Value> {
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) | MethodPlan::Traces(_) => BTreeMap::new(),
+        MethodPlan::None
+        | MethodPlan::Counters(_)
+        | MethodPlan::Paths(_)
+        | MethodPlan::Ipath(_)
+        | MethodPlan::Traces(_) => BTreeMap::new(),
         MethodPlan::Calls(_) => calls::details(unit, function),
     }
 }
@@ -48,6 +59,7 @@ pub(crate) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFun
         MethodPlan::None | MethodPlan::Counters(_) => counters::total(unit, functions),
         MethodPlan::Paths(_) => path::total(unit, functions),
         MethodPlan::Calls(_) => calls::total(unit, functions),
+        MethodPlan::Ipath(_) => ipath::total(unit),
         MethodPlan::Traces(_) => trace::total(functions),
     }
 }

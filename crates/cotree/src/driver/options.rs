@@ -3,12 +3,15 @@
 //! The same options are command line flags, environment variables (`COTREE_…`, by which `cotree cc` also passes them
 //! to the linker that clang starts) and `-plugin-opt=cotree-…` values for the worker.
 
-use clap::builder::{BoolishValueParser, PossibleValue};
-use clap::{Args, ValueEnum};
+use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum};
+use cotree_core::method::ipath::Hybrid;
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
-use cotree_core::method::{METHODS, Method};
+use cotree_core::method::{Entry, METHODS, Method};
 use cotree_llvm::extract::CostFile;
 use miette::IntoDiagnostic;
+use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Options of the instrumentation. They stand before the subcommand.
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "What to measure (with cc, c++, cargo and ld)")]
 pub struct InstrumentOptions {
     /// What to count [default: edge]
-    #[arg(long, value_enum, env = "COTREE_PROFILE", hide_env = true)]
+    #[arg(long, value_parser = ProfileParser, env = "COTREE_PROFILE", hide_env = true)]
     pub profile: Option<Profile>,
     /// Carry redundant counters too, and check the profile against them
     #[arg(
@@ -89,27 +92,41 @@ pub struct InstrumentOptions {
     pub trace_ring: Option<String>,
 }
 
-/// `--profile`: one of [`METHODS`].
+/// `--profile`: one of [`METHODS`], the hybrid one with its strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile(pub Method);
+pub struct Profile(pub Method, pub Option<Hybrid>);
 
-impl ValueEnum for Profile {
-    fn value_variants<'a>() -> &'a [Self] {
-        const PROFILES: [Profile; METHODS.len()] = {
-            let mut profiles = [Profile(METHODS[0].method); METHODS.len()];
-            let mut index = 0;
-            while index < METHODS.len() {
-                profiles[index] = Profile(METHODS[index].method);
-                index += 1;
-            }
-            profiles
-        };
-        &PROFILES
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())?;
+        self.1.map_or(Ok(()), |strategy| write!(f, "={strategy}"))
+    }
+}
+
+/// Reads [`Profile`].
+#[derive(Clone)]
+struct ProfileParser;
+
+impl TypedValueParser for ProfileParser {
+    type Value = Profile;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Profile, clap::Error> {
+        let hybrid = Method::IpathHybrid.name();
+        if let Some(strategy) = value.to_str().and_then(|value| value.strip_prefix(hybrid)?.strip_prefix('=')) {
+            let strategy = strategy.parse().map_err(|()| {
+                let message = format!("invalid strategy '{strategy}' of {hybrid}: expected {}\n", Hybrid::NAMES);
+                command.clone().error(clap::error::ErrorKind::InvalidValue, message)
+            })?;
+            return Ok(Profile(Method::IpathHybrid, Some(strategy)));
+        }
+        let names = PossibleValuesParser::new(self.possible_values().into_iter().flatten());
+        let name = names.parse_ref(command, arg, value)?;
+        Ok(Profile(Method::from_name(&name).unwrap_or_default(), None))
     }
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let entry = self.0.entry();
-        Some(PossibleValue::new(entry.name).help(entry.summary))
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |entry: &'static Entry| PossibleValue::new(entry.name).help(entry.summary);
+        Some(Box::new(METHODS.iter().map(value)))
     }
 }
 
@@ -211,7 +228,7 @@ impl InstrumentOptions {
     fn set_options(&self) -> Vec<(&'static str, Vec<String>)> {
         let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let single = [
-            ("profile", self.profile.map(spelling)),
+            ("profile", self.profile.map(|profile| profile.to_string())),
             ("verify", self.verify.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             // Paths have to mean the same in the folder where the link runs.
             ("weights", self.weights.as_ref().map(|file| path(file).display().to_string())),
@@ -309,6 +326,13 @@ mod tests {
         let refused = Line::parse_from(["x", "--profile=edge", "--path-metric=cycles"]).options.check();
         assert!(refused.unwrap_err().to_string().contains("--profile path"));
         assert!(Line::try_parse_from(["x", "--path-limit=0"]).is_err());
+        for strategy in ["leaf", "file", "local", "budget=70000"] {
+            let options = Line::parse_from(["x", &format!("--profile=ipath-hybrid={strategy}")]).options;
+            assert_eq!(options.plugin_options(), [format!("cotree-profile=ipath-hybrid={strategy}")]);
+        }
+        for wrong in ["ipath-hybrid=", "ipath-hybrid=budget=0", "ipath=leaf", "paths"] {
+            assert!(Line::try_parse_from(["x", "--profile", wrong]).is_err(), "{wrong}");
+        }
         assert!(Line::parse_from(["x"]).options.plugin_options().is_empty());
     }
 }

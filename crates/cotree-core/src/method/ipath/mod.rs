@@ -20,18 +20,22 @@ pub mod decode;
 mod error;
 pub mod graph;
 pub mod increments;
+mod layout;
 pub mod numbering;
 mod placement;
 pub mod psi_rho;
 mod recover;
 pub mod supergraph;
 mod types;
+pub(crate) mod unit;
 
 pub use error::IpathError;
+pub use layout::IpathTables;
+pub(crate) use layout::lay_out;
 pub use recover::{UnitIpathProfile, executed, recover};
 pub use types::{
-    ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, IpathMethod, IpathOptions, IpathPlan, MOST_PATHS, NUMBER, Strategy,
-    UnitIpathPlan, WORDS,
+    ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, Hybrid, IN_ARRAY, IpathMethod, IpathOptions, IpathPlan,
+    MOST_PATHS, NUMBER, Strategy, UnitIpathPlan, WORDS,
 };
 
 use crate::ids::FunctionId;
@@ -54,7 +58,8 @@ pub fn plan(
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
     let numbering = Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise)?;
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
-        let probes = at.as_ref().map(|at| placement::place(&numbering, function, at, &key)).unwrap_or_default();
+        let probes =
+            at.as_ref().map(|at| placement::place(&numbering, function, at, &key, options.array)).unwrap_or_default();
         IpathPlan { probes, key }
     };
     let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();

@@ -9,14 +9,13 @@
 //! not 0): one bit per activation is enough, since a path that begins in an activation, or in a callee of it, is never one that the
 //! activation was called with.
 
-use super::graph::{Arc, FlowGraph, Role};
+use super::graph::{Arc, ENTRY, FlowGraph, Role};
 use super::increments::{Increments, Sums};
 use super::numbering::{FunctionNumbers, Numbering};
 use super::supergraph::FunctionInput;
-use super::types::{AtCall, COMPLETIONS, Entry, FunctionKey, NUMBER};
+use super::types::{ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NUMBER};
 use crate::facts::EdgeKind;
-use crate::ids::{Block, CallId, Edge, FunctionId};
-use crate::method::path::PATH_TABLE;
+use crate::ids::{Block, CallId, Edge, FunctionId, Table};
 use crate::method::path::classes::{Class, EdgeClasses};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
@@ -29,6 +28,7 @@ pub(super) fn place(
     function: FunctionId,
     at: &FunctionInput<'_>,
     key: &FunctionKey,
+    array: u64,
 ) -> Vec<PlacedProbe> {
     let Some(numbers) = numbering.of(function) else { return Vec::new() };
     let classes = EdgeClasses::new(at.function, &at.cfg);
@@ -41,8 +41,21 @@ pub(super) fn place(
         increments,
         arcs: Arcs::new(&numbers.graph, at),
         probes: Vec::new(),
+        table: if in_array(numbering, numbers, array) { IN_ARRAY } else { ANY },
     };
     placer.run(&classes, key)
+}
+
+/// Have all paths that end in a function a word of the slab, where paths with numbers below `array` do?
+fn in_array(numbering: &Numbering, numbers: &FunctionNumbers, array: u64) -> bool {
+    let own = || match (numbers.entry, numbers.from_entry) {
+        // They have begun there, too.
+        (Entry::Alone, Some(first)) if !numbering.piecewise => {
+            numbers.linear.psi[ENTRY].at(1).saturating_add(u128::from(first)) <= u128::from(array)
+        }
+        _ => false,
+    };
+    numbering.paths <= array || own()
 }
 
 /// Arcs by what they stand for.
@@ -94,6 +107,8 @@ struct Placer<'a> {
     increments: Increments,
     arcs: Arcs,
     probes: Vec<PlacedProbe>,
+    /// Where the paths that end here are counted.
+    table: Table,
 }
 
 impl Placer<'_> {
@@ -193,7 +208,7 @@ impl Placer<'_> {
 
     fn count(&self, sums: Sums) -> Vec<Probe> {
         let (mut probes, constant) = self.add_up(sums);
-        probes.push(Probe::CountPath(PATH_TABLE, SUM, constant));
+        probes.push(Probe::CountPath(self.table, SUM, constant));
         probes
     }
 
@@ -246,7 +261,7 @@ impl Placer<'_> {
             let start = callee.from_entry.unwrap_or(0).cast_signed();
             before.push(write(NUMBER, start));
             before.push(write(COMPLETIONS, callee.alone.cast_signed()));
-            behind.extend([Probe::Read(SUM, NUMBER), Probe::CountPath(PATH_TABLE, SUM, 0)]);
+            behind.extend([Probe::Read(SUM, NUMBER), Probe::CountPath(ANY, SUM, 0)]);
         }
         behind.extend(begin.into_iter().flat_map(|begin| self.begin(begin)));
         [before, behind]

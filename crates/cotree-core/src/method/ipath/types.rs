@@ -1,10 +1,12 @@
 //! The types of interprocedural path plans and their keys.
 
-use crate::ids::{CallId, FunctionId, Word};
+use crate::ids::{CallId, FunctionId, Table, Word};
 use crate::method::path::Cuts;
 use crate::plan::{CounterKey, FunctionPlan};
 use crate::probe::PlacedProbe;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// The number of the path that goes on in a callee, and behind the call that of the path that comes back.
 pub const NUMBER: Word = Word(0);
@@ -13,6 +15,11 @@ pub const NUMBER: Word = Word(0);
 pub const COMPLETIONS: Word = Word(1);
 /// How many words of the slab pass paths between functions.
 pub const WORDS: u64 = 2;
+
+/// The table of paths that may have any number.
+pub const ANY: Table = Table(0);
+/// The table of paths that have a word of the slab.
+pub const IN_ARRAY: Table = Table(1);
 
 /// There are never more paths than this: sums along them fit a signed word with room to spare.
 pub const MOST_PATHS: u64 = 1 << 62;
@@ -51,6 +58,63 @@ pub enum Strategy {
     File,
     /// Calls within a module.
     Local,
+}
+
+/// A strategy as users name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hybrid {
+    /// [`Strategy::Leaf`].
+    Leaf,
+    /// [`Strategy::File`].
+    File,
+    /// [`Strategy::Local`].
+    Local,
+    /// All calls, as long as the unit has no more paths than this.
+    Budget(u64),
+}
+
+impl Hybrid {
+    /// What a name may be.
+    pub const NAMES: &str = "leaf, file, local or budget=N";
+}
+
+impl FromStr for Hybrid {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Ok(match name {
+            "leaf" => Self::Leaf,
+            "file" => Self::File,
+            "local" => Self::Local,
+            _ => {
+                let budget = name.strip_prefix("budget=").and_then(|number| number.parse().ok());
+                Self::Budget(budget.filter(|budget| (1..=MOST_PATHS).contains(budget)).ok_or(())?)
+            }
+        })
+    }
+}
+
+impl fmt::Display for Hybrid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leaf => f.write_str("leaf"),
+            Self::File => f.write_str("file"),
+            Self::Local => f.write_str("local"),
+            Self::Budget(budget) => write!(f, "budget={budget}"),
+        }
+    }
+}
+
+impl From<Hybrid> for IpathOptions {
+    fn from(hybrid: Hybrid) -> Self {
+        let (strategy, budget) = match hybrid {
+            Hybrid::Leaf => (Strategy::Leaf, MOST_PATHS),
+            Hybrid::File => (Strategy::File, MOST_PATHS),
+            Hybrid::Local => (Strategy::Local, MOST_PATHS),
+            Hybrid::Budget(budget) => (Strategy::All, budget),
+        };
+        Self { strategy, budget, ..Self::default() }
+    }
 }
 
 /// What the user may choose.

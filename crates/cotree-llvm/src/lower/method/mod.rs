@@ -5,6 +5,7 @@
 //! a file or a folder here, and an arm in [`MethodPart::of`] and [`begin`].
 
 mod counters;
+pub(super) mod ipath;
 pub(super) mod path;
 mod registers;
 pub(super) mod trace;
@@ -14,7 +15,7 @@ use super::code::Code;
 use super::edges::LandingPad;
 use crate::ir::Instruction;
 use cotree_core::ids::FunctionId;
-use cotree_core::method::MethodPlan;
+use cotree_core::method::{MethodPlan, MethodTables};
 use cotree_core::probe::{PlacedProbe, Probe};
 use cotree_core::unit::Layout;
 
@@ -25,13 +26,15 @@ pub enum MethodPart<'a> {
     Counters,
     /// Paths and where they are counted.
     Path(path::Paths<'a>),
+    /// Paths across functions, and where they are counted.
+    Ipath(ipath::CallPaths<'a>),
     /// Where tokens go.
     Trace(trace::Traces),
 }
 
 impl<'a> MethodPart<'a> {
     /// The part of one function of the unit. `in_ring`: only the newest part of a trace is kept.
-    pub(crate) fn of(plan: &'a MethodPlan, layout: &Layout, function: FunctionId, in_ring: bool) -> Self {
+    pub(crate) fn of(plan: &'a MethodPlan, layout: &'a Layout, function: FunctionId, in_ring: bool) -> Self {
         match plan {
             MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
@@ -40,6 +43,10 @@ impl<'a> MethodPart<'a> {
                 function,
                 metric: unit.metric,
             }),
+            MethodPlan::Ipath(unit) => match &layout.tables {
+                MethodTables::Ipath(tables) => Self::Ipath(ipath::CallPaths::new(unit, tables, function)),
+                _ => Self::Counters,
+            },
             MethodPlan::Traces(_) => {
                 let words = layout.tables.trace().expect("a trace has its words");
                 Self::Trace(trace::Traces { words, function, in_ring })
@@ -51,7 +58,9 @@ impl<'a> MethodPart<'a> {
 /// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come back?
 pub(crate) fn registers_at_calls(plan: &MethodPlan) -> bool {
     match plan {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => false,
+        // Paths across functions end before calls that may not come back.
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Ipath(_) => false,
+        MethodPlan::Traces(_) => false,
         MethodPlan::Paths(_) => true,
     }
 }
@@ -94,5 +103,6 @@ pub(super) fn begin<'a, 'm: 'a>(
             Box::new(trace::Tokens::new(code, traces, probes, [first, entry]))
         }
         MethodPart::Path(paths) => Box::new(path::PathRegisters::new(code, paths, [first, entry])),
+        MethodPart::Ipath(paths) => Box::new(ipath::CallPathRegisters::new(code, paths, layer.plan, [first, entry])),
     }
 }

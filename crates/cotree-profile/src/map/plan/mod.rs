@@ -7,6 +7,7 @@ mod calls;
 mod counters;
 mod entries;
 mod fixed;
+mod ipath;
 pub(super) mod path;
 mod registers;
 mod trace;
@@ -41,6 +42,7 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
             path::write(unit, w);
         }
         MethodPlan::Calls(unit) => calls::write(unit, w),
+        MethodPlan::Ipath(unit) => ipath::write(unit, w),
         MethodPlan::Traces(unit) => trace::write(unit, w),
     }
     if let Some(check) = &plan.check {
@@ -73,6 +75,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
             MethodPlan::Paths(path::read(method, functions, r)?)
         }
         Family::Calls => MethodPlan::Calls(calls::read(r, program)?),
+        Family::Ipath(method) => MethodPlan::Ipath(ipath::read(method, r, program)?),
         Family::Traces => MethodPlan::Traces(trace::read(r, program)?),
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
@@ -86,6 +89,7 @@ pub(super) fn check(plan: &MethodPlan, functions: &[&Function]) -> Result<(), Ma
         MethodPlan::Counters(unit) => entries::check(unit, functions),
         MethodPlan::Paths(unit) => path::check(unit, functions),
         MethodPlan::Calls(unit) => calls::check(unit, functions),
+        MethodPlan::Ipath(unit) => ipath::check(unit, functions),
         MethodPlan::Traces(unit) => trace::check(unit, functions),
     }
 }

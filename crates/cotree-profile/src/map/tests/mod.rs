@@ -32,7 +32,11 @@ fn first_version(map: &BinaryMap) -> u32 {
     let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
     let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
     match () {
-        () if matches!(method, MethodPlan::Calls(_) | MethodPlan::Traces(_)) || has_runs(map) => VERSION,
+        () if matches!(method, MethodPlan::Calls(_) | MethodPlan::Ipath(_) | MethodPlan::Traces(_))
+            || has_runs(map) =>
+        {
+            VERSION
+        }
         () if map.program.all_calls => 9,
         () if conditional => 8,
         () if apart => 7,
@@ -127,10 +131,12 @@ proptest! {
         let functions = || map.program.functions().map(|(_, function)| function);
         prop_assert!(has(b"unit") && has(b"plan") && has(b"code"));
         let calls = matches!(map.plan.method, MethodPlan::Calls(_));
+        let ipath = matches!(map.plan.method, MethodPlan::Ipath(_));
+        prop_assert_eq!(has(b"ipat"), ipath);
         prop_assert_eq!(has(b"cnca"), calls && functions().count() > 0);
         let traces = matches!(map.plan.method, MethodPlan::Traces(_));
         prop_assert_eq!(has(b"trac"), traces && functions().count() > 0);
-        prop_assert_eq!(has(b"cntr"), !calls && !traces || map.plan.check.is_some());
+        prop_assert_eq!(has(b"cntr"), !calls && !ipath && !traces || map.plan.check.is_some());
         prop_assert_eq!(has(b"site"), functions().any(|f| f.sites().len() > 0));
         let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
         prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));

@@ -3,10 +3,11 @@
 use crate::binary::{BinaryMap, CodeFunction, CodeMap, ReturnPoint};
 use crate::map::plan;
 use cotree_core::facts::*;
-use cotree_core::ids::{Block, Counter, Edge, FunctionId, Site, Variable};
+use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, Site, Variable};
 use cotree_core::method::calls::{self, CallPlan, UnitCallPlan};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
-use cotree_core::method::path::{self, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
+use cotree_core::method::ipath::{self, AtCall, FunctionKey, IpathPlan, UnitIpathPlan};
+use cotree_core::method::path::{self, Cuts, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::trace::{TraceKey, TracePlan, UnitTracePlan};
 use cotree_core::method::{Family, METHODS, MethodPlan};
 use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry, FixedEdge, Measure};
@@ -316,6 +317,36 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
     entries
 }
 
+/// The key of a function with paths across functions, of which there are so many.
+fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u64) -> IpathPlan {
+    if function.untouched.is_some() || function.blocks.is_empty() {
+        return IpathPlan::default();
+    }
+    let bit = |salt: usize| seed.rotate_left((number * 13 + salt * 7) as u32 % 64) & 3;
+    let at = |(call, _): (CallId, &Call)| {
+        let callee = FunctionId::new((call.index() + bit(call.index()) as usize) % functions);
+        match bit(call.index()) {
+            0 => None,
+            1 => Some((call, AtCall::Cut(None))),
+            2 => Some((call, AtCall::Cut(Some(callee)))),
+            _ => Some((call, AtCall::Cross(callee))),
+        }
+    };
+    let entry = match bit(99) {
+        0 | 1 => ipath::Entry::Alone,
+        cut => ipath::Entry::Called { cut: cut == 2 },
+    };
+    let cuts = Cuts {
+        edges: (0..function.edges.len()).filter(|&e| bit(e) == 0).map(Edge::new).collect(),
+        blocks: (0..function.blocks.len()).filter(|&b| bit(b) == 1).map(Block::new).collect(),
+        ..Cuts::default()
+    };
+    IpathPlan {
+        probes: vec![],
+        key: FunctionKey { entry, cuts, calls: function.calls.numbered().filter_map(at).collect() },
+    }
+}
+
 pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
@@ -354,6 +385,12 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                         if seed >> (number % 64) & 1 == 0 { CallPlan::default() } else { calls::plan(f) }
                     };
                     MethodPlan::Calls(UnitCallPlan { functions: functions.iter().enumerate().map(plan).collect() })
+                }
+                Family::Ipath(method) => {
+                    let functions: Vec<IpathPlan> =
+                        functions.iter().enumerate().map(|at| ipath_for(at, functions.len(), seed)).collect();
+                    let paths = seed >> 2;
+                    MethodPlan::Ipath(UnitIpathPlan { method, functions, paths, array: paths.min(seed & 255) })
                 }
                 Family::Traces => {
                     let key = |(number, f): (usize, &&Function)| TraceKey {

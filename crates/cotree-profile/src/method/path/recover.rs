@@ -76,16 +76,19 @@ pub(in crate::method) fn check(
     tables: &[PathTable],
     counts: &PathCounts,
 ) -> Result<(), ForeignPaths> {
-    let metric = binary.map().plan.method.paths().map_or(PathMetric::Count, |unit| unit.metric);
-    if counts.metric != metric {
-        return Err(ForeignPaths::Metric { binary: binary.path().to_owned() });
-    }
+    check_metric(binary, counts)?;
     let hashed = |path: &PathId| matches!(tables.get(path.function.index()), Some(PathTable::Hashed { .. }));
     let mut counted = counts.counts.entries().iter().chain(counts.sums.entries());
     match counted.find(|(path, _)| !hashed(path)) {
         Some((path, _)) => Err(ForeignPaths::Table { binary: binary.path().to_owned(), function: path.function }),
         None => Ok(()),
     }
+}
+
+/// Do the counts add up what the binary does?
+pub(in crate::method) fn check_metric(binary: &BinaryFile, counts: &PathCounts) -> Result<(), ForeignPaths> {
+    let metric = binary.map().plan.method.paths().map_or(PathMetric::Count, |unit| unit.metric);
+    if counts.metric == metric { Ok(()) } else { Err(ForeignPaths::Metric { binary: binary.path().to_owned() }) }
 }
 
 /// The sums of one function's paths, by number.

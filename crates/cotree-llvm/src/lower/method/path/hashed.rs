@@ -59,7 +59,7 @@ fn slow_path<'m>(module: &'m Module, name: &str, count: usize) -> (Function<'m>,
 /// word, first word of the bucket of zeros)`, always inlined: counts in the window if the path is there; else in the bucket that the
 /// cache leads to if that is the path's; else asks the runtime. With a metric two more: how far behind its count a path's sum is
 /// in the windows, and what is added to it. Made for functions like that of `caller`.
-pub(super) fn fast_path<'m>(caller: &Counters<'m>, metric: bool) -> (Function<'m>, Type<'m>) {
+pub(in crate::lower::method) fn fast_path<'m>(caller: &Counters<'m>, metric: bool) -> (Function<'m>, Type<'m>) {
     let module = caller.module;
     let [slab, in_assembly] = caller.pointers().map(Value::ty);
     let mut parameters = vec![slab, in_assembly];

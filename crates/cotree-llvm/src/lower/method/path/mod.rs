@@ -22,7 +22,7 @@ use cotree_core::ids::FunctionId;
 use cotree_core::method::path::{AtCalls, PathMetric, PathPlan, PathTable, Window};
 use cotree_core::probe::{PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
-use hashed::fast_path;
+pub(super) use hashed::fast_path;
 use meter::Meter;
 use std::collections::{BTreeMap, BTreeSet};
 

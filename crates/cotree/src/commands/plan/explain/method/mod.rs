@@ -2,6 +2,7 @@
 
 mod calls;
 mod counters;
+mod ipath;
 mod paths;
 mod trace;
 
@@ -45,6 +46,7 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
             writeln!(out, "  the counts of edges and blocks follow from those of the paths")
         }
         MethodPlan::Calls(unit) => calls::write(code, &unit.functions[number], out),
+        MethodPlan::Ipath(unit) => ipath::write(code, unit, number, &planned.program, out),
         MethodPlan::Traces(unit) => trace::write(code, &unit.functions[number], out),
     }
 }

@@ -1,0 +1,28 @@
+//! The words of the slab for paths across functions.
+
+use super::types::{ANY, IpathPlan, UnitIpathPlan, WORDS};
+use crate::method::path::PATH_CACHE;
+use crate::probe::Probe;
+use crate::slab::Words;
+
+/// Where the paths of a unit are counted and passed between functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpathTables {
+    /// The first of [`WORDS`] words that pass paths.
+    pub words: u64,
+    /// The word of path 0; the paths with numbers below [`UnitIpathPlan::array`] have one each.
+    pub array: u64,
+    /// Per function that counts paths in the hash table, the first of [`PATH_CACHE`] words that keep the addresses of buckets
+    /// counted lately.
+    pub caches: Vec<Option<u64>>,
+}
+
+/// Takes the words of the array, and then the others, which are no counters.
+pub(crate) fn lay_out(unit: &UnitIpathPlan, words: &mut Words) -> IpathTables {
+    let array = words.take(unit.array);
+    words.end_counters();
+    let first = words.take(WORDS);
+    let hashes = |plan: &IpathPlan| plan.probes.iter().any(|placed| matches!(placed.probe, Probe::CountPath(ANY, ..)));
+    let caches = unit.functions.iter().map(|plan| hashes(plan).then(|| words.take(PATH_CACHE))).collect();
+    IpathTables { words: first, array, caches }
+}

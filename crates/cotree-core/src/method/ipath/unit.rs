@@ -1,0 +1,33 @@
+//! Plans the paths of a link unit from what is known of it.
+
+use super::supergraph::FunctionInput;
+use super::types::{IpathMethod, UnitIpathPlan};
+use super::{IpathError, plan};
+use crate::unit::{Guess, PlanError, Planner, callers};
+
+/// Plans all functions together.
+///
+/// # Errors
+/// See [`PlanError`].
+pub(crate) fn plan_unit(method: IpathMethod, planner: &Planner<'_>) -> Result<UnitIpathPlan, PlanError> {
+    let facts = planner.facts();
+    let known = &facts.callers_known;
+    let callers = callers(facts.program, known);
+    let modules = facts.program.modules.iter().enumerate();
+    let modules: Vec<usize> =
+        modules.flat_map(|(number, module)| module.functions.iter().map(move |_| number)).collect();
+    let input = |number: usize| {
+        let Some(at) = planner.function(number, Guess::Predicted)? else { return Ok(None) };
+        Ok(Some(FunctionInput {
+            function: at.function,
+            cfg: at.cfg,
+            weighting: at.weighting,
+            module: modules[number],
+            interruptible: facts.interruptible.get(number).copied().unwrap_or(false),
+            // One without callers may have any.
+            callers: callers.get(number).filter(|callers| !callers.is_empty()).cloned(),
+        }))
+    };
+    let functions = (0..planner.len()).map(input).collect::<Result<Vec<_>, PlanError>>()?;
+    plan(&functions, method, planner.choices().ipath).map_err(|error: IpathError| PlanError::Unit(error.into()))
+}

@@ -1,0 +1,151 @@
+//! Plans of paths across functions: where paths are cut, which calls they cross, and how activations begin.
+//!
+//! Numbers follow from these, and recovery needs nothing else, so no probes are stored.
+
+use crate::map::MapError;
+use crate::map::sections::Stream;
+use crate::wire::streams::{Reader, Writer};
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::{Block, CallId, Edge, FunctionId};
+use cotree_core::method::ipath::{AtCall, Entry, FunctionKey, IpathMethod, IpathPlan, MOST_PATHS, UnitIpathPlan};
+use cotree_core::method::path::Cuts;
+
+/// How activations begin.
+mod entry {
+    pub(super) const UNMEASURED: u64 = 0;
+    pub(super) const ALONE: u64 = 1;
+    pub(super) const CALLED: u64 = 2;
+    pub(super) const CALLED_OR_CUT: u64 = 3;
+}
+
+/// What becomes of a path at a call.
+mod at_call {
+    pub(super) const CUT: u64 = 0;
+    pub(super) const CUT_OF_CALLED: u64 = 1;
+    pub(super) const CROSS: u64 = 2;
+}
+
+pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
+    w.put(Stream::Ipath, unit.paths);
+    w.put(Stream::Ipath, unit.array);
+    for IpathPlan { key, .. } in &unit.functions {
+        w.put(
+            Stream::Ipath,
+            match key.entry {
+                Entry::Unmeasured => entry::UNMEASURED,
+                Entry::Alone => entry::ALONE,
+                Entry::Called { cut: false } => entry::CALLED,
+                Entry::Called { cut: true } => entry::CALLED_OR_CUT,
+            },
+        );
+        if key.entry == Entry::Unmeasured {
+            continue;
+        }
+        write_list(key.cuts.edges.iter().map(|edge| edge.0), w);
+        write_list(key.cuts.blocks.iter().map(|block| block.0), w);
+        w.put(Stream::IpathCall, key.calls.len() as u64);
+        let (mut last, mut last_callee) = (0, 0);
+        for &(call, at) in &key.calls {
+            w.put_step(Stream::IpathCall, last, call.0);
+            last = call.0;
+            let (kind, callee) = match at {
+                AtCall::Cut(None) => (at_call::CUT, None),
+                AtCall::Cut(Some(callee)) => (at_call::CUT_OF_CALLED, Some(callee)),
+                AtCall::Cross(callee) => (at_call::CROSS, Some(callee)),
+            };
+            w.put(Stream::IpathCall, kind);
+            if let Some(callee) = callee {
+                w.put_step(Stream::IpathCallee, last_callee, callee.0);
+                last_callee = callee.0;
+            }
+        }
+    }
+}
+
+fn write_list(ids: impl ExactSizeIterator<Item = u32>, w: &mut Writer) {
+    w.put(Stream::IpathCut, ids.len() as u64);
+    let mut last = 0;
+    for id in ids {
+        w.put_step(Stream::IpathCut, last, id);
+        last = id;
+    }
+}
+
+pub(super) fn read(method: IpathMethod, r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitIpathPlan, MapError> {
+    let (paths, array) = (r.get(Stream::Ipath)?, r.get(Stream::Ipath)?);
+    let plan = |_| Ok(IpathPlan { probes: Vec::new(), key: read_key(r)? });
+    let functions = program.functions().map(plan).collect::<Result<_, MapError>>()?;
+    Ok(UnitIpathPlan { method, functions, paths, array })
+}
+
+fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
+    let entry = match r.get(Stream::Ipath)? {
+        entry::UNMEASURED => return Ok(FunctionKey::default()),
+        entry::ALONE => Entry::Alone,
+        entry::CALLED => Entry::Called { cut: false },
+        entry::CALLED_OR_CUT => Entry::Called { cut: true },
+        _ => return Err(MapError::Invalid("no such way to enter a function")),
+    };
+    let edges = read_list(r)?.into_iter().map(Edge).collect();
+    let blocks = read_list(r)?.into_iter().map(Block).collect();
+    let count = r.get_count(Stream::IpathCall, Stream::IpathCall)?;
+    let mut calls = Vec::with_capacity(count);
+    let (mut last, mut callee) = (0, 0);
+    for _ in 0..count {
+        last = r.get_step(Stream::IpathCall, last)?;
+        let kind = r.get(Stream::IpathCall)?;
+        if kind != at_call::CUT {
+            callee = r.get_step(Stream::IpathCallee, callee)?;
+        }
+        let at = match kind {
+            at_call::CUT => AtCall::Cut(None),
+            at_call::CUT_OF_CALLED => AtCall::Cut(Some(FunctionId(callee))),
+            at_call::CROSS => AtCall::Cross(FunctionId(callee)),
+            _ => return Err(MapError::Invalid("no such thing happens to a path at a call")),
+        };
+        calls.push((CallId(last), at));
+    }
+    Ok(FunctionKey { entry, cuts: Cuts { edges, blocks, ..Cuts::default() }, calls })
+}
+
+fn read_list(r: &mut Reader<'_>) -> Result<Vec<u32>, MapError> {
+    let count = r.get_count(Stream::IpathCut, Stream::IpathCut)?;
+    let mut last = 0;
+    let mut ids = Vec::with_capacity(count);
+    for _ in 0..count {
+        last = r.get_step(Stream::IpathCut, last)?;
+        ids.push(last);
+    }
+    Ok(ids)
+}
+
+/// Checks the keys of all functions, one by one. Whether they go together shows when paths are numbered.
+pub(super) fn check(unit: &UnitIpathPlan, functions: &[&Function]) -> Result<(), MapError> {
+    if unit.paths > MOST_PATHS || unit.array > unit.paths {
+        return Err(MapError::Invalid("it has more paths than there are numbers"));
+    }
+    if unit.functions.len() != functions.len() {
+        return Err(MapError::Invalid("there is not one plan per function"));
+    }
+    let all = functions.len();
+    for (number, (IpathPlan { key, .. }, function)) in unit.functions.iter().zip(functions).enumerate() {
+        let rising =
+            |ids: Vec<usize>, end: usize| ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|&id| id < end);
+        let edges = rising(key.cuts.edges.iter().map(|e| e.index()).collect(), function.edges.len());
+        let blocks = rising(key.cuts.blocks.iter().map(|b| b.index()).collect(), function.blocks.len());
+        let calls = rising(key.calls.iter().map(|call| call.0.index()).collect(), function.calls.len());
+        let callees = key.calls.iter().all(|&(_, at)| match at {
+            AtCall::Cut(None) => true,
+            AtCall::Cut(Some(callee)) | AtCall::Cross(callee) => callee.index() < all,
+        });
+        if !edges || !blocks || !calls || !callees {
+            let what = "its paths are cut, or cross a call, where nothing is";
+            return Err(MapError::InvalidFunction { function: number, what });
+        }
+        if key.entry != Entry::Unmeasured && (function.untouched.is_some() || function.blocks.is_empty()) {
+            let what = "it has paths, but no probes";
+            return Err(MapError::InvalidFunction { function: number, what });
+        }
+    }
+    Ok(())
+}

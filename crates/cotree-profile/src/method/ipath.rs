@@ -1,0 +1,57 @@
+//! Recovery where paths across functions are counted: of the whole unit at once.
+
+use super::path::PathCounts;
+use crate::binary::BinaryFile;
+use crate::counts::UnitCounts;
+use crate::exits::UnitExits;
+use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::ids::FunctionId;
+use cotree_core::method::ipath::numbering::Shape;
+use cotree_core::method::ipath::{Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit};
+use cotree_core::method::{MethodTables, RecoverError};
+use cotree_core::profile::EarlyExits;
+use cotree_core::unit::Layout;
+
+/// The graphs of functions with paths, one entry per function.
+#[must_use]
+pub fn graphs(functions: &[&Function], plan: &UnitIpathPlan) -> Vec<Option<Cfg>> {
+    let graph = |(function, plan): (&&Function, _)| {
+        let measured = matches!(plan, Entry::Alone | Entry::Called { .. });
+        if measured { function.cfg().ok() } else { None }
+    };
+    functions.iter().zip(plan.functions.iter().map(|plan| plan.key.entry)).map(graph).collect()
+}
+
+/// The same with their functions.
+#[must_use]
+pub fn shapes<'a>(functions: &[&'a Function], graphs: &'a [Option<Cfg>]) -> Vec<Option<Shape<'a>>> {
+    functions.iter().zip(graphs).map(|(function, cfg)| cfg.as_ref().map(|cfg| Shape { function, cfg })).collect()
+}
+
+/// Recovers a unit, or says of each function with paths why it could not be.
+pub(super) fn recover(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    unit: &UnitIpathPlan,
+    layout: &Layout,
+    exits: &UnitExits,
+) -> Result<UnitIpathProfile, Vec<(FunctionId, RecoverError)>> {
+    let functions: Vec<&Function> = binary.map().program.functions().map(|(_, function)| function).collect();
+    let graphs = graphs(&functions, unit);
+    let early: Vec<EarlyExits> = FunctionId::all()
+        .take(functions.len())
+        .map(|function| exits.by_function.get(&function).cloned().unwrap_or_default())
+        .collect();
+    let none = PathCounts::default();
+    let hashed = counts.method.paths().unwrap_or(&none).counts.entries();
+    let mut paths: Vec<(u64, u64)> = hashed.iter().map(|(path, count)| (path.path, *count)).collect();
+    if let MethodTables::Ipath(IpathTables { array, .. }) = &layout.tables {
+        let first = usize::try_from(*array).expect("within the counter array");
+        paths.extend((0..unit.array).zip(&counts.counters[first..]).map(|(number, &count)| (number, count)));
+    }
+    recover_unit(&shapes(&functions, &graphs), unit, &paths, &early).map_err(|error| {
+        let measured = FunctionId::all().zip(&graphs).filter(|(_, graph)| graph.is_some());
+        measured.map(|(function, _)| (function, error.clone().into())).collect()
+    })
+}

@@ -1,0 +1,62 @@
+//! Paths across functions: how a function is entered, which calls its paths cross, and what its probes do.
+
+use super::Code;
+use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::method::ipath::{AtCall, Entry, IN_ARRAY, UnitIpathPlan};
+use cotree_core::probe::{PlacedProbe, Probe, Reg};
+use std::fmt::Write;
+
+pub(super) fn write(
+    code: Code<'_>,
+    unit: &UnitIpathPlan,
+    number: usize,
+    program: &ProgramMap,
+    out: &mut String,
+) -> std::fmt::Result {
+    let plan = &unit.functions[number];
+    let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
+    let how = match plan.key.entry {
+        Entry::Unmeasured => return writeln!(out, "  no probes"),
+        Entry::Alone => "each activation begins a path",
+        Entry::Called { cut: false } => "paths of the callers go on here",
+        Entry::Called { cut: true } => "paths of some callers go on here; other callers begin one",
+    };
+    writeln!(out, "  {} paths in the unit; {how}", unit.paths)?;
+    for &(call, at) in &plan.key.calls {
+        let callee = |id: cotree_core::ids::FunctionId| functions[id.index()].symbol.clone();
+        match at {
+            AtCall::Cross(id) => writeln!(out, "  {call}: paths go on in {}", callee(id))?,
+            AtCall::Cut(Some(id)) => writeln!(out, "  {call}: the path ends, and one begins in {}", callee(id))?,
+            AtCall::Cut(None) => writeln!(out, "  {call}: the path ends, and one begins behind it")?,
+        }
+    }
+    plan.probes.iter().try_for_each(|placed| write_probe(code, placed, out))?;
+    writeln!(out, "  the counts of edges and blocks follow from those of the paths")
+}
+
+fn write_probe(code: Code<'_>, placed: &PlacedProbe, out: &mut String) -> std::fmt::Result {
+    let place = code.place(placed.place);
+    let scaled = |register: Reg, times: i64, plus: i64| match (times, plus) {
+        (0, _) => plus.to_string(),
+        (1, 0) => register.to_string(),
+        (1, _) => format!("{register} {plus:+}"),
+        (_, 0) => format!("{register} × {times}"),
+        _ => format!("{register} × {times} {plus:+}"),
+    };
+    match placed.probe {
+        Probe::Add(register, k) => writeln!(out, "    {place}: {register} += {k}"),
+        Probe::Linear { to, from, times, plus } => writeln!(out, "    {place}: {to} = {}", scaled(from, times, plus)),
+        Probe::AddProduct { to, factor, times } => writeln!(out, "    {place}: {to} += {factor} × {times}"),
+        Probe::Read(register, word) => writeln!(out, "    {place}: {register} = {word}"),
+        Probe::Write { word, from, times, plus } => {
+            writeln!(out, "    {place}: {word} = {}", scaled(from, times, plus))
+        }
+        Probe::SetUnless(register, flag, k) => writeln!(out, "    {place}: unless {flag}, {register} = {k}"),
+        Probe::AddUnless(register, flag, k) => writeln!(out, "    {place}: unless {flag}, {register} += {k}"),
+        Probe::CountPath(table, register, k) => {
+            let table = if table == IN_ARRAY { " in its word" } else { "" };
+            writeln!(out, "    {place}: the path with the number {} is counted{table}", scaled(register, 1, k))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,133 @@
+//! Exports of costs are read by the programs that they are for, and these find our totals: `callgrind_annotate`, `go tool pprof`, and
+//! speedscope's own importer, from npm, in a browser.
+
+use crate::programs::{self, Program, Workload};
+use crate::real::Context;
+use crate::suite::Suite;
+use crate::{command, tools, workspace};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The version of speedscope that must read our files.
+const SPEEDSCOPE: &str = "1.25.0";
+
+/// Adds all cases.
+pub fn add(suite: &mut Suite, context: &Context) {
+    let lua = match programs::lua(&context.sources, Workload::Small) {
+        Ok(lua) => lua,
+        Err(error) => return suite.add("viewers", move || Err(error)),
+    };
+    for program in [programs::sqlite(&context.sources, Workload::Small), lua] {
+        let context = context.clone();
+        let name = format!("viewers {}", program.name);
+        suite.add(name, move || check(&program, &context));
+    }
+}
+
+fn check(program: &Program, context: &Context) -> Result<String> {
+    let folder = workspace::scratch().join("viewers").join(program.name);
+    workspace::fresh(&folder)?;
+    let ours = folder.join("ours");
+    command::succeed(&mut program.build(context.cotree_cc(&[], program.cxx), &["-O2", "-g"], &ours))?;
+    let profile = folder.join("run.cotree");
+    let mut run = Command::new(&ours);
+    // Its own tests say whether it ends as it should.
+    command::output(run.args(&program.runs[0]).current_dir(&folder).env("COTREE_FILE", &profile))?;
+    let export = |format: &str| -> Result<PathBuf> {
+        let file = folder.join(format!("out.{format}"));
+        let mut cotree = context.cotree();
+        command::succeed(cotree.args(["export", "--format", format, "-o"]).arg(&file).arg(&profile))?;
+        Ok(file)
+    };
+    let counted = counted(&fs::read(export("json")?)?)?;
+    let callgrind = callgrind(&export("callgrind")?)?;
+    ensure!(counted.contains(&callgrind), "callgrind_annotate: {callgrind} instructions, counted: {counted:?}");
+    let pprof = pprof(&export("pprof")?)?;
+    ensure!(pprof == callgrind, "pprof: {pprof} instructions, callgrind_annotate: {callgrind}");
+    let speedscope = speedscope(&export("speedscope")?, &folder)?;
+    ensure!(speedscope == callgrind, "speedscope: {speedscope} instructions, callgrind_annotate: {callgrind}");
+    let folded: u64 = sum_of_lines(&fs::read_to_string(export("folded")?)?)?;
+    ensure!(folded == callgrind, "folded stacks: {folded} instructions, callgrind_annotate: {callgrind}");
+    fs::remove_dir_all(&folder)?;
+    Ok(format!("{callgrind} instructions in every viewer"))
+}
+
+/// How many instructions blocks have run, from the JSON export: what was cut short by calls that did not return is between the two.
+fn counted(json: &[u8]) -> Result<std::ops::RangeInclusive<u64>> {
+    let json: Value = serde_json::from_slice(json)?;
+    let (mut all, mut cut) = (0, 0);
+    for unit in json["units"].as_array().context("units")? {
+        for function in unit["functions"].as_array().context("functions")? {
+            let blocks = function["blocks"].as_array().context("blocks")?;
+            let instructions = |block: &Value| block["instructions"]["total"].as_u64().unwrap_or(0);
+            all += blocks.iter().map(|block| block["count"].as_u64().unwrap_or(0) * instructions(block)).sum::<u64>();
+            for early in function["early_exits"].as_array().context("early exits")? {
+                let block = &blocks[early["block"].as_u64().context("a block")? as usize];
+                cut += early["count"].as_i64().unwrap_or(0).unsigned_abs() * instructions(block);
+            }
+        }
+    }
+    Ok(all - cut..=all + cut)
+}
+
+/// The instructions that `callgrind_annotate` adds up.
+fn callgrind(file: &Path) -> Result<u64> {
+    let text = command::text(Command::new("callgrind_annotate").args(["--auto=no", "--show=instructions"]).arg(file))?;
+    let line = text.lines().find(|line| line.ends_with("PROGRAM TOTALS")).context("no totals")?;
+    number(line.split_whitespace().next().context("an amount")?)
+}
+
+fn number(text: &str) -> Result<u64> {
+    text.replace(',', "").parse().with_context(|| format!("{text} is no number"))
+}
+
+/// The instructions that pprof adds up.
+fn pprof(file: &Path) -> Result<u64> {
+    let mut go = Command::new("go");
+    let text = command::text(go.args(["tool", "pprof", "-top", "-sample_index=instructions"]).arg(file))?;
+    // Showing nodes accounting for 74669335, 70.99% of 105182512 total
+    let line = text.lines().find(|line| line.starts_with("Showing nodes")).context("no totals")?;
+    number(line.strip_suffix(" total").and_then(|line| line.rsplit(' ').next()).context("an amount")?)
+}
+
+fn sum_of_lines(folded: &str) -> Result<u64> {
+    folded.lines().map(|line| number(line.rsplit(' ').next().unwrap_or_default())).sum()
+}
+
+/// The instructions that speedscope adds up: it shows the total of each profile of a file in a list.
+fn speedscope(file: &Path, folder: &Path) -> Result<u64> {
+    let importer = speedscope_package()?.join("dist/release/index.html");
+    // What speedscope's own command line puts into the page.
+    let loader = folder.join("load.js");
+    let content = command::text(Command::new("base64").arg("--wrap=0").arg(file))?;
+    fs::write(&loader, format!("speedscope.loadFileFromBase64(\"out.speedscope.json\", \"{content}\")"))?;
+    let page = format!("file://{}#localProfilePath={}", importer.display(), loader.display());
+    let browser = tools::find("chromium").context("no chromium is installed")?;
+    let mut chromium = Command::new(browser);
+    chromium.args(["--headless", "--no-sandbox", "--allow-file-access-from-files", "--use-gl=swiftshader"]);
+    chromium.args(["--enable-unsafe-swiftshader", "--virtual-time-budget=20000", "--dump-dom"]);
+    chromium.arg(format!("--user-data-dir={}", folder.join("browser").display())).arg(page);
+    let text = command::text(&mut chromium)?;
+    let row = text.split("<tr title=\"IR instructions\"").nth(1).context("speedscope shows no instructions")?;
+    let cells: Vec<&str> = row.split("<td").map(|cell| cell.split_once('>').map_or("", |(_, cell)| cell)).collect();
+    number(cells.get(3).and_then(|cell| cell.split('<').next()).context("no amount")?)
+}
+
+/// speedscope, fetched once.
+fn speedscope_package() -> Result<PathBuf> {
+    static FETCH: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = FETCH.lock();
+    let folder = workspace::scratch().join(format!("speedscope-{SPEEDSCOPE}"));
+    let package = folder.join("package");
+    if !package.exists() {
+        workspace::fresh(&folder)?;
+        let mut npm = Command::new("npm");
+        command::succeed(npm.args(["pack", &format!("speedscope@{SPEEDSCOPE}")]).current_dir(&folder))?;
+        let archive = format!("speedscope-{SPEEDSCOPE}.tgz");
+        command::succeed(Command::new("tar").args(["--extract", "--file", &archive]).current_dir(&folder))?;
+    }
+    Ok(package)
+}
