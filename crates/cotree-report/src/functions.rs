@@ -4,6 +4,7 @@
 //! own to count, but debug information says which blocks belong to it. The copy was entered as often as the nearest
 //! common dominator of these blocks ran, since every execution of the copy passes that block.
 
+use crate::costs::{self, Cost};
 use crate::flow::Flow;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Function, InstructionCounts, Linkage, Position, Untouched};
@@ -35,6 +36,8 @@ pub struct FunctionSummary {
     pub block_executions: u128,
     /// Instructions executed in its bodies, by kind.
     pub instructions: Executed,
+    /// All kinds of events in its bodies; `None` if the map does not tell, or nothing was counted.
+    pub events: Option<Cost>,
     /// Blocks of its bodies.
     pub blocks: u64,
     /// Those that never ran.
@@ -192,6 +195,9 @@ fn add_body(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
     }
     if let Some(flow) = function.flow() {
         summary.instructions.add_function(&flow);
+    }
+    if let Some(own) = costs::exclusive(function) {
+        *summary.events.get_or_insert_default() += own;
     }
 }
 

@@ -1,11 +1,13 @@
 //! The terminal view: totals, hot functions, hot loops, what never ran, and what cannot be vouched for.
 
+use crate::costs::Cost;
 use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
 use crate::method;
 use crate::names::{Names, matches};
 use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
+use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -128,9 +130,11 @@ impl Report<'_> {
 
     fn totals(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
         let mut executed = Executed::default();
+        let mut events = Cost::default();
         let (mut entries, mut block_executions) = (0u128, 0u128);
         for function in functions {
             executed.merge(&function.instructions);
+            events += function.events.unwrap_or_default();
             entries += u128::from(function.own_entries);
             block_executions += function.block_executions;
         }
@@ -156,6 +160,15 @@ impl Report<'_> {
                 ),
             ),
         ];
+        let more = [EventKind::Branches, EventKind::Allocations, EventKind::SystemCalls, EventKind::Cost];
+        let more: Vec<String> = more
+            .into_iter()
+            .filter(|&kind| events.of(kind) > 0)
+            .map(|kind| format!("{} {}", kind.title(), grouped(events.of(kind))))
+            .collect();
+        if let Some(instructions) = rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !more.is_empty()) {
+            instructions.push_str(&format!(", {}", more.join(", ")));
+        }
         let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
         let (name, total, remark) = method::total(self.unit, wanted);
         rows.push(row(name, grouped(total), remark));

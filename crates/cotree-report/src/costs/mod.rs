@@ -41,12 +41,18 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
 impl std::iter::Sum for Cost {
     fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
-        costs.fold(Self::default(), |mut sum, cost| {
-            sum += cost;
-            sum
-        })
+        costs.fold(Self::default(), |sum, cost| sum + cost)
     }
 }
 
@@ -175,6 +181,12 @@ impl<'a> Costs<'a> {
     pub fn name(function: &FunctionCosts<'a>, names: Names) -> String {
         names.show(&function.function.facts.symbol)
     }
+}
+
+/// What a function has cost, exclusively; `None` if its profile has no counts of blocks, or its map is of an older cotree.
+#[must_use]
+pub fn exclusive(function: &UnitFunction<'_>) -> Option<Cost> {
+    costs_of(0, *function).map(|costs| costs.exclusive())
 }
 
 /// Multiplies counts with events, run by run: what follows a call in its block ran as often as the call returned. `None` if facts and
