@@ -1,19 +1,18 @@
 //! Functions of the source: all bodies of one function together, and the copies that were inlined into others.
 //!
 //! By the time probes go in, the compiler may have inlined a function into its callers. Such a copy has no entry of its
-//! own to count, but debug information says which blocks belong to it. The copy was entered as often as the nearest
-//! common dominator of these blocks ran, since every execution of the copy passes that block.
+//! own to count, but debug information says which code belongs to it, and counts of edges how often control came into that.
 
 use crate::costs::{self, Cost};
 use crate::flow::Flow;
 use crate::unit::{Unit, UnitFunction};
-use cotree_core::facts::{Function, InstructionCounts, Linkage, Position, Untouched};
+use cotree_core::facts::{Function, InstructionCounts, LineSpan, Linkage, Position, Untouched};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::profile::Flaw;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// One function of the source.
 #[derive(Clone, Debug, Default)]
@@ -213,6 +212,11 @@ pub struct InlinedEntries {
 }
 
 /// Entry counts of the inlined copies of a function that have left any block.
+///
+/// A copy is entered where control comes into its code from other code: within a block, or along an edge. The optimiser may have
+/// made several of one copy, by unrolling a loop around it for instance, and may have moved code of the caller into it: an edge
+/// out of the copy into a block that has a part of it goes on within the copy, unless it leads back to other code that comes first
+/// there. Where edges are not counted, it is the block that all of the copy's code comes after which tells.
 #[must_use]
 pub fn inlined_entries(flow: &Flow<'_>) -> Vec<InlinedEntries> {
     let copies = &flow.function.inlined;
@@ -221,7 +225,7 @@ pub fn inlined_entries(flow: &Flow<'_>) -> Vec<InlinedEntries> {
     }
     let dominators = Dominators::new(&flow.cfg, &Dfs::new(&flow.cfg));
     let depths = depths(&flow.cfg, &dominators);
-    let mut common: Vec<Option<Block>> = vec![None; copies.len()];
+    let mut parts: Vec<Vec<Block>> = vec![Vec::new(); copies.len()];
     let mut first_line: Vec<Option<Position>> = vec![None; copies.len()];
     for (index, facts) in flow.function.blocks.iter().enumerate() {
         let mut last = None;
@@ -236,30 +240,94 @@ pub fn inlined_entries(flow: &Flow<'_>) -> Vec<InlinedEntries> {
             last = span.inlined;
             let mut at = span.inlined;
             while let Some(copy) = at {
-                let found = &mut common[copy as usize];
-                let block = Block::new(index);
-                *found = Some(found.map_or(block, |f| nearest(&dominators, &depths, f, block)));
+                let blocks = &mut parts[copy as usize];
+                if blocks.last() != Some(&Block::new(index)) {
+                    blocks.push(Block::new(index));
+                }
                 at = copies[copy as usize].parent;
             }
         }
     }
-    (0u32..)
-        .zip(common)
-        .zip(first_line)
-        .filter_map(|((index, block), first_line)| {
-            let block = block?;
-            let within = |mut at: Option<u32>| {
-                while let Some(copy) = at.filter(|&c| c != index) {
-                    at = copies[copy as usize].parent;
-                }
-                at.is_some()
-            };
-            let lines = &flow.function.blocks[block.index()].lines;
-            let begins = lines.iter().find(|s| within(s.inlined));
-            let entries = begins.map_or_else(|| flow.block(block), |s| flow.after(block, s.after_sites));
-            Some(InlinedEntries { index, entries, first_line })
+    let copies = (0u32..).zip(parts).zip(first_line).filter(|((_, blocks), _)| !blocks.is_empty());
+    copies
+        .map(|((index, blocks), first_line)| {
+            let copy = Copy { flow, dominators: &dominators, index, blocks };
+            let entries = copy.entered().unwrap_or_else(|| copy.after_common_block(&depths));
+            InlinedEntries { index, entries, first_line }
         })
         .collect()
+}
+
+/// The code of one inlined copy.
+struct Copy<'a> {
+    flow: &'a Flow<'a>,
+    dominators: &'a Dominators,
+    index: u32,
+    /// The blocks that have a part of it, in order.
+    blocks: Vec<Block>,
+}
+
+impl Copy<'_> {
+    /// Whether code of that copy, or of none, belongs to this one.
+    fn has(&self, mut at: Option<u32>) -> bool {
+        while let Some(copy) = at.filter(|&c| c != self.index) {
+            at = self.flow.function.inlined[copy as usize].parent;
+        }
+        at.is_some()
+    }
+
+    fn spans(&self, block: Block) -> &[LineSpan] {
+        &self.flow.function.blocks[block.index()].lines
+    }
+
+    /// Whether control is within the copy where it leaves a block. Blocks without lines change nothing.
+    fn ends_in(&self, block: Block) -> bool {
+        let cfg = &self.flow.cfg;
+        let (mut work, mut seen) = (vec![block], HashSet::new());
+        while let Some(block) = work.pop() {
+            if block == cfg.exit() {
+                return false;
+            }
+            match self.spans(block).last() {
+                Some(last) if !self.has(last.inlined) => return false,
+                Some(_) => {}
+                None if seen.insert(block) => work.extend(cfg.preds(block).iter().map(|&edge| cfg.src(edge))),
+                None => {}
+            }
+        }
+        true
+    }
+
+    /// How often control came into the copy; none where an edge is not known.
+    fn entered(&self) -> Option<u64> {
+        let cfg = &self.flow.cfg;
+        let mut total = 0u64;
+        for &block in &self.blocks {
+            let spans = self.spans(block);
+            let first = spans.iter().position(|span| self.has(span.inlined))?;
+            let mut entered = 0u64;
+            for &edge in cfg.preds(block) {
+                let source = cfg.src(edge);
+                let count = if edge == cfg.exit_edge() { self.flow.entries() } else { self.flow.edge(edge)? };
+                let goes_on = self.ends_in(source) && (first == 0 || !self.dominators.dominates(block, source));
+                if !goes_on {
+                    entered = entered.saturating_add(count);
+                }
+            }
+            // Calls before it in the block may not have come back.
+            let lost = self.flow.block(block).saturating_sub(self.flow.after(block, spans[first].after_sites));
+            total = total.saturating_add(entered.saturating_sub(lost));
+        }
+        Some(total)
+    }
+
+    /// How often the copy began after the block that all its code comes after.
+    fn after_common_block(&self, depths: &[u32]) -> u64 {
+        let nearest = |a, b| nearest(self.dominators, depths, a, b);
+        let Some(block) = self.blocks.iter().copied().reduce(nearest) else { return 0 };
+        let begins = self.spans(block).iter().find(|span| self.has(span.inlined));
+        begins.map_or_else(|| self.flow.block(block), |span| self.flow.after(block, span.after_sites))
+    }
 }
 
 /// Blocks on the way up the dominator tree.

@@ -13,6 +13,9 @@
 //! less often. A function's first line is a piece before all others. Inlined copies and other instances of a function
 //! are counted separately and added up.
 //!
+//! A line of which nothing is left but calls that were inlined ran as often as the copies were entered
+//! ([`crate::functions::inlined_entries`]).
+//!
 //! An inlined call does not leave the line of the call: control that comes back from the copy does not enter
 //! the line again. (Loops within the copy belong to the copy.)
 //!
@@ -22,6 +25,7 @@
 //! a line without anything else (`break;`), or if it goes to the head of the line's loop (`while (1)`).
 
 use crate::flow::Flow;
+use crate::functions::inlined_entries;
 use crate::source::SourceText;
 use cotree_core::facts::{EdgeKind, LineSpan};
 use cotree_core::ids::{Block, Edge};
@@ -65,12 +69,14 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
     for (at, count) in graph.operators.iter().filter(|(at, _)| wanted(at) && !lines.contains_key(at)) {
         each(at.0, at.1, *count);
     }
+    lines.retain(|_, line| line.last_seen.is_some());
+    for (at, count) in only_inlined(flow) {
+        if wanted(&at) && !lines.contains_key(&at) && !graph.operators.contains_key(&at) {
+            each(at.0, at.1, count);
+        }
+    }
     let mut member = vec![false; graph.pieces.len()];
     for ((file, line, _), mut on) in lines {
-        if on.last_seen.is_none() {
-            // Nothing of the line is left but what was inlined there.
-            continue;
-        }
         if on.own {
             on.ending.retain(|&(piece, _)| !graph.pieces[piece].jump);
             on.anchored &= !on.ending.is_empty();
@@ -78,6 +84,26 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member) };
         each(file, line, if on.anchored { rounds.max(on.most) } else { rounds.max(on.passed) });
     }
+}
+
+/// The lines of calls that were inlined, with how often the copies were entered: where nothing else of a line is left, that is how
+/// often it ran. Copies at one place are parts of one call (the compiler may have made several paths of one); of those at several
+/// places, as in `f(x) + g(y)`, all run when the line does.
+fn only_inlined(flow: &Flow<'_>) -> BTreeMap<LineKey, u64> {
+    let mut calls: BTreeMap<(LineKey, u32), u64> = BTreeMap::new();
+    for copy in inlined_entries(flow) {
+        let facts = &flow.function.inlined[copy.index as usize];
+        if let Some(at) = facts.call {
+            let entries = calls.entry(((at.file, at.line, facts.parent), at.column)).or_default();
+            *entries = entries.saturating_add(copy.entries);
+        }
+    }
+    let mut lines = BTreeMap::new();
+    for ((at, _), entries) in calls {
+        let count: &mut u64 = lines.entry(at).or_default();
+        *count = entries.max(*count);
+    }
+    lines
 }
 
 /// A line of one file, in one inlined copy or in the function itself.

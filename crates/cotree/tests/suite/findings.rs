@@ -333,3 +333,32 @@ fn calls_with_results_that_llvm_cannot_note() {
         }
     }
 }
+
+/// A line of nothing but a call that was inlined ran as often as the copy was entered.
+#[test]
+fn lines_that_hold_only_an_inlined_call() {
+    let wordfreq = include_str!("../../../../examples/wordfreq.c");
+    let project = Project::new(&[("main.c", finding!("inlined-call-lines.c")), ("wordfreq.c", wordfreq)]);
+    let count_of = |page: &str, line: &str| {
+        let found = page.lines().find(|row| row.contains(line)).unwrap_or_else(|| panic!("{line}: {page}"));
+        found.split_whitespace().next().expect("a count").to_owned()
+    };
+    for level in ["-O0", "-O1", "-O2", "-O3"] {
+        project.ok(&format!("cc {level} main.c -o program"));
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+        let page = project.ok("annotate p.cotree");
+        let counts = [" 4:", " 9:", " 11:"].map(|line| count_of(&page, line));
+        assert_eq!(counts, ["100", "66", "34"], "{level}: {page}");
+        assert!(project.ok("export --format lcov p.cotree").contains("DA:11,34\n"), "{level}");
+        let report = project.ok("report p.cotree");
+        let bump = report.lines().find(|line| line.contains(" bump ")).expect("the copies' function");
+        assert_eq!(bump.split_whitespace().collect::<Vec<_>>()[..2], ["100", "100"], "{level}: {report}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+    // The README's own example.
+    project.ok("cc -O2 -o wordfreq wordfreq.c");
+    let mut command = project.command(project.path("wordfreq"));
+    let text = fs::File::open(project.path("wordfreq.c")).expect("the source");
+    succeed(command.stdin(text).env("COTREE_FILE", "p.cotree"));
+    assert_eq!(count_of(&project.ok("annotate p.cotree"), " 59:"), "285");
+}
