@@ -151,8 +151,8 @@ pub enum Probe {
         /// How many bytes, from 1 to 8.
         bytes: u8,
     },
-    /// Adds a constant to the thread's event counter.
-    Events(i64),
+    /// `counter += constant`.
+    CountBy(Counter, u64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
     /// The same if the edge's branch, which is steady while the loop runs, has gone that way since then. Otherwise
@@ -206,6 +206,17 @@ pub enum Probe {
     SetUnless(Reg, Reg, i64),
     /// `reg += constant` where the second register is 0, else nothing.
     AddUnless(Reg, Reg, i64),
+    /// `counter += times *` what [`Probe::Close`] would add, or with a `way` [`Probe::CloseIf`].
+    CloseBy {
+        /// The counter.
+        counter: Counter,
+        /// What the variable has counted.
+        closing: Closing,
+        /// It counts only if this edge's branch has gone that way.
+        way: Option<Edge>,
+        /// What it is multiplied by.
+        times: u64,
+    },
 }
 
 impl Probe {
@@ -238,9 +249,10 @@ impl Probe {
             Self::Count(_)
             | Self::CountIfTaken(..)
             | Self::Announce
-            | Self::Events(_)
+            | Self::CountBy(..)
             | Self::Close(..)
-            | Self::CloseIf(..) => (None, None),
+            | Self::CloseIf(..)
+            | Self::CloseBy { .. } => (None, None),
         };
         [first, second, None].into_iter().flatten()
     }
@@ -249,7 +261,9 @@ impl Probe {
     #[must_use]
     pub fn closing(&self) -> Option<(Counter, Closing)> {
         match *self {
-            Probe::Close(counter, closing) | Probe::CloseIf(counter, closing, _) => Some((counter, closing)),
+            Probe::Close(counter, closing)
+            | Probe::CloseIf(counter, closing, _)
+            | Probe::CloseBy { counter, closing, .. } => Some((counter, closing)),
             _ => None,
         }
     }

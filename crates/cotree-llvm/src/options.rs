@@ -4,6 +4,7 @@ use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::{CostFile, Selection};
 use cotree_core::method::Method;
+use cotree_core::method::events::{EventKinds, EventOptions};
 use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
@@ -56,6 +57,8 @@ pub struct Options {
     pub paths: PathOptions,
     /// How paths across functions are planned.
     pub ipath: IpathOptions,
+    /// How events are counted.
+    pub events: EventOptions,
     /// How much of a trace is kept, in bytes; all of it if none.
     pub trace_ring: Option<u64>,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
@@ -105,6 +108,7 @@ impl Options {
             foreign: Vec::new(),
             paths: PathOptions::default(),
             ipath: IpathOptions::default(),
+            events: EventOptions::default(),
             trace_ring: None,
             early: false,
             selection: Selection::default(),
@@ -132,8 +136,12 @@ impl Options {
                     if options.method == Method::IpathHybrid {
                         let strategy = strategy.map_or(Ok(Hybrid::Local), str::parse::<Hybrid>);
                         options.ipath = strategy.map_err(|()| bad(&format!("{name}={}", Hybrid::NAMES)))?.into();
+                    } else if options.method == Method::Events {
+                        let kinds = strategy.map_or(Ok(EventKinds::default()), EventKinds::parse);
+                        let expected = || format!("{name}=KINDS, of {}", EventKinds::all_names());
+                        options.events.kinds = kinds.map_err(|_| bad(&expected()))?;
                     } else if strategy.is_some() {
-                        return Err(bad("a strategy with ipath-hybrid only"));
+                        return Err(bad("a strategy with ipath-hybrid, or kinds with events, only"));
                     }
                 }
                 "cotree-verify" => options.verify = true,
@@ -205,6 +213,20 @@ impl Options {
                         _ => return Err(bad("count, events or cycles")),
                     }
                 }
+                "cotree-event-placement" => {
+                    options.events.naive = match argument {
+                        "chords" => false,
+                        "blocks" => true,
+                        _ => return Err(bad("chords or blocks")),
+                    }
+                }
+                "cotree-event-queries" => {
+                    options.events.queries = match argument {
+                        "auto" => false,
+                        "on" => true,
+                        _ => return Err(bad("auto or on")),
+                    }
+                }
                 "cotree-trace-ring" => {
                     let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
                     options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
@@ -270,6 +292,7 @@ impl Options {
             interprocedural_flow: self.interprocedural_flow,
             paths: self.paths,
             ipath: self.ipath,
+            events: self.events,
             room: if shared { Room::Whole } else { Room::AsUsed },
         }
     }

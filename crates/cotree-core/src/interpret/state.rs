@@ -107,7 +107,8 @@ impl ThreadState {
         match probe {
             Probe::Count(counter) => counts.bump(counter.index(), 1),
             Probe::CountIfTaken(counter, edge) if next == Some(edge) => counts.bump(counter.index(), 1),
-            Probe::CountIfTaken(..) | Probe::Close(..) | Probe::CloseIf(..) => {}
+            Probe::CountBy(counter, by) => counts.bump(counter.index(), by),
+            Probe::CountIfTaken(..) | Probe::Close(..) | Probe::CloseIf(..) | Probe::CloseBy { .. } => {}
             Probe::Set(reg, constant) => registers.set(reg, constant),
             Probe::Add(reg, constant) => registers.set(reg, registers.get(reg).wrapping_add(constant)),
             Probe::Linear { to, from, times, plus } => {
@@ -150,7 +151,6 @@ impl ThreadState {
                 registers.set(reg, registers.get(reg).wrapping_add(constant));
             }
             Probe::SetUnless(..) | Probe::AddUnless(..) => {}
-            Probe::Events(count) => self.events = self.events.wrapping_add(count),
         }
     }
 }

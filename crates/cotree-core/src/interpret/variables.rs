@@ -56,10 +56,13 @@ impl<'a> Variables<'a> {
     /// What a probe adds to its counter, if it is a closing that adds something.
     pub(super) fn closes(&self, now: &Values, cfg: &Cfg, probe: Probe) -> Option<(usize, u64)> {
         let (counter, closing) = probe.closing()?;
-        match probe {
-            Probe::CloseIf(_, _, way) if !now.went(closing, way, cfg.src(way)) => None,
-            _ => Some((counter.index(), self.counted(now, closing))),
-        }
+        let (way, times) = match probe {
+            Probe::CloseIf(_, _, way) => (Some(way), 1),
+            Probe::CloseBy { way, times, .. } => (way, times),
+            _ => (None, 1),
+        };
+        let goes = way.is_none_or(|way| now.went(closing, way, cfg.src(way)));
+        goes.then(|| (counter.index(), self.counted(now, closing).wrapping_mul(times)))
     }
 
     fn counted(&self, now: &Values, closing: Closing) -> u64 {

@@ -33,6 +33,8 @@ pub enum Method {
     IpathHybrid,
     /// The whole execution of every thread (Ball & Larus 1994, §4 and §6.2).
     Trace,
+    /// One count of all events (Ball 1994).
+    Events,
     /// No probes: the reference of every overhead figure.
     None,
 }
@@ -52,6 +54,8 @@ pub enum Family {
     Ipath(IpathMethod),
     /// Tokens of segments: [`super::trace`].
     Traces,
+    /// Counters of events: [`super::events`].
+    Events,
 }
 
 /// What a method's profile has exact counts of.
@@ -67,6 +71,8 @@ pub struct Promises {
     pub metrics: bool,
     /// Calls.
     pub calls: bool,
+    /// Totals of events.
+    pub events: bool,
 }
 
 /// What the list says of one method.
@@ -93,14 +99,16 @@ pub struct Entry {
     pub saves_counters: bool,
 }
 
-const NOTHING: Promises = Promises { blocks: false, edges: false, paths: false, metrics: false, calls: false };
+const NOTHING: Promises =
+    Promises { blocks: false, edges: false, paths: false, metrics: false, calls: false, events: false };
 const BLOCKS: Promises = Promises { blocks: true, ..NOTHING };
 const EDGES: Promises = Promises { edges: true, ..BLOCKS };
 const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
+const EVENTS: Promises = Promises { events: true, ..NOTHING };
 const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
 /// All methods, in the order in which help and docs list them.
-pub const METHODS: [Entry; 12] = [
+pub const METHODS: [Entry; 13] = [
     Entry {
         method: Method::Edge,
         name: "edge",
@@ -221,6 +229,17 @@ pub const METHODS: [Entry; 12] = [
         promises: NOTHING,
         derives: false,
         saves_counters: false,
+    },
+    Entry {
+        method: Method::Events,
+        name: "events",
+        number: 8,
+        title: "event count",
+        summary: "how many instructions ran, or other events: one exact count that the program can ask for while it runs",
+        family: Family::Events,
+        promises: EVENTS,
+        derives: true,
+        saves_counters: true,
     },
     Entry {
         method: Method::None,
@@ -355,6 +374,7 @@ mod tests {
                 Family::Calls => assert_eq!(method, Method::Calls),
                 Family::Ipath(of) => assert_eq!(Method::from(of), method),
                 Family::Traces => assert_eq!(method, Method::Trace),
+                Family::Events => assert_eq!(method, Method::Events),
             }
         }
         assert_eq!(Method::from_name("no such method"), None);

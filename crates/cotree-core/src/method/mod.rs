@@ -11,12 +11,14 @@
 //! | [`Method::Ipath`], [`Method::IpathPiecewise`], [`Method::IpathHybrid`] | [`ipath`] | paths that go on in callees | edges and blocks |
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
 //! | [`Method::Trace`] | [`trace`] | nothing: code writes tokens | the whole execution |
+//! | [`Method::Events`] | [`events`] | chords, in one counter | the number of events |
 //!
 //! A method's `plan` and the matching `recover` are in one module. A family has its own types for plans,
 //! counts and recovered profiles; [`MethodPlan`] is the sum of the plans.
 
 pub mod calls;
 pub mod counters;
+pub mod events;
 pub mod ipath;
 mod list;
 pub mod path;
@@ -30,6 +32,7 @@ use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
 use calls::{CallError, UnitCallPlan};
 use counters::{CounterError, UnitCounterPlan};
+use events::{EventError, UnitEventPlan};
 use ipath::{IpathError, IpathTables, UnitIpathPlan};
 use path::{PathError, PathTable, UnitPathPlan};
 use trace::{TraceWords, UnitTracePlan};
@@ -49,6 +52,8 @@ pub enum MethodPlan {
     Ipath(UnitIpathPlan),
     /// Tokens of segments.
     Traces(UnitTracePlan),
+    /// Counters of events.
+    Events(UnitEventPlan),
 }
 
 impl MethodPlan {
@@ -64,6 +69,7 @@ impl MethodPlan {
             Family::Calls => Self::Calls(calls::plan_unit(planner)),
             Family::Ipath(method) => Self::Ipath(ipath::unit::plan_unit(method, planner)?),
             Family::Traces => Self::Traces(trace::plan_unit(planner)?),
+            Family::Events => Self::Events(events::unit::plan_unit(planner)?),
         })
     }
 
@@ -77,6 +83,7 @@ impl MethodPlan {
             Self::Calls(_) => Method::Calls,
             Self::Ipath(plan) => plan.method.into(),
             Self::Traces(_) => Method::Trace,
+            Self::Events(_) => Method::Events,
         }
     }
 
@@ -117,6 +124,7 @@ impl MethodPlan {
             Self::Calls(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Ipath(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
             Self::Traces(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
+            Self::Events(plan) => plan.functions.get(function.index()).map(FunctionPlan::from),
         }
     }
 
@@ -133,13 +141,18 @@ impl MethodPlan {
 
     /// Assigns the words of counters: per function, the first.
     pub(crate) fn lay_out_counters(&self, words: &mut Words) -> Vec<u64> {
+        if let Self::Events(plan) = self {
+            // All functions share the unit's counters.
+            let first = words.take(2 * plan.kinds.len() as u64);
+            return vec![first; plan.functions.len()];
+        }
         self.functions().map(|plan| words.take(plan.counters as u64)).collect()
     }
 
     /// Assigns the words of tables, and those that the method's code uses internally.
     pub(crate) fn lay_out_tables(&self, words: &mut Words) -> MethodTables {
         match self {
-            Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
+            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Events(_) => MethodTables::None,
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
             Self::Ipath(plan) => MethodTables::Ipath(ipath::lay_out(plan, words)),
             Self::Traces(_) => MethodTables::Trace(trace::lay_out(words)),
@@ -189,6 +202,9 @@ pub enum FunctionPlanError {
     /// Its execution can't be traced.
     #[error(transparent)]
     Traces(#[from] trace::TraceError),
+    /// Its events are not known.
+    #[error(transparent)]
+    Events(#[from] EventError),
 }
 
 /// Why a unit can't be planned as a whole.
@@ -214,4 +230,7 @@ pub enum RecoverError {
     /// Of a unit whose paths across functions are counted.
     #[error(transparent)]
     Ipath(#[from] IpathError),
+    /// Of a unit whose events are counted.
+    #[error(transparent)]
+    Events(#[from] EventError),
 }

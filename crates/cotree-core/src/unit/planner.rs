@@ -3,6 +3,7 @@
 use crate::facts::hints::Hints;
 use crate::facts::{Function, Module, ProgramMap};
 use crate::graph::cfg::{Cfg, CfgError};
+use crate::method::events::EventOptions;
 use crate::method::ipath::IpathOptions;
 use crate::method::path::PathOptions;
 use crate::method::path::windows::Room;
@@ -12,6 +13,7 @@ use crate::place::spanning::Extreme;
 use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// The facts about a unit before it is planned. Lists have an entry per function, in unit order; a list may be empty if
 /// nothing is known.
@@ -33,12 +35,23 @@ pub struct UnitFacts<'a> {
     pub previous: Vec<Option<&'a FunctionProfile>>,
     /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared libraries.
     pub preemptible: bool,
+    /// Who asks for events while the program runs.
+    pub queries: Queries<'a>,
+}
+
+/// What is known of questions about events while the program runs ([`crate::method::events::reach`]).
+#[derive(Clone, Debug, Default)]
+pub struct Queries<'a> {
+    /// Does anything in the link ask?
+    pub made: bool,
+    /// Functions outside of the unit that call nobody back and always return, or end the process at once.
+    pub quiet: HashSet<&'a str>,
 }
 
 impl<'a> UnitFacts<'a> {
     /// Nothing but the functions.
     #[must_use]
-    pub const fn new(program: &'a ProgramMap) -> Self {
+    pub fn new(program: &'a ProgramMap) -> Self {
         Self {
             program,
             hints: Vec::new(),
@@ -48,6 +61,7 @@ impl<'a> UnitFacts<'a> {
             interruptible: Vec::new(),
             previous: Vec::new(),
             preemptible: false,
+            queries: Queries::default(),
         }
     }
 }
@@ -70,6 +84,8 @@ pub struct Choices {
     pub ipath: IpathOptions,
     /// What large path tables cost.
     pub room: Room,
+    /// How events are counted.
+    pub events: EventOptions,
 }
 
 impl Default for Choices {
@@ -82,6 +98,7 @@ impl Default for Choices {
             paths: PathOptions::default(),
             ipath: IpathOptions::default(),
             room: Room::AsUsed,
+            events: EventOptions::default(),
         }
     }
 }

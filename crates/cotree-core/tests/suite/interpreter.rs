@@ -41,7 +41,7 @@ fn registers_tables_traces_and_events() {
         (Place::End(Block(1)), Probe::Announce),
         (Place::Edge(Edge(2)), Probe::CountPath(t, r, -1)),
         (Place::Edge(Edge(2)), Probe::AddTo(Counter(1), r, 10)),
-        (Place::End(Block(1)), Probe::Events(3)),
+        (Place::End(Block(1)), Probe::CountBy(Counter(0), 3)),
         (Place::End(Block(1)), Probe::CountIfTaken(Counter(0), Edge(1))),
     ]);
     let mut machine = Machine::new(&function, &cfg, &plan);
@@ -51,8 +51,7 @@ fn registers_tables_traces_and_events() {
     let effects = machine.into_effects();
     assert_eq!(effects.paths, BTreeMap::from([((t, 8), 1), ((t, 4), 1)]));
     assert_eq!(effects.trace, [16, 0, 7, 16, 0, 9, 16, 0, 0xfe, 0xff, 16, 0, 0xfe, 0xff]);
-    assert_eq!(effects.events, 12);
-    assert_eq!(effects.counters, [2, 19 + 15]);
+    assert_eq!(effects.counters, [2 + 12, 19 + 15]);
 }
 
 /// Probes of one place run in order, and registers of different owners are different registers.

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::lower::{self, Access, Layer, MethodPart};
 use cotree_core::facts::ProgramMap;
 use cotree_core::ids::FunctionId;
-use cotree_core::unit::{Layout, UnitFacts, UnitPlan};
+use cotree_core::unit::{Layout, Queries, UnitFacts, UnitPlan};
 use cotree_profile::weights::Weights;
 use std::ops::Range;
 
@@ -55,6 +55,7 @@ impl<'a> AnalysedUnit<'a> {
             interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
+            queries: Queries::default(),
             program: &program,
         };
         let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify)?;

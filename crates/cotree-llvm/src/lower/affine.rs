@@ -86,9 +86,15 @@ fn number<'m>(code: &Code<'_, 'm>, variable: &Variable<'m>, value: Value<'m>) ->
     builder.xor(zeros, ty.constant(u64::from(variable.bits) - 1))
 }
 
-/// Adds the variable's count; with `way`, only if its branch went that way whenever it was reached. The builder
+/// Adds the variable's count, multiplied; with `way`, only if its branch went that way whenever it was reached. The builder
 /// stands where the loop has just been left.
-pub(super) fn close(code: &Code<'_, '_>, counter: u64, closing: Closing, way: Option<Edge>) -> Result<(), Error> {
+pub(super) fn close(
+    code: &Code<'_, '_>,
+    counter: u64,
+    closing: Closing,
+    way: Option<Edge>,
+    times: u64,
+) -> Result<(), Error> {
     let unsupported = || code.unsupported(&format!("{closing:?}"));
     let variable = variable_of(code, closing.variable)?;
     let present = code.present(*variable.read.get(&closing.from).ok_or_else(unsupported)?);
@@ -118,6 +124,9 @@ pub(super) fn close(code: &Code<'_, '_>, counter: u64, closing: Closing, way: Op
         let nothing = int64.constant(0);
         let (then, otherwise) = if if_true { (amount, nothing) } else { (nothing, amount) };
         amount = builder.select(condition, then, otherwise);
+    }
+    if times != 1 {
+        amount = builder.mul(amount, int64.constant(times));
     }
     code.counters.add_whole(counter, amount);
     Ok(())

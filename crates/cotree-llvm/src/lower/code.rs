@@ -64,6 +64,12 @@ impl<'a, 'm> Code<'a, 'm> {
         announcing.map_or(&self.counters, |(_, by_word)| by_word).increment(counter);
     }
 
+    /// The same by another number than 1.
+    pub(super) fn count_by(&self, counter: u64, by: u64) {
+        let int64 = self.counters.int64;
+        self.counters.add(int64.constant(counter), int64.constant(by));
+    }
+
     /// The current form of a value. A phi is rebuilt at most once, so one lookup is enough.
     pub(super) fn present(&self, value: Value<'m>) -> Value<'m> {
         self.rebuilt.borrow().get(&value).map_or(value, |&phi| phi.into())

@@ -84,14 +84,19 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
     let pad = code.block(target);
     let predecessors = predecessors(pad);
     let sources: Vec<Option<Block>> = predecessors.iter().map(|&block| code.number_of(block)).collect();
-    let mut numbers: BTreeMap<Block, Vec<u64>> = BTreeMap::new();
+    let mut numbers: BTreeMap<Block, Vec<[u64; 2]>> = BTreeMap::new();
     let mut own: Vec<BTreeMap<Block, Vec<Probe>>> = vec![BTreeMap::new(); lowering.layers.len()];
     for (edge, steps) in probed {
         let source = code.facts.edges[edge.index()].src;
         for &Step { layer, placed: PlacedProbe { probe, .. } } in steps {
-            if let Probe::Count(counter) = probe {
+            let counted = match probe {
+                Probe::Count(counter) => Some((counter, 1)),
+                Probe::CountBy(counter, by) => Some((counter, by)),
+                _ => None,
+            };
+            if let Some((counter, by)) = counted {
                 let counter = lowering.layers[layer].base + u64::from(counter.0);
-                numbers.entry(source).or_default().push(counter);
+                numbers.entry(source).or_default().push([counter, by]);
             } else {
                 own[layer].entry(source).or_default().push(probe);
             }
@@ -111,25 +116,31 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
     Ok(())
 }
 
-/// Counts what the unwind edges into a landing pad count, by the numbers of counters.
+/// Counts what the unwind edges into a landing pad count, by the numbers of counters and by how much they rise.
 fn count_at_landing_pad<'m>(
     code: &Code<'_, 'm>,
     target: Block,
     predecessors: &[IrBlock<'m>],
     sources: &[Option<Block>],
-    numbers: &BTreeMap<Block, Vec<u64>>,
+    numbers: &BTreeMap<Block, Vec<[u64; 2]>>,
 ) {
     let (builder, int64) = (&code.counters.builder, code.counters.int64);
     for layer in 0..numbers.values().map(Vec::len).max().unwrap_or(0) {
         builder.move_before(code.block(target).first().expect("a block ends in a terminator"));
         let phi = builder.phi(int64);
+        let all_by_one = numbers.values().filter_map(|counters| counters.get(layer)).all(|&[_, by]| by == 1);
+        let rise = if all_by_one { None } else { Some(builder.phi(int64)) };
         for (&predecessor, source) in predecessors.iter().zip(sources) {
             let counters = source.and_then(|source| numbers.get(&source));
-            let counter = counters.and_then(|counters| counters.get(layer)).copied().unwrap_or(code.unit.spare);
+            let counted = counters.and_then(|counters| counters.get(layer)).copied();
+            let [counter, by] = counted.unwrap_or([code.unit.spare, 1]);
             phi.add_incoming(int64.constant(counter), predecessor);
+            if let Some(rise) = rise {
+                rise.add_incoming(int64.constant(by), predecessor);
+            }
         }
         builder.move_before(code.first_position(target));
-        code.counters.add(phi.into(), int64.constant(1));
+        code.counters.add(phi.into(), rise.map_or(int64.constant(1), Into::into));
     }
 }
 

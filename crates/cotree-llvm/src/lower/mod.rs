@@ -250,6 +250,7 @@ impl<'a, 'm> Lowering<'a, 'm> {
             let base = self.layers[layer].base;
             match placed.probe {
                 Probe::Count(counter) => code.count(base + u64::from(counter.0)),
+                Probe::CountBy(counter, by) => code.count_by(base + u64::from(counter.0), by),
                 Probe::CountIfTaken(counter, edge) => {
                     let target = code.block(code.facts.edges[edge.index()].dst);
                     let counter = base + u64::from(counter.0);
@@ -257,10 +258,13 @@ impl<'a, 'm> Lowering<'a, 'm> {
                     counted.ok_or_else(|| code.unsupported(&format!("{:?}", placed.probe)))?;
                 }
                 Probe::Close(counter, closing) => {
-                    affine::close(code, base + u64::from(counter.0), closing, None)?;
+                    affine::close(code, base + u64::from(counter.0), closing, None, 1)?;
                 }
                 Probe::CloseIf(counter, closing, way) => {
-                    affine::close(code, base + u64::from(counter.0), closing, Some(way))?;
+                    affine::close(code, base + u64::from(counter.0), closing, Some(way), 1)?;
+                }
+                Probe::CloseBy { counter, closing, way, times } => {
+                    affine::close(code, base + u64::from(counter.0), closing, way, times)?;
                 }
                 _ if self.methods[layer].probe(code, base, placed) => {}
                 unknown => return Err(code.unsupported(&format!("{unknown:?}"))),

@@ -105,6 +105,12 @@ sections! {
         /// The method, and whether there are reference plans.
         Plan,
     }
+    b"even" {
+        /// Whether calls that can reach a query are exact, the kinds of events, and per function how it counts them.
+        Events,
+        /// Per function, kind and call site: what the counter lacks while the call is under way.
+        EventsLacking,
+    }
     b"cntr" {
         /// How many plans of counters there are.
         PlanCount,

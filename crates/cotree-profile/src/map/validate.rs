@@ -139,17 +139,19 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             Place::After(call) => function.calls.get(call).is_some_and(Call::comes_back),
         };
         let probe = match placed.probe {
-            Probe::Count(c) | Probe::AddTo(c, ..) => counter(c),
+            Probe::Count(c) | Probe::CountBy(c, _) | Probe::AddTo(c, ..) => counter(c),
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),
+            Probe::CloseBy { counter: c, closing, way, .. } => {
+                counter(c) && block(closing.from) && way.is_none_or(edge)
+            }
             Probe::Set(..)
             | Probe::Add(..)
             | Probe::CountPath(..)
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
             | Probe::Announce
-            | Probe::Events(_)
             | Probe::Linear { .. }
             | Probe::AddProduct { .. }
             | Probe::Read(..)

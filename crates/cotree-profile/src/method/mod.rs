@@ -4,6 +4,7 @@
 mod calls;
 pub(crate) mod counters;
 mod counts;
+mod events;
 pub mod ipath;
 mod notes;
 pub mod path;
@@ -22,6 +23,7 @@ use crate::exits::UnitExits;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
+use cotree_core::method::events::EventProfile;
 use cotree_core::method::ipath::{IpathMethod, UnitIpathProfile};
 use cotree_core::method::path::{PathMethod, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
@@ -57,6 +59,8 @@ pub enum MethodProfile {
     },
     /// Nothing is counted: the streams of threads are in the file ([`trace::streams`]).
     Trace,
+    /// How many events there were; `None` where recovery failed.
+    Events(Option<EventProfile>),
 }
 
 impl MethodProfile {
@@ -70,6 +74,7 @@ impl MethodProfile {
             Self::Calls(_) => Method::Calls,
             Self::Ipath { method, .. } => (*method).into(),
             Self::Trace => Method::Trace,
+            Self::Events(_) => Method::Events,
         }
     }
 
@@ -78,7 +83,16 @@ impl MethodProfile {
     pub fn paths(&self) -> &[Option<PathProfile>] {
         match self {
             Self::Paths { functions, .. } => functions,
-            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Ipath { .. } | Self::Trace => &[],
+            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Ipath { .. } | Self::Trace | Self::Events(_) => &[],
+        }
+    }
+
+    /// How many events there were, if that is what was counted.
+    #[must_use]
+    pub fn events(&self) -> Option<&EventProfile> {
+        match self {
+            Self::Events(profile) => profile.as_ref(),
+            _ => None,
         }
     }
 
@@ -105,6 +119,7 @@ pub(crate) fn flaws<'a>(
         | MethodProfile::Ipath { .. }
         | MethodProfile::Trace => Some(&functions.get(function.index())?.as_ref()?.flaws),
         MethodProfile::Calls(calls) => Some(&calls.get(function.index())?.as_ref()?.flaws),
+        MethodProfile::Events(profile) => profile.as_ref()?.flaws.get(function.index())?.as_deref(),
     }
 }
 
@@ -121,6 +136,7 @@ pub(crate) fn flaws_mut<'a>(
         | MethodProfile::Ipath { .. }
         | MethodProfile::Trace => Some(&mut functions.get_mut(function.index())?.as_mut()?.flaws),
         MethodProfile::Calls(calls) => Some(&mut calls.get_mut(function.index())?.as_mut()?.flaws),
+        MethodProfile::Events(profile) => profile.as_mut()?.flaws.get_mut(function.index())?.as_mut(),
     }
 }
 
@@ -159,6 +175,14 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
             let (calls, failures) = calls::recover(binary, counts, unit, &layout.main);
             let functions = calls.iter().map(|_| None).collect();
             Recovered { functions, failures, method: MethodProfile::Calls(calls) }
+        }
+        MethodPlan::Events(unit) => {
+            let functions = map.program.functions().map(|_| None).collect();
+            let (profile, failures) = match events::recover(binary, counts, unit, &layout.main, exits) {
+                Ok(profile) => (Some(profile), Vec::new()),
+                Err(failures) => (None, failures),
+            };
+            Recovered { functions, failures, method: MethodProfile::Events(profile) }
         }
         MethodPlan::Ipath(unit) => {
             let method = unit.method;

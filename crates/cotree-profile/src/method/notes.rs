@@ -43,7 +43,11 @@ pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = Metho
 /// Do the flags of the runs say that counts of this plan are missing?
 pub(crate) fn counts_missing(plan: &MethodPlan, flags: u64) -> bool {
     match plan {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Traces(_) => false,
+        MethodPlan::None
+        | MethodPlan::Counters(_)
+        | MethodPlan::Calls(_)
+        | MethodPlan::Traces(_)
+        | MethodPlan::Events(_) => false,
         // Registers of abandoned activations use the same tables as paths.
         MethodPlan::Paths(_) | MethodPlan::Ipath(_) => flags & Flags::PATHS_MISSING != 0,
     }

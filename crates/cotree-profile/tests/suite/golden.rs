@@ -109,6 +109,12 @@ fn map_text(map: &BinaryMap) -> String {
                 line(out, 1, format_args!("paths of function {number}: {:?}", plan.key));
             }
         }
+        MethodPlan::Events(unit) => {
+            line(out, 1, format_args!("events {:?}, queried: {}", unit.kinds, unit.queried));
+            for (number, plan) in unit.functions.iter().enumerate() {
+                line(out, 1, format_args!("events of function {number}: {:?}", plan.key));
+            }
+        }
         MethodPlan::Traces(unit) => {
             for (number, plan) in unit.functions.iter().enumerate() {
                 line(out, 1, format_args!("trace of function {number}: {:?}", plan.key));

@@ -3,6 +3,7 @@
 
 mod calls;
 mod counters;
+mod events;
 pub mod ipath;
 pub mod path;
 mod trace;
@@ -24,6 +25,7 @@ pub(crate) fn title(unit: &Unit<'_>) -> String {
         | MethodPlan::Ipath(_)
         | MethodPlan::Traces(_) => title.to_owned(),
         MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
+        MethodPlan::Events(plan) => format!("{title}{}", events::measured(&plan.kinds)),
     }
 }
 
@@ -35,6 +37,7 @@ pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
         }
         MethodPlan::Calls(_) => calls::write(unit, options, out),
         MethodPlan::Traces(_) => trace::write(out),
+        MethodPlan::Events(_) => events::write(unit, out),
     }
 }
 
@@ -45,7 +48,8 @@ pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
         | MethodPlan::Counters(_)
         | MethodPlan::Paths(_)
         | MethodPlan::Ipath(_)
-        | MethodPlan::Traces(_) => BTreeMap::new(),
+        | MethodPlan::Traces(_)
+        | MethodPlan::Events(_) => BTreeMap::new(),
         MethodPlan::Calls(_) => calls::details(unit, function),
     }
 }
@@ -61,5 +65,6 @@ pub(crate) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFun
         MethodPlan::Calls(_) => calls::total(unit, functions),
         MethodPlan::Ipath(_) => ipath::total(unit),
         MethodPlan::Traces(_) => trace::total(functions),
+        MethodPlan::Events(_) => events::total(unit),
     }
 }

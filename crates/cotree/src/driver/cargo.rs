@@ -246,13 +246,13 @@ fn give(cargo: &mut Command, variable: &str, key: &str, flags: &[String], settin
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::{At, Profile};
+    use super::super::options::{At, Detail, Profile};
     use super::*;
     use cotree_core::method::Method;
 
     fn parse(line: &str) -> (InstrumentOptions, Line) {
         let mut options =
-            InstrumentOptions { profile: Some(Profile(Method::Block, None)), ..InstrumentOptions::default() };
+            InstrumentOptions { profile: Some(Profile(Method::Block, Detail::None)), ..InstrumentOptions::default() };
         let line = Line::parse(&mut options, line.split(' ').map(OsString::from).collect()).unwrap();
         (options, line)
     }
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn options_stand_before_the_verb() {
         let (options, line) = parse("+nightly --at early run --release --target=x -- --target y");
-        assert_eq!((options.at, options.profile), (Some(At::Early), Some(Profile(Method::Block, None))));
+        assert_eq!((options.at, options.profile), (Some(At::Early), Some(Profile(Method::Block, Detail::None))));
         assert_eq!(line.toolchain.as_deref(), Some("nightly"));
         assert_eq!((&*line.verb, line.rest.len()), ("run", 5));
         assert_eq!(line.values("--target"), ["x"]);

@@ -5,6 +5,7 @@
 
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
+use cotree_core::method::events::EventKinds;
 use cotree_core::method::ipath::Hybrid;
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
 use cotree_core::method::{Entry, METHODS, Method};
@@ -92,14 +93,29 @@ pub struct InstrumentOptions {
     pub trace_ring: Option<String>,
 }
 
-/// `--profile`: one of [`METHODS`], the hybrid one with its strategy.
+/// `--profile`: one of [`METHODS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile(pub Method, pub Option<Hybrid>);
+pub struct Profile(pub Method, pub Detail);
+
+/// What some methods are told besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Nothing.
+    None,
+    /// The strategy of a hybrid path profile.
+    Strategy(Hybrid),
+    /// The kinds of events.
+    Kinds(EventKinds),
+}
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name())?;
-        self.1.map_or(Ok(()), |strategy| write!(f, "={strategy}"))
+        match self.1 {
+            Detail::None => Ok(()),
+            Detail::Strategy(strategy) => write!(f, "={strategy}"),
+            Detail::Kinds(kinds) => write!(f, "={kinds}"),
+        }
     }
 }
 
@@ -117,11 +133,21 @@ impl TypedValueParser for ProfileParser {
                 let message = format!("invalid strategy '{strategy}' of {hybrid}: expected {}\n", Hybrid::NAMES);
                 command.clone().error(clap::error::ErrorKind::InvalidValue, message)
             })?;
-            return Ok(Profile(Method::IpathHybrid, Some(strategy)));
+            return Ok(Profile(Method::IpathHybrid, Detail::Strategy(strategy)));
+        }
+        let events = Method::Events.name();
+        if let Some(kinds) = value.to_str().and_then(|value| value.strip_prefix(events)?.strip_prefix('=')) {
+            let kinds = EventKinds::parse(kinds).map_err(|wrong| {
+                let names = EventKinds::all_names();
+                let message =
+                    format!("invalid kind of events '{wrong}': expected some of {names}, with commas between\n");
+                command.clone().error(clap::error::ErrorKind::InvalidValue, message)
+            })?;
+            return Ok(Profile(Method::Events, Detail::Kinds(kinds)));
         }
         let names = PossibleValuesParser::new(self.possible_values().into_iter().flatten());
         let name = names.parse_ref(command, arg, value)?;
-        Ok(Profile(Method::from_name(&name).unwrap_or_default(), None))
+        Ok(Profile(Method::from_name(&name).unwrap_or_default(), Detail::None))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

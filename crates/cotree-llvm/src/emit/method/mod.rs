@@ -12,7 +12,7 @@ pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(u
     // Without paths it is the number of counters.
     put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());
     match plan {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => {}
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Events(_) => {}
         MethodPlan::Ipath(_) => put(offset_of!(UnitDescriptor, counts_paths), &1u32.to_le_bytes()),
         MethodPlan::Paths(unit) => path::describe(unit, put),
         MethodPlan::Traces(_) => {

@@ -36,7 +36,7 @@ impl<'a> MethodPart<'a> {
     /// The part of one function of the unit. `in_ring`: only the newest part of a trace is kept.
     pub(crate) fn of(plan: &'a MethodPlan, layout: &'a Layout, function: FunctionId, in_ring: bool) -> Self {
         match plan {
-            MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
+            MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Events(_) => Self::Counters,
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
                 plan: &unit.functions[function.index()],
                 table: layout.tables.paths()[function.index()],
@@ -60,7 +60,7 @@ pub(crate) fn registers_at_calls(plan: &MethodPlan) -> bool {
     match plan {
         // Paths across functions end before calls that may not come back.
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Ipath(_) => false,
-        MethodPlan::Traces(_) => false,
+        MethodPlan::Traces(_) | MethodPlan::Events(_) => false,
         MethodPlan::Paths(_) => true,
     }
 }

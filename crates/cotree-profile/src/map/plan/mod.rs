@@ -6,6 +6,7 @@
 mod calls;
 mod counters;
 mod entries;
+mod events;
 mod fixed;
 mod ipath;
 pub(super) mod path;
@@ -44,6 +45,7 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
         MethodPlan::Calls(unit) => calls::write(unit, w),
         MethodPlan::Ipath(unit) => ipath::write(unit, w),
         MethodPlan::Traces(unit) => trace::write(unit, w),
+        MethodPlan::Events(unit) => events::write(unit, w),
     }
     if let Some(check) = &plan.check {
         counters::write(check, program, w);
@@ -77,6 +79,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         Family::Calls => MethodPlan::Calls(calls::read(r, program)?),
         Family::Ipath(method) => MethodPlan::Ipath(ipath::read(method, r, program)?),
         Family::Traces => MethodPlan::Traces(trace::read(r, program)?),
+        Family::Events => MethodPlan::Events(events::read(r, program)?),
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
     Ok(UnitPlan { method, check })
@@ -91,5 +94,6 @@ pub(super) fn check(plan: &MethodPlan, functions: &[&Function]) -> Result<(), Ma
         MethodPlan::Calls(unit) => calls::check(unit, functions),
         MethodPlan::Ipath(unit) => ipath::check(unit, functions),
         MethodPlan::Traces(unit) => trace::check(unit, functions),
+        MethodPlan::Events(unit) => events::check(unit, functions),
     }
 }

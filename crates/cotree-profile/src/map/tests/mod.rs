@@ -32,8 +32,10 @@ fn first_version(map: &BinaryMap) -> u32 {
     let apart = keys().any(|key| key.cuts.backward || !key.cuts.apart.is_empty());
     let conditional = method.functions().flat_map(|plan| plan.probes).any(|p| matches!(p.probe, Probe::CloseIf(..)));
     match () {
-        () if matches!(method, MethodPlan::Calls(_) | MethodPlan::Ipath(_) | MethodPlan::Traces(_))
-            || has_runs(map) =>
+        () if matches!(
+            method,
+            MethodPlan::Calls(_) | MethodPlan::Ipath(_) | MethodPlan::Traces(_) | MethodPlan::Events(_)
+        ) || has_runs(map) =>
         {
             VERSION
         }
@@ -136,7 +138,9 @@ proptest! {
         prop_assert_eq!(has(b"cnca"), calls && functions().count() > 0);
         let traces = matches!(map.plan.method, MethodPlan::Traces(_));
         prop_assert_eq!(has(b"trac"), traces && functions().count() > 0);
-        prop_assert_eq!(has(b"cntr"), !calls && !ipath && !traces || map.plan.check.is_some());
+        let events = matches!(map.plan.method, MethodPlan::Events(_));
+        prop_assert_eq!(has(b"even"), events);
+        prop_assert_eq!(has(b"cntr"), !calls && !ipath && !traces && !events || map.plan.check.is_some());
         prop_assert_eq!(has(b"site"), functions().any(|f| f.sites().len() > 0));
         let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
         prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));

@@ -2,10 +2,12 @@
 
 use crate::binary::{BinaryMap, CodeFunction, CodeMap, ReturnPoint};
 use crate::map::plan;
+use cotree_core::facts::events::EventKind;
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, Site, Variable};
 use cotree_core::method::calls::{self, CallPlan, UnitCallPlan};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
+use cotree_core::method::events::{EventKey, EventPlan, UnitEventPlan};
 use cotree_core::method::ipath::{self, AtCall, FunctionKey, IpathPlan, UnitIpathPlan};
 use cotree_core::method::path::{self, Cuts, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::trace::{TraceKey, TracePlan, UnitTracePlan};
@@ -249,7 +251,9 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> CounterPlan {
         plan.probes.push(PlacedProbe { place, probe });
     }
     if odd {
-        plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe: Probe::Events(-7) });
+        let none = plan.key.measures.is_empty();
+        let probe = if none { Probe::Announce } else { Probe::CountBy(Counter(0), 7) };
+        plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe });
         if seed.is_multiple_of(3) && !plan.key.measures.is_empty() && !function.edges.is_empty() {
             let closing = Closing { variable: Variable(seed % 9), from: Block(0), step: -3, offset: 0, plus: 1 };
             let probe = Probe::CloseIf(Counter(0), closing, Edge(seed % function.edges.len() as u32));
@@ -391,6 +395,24 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                         functions.iter().enumerate().map(|at| ipath_for(at, functions.len(), seed)).collect();
                     let paths = seed >> 2;
                     MethodPlan::Ipath(UnitIpathPlan { method, functions, paths, array: paths.min(seed & 255) })
+                }
+                Family::Events => {
+                    let kinds: Vec<EventKind> =
+                        EventKind::ALL.into_iter().filter(|kind| seed >> kind.number() & 1 == 1).collect();
+                    let plan = |(number, f): (usize, &&Function)| {
+                        let counted = f.untouched.is_none() && !f.blocks.is_empty() && seed >> (number % 64) & 1 == 0;
+                        let lacking = |kind: usize| {
+                            (0..f.sites().len())
+                                .map(|site| seed.rotate_left((kind + site) as u32).cast_signed())
+                                .collect()
+                        };
+                        let at_sites = if counted { (0..kinds.len()).map(lacking).collect() } else { Vec::new() };
+                        let counts_in_loops = !at_sites.is_empty() && seed >> (number % 64) & 2 == 0;
+                        let key = EventKey { at_sites, counts_in_loops };
+                        EventPlan { counters: 2 * kinds.len(), key, ..EventPlan::default() }
+                    };
+                    let functions = functions.iter().enumerate().map(plan).collect();
+                    MethodPlan::Events(UnitEventPlan { kinds, queried: seed & 1 == 0, functions })
                 }
                 Family::Traces => {
                     let key = |(number, f): (usize, &&Function)| TraceKey {

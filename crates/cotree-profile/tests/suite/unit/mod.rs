@@ -143,8 +143,8 @@ pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
         Family::Counters(method) => {
             MethodPlan::Counters(UnitCounterPlan { method, functions: plans(method), entries: vec![] })
         }
-        Family::Paths(_) | Family::Calls | Family::Ipath(_) | Family::Traces => {
-            unreachable!("other tests have paths, calls and traces")
+        Family::Paths(_) | Family::Calls | Family::Ipath(_) | Family::Traces | Family::Events => {
+            unreachable!("other tests have paths, calls, traces and events")
         }
     };
     let plan = UnitPlan { method, check: check.then(|| plans(CounterMethod::Block)) };

@@ -2,6 +2,7 @@
 
 mod calls;
 mod counters;
+mod events;
 mod ipath;
 mod paths;
 mod trace;
@@ -47,6 +48,7 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
         }
         MethodPlan::Calls(unit) => calls::write(code, &unit.functions[number], out),
         MethodPlan::Ipath(unit) => ipath::write(code, unit, number, &planned.program, out),
+        MethodPlan::Events(unit) => events::write(code, unit, &unit.functions[number], out),
         MethodPlan::Traces(unit) => trace::write(code, &unit.functions[number], out),
     }
 }

@@ -72,12 +72,13 @@ impl Paths<'_> {
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
             | Probe::Announce
-            | Probe::Events(_)
             | Probe::AddProduct { .. }
             | Probe::Read(..)
             | Probe::Write { .. }
             | Probe::SetUnless(..)
-            | Probe::AddUnless(..) => Ok(()),
+            | Probe::AddUnless(..)
+            | Probe::CountBy(..)
+            | Probe::CloseBy { .. } => Ok(()),
         }
     }
 

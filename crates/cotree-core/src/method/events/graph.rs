@@ -1,0 +1,284 @@
+//! The graph on which events are propagated: points of a function, and the stretches of code between them.
+//!
+//! Points are the beginnings of blocks, and the places behind calls that can reach a query. All places where nothing may be
+//! lacking are one point, [`REST`]: the entry, EXIT, and those calls. A spanning tree of this graph is one of the
+//! control-flow graph with the edge EXIT→entry, in which each such call is split off and is joined to the entry.
+//!
+//! Edges of computed jumps can't carry probes. All that leave or enter the same blocks meet in one point: their probes are where
+//! their sources end and where their targets begin.
+
+use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::graph::union_find::UnionFind;
+use crate::ids::{Block, CallId, Edge};
+use crate::place::affine::Trades;
+use crate::place::placement::Placer;
+use crate::place::spanning::Claim;
+use crate::probe::Place;
+use crate::weight::weighting::Weighting;
+use std::cmp::Reverse;
+
+/// A point of the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point(u32);
+
+/// Where nothing is lacking.
+pub(super) const REST: Point = Point(0);
+
+impl Point {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A place within a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    Beginning,
+    /// While the call is under way.
+    Call(CallId),
+    /// Where it has returned.
+    Behind(CallId),
+    End,
+}
+
+/// A stretch of code from one point to another.
+#[derive(Clone, Debug)]
+pub(super) struct Arc {
+    pub from: Point,
+    pub to: Point,
+    /// The block whose events happen along it.
+    pub block: Block,
+    /// From where to where.
+    pub span: [Within; 2],
+    /// Where its probe would be.
+    pub place: Place,
+    /// The edge of the control-flow graph that it goes along, if any.
+    pub edge: Option<Edge>,
+    price: f64,
+    claim: Claim,
+    /// In how many loops of known length it lies.
+    pub depth: u32,
+    /// It is the backedge of such a loop, which needs no probe.
+    pub fixed: bool,
+    pub in_tree: bool,
+}
+
+/// Where a part of a block begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub point: Point,
+    pub within: Within,
+}
+
+/// See the file's description.
+pub(super) struct EventGraph {
+    pub arcs: Vec<Arc>,
+    pub points: usize,
+    /// Where the function returns; [`REST`] if nothing may be lacking there.
+    pub returned: Point,
+    /// Per block, where it begins.
+    pub blocks: Vec<Point>,
+    /// Per call, the part of its block that it ends; `None` where nothing is lacking during the call.
+    pub calls: Vec<Option<Part>>,
+}
+
+/// What a graph is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'a> {
+    pub function: &'a Function,
+    pub cfg: &'a Cfg,
+    pub weighting: &'a Weighting,
+    pub trades: &'a Trades,
+    /// Per call, whether nothing may be lacking during it.
+    pub resting: &'a [bool],
+    /// May something be lacking where the function returns?
+    pub adjusted: bool,
+}
+
+impl EventGraph {
+    pub fn new(input: Input<'_>) -> Self {
+        let mut builder = Builder::new(input);
+        for block in input.cfg.blocks().filter(|&b| b != input.cfg.exit()) {
+            builder.parts(block);
+        }
+        builder.edges();
+        let Builder { mut graph, .. } = builder;
+        graph.span();
+        graph
+    }
+
+    /// Chooses the greatest spanning tree by price, those of loops of known length first. The order of arcs is then the one in
+    /// which the tree grew.
+    fn span(&mut self) {
+        self.arcs.sort_by(|a, b| {
+            let rank = |arc: &Arc| (Reverse(arc.depth), arc.claim != Claim::Forced);
+            rank(a)
+                .cmp(&rank(b))
+                .then(b.price.total_cmp(&a.price))
+                .then(a.claim.cmp(&b.claim))
+                .then(a.edge.cmp(&b.edge))
+        });
+        let mut joined = UnionFind::new(self.points);
+        for arc in self.arcs.iter_mut().filter(|arc| !arc.fixed) {
+            arc.in_tree = joined.union(arc.from.index(), arc.to.index());
+        }
+    }
+}
+
+struct Builder<'a> {
+    input: Input<'a>,
+    placer: Placer<'a>,
+    prices: Weighting,
+    graph: EventGraph,
+    /// Per block: where all its computed jumps meet, then where all into it do.
+    meetings: Vec<Option<Point>>,
+    /// Per block, where its last part begins.
+    last: Vec<Part>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(input: Input<'a>) -> Self {
+        let Input { function, cfg, weighting, trades, adjusted, .. } = input;
+        let placer = Placer::new(function, cfg);
+        let prices = trades.prices(cfg, &placer.prices(cfg, weighting));
+        let graph = EventGraph {
+            arcs: Vec::new(),
+            points: 1,
+            returned: REST,
+            blocks: Vec::new(),
+            calls: vec![None; function.calls.len()],
+        };
+        let mut builder = Self { input, placer, prices, graph, meetings: Vec::new(), last: Vec::new() };
+        if adjusted {
+            builder.graph.returned = builder.point();
+        }
+        let begin = |block: Block| if block == cfg.entry() { REST } else { builder.point() };
+        builder.graph.blocks = cfg.blocks().filter(|&b| b != cfg.exit()).map(begin).collect();
+        builder.meet();
+        builder
+    }
+
+    fn point(&mut self) -> Point {
+        let point = Point(u32::try_from(self.graph.points).expect("ids are 32 bits wide"));
+        self.graph.points += 1;
+        point
+    }
+
+    /// Finds out which computed jumps meet.
+    fn meet(&mut self) {
+        let Input { function, cfg, .. } = self.input;
+        let blocks = cfg.block_count();
+        let mut met = UnionFind::new(2 * blocks);
+        let mut computed = vec![false; 2 * blocks];
+        for edge in cfg.edges().filter(|&e| e != cfg.exit_edge() && !function.splittable(e)) {
+            let (from, to) = (cfg.src(edge).index(), blocks + cfg.dst(edge).index());
+            met.union(from, to);
+            computed[from] = true;
+            computed[to] = true;
+        }
+        self.meetings = vec![None; 2 * blocks];
+        // Where one of them enters the function anew, or leaves it, nothing may be lacking.
+        let mut points = vec![None; 2 * blocks];
+        for end in [cfg.entry(), cfg.exit()] {
+            points[met.find(blocks + end.index())] = Some(REST);
+        }
+        for number in (0..2 * blocks).filter(|&number| computed[number]) {
+            let set = met.find(number);
+            let point = points[set].unwrap_or_else(|| self.point());
+            points[set] = Some(point);
+            self.meetings[number] = Some(point);
+        }
+        for block in cfg.blocks().filter(|&b| b != cfg.exit() && b != cfg.entry()) {
+            if let Some(met) = self.meetings[blocks + block.index()] {
+                let (to, place) = (self.graph.blocks[block.index()], Place::Start(block));
+                self.arc(block, met, to, [Within::Beginning; 2], place);
+            }
+        }
+    }
+
+    /// Adds an arc that is executed as often as the block.
+    fn arc(&mut self, block: Block, from: Point, to: Point, span: [Within; 2], place: Place) {
+        let claim = match place {
+            Place::After(call) if !self.input.function.calls[call].comes_back() => Claim::Forced,
+            Place::After(_) => Claim::Preferred,
+            _ => Claim::Plain,
+        };
+        let price = self.input.weighting.block(block);
+        let (edge, depth, fixed, in_tree) = (None, 0, false, false);
+        self.graph.arcs.push(Arc { from, to, block, span, place, edge, price, claim, depth, fixed, in_tree });
+    }
+
+    /// Splits a block at the calls during which nothing may be lacking.
+    fn parts(&mut self, block: Block) {
+        let function = self.input.function;
+        let mut part = Part { point: self.graph.blocks[block.index()], within: Within::Beginning };
+        let first = function.calls.iter().as_slice().partition_point(|call| call.block < block);
+        for (number, facts) in function.calls.iter().enumerate().skip(first).take_while(|(_, call)| call.block == block)
+        {
+            let call = CallId::new(number);
+            if !self.input.resting.get(number).copied().unwrap_or(false) || facts.must_tail {
+                self.graph.calls[number] = Some(part);
+                continue;
+            }
+            self.arc(block, part.point, REST, [part.within, Within::Call(call)], Place::Call(call));
+            if facts.terminator {
+                // What comes behind it is on the edges.
+                part = Part { point: REST, within: Within::Call(call) };
+            } else {
+                let behind = self.point();
+                self.arc(block, REST, behind, [Within::Call(call), Within::Behind(call)], Place::After(call));
+                part = Part { point: behind, within: Within::Behind(call) };
+            }
+        }
+        if let Some(met) = self.meetings[block.index()] {
+            self.arc(block, part.point, met, [part.within, Within::End], Place::End(block));
+            part = Part { point: met, within: Within::End };
+        }
+        self.last.push(part);
+    }
+
+    fn edges(&mut self) {
+        let Input { function, cfg, trades, resting, .. } = self.input;
+        let blocks = cfg.block_count();
+        let mut rests = vec![false; blocks];
+        let mut terminators = vec![None; blocks];
+        for (call, facts) in function.calls.numbered() {
+            rests[facts.block.index()] |= resting.get(call.index()).copied().unwrap_or(false) && !facts.must_tail;
+            terminators[facts.block.index()] = facts.terminator.then_some(call);
+        }
+        let mut fixed = vec![false; cfg.edge_count()];
+        trades.fixed.edges.iter().for_each(|loops| fixed[loops.edge.index()] = true);
+        for edge in cfg.edges().filter(|&e| e != cfg.exit_edge() && function.splittable(e)) {
+            let (block, target) = (cfg.src(edge), cfg.dst(edge));
+            let kind = function.edges[edge.index()].kind;
+            let part = self.last[block.index()];
+            let to = match self.meetings[blocks + target.index()] {
+                Some(met) => met,
+                None if target != cfg.exit() => self.graph.blocks[target.index()],
+                None if kind == EdgeKind::Return => self.graph.returned,
+                None => REST,
+            };
+            // A probe at the beginning of the block would come before the calls.
+            let placement = if rests[block.index()] { self.placer.direct(edge) } else { self.placer.edge(edge) };
+            // An exception comes out of the call.
+            let end = match terminators[block.index()] {
+                Some(call) if kind == EdgeKind::InvokeUnwind => Within::Call(call),
+                _ => Within::End,
+            };
+            self.graph.arcs.push(Arc {
+                from: part.point,
+                to,
+                block,
+                span: [part.within, end],
+                place: placement.place,
+                edge: Some(edge),
+                price: self.prices.edge(edge),
+                claim: if placement.needs_jump() { Claim::Preferred } else { Claim::Plain },
+                depth: trades.fixed.depth(edge),
+                fixed: fixed[edge.index()],
+                in_tree: false,
+            });
+        }
+    }
+}

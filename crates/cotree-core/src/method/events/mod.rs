@@ -1,0 +1,131 @@
+//! Counting events: one counter of all events, increased on the chords of a spanning tree (Ball 1994).
+//!
+//! **Potentials.** Every point of a function has a *potential*: what the counter lacks when control is there, less what it lacked
+//! when the activation began. It is the paper's *query increment* of the point: counter plus potential is the exact count
+//! (§3.3). The potential is 0 at the entry. Along a stretch without a probe it rises by the events of the stretch, so a
+//! spanning tree of edges without probes fixes all potentials, and a chord *u*→*v* gets the increment
+//! *potential(u) + events − potential(v)*. That is the sum around the chord's fundamental cycle which the depth-first search of
+//! Fig. 4 computes, self-loops included. Chords of increment 0 get no probe.
+//!
+//! **Calls that can reach a query** ([`reach`]) need a potential of 0: the callee knows nothing of its callers. The paper adds the
+//! query increment before the call and takes it away behind it (§4). Here such a call is one more place where the potential is
+//! known to be 0, like entry and EXIT ([`graph`]): that costs one chord instead of two probes, and the spanning tree
+//! puts it where it is cheapest (the paper's footnote 3).
+//!
+//! **Activations that end early** lack their potential at the call for good. The runtime counts such ends per call site, and
+//! recovery adds *ends × potential* ([`recover`], the paper's footnote 2). Where a query must be exact while the program goes on,
+//! all calls that may be abandoned are among those of potential 0.
+//!
+//! **Beyond the paper.** A function that is only called directly, from known places, may return with any potential: its callers
+//! count that as events of the call. This saves a chord, and straight-line functions need no probe at all. Loops that always go
+//! around equally often need no increment of their own; others are counted by a variable of the loop where that is cheaper
+//! ([`crate::place::affine`]).
+//!
+//! **Two counters.** Increments may be negative. Those are added to a counter of their own, so that neither ever
+//! wraps: the count is the difference.
+
+mod graph;
+mod increments;
+mod kinds;
+mod naive;
+mod offsets;
+pub mod reach;
+mod recover;
+pub(crate) mod unit;
+
+pub use kinds::EventKinds;
+pub use recover::{EventError, EventProfile, recover};
+
+use crate::facts::events::EventKind;
+use crate::ids::{Block, CallId, Counter};
+use crate::plan::FunctionPlan;
+use crate::probe::PlacedProbe;
+
+/// How events are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventOptions {
+    /// Which.
+    pub kinds: EventKinds,
+    /// An addition at every stretch between calls: what counting costs without spanning trees, for comparison.
+    pub naive: bool,
+    /// Queries are exact, also if none can be seen: code of other link units may make them.
+    pub queries: bool,
+}
+
+/// The plan of a link unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitEventPlan {
+    /// What is counted. Kind number `i` has the counters [`counters_of`] `i`, which all functions share.
+    pub kinds: Vec<EventKind>,
+    /// The counters are exact at calls that can reach a query.
+    pub queried: bool,
+    /// One per function, in the order of [`crate::facts::ProgramMap::functions`].
+    pub functions: Vec<EventPlan>,
+}
+
+/// The counters of a kind: what is added, and what is taken away.
+#[must_use]
+pub fn counters_of(kind: usize) -> [Counter; 2] {
+    [Counter::new(2 * kind), Counter::new(2 * kind + 1)]
+}
+
+/// The plan of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventPlan {
+    /// What is applied.
+    pub probes: Vec<PlacedProbe>,
+    /// How many counters the unit has.
+    pub counters: usize,
+    /// What is kept to recover the counts.
+    pub key: EventKey,
+    /// Per kind, the query increments. They are not kept with the program.
+    pub queries: Vec<QueryIncrements>,
+}
+
+/// What is kept to recover the counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventKey {
+    /// Per kind and call site, what the counter lacks while the call is under way; empty for functions without probes.
+    pub at_sites: Vec<Vec<i64>>,
+    /// Some loops are counted only where they are left.
+    pub counts_in_loops: bool,
+}
+
+/// What the counter lacks at each point of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueryIncrements {
+    /// Where blocks begin, behind the probes there.
+    pub blocks: Vec<i64>,
+    /// While calls are under way.
+    pub calls: Vec<i64>,
+    /// Where the function returns.
+    pub returned: i64,
+}
+
+impl QueryIncrements {
+    /// At the beginning of a block.
+    #[must_use]
+    pub fn at_block(&self, block: Block) -> i64 {
+        self.blocks.get(block.index()).copied().unwrap_or(0)
+    }
+
+    /// While a call is under way.
+    #[must_use]
+    pub fn at_call(&self, call: CallId) -> i64 {
+        self.calls.get(call.index()).copied().unwrap_or(0)
+    }
+}
+
+impl EventPlan {
+    /// Does the function count its events?
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        !self.key.at_sites.is_empty()
+    }
+}
+
+impl<'a> From<&'a EventPlan> for FunctionPlan<'a> {
+    fn from(plan: &'a EventPlan) -> Self {
+        Self { probes: &plan.probes, counters: plan.counters, measures: &[], fixed: &[] }
+    }
+}
