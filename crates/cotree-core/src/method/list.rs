@@ -105,6 +105,7 @@ const BLOCKS: Promises = Promises { blocks: true, ..NOTHING };
 const EDGES: Promises = Promises { edges: true, ..BLOCKS };
 const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
 const EVENTS: Promises = Promises { events: true, ..NOTHING };
+const ACROSS: Promises = Promises { paths: true, ..EDGES };
 const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
 /// All methods, in the order in which help and docs list them.
@@ -193,7 +194,7 @@ pub const METHODS: [Entry; 13] = [
         title: "interprocedural path profile",
         summary: "paths that go on in callees and remember how they got there, and with them every block and edge",
         family: Family::Ipath(IpathMethod::Context),
-        promises: EDGES,
+        promises: ACROSS,
         derives: true,
         saves_counters: false,
     },
@@ -204,7 +205,7 @@ pub const METHODS: [Entry; 13] = [
         title: "interprocedural piecewise path profile",
         summary: "the same in pieces that remember nothing before their first block",
         family: Family::Ipath(IpathMethod::Piecewise),
-        promises: EDGES,
+        promises: ACROSS,
         derives: true,
         saves_counters: false,
     },
@@ -215,7 +216,7 @@ pub const METHODS: [Entry; 13] = [
         title: "hybrid path profile",
         summary: "as ipath, across the calls that a strategy chooses: ipath-hybrid=leaf, file, local or budget=N",
         family: Family::Ipath(IpathMethod::Hybrid),
-        promises: EDGES,
+        promises: ACROSS,
         derives: true,
         saves_counters: false,
     },
@@ -378,7 +379,10 @@ mod tests {
             }
         }
         assert_eq!(Method::from_name("no such method"), None);
-        assert_eq!(Method::names(|entry| entry.promises.paths), "path or path-context");
+        assert_eq!(
+            Method::names(|entry| entry.promises.paths),
+            "path, path-context, ipath, ipath-piecewise or ipath-hybrid"
+        );
         assert_eq!(Method::from_number(u64::MAX), None);
     }
 }

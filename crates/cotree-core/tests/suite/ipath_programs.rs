@@ -3,11 +3,13 @@
 use crate::programs::{Life, Program, programs_of_llvm};
 use cotree_core::facts::{EdgeFacts, EdgeKind};
 use cotree_core::ids::{Block, CallId, Edge, FunctionId};
-use cotree_core::interpret::Outcome;
-use cotree_core::method::ipath::decode::active_suffix;
+use cotree_core::interpret::{Action, Activation, Outcome, Step as Done, Truth};
+use cotree_core::method::ipath::decode::{Step, active_suffix};
+use cotree_core::method::ipath::graph::Role;
 use cotree_core::method::ipath::numbering::{Numbering, Shape};
 use cotree_core::method::ipath::supergraph::FunctionInput;
-use cotree_core::method::ipath::{self, AtCall, IpathMethod, IpathOptions, Strategy as Which};
+use cotree_core::method::ipath::{self, AtCall, IpathMethod, IpathOptions, Strategy as Which, UnitIpathPlan};
+use cotree_core::method::path::classes::{Class, EdgeClasses};
 use cotree_core::profile::EarlyExits;
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
@@ -111,6 +113,152 @@ fn lives() -> impl Strategy<Value = Life> {
     })
 }
 
+/// The paths of a run, found by following its log step by step and without numbers.
+struct Enumeration<'a> {
+    program: &'a Program,
+    plan: &'a UnitIpathPlan,
+    numbering: &'a Numbering,
+    classes: Vec<EdgeClasses>,
+    paths: BTreeMap<Vec<Step>, u64>,
+}
+
+/// An activation on the way.
+#[derive(Clone, Default)]
+struct OnTheWay {
+    function: FunctionId,
+    /// The path so far, and that with which the activation was called, if it was.
+    path: Vec<Step>,
+    called: Option<Vec<Step>>,
+    /// The call under way, and the path with which its callee has returned.
+    calling: Option<CallId>,
+    returned: Option<Vec<Step>>,
+}
+
+impl Enumeration<'_> {
+    fn new<'a>(program: &'a Program, plan: &'a UnitIpathPlan, numbering: &'a Numbering) -> Enumeration<'a> {
+        let classes = program.functions.iter().zip(&program.graphs).map(|(f, cfg)| EdgeClasses::new(f, cfg)).collect();
+        Enumeration { program, plan, numbering, classes, paths: BTreeMap::new() }
+    }
+
+    /// Follows the logs of all threads.
+    fn run(&mut self, truth: &Truth) {
+        let mut all: BTreeMap<Activation, OnTheWay> = BTreeMap::new();
+        for &(activation, step) in truth.logs.iter().flatten() {
+            let facts = truth.activations[activation.index()];
+            let mut at = all.remove(&activation).unwrap_or_default();
+            at.function = facts.function;
+            match step {
+                Done::Begin => {
+                    let caller = facts.caller.and_then(|(caller, call)| Some((all.get(&caller)?, call)));
+                    at.called = caller.and_then(|(caller, call)| {
+                        let crossed = matches!(self.at(caller.function, call), Some(AtCall::Cross(_)));
+                        crossed.then(|| {
+                            let mut path = caller.path.clone();
+                            path.push(Step::Call(caller.function, call, at.function));
+                            path
+                        })
+                    });
+                    at.path = at.called.clone().unwrap_or_else(|| vec![Step::Start(at.function, true)]);
+                    self.push(&mut at, Role::Enter);
+                }
+                Done::Enter(block) => {
+                    if self.push(&mut at, Role::EndAtBlock(block)) {
+                        self.count(&at.path);
+                        self.begin(&mut at, Role::BeginAtBlock(block));
+                    } else {
+                        self.push(&mut at, Role::Inside(block));
+                    }
+                }
+                Done::Call(call) => {
+                    self.come_back(&mut at);
+                    if self.push(&mut at, Role::EndAtCall(call)) {
+                        self.count(&at.path);
+                    }
+                    at.calling = Some(call);
+                }
+                Done::Take(edge) => {
+                    let kind = self.program.functions[at.function.index()].edges[edge.index()].kind;
+                    if kind != EdgeKind::InvokeUnwind {
+                        self.come_back(&mut at);
+                    }
+                    at.calling = None;
+                    self.take(&mut at, edge);
+                    if self.program.graphs[at.function.index()].dst(edge) == self.exit(at.function) {
+                        let caller = facts.caller.and_then(|(caller, _)| all.get_mut(&caller));
+                        match (at.called.is_some(), caller) {
+                            (true, Some(caller)) => caller.returned = Some(at.path.clone()),
+                            _ => self.count(&at.path),
+                        }
+                    }
+                }
+                Done::Catch => at.calling = None,
+                Done::Revived(site) => {
+                    let calls = &self.program.functions[at.function.index()].calls;
+                    (at.calling, at.returned) = (site.and_then(|site| calls.call_of(site)), None);
+                }
+                Done::Abandoned(_) => {}
+            }
+            all.insert(activation, at);
+        }
+    }
+
+    fn exit(&self, function: FunctionId) -> Block {
+        self.program.graphs[function.index()].exit()
+    }
+
+    fn at(&self, function: FunctionId, call: CallId) -> Option<AtCall> {
+        let calls = &self.plan.functions[function.index()].key.calls;
+        calls.iter().find(|at| at.0 == call).map(|at| at.1)
+    }
+
+    /// Goes along the arc, if the function has it.
+    fn push(&self, at: &mut OnTheWay, role: Role) -> bool {
+        let graph = &self.numbering.of(at.function).unwrap().graph;
+        let arc = (0..graph.arc_count()).find(|&arc| graph.role(arc) == role);
+        at.path.extend(arc.map(|arc| Step::Along(at.function, arc)));
+        arc.is_some()
+    }
+
+    fn begin(&self, at: &mut OnTheWay, role: Role) {
+        let entry = || at.called.clone().unwrap_or_else(|| vec![Step::Start(at.function, true)]);
+        at.path = if self.numbering.piecewise { vec![Step::Start(at.function, false)] } else { entry() };
+        assert!(self.push(at, role));
+    }
+
+    /// The call under way returns.
+    fn come_back(&self, at: &mut OnTheWay) {
+        let Some(call) = at.calling.take() else { return };
+        match self.at(at.function, call) {
+            Some(AtCall::Cross(_)) => {
+                at.path = at.returned.take().unwrap();
+                at.path.push(Step::Return(at.function, call));
+            }
+            Some(AtCall::Cut(_)) if self.program.functions[at.function.index()].calls[call].comes_back() => {
+                self.begin(at, Role::BeginAfterCall(call));
+            }
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, at: &mut OnTheWay, edge: Edge) {
+        let cfg = &self.program.graphs[at.function.index()];
+        let (src, dst) = (cfg.src(edge), cfg.dst(edge));
+        if self.program.functions[at.function.index()].edges[edge.index()].kind == EdgeKind::InvokeUnwind {
+            self.begin(at, Role::BeginOnEdge(edge));
+        } else if self.push(at, Role::EndOnEdge(edge)) {
+            self.count(&at.path);
+            self.begin(at, Role::BeginAfterEdge(dst));
+        } else if !self.push(at, Role::Real(edge)) && !self.push(at, Role::Return(edge)) {
+            assert!(matches!(self.classes[at.function.index()].class(edge), Class::Dispatched(_) | Class::Hidden));
+            assert!(self.push(at, Role::ToDispatch(src)) && self.push(at, Role::FromDispatch(dst)));
+        }
+    }
+
+    fn count(&mut self, path: &[Step]) {
+        *self.paths.entry(path.to_vec()).or_default() += 1;
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
@@ -136,6 +284,15 @@ proptest! {
         let recovered = ipath::recover(&shapes, &plan, &counts, &early).unwrap();
         for (number, (found, truth)) in recovered.functions.iter().zip(&outcome.truth.functions).enumerate() {
             prop_assert_eq!(found.as_ref(), Some(&truth.profile()), "{}", number);
+        }
+        // Every path is the one that was taken. (What a forked child had done before is not in its log.)
+        if !script.iter().any(|(_, action)| *action == Action::Fork) {
+            let mut enumeration = Enumeration::new(&program, &plan, &recovered.numbering);
+            enumeration.run(&outcome.truth);
+            let number = |path: &Vec<Step>| recovered.numbering.number(path).unwrap();
+            let mut taken: Vec<(u64, u64)> = enumeration.paths.iter().map(|(path, &count)| (number(path), count)).collect();
+            taken.sort_unstable();
+            prop_assert_eq!(&taken, &counts);
         }
         for &(number, _) in &counts {
             let path = recovered.numbering.path(number).unwrap();

@@ -5,6 +5,7 @@ use super::into_report;
 use super::output::{Looks, Output};
 use clap::{Args, ValueEnum};
 use cotree_profile::file::ProfileFile;
+use cotree_report::method::ipath::{self, IpathUnit};
 use cotree_report::method::path::{PathUnit, json, text};
 use cotree_report::names::{Names, matches};
 use cotree_report::unit::Unit;
@@ -86,6 +87,10 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     }
     let loaded = args.input.load()?;
     let units = loaded.units();
+    let across: Vec<IpathUnit<'_>> = units.iter().filter_map(IpathUnit::new).collect();
+    if !across.is_empty() {
+        return across_functions(args, &options, &units, &across);
+    }
     let paths = with_paths(&units)?;
     if args.by == By::Metric
         && let Some(unit) = paths.iter().find(|unit| !unit.metric().is_summed())
@@ -101,6 +106,25 @@ pub fn run(args: &PathsArgs) -> Result<()> {
             return json::write(&paths, |symbol| options.wanted(symbol), out);
         }
         paths.iter().try_for_each(|unit| text::write(unit, &options, out))
+    })
+}
+
+/// Paths that go on in callees.
+fn across_functions(
+    args: &PathsArgs,
+    options: &text::Options,
+    units: &[Unit<'_>],
+    across: &[IpathUnit<'_>],
+) -> Result<()> {
+    if args.by != By::Instructions || args.predicted {
+        bail!("paths across functions are listed by instructions only, and not compared with what edge counts predict");
+    }
+    known(units, args.function.as_deref())?;
+    args.output.write(|out| {
+        if args.json {
+            return ipath::json::write(across, |symbol| options.wanted(symbol), out);
+        }
+        across.iter().try_for_each(|unit| ipath::text::write(unit, options, out))
     })
 }
 
@@ -149,6 +173,10 @@ pub fn diff(
 fn with_paths<'a>(units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
     let paths: Vec<_> = units.iter().filter_map(PathUnit::new).collect();
     match units.first() {
+        Some(unit) if paths.is_empty() && IpathUnit::new(unit).is_some() => Err(miette!(
+            "the paths of {} go across functions: only paths within functions (--profile path) are compared between runs",
+            unit.profile.binary.display()
+        )),
         Some(unit) if paths.is_empty() => Err(miette!(
             "the profile of {} has no paths ({}): build with `cotree --profile path` in front of the compiler, and run the program again",
             unit.profile.binary.display(),

@@ -9,6 +9,7 @@ mod drivers;
 mod endings;
 mod explain;
 mod findings;
+mod ipath;
 #[path = "../lines/mod.rs"]
 mod lines;
 mod methods;

@@ -8,7 +8,7 @@
 //! computer can write down ([`MOST_LENGTH`]).
 
 use super::error::IpathError;
-use super::graph::{ENTRY, FlowGraph};
+use super::graph::{ENTRY, FlowGraph, GENTRY};
 use super::numbering::{Numbering, Shape};
 use super::psi_rho::{PsiRho, Summary};
 use super::supergraph::{Crossing, FunctionInput, callees, crossings};
@@ -44,15 +44,23 @@ pub(super) fn choose(
     let wanted = crossings(functions, &callees, options.strategy);
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
-    for within in WITHIN_FUNCTIONS {
-        let chooser = Chooser::new(functions, [&callees, &wanted], within.min(options.budget), piecewise);
-        let mut limit = options.budget;
-        loop {
-            let keys = chooser.keys(&chooser.within(limit));
-            match Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise) {
-                Ok(numbering) if numbering.paths <= options.budget => return Ok(keys),
-                Ok(_) | Err(IpathError::TooManyPaths(_)) if limit > 0 => limit /= STEP,
-                Ok(_) | Err(IpathError::TooManyPaths(_)) => break,
+    let numbered = |keys: &[FunctionKey]| Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise);
+    for (attempt, within) in WITHIN_FUNCTIONS.into_iter().enumerate() {
+        let within = within.min(options.budget).min(options.function);
+        let chooser = Chooser::new(functions, [&callees, &wanted], within, piecewise);
+        let most = options.budget.min(options.function);
+        let limits = || std::iter::successors(Some(most), |&limit| (limit > 0).then_some(limit / STEP));
+        // An array for all paths is worth some calls, unless the user has said how many paths there may be.
+        let all_in_array = attempt == 0 && options.function < options.budget && options.array < options.budget;
+        let tried = limits().filter(|&limit| all_in_array && limit > 0).map(|limit| (limit, options.array));
+        for (limit, most) in tried.chain(limits().map(|limit| (limit, options.budget))) {
+            let mut keys = chooser.keys(&chooser.within(limit));
+            match numbered(&keys) {
+                Ok(numbering) if numbering.paths <= most => {
+                    chooser.bring_to_front(&mut keys, &numbering, options.array);
+                    return Ok(keys);
+                }
+                Ok(_) | Err(IpathError::TooManyPaths(_)) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -135,7 +143,8 @@ impl<'a> Chooser<'a> {
             calls.sort_by(|a, b| price(b).total_cmp(&price(a)).then(a.call.cmp(&b.call)));
             let fits = |count: usize| {
                 let linear = self.linear(function, &calls[..count], &summaries);
-                let fits = linear.psi[ENTRY].at(1) <= u128::from(limit) && linear.longest <= MOST_LENGTH;
+                let paths = linear.psi[ENTRY].and(linear.psi[GENTRY]).at(1);
+                let fits = paths <= u128::from(limit) && linear.longest <= MOST_LENGTH;
                 (fits, linear)
             };
             let (mut low, mut high) = (0, calls.len());
@@ -186,7 +195,7 @@ impl<'a> Chooser<'a> {
         sorted.sort_unstable_by_key(|crossing| crossing.call);
         // Whether the callee of a cut call reads what its caller says is not known yet.
         let calls = self.at_calls(function, &sorted, |_| true);
-        let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls };
+        let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, front: false };
         let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, self.piecewise);
         PsiRho::new(&graph, |callee| summaries[callee.index()])
     }
@@ -232,7 +241,7 @@ impl<'a> Chooser<'a> {
             let function = FunctionId::new(number);
             let entry = if called[number] { Entry::Called { cut: false } } else { Entry::Alone };
             let calls = self.at_calls(function, &crossed[number], |callee| called[callee.index()]);
-            keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls };
+            keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls, front: false };
         }
         let cut: Vec<FunctionId> = keys
             .iter()
@@ -243,6 +252,32 @@ impl<'a> Chooser<'a> {
             keys[callee.index()].entry = Entry::Called { cut: true };
         }
         keys
+    }
+
+    /// Gives the words of an array to the functions that begin the most paths for each word that they take.
+    fn bring_to_front(&self, keys: &mut [FunctionKey], numbering: &Numbering, array: u64) {
+        let mut wanted: Vec<(f64, u128, usize)> = Vec::new();
+        for (number, (at, key)) in self.functions.iter().zip(keys.iter()).enumerate() {
+            let (Some(at), Some(numbers)) = (at, numbering.of(FunctionId::new(number))) else { continue };
+            let ways = numbers
+                .from_entry
+                .map_or(0, |_| numbers.linear.psi[ENTRY].at(1))
+                .saturating_add(numbers.from_gentry.map_or(0, |_| numbers.ways_of_gentry()));
+            let edges: f64 = key.cuts.edges.iter().map(|&edge| at.weighting.edge(edge)).sum();
+            let blocks: f64 = key.cuts.blocks.iter().map(|&block| at.weighting.block(block)).sum();
+            let calls = key.calls.iter().filter(|call| matches!(call.1, AtCall::Cut(_)));
+            let calls: f64 = calls.map(|call| at.weighting.block(at.function.calls[call.0].block)).sum();
+            let begun = self.frequency[number] * (1.0 + edges + blocks + calls);
+            wanted.push((begun / ways.max(1) as f64, ways, number));
+        }
+        wanted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
+        let mut left = u128::from(array);
+        for (_, ways, number) in wanted {
+            if ways <= left {
+                left -= ways;
+                keys[number].front = true;
+            }
+        }
     }
 
     fn weight(&self, function: FunctionId, call: CallId) -> f64 {

@@ -10,7 +10,7 @@ use super::numbering::{FunctionNumbers, Numbering};
 use crate::ids::{CallId, FunctionId};
 
 /// A step of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
     /// From Entry_global to the function's ENTRY, or else its GENTRY.
     Start(FunctionId, bool),

@@ -35,11 +35,12 @@ pub(crate) use layout::lay_out;
 pub use recover::{UnitIpathProfile, executed, recover};
 pub use types::{
     ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, Hybrid, IN_ARRAY, IpathMethod, IpathOptions, IpathPlan,
-    MOST_PATHS, NUMBER, Strategy, UnitIpathPlan, WORDS,
+    MOST_OF_FUNCTION, MOST_PATHS, NUMBER, SMALL_ARRAY, Strategy, UnitIpathPlan, WORDS,
 };
 
-use crate::ids::FunctionId;
-use numbering::{Numbering, Shape};
+use crate::ids::{CallId, FunctionId};
+use graph::ENTRY;
+use numbering::{FunctionNumbers, Numbering, Shape};
 use supergraph::FunctionInput;
 
 /// Plans the functions of a unit; `None` stands for one without probes.
@@ -57,11 +58,45 @@ pub fn plan(
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
     let numbering = Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise)?;
+    let direct = direct(&numbering, &keys, options.array);
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
         let probes =
-            at.as_ref().map(|at| placement::place(&numbering, function, at, &key, options.array)).unwrap_or_default();
+            at.as_ref().map(|at| placement::place(&numbering, function, at, &key, &direct)).unwrap_or_default();
         IpathPlan { probes, key }
     };
     let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();
     Ok(UnitIpathPlan { method, functions, paths: numbering.paths, array: numbering.paths.min(options.array) })
+}
+
+/// The functions in which only paths end that have a word of the slab, where paths with numbers below `array` do.
+fn direct(numbering: &Numbering, keys: &[FunctionKey], array: u64) -> Vec<bool> {
+    let own = |numbers: &FunctionNumbers| {
+        let (entry, gentry) = (numbers.linear.psi[ENTRY].at(1), numbers.ways_of_gentry());
+        let inside = |first: Option<u64>, ways: u128| {
+            first.is_none_or(|first| ways.saturating_add(u128::from(first)) <= u128::from(array))
+        };
+        inside(numbers.from_entry, entry) && inside(numbers.from_gentry, gentry)
+    };
+    let mut direct: Vec<bool> = numbering.functions.iter().map(|of| of.as_ref().is_none_or(own)).collect();
+    let crossings: Vec<(FunctionId, FunctionId)> = FunctionId::all()
+        .zip(keys)
+        .flat_map(|(caller, key)| {
+            let callee = |&(_, at): &(CallId, AtCall)| if let AtCall::Cross(callee) = at { Some(callee) } else { None };
+            key.calls.iter().filter_map(callee).map(move |callee| (caller, callee))
+        })
+        .collect();
+    // Paths go on in callees; those of piecewise profiles come back to callers, too.
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &(caller, callee) in &crossings {
+            let ways = if numbering.piecewise { [(caller, callee), (callee, caller)] } else { [(caller, callee); 2] };
+            for (from, to) in ways {
+                if !direct[from.index()] && direct[to.index()] {
+                    direct[to.index()] = false;
+                    changed = true;
+                }
+            }
+        }
+    }
+    direct
 }

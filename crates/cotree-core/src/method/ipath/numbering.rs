@@ -44,6 +44,8 @@ pub struct FunctionNumbers {
     pub linear: PsiRho,
     /// How its activations begin.
     pub entry: Entry,
+    /// See [`FunctionKey::front`].
+    pub front: bool,
     /// numUnbalRLPaths of its EXIT. Where paths know their callers it means nothing.
     pub ways_from_exit: u64,
     /// The return arcs of paths that don't, by rising value.
@@ -54,6 +56,14 @@ pub struct FunctionNumbers {
     pub from_gentry: Option<u64>,
     /// numValidCompsFromExit of an activation that begins a path.
     pub alone: u64,
+}
+
+impl FunctionNumbers {
+    /// How many paths begin at GENTRY.
+    #[must_use]
+    pub fn ways_of_gentry(&self) -> u128 {
+        self.linear.psi[GENTRY].at(u128::from(self.ways_from_exit))
+    }
 }
 
 /// An arc that leaves Entry_global.
@@ -168,6 +178,7 @@ impl Numbering {
                 graph,
                 linear,
                 entry: key.entry,
+                front: key.front,
                 ways_from_exit: to_word(ways),
                 returns,
                 from_entry: None,
@@ -180,9 +191,9 @@ impl Numbering {
         Ok(numbering)
     }
 
-    /// Gives the arcs of Entry_global their values: those with few paths first, which words of the slab can count.
+    /// Gives the arcs of Entry_global their values: those of functions at the front first, which words of the slab can count.
     fn start(&mut self) -> Result<(), IpathError> {
-        let mut starts: Vec<(u128, FunctionId, bool)> = Vec::new();
+        let mut starts: Vec<(u128, FunctionId, bool, bool)> = Vec::new();
         for at_entry in [true, false] {
             for (id, numbers) in FunctionId::all().zip(&self.functions) {
                 let Some(numbers) = numbers else { continue };
@@ -192,13 +203,13 @@ impl Numbering {
                     _ => 0,
                 };
                 if ways > 0 {
-                    starts.push((ways, id, at_entry));
+                    starts.push((ways, id, at_entry, numbers.front));
                 }
             }
         }
-        starts.sort_by_key(|&(ways, ..)| ways.max(FEW).ilog2());
+        starts.sort_by_key(|&(.., front)| !front);
         let mut value = 0u128;
-        for (ways, function, at_entry) in starts {
+        for (ways, function, at_entry, _) in starts {
             let start = Start { value: to_word(value), function, at_entry };
             value = value.saturating_add(ways);
             if value > u128::from(MOST_PATHS) {
@@ -237,9 +248,6 @@ impl Numbering {
         most
     }
 }
-
-/// Functions with no more paths than this keep their order.
-const FEW: u128 = 1 << 10;
 
 #[allow(clippy::cast_possible_truncation, reason = "checked against the most paths there may be")]
 const fn to_word(ways: u128) -> u64 {

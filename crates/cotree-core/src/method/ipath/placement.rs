@@ -9,7 +9,7 @@
 //! not 0): one bit per activation is enough, since a path that begins in an activation, or in a callee of it, is never one that the
 //! activation was called with.
 
-use super::graph::{Arc, ENTRY, FlowGraph, Role};
+use super::graph::{Arc, FlowGraph, Role};
 use super::increments::{Increments, Sums};
 use super::numbering::{FunctionNumbers, Numbering};
 use super::supergraph::FunctionInput;
@@ -28,7 +28,7 @@ pub(super) fn place(
     function: FunctionId,
     at: &FunctionInput<'_>,
     key: &FunctionKey,
-    array: u64,
+    direct: &[bool],
 ) -> Vec<PlacedProbe> {
     let Some(numbers) = numbering.of(function) else { return Vec::new() };
     let classes = EdgeClasses::new(at.function, &at.cfg);
@@ -41,21 +41,9 @@ pub(super) fn place(
         increments,
         arcs: Arcs::new(&numbers.graph, at),
         probes: Vec::new(),
-        table: if in_array(numbering, numbers, array) { IN_ARRAY } else { ANY },
+        direct,
     };
     placer.run(&classes, key)
-}
-
-/// Have all paths that end in a function a word of the slab, where paths with numbers below `array` do?
-fn in_array(numbering: &Numbering, numbers: &FunctionNumbers, array: u64) -> bool {
-    let own = || match (numbers.entry, numbers.from_entry) {
-        // They have begun there, too.
-        (Entry::Alone, Some(first)) if !numbering.piecewise => {
-            numbers.linear.psi[ENTRY].at(1).saturating_add(u128::from(first)) <= u128::from(array)
-        }
-        _ => false,
-    };
-    numbering.paths <= array || own()
 }
 
 /// Arcs by what they stand for.
@@ -107,8 +95,8 @@ struct Placer<'a> {
     increments: Increments,
     arcs: Arcs,
     probes: Vec<PlacedProbe>,
-    /// Where the paths that end here are counted.
-    table: Table,
+    /// Per function, whether all paths that end there have a word of the slab.
+    direct: &'a [bool],
 }
 
 impl Placer<'_> {
@@ -206,9 +194,14 @@ impl Placer<'_> {
         (probes, constant)
     }
 
+    /// Where a path is counted that ends in a function.
+    fn table(&self, function: FunctionId) -> Table {
+        if self.direct[function.index()] { IN_ARRAY } else { ANY }
+    }
+
     fn count(&self, sums: Sums) -> Vec<Probe> {
         let (mut probes, constant) = self.add_up(sums);
-        probes.push(Probe::CountPath(self.table, SUM, constant));
+        probes.push(Probe::CountPath(self.table(self.function), SUM, constant));
         probes
     }
 
@@ -257,11 +250,11 @@ impl Placer<'_> {
             AtCall::Cut(_) => (self.on_arc(arc), Vec::new()),
         };
         let callee = if let AtCall::Cut(callee) = at_call { callee } else { None };
-        if let Some(callee) = callee.and_then(|callee| self.numbering.of(callee)) {
+        if let Some((id, callee)) = callee.and_then(|id| Some((id, self.numbering.of(id)?))) {
             let start = callee.from_entry.unwrap_or(0).cast_signed();
             before.push(write(NUMBER, start));
             before.push(write(COMPLETIONS, callee.alone.cast_signed()));
-            behind.extend([Probe::Read(SUM, NUMBER), Probe::CountPath(ANY, SUM, 0)]);
+            behind.extend([Probe::Read(SUM, NUMBER), Probe::CountPath(self.table(id), SUM, 0)]);
         }
         behind.extend(begin.into_iter().flat_map(|begin| self.begin(begin)));
         [before, behind]

@@ -24,8 +24,13 @@ pub const IN_ARRAY: Table = Table(1);
 /// There are never more paths than this: sums along them fit a signed word with room to spare.
 pub const MOST_PATHS: u64 = 1 << 62;
 
-/// The paths with numbers below this are counted in words of the slab, unless the user says otherwise.
-pub const ARRAY: u64 = 1 << 16;
+/// At most so many paths are counted in words of the slab where these take memory only as paths run, else [`SMALL_ARRAY`].
+pub const ARRAY: u64 = 1 << 22;
+/// See [`ARRAY`].
+pub const SMALL_ARRAY: u64 = 1 << 16;
+/// The most paths through a function and its callees, unless the user says how many the unit may have: the arrays have room for many such
+/// functions, and counting in one takes a fraction of what a hash table takes.
+pub const MOST_OF_FUNCTION: u64 = 1 << 16;
 
 /// What a profile has as paths (Melski & Reps 1998, §3.4 and §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,13 +112,13 @@ impl fmt::Display for Hybrid {
 
 impl From<Hybrid> for IpathOptions {
     fn from(hybrid: Hybrid) -> Self {
-        let (strategy, budget) = match hybrid {
-            Hybrid::Leaf => (Strategy::Leaf, MOST_PATHS),
-            Hybrid::File => (Strategy::File, MOST_PATHS),
-            Hybrid::Local => (Strategy::Local, MOST_PATHS),
-            Hybrid::Budget(budget) => (Strategy::All, budget),
+        let strategy = match hybrid {
+            Hybrid::Leaf => Strategy::Leaf,
+            Hybrid::File => Strategy::File,
+            Hybrid::Local => Strategy::Local,
+            Hybrid::Budget(budget) => return Self { budget, function: budget, ..Self::default() },
         };
-        Self { strategy, budget, ..Self::default() }
+        Self { strategy, ..Self::default() }
     }
 }
 
@@ -124,13 +129,15 @@ pub struct IpathOptions {
     pub strategy: Strategy,
     /// The most paths of the unit; further calls are cut.
     pub budget: u64,
+    /// The most paths through a function and its callees, where that can be.
+    pub function: u64,
     /// The most paths that are counted in words of the slab.
     pub array: u64,
 }
 
 impl Default for IpathOptions {
     fn default() -> Self {
-        Self { strategy: Strategy::All, budget: MOST_PATHS, array: ARRAY }
+        Self { strategy: Strategy::All, budget: MOST_PATHS, function: MOST_OF_FUNCTION, array: ARRAY }
     }
 }
 
@@ -168,6 +175,8 @@ pub struct FunctionKey {
     pub cuts: Cuts,
     /// The calls at which something becomes of the path, in order.
     pub calls: Vec<(CallId, AtCall)>,
+    /// The paths that begin here have lower numbers than those of functions without this flag.
+    pub front: bool,
 }
 
 /// The plan of one function.

@@ -1,8 +1,9 @@
 //! Plans the paths of a link unit from what is known of it.
 
 use super::supergraph::FunctionInput;
-use super::types::{IpathMethod, UnitIpathPlan};
+use super::types::{IpathMethod, IpathOptions, SMALL_ARRAY, UnitIpathPlan};
 use super::{IpathError, plan};
+use crate::method::path::windows::Room;
 use crate::unit::{Guess, PlanError, Planner, callers};
 
 /// Plans all functions together.
@@ -29,5 +30,7 @@ pub(crate) fn plan_unit(method: IpathMethod, planner: &Planner<'_>) -> Result<Un
         }))
     };
     let functions = (0..planner.len()).map(input).collect::<Result<Vec<_>, PlanError>>()?;
-    plan(&functions, method, planner.choices().ipath).map_err(|error: IpathError| PlanError::Unit(error.into()))
+    let ipath = planner.choices().ipath;
+    let array = if planner.choices().room == Room::AsUsed { ipath.array } else { ipath.array.min(SMALL_ARRAY) };
+    plan(&functions, method, IpathOptions { array, ..ipath }).map_err(|error: IpathError| PlanError::Unit(error.into()))
 }

@@ -16,6 +16,8 @@ mod entry {
     pub(super) const ALONE: u64 = 1;
     pub(super) const CALLED: u64 = 2;
     pub(super) const CALLED_OR_CUT: u64 = 3;
+    /// A flag: the paths that begin there have low numbers.
+    pub(super) const FRONT: u64 = 4;
 }
 
 /// What becomes of a path at a call.
@@ -31,12 +33,13 @@ pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
     for IpathPlan { key, .. } in &unit.functions {
         w.put(
             Stream::Ipath,
-            match key.entry {
-                Entry::Unmeasured => entry::UNMEASURED,
-                Entry::Alone => entry::ALONE,
-                Entry::Called { cut: false } => entry::CALLED,
-                Entry::Called { cut: true } => entry::CALLED_OR_CUT,
-            },
+            (if key.front { entry::FRONT } else { 0 })
+                | match key.entry {
+                    Entry::Unmeasured => entry::UNMEASURED,
+                    Entry::Alone => entry::ALONE,
+                    Entry::Called { cut: false } => entry::CALLED,
+                    Entry::Called { cut: true } => entry::CALLED_OR_CUT,
+                },
         );
         if key.entry == Entry::Unmeasured {
             continue;
@@ -79,8 +82,9 @@ pub(super) fn read(method: IpathMethod, r: &mut Reader<'_>, program: &ProgramMap
 }
 
 fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
-    let entry = match r.get(Stream::Ipath)? {
-        entry::UNMEASURED => return Ok(FunctionKey::default()),
+    let number = r.get(Stream::Ipath)?;
+    let entry = match number & !entry::FRONT {
+        entry::UNMEASURED if number & entry::FRONT == 0 => return Ok(FunctionKey::default()),
         entry::ALONE => Entry::Alone,
         entry::CALLED => Entry::Called { cut: false },
         entry::CALLED_OR_CUT => Entry::Called { cut: true },
@@ -105,7 +109,8 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
         };
         calls.push((CallId(last), at));
     }
-    Ok(FunctionKey { entry, cuts: Cuts { edges, blocks, ..Cuts::default() }, calls })
+    let front = number & entry::FRONT != 0;
+    Ok(FunctionKey { entry, cuts: Cuts { edges, blocks, ..Cuts::default() }, calls, front })
 }
 
 fn read_list(r: &mut Reader<'_>) -> Result<Vec<u32>, MapError> {

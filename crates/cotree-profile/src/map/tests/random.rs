@@ -347,7 +347,12 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
     };
     IpathPlan {
         probes: vec![],
-        key: FunctionKey { entry, cuts, calls: function.calls.numbered().filter_map(at).collect() },
+        key: FunctionKey {
+            entry,
+            cuts,
+            calls: function.calls.numbered().filter_map(at).collect(),
+            front: bit(98) == 0,
+        },
     }
 }
 

@@ -1,8 +1,17 @@
 //! What views show of paths across functions.
 
+pub mod json;
+pub mod text;
+pub mod way;
+
 use super::Total;
 use crate::unit::Unit;
+use cotree_core::facts::Function;
+use cotree_core::ids::FunctionId;
+use cotree_core::method::MethodPlan;
+use cotree_core::method::ipath::{AtCall, Entry, UnitIpathPlan, UnitIpathProfile};
 use cotree_profile::method::MethodProfile;
+use way::{Stretch, stretches};
 
 /// How many paths of the unit ran: they belong to no function alone.
 pub(super) fn total(unit: &Unit<'_>) -> Total {
@@ -10,5 +19,104 @@ pub(super) fn total(unit: &Unit<'_>) -> Total {
         MethodProfile::Ipath { profile: Some(profile), .. } => profile.paths.len(),
         _ => 0,
     };
-    ("paths run", run as u128, "across functions".into())
+    ("paths run", run as u128, "across functions: cotree paths shows them".into())
+}
+
+/// A unit whose paths across functions were counted.
+#[derive(Clone, Copy, Debug)]
+pub struct IpathUnit<'a> {
+    /// The unit.
+    pub unit: &'a Unit<'a>,
+    /// Its plan.
+    pub plan: &'a UnitIpathPlan,
+    /// Its paths.
+    pub profile: &'a UnitIpathProfile,
+}
+
+/// A path that ran.
+#[derive(Clone, Debug)]
+pub struct RunPath {
+    /// Its number.
+    pub number: u64,
+    /// How often it ran.
+    pub count: u64,
+    /// Its stretches, those of the context-prefix first.
+    pub stretches: Vec<Stretch>,
+    /// The instructions of one execution, of the active suffix.
+    pub instructions: u64,
+}
+
+/// The calls of a unit, by what becomes of paths there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Paths go on in the callee.
+    pub crossed: u64,
+    /// They end, though the callee goes on with its other callers' paths: recursive calls, and those cut for the sake of numbers.
+    pub cut: u64,
+    /// They end, as the call may not come back or nobody knows where it leads.
+    pub others: u64,
+}
+
+impl<'a> IpathUnit<'a> {
+    /// The paths of a unit; `None` if none were counted.
+    #[must_use]
+    pub fn new(unit: &'a Unit<'a>) -> Option<Self> {
+        match (&unit.map.plan.method, &unit.profile.method) {
+            (MethodPlan::Ipath(plan), MethodProfile::Ipath { profile: Some(profile), .. }) => {
+                Some(Self { unit, plan, profile })
+            }
+            _ => None,
+        }
+    }
+
+    /// The facts of a function.
+    #[must_use]
+    pub fn facts(&self, function: FunctionId) -> Option<&'a Function> {
+        self.unit.function(function).map(|of| of.facts)
+    }
+
+    /// The paths that ran, those first that executed the most instructions.
+    #[must_use]
+    pub fn paths(&self) -> Vec<RunPath> {
+        let path = |&(number, count): &(u64, u64)| {
+            let steps = self.profile.numbering.path(number)?;
+            let stretches = stretches(self.unit, &self.profile.numbering, &steps);
+            let active = stretches.iter().filter(|stretch| !stretch.context);
+            let instructions =
+                active.filter_map(|stretch| Some(stretch.instructions(self.facts(stretch.function)?))).sum();
+            Some(RunPath { number, count, stretches, instructions })
+        };
+        let mut paths: Vec<RunPath> = self.profile.paths.iter().filter_map(path).collect();
+        paths.sort_by_key(|path| (std::cmp::Reverse(path.executed()), path.number));
+        paths
+    }
+
+    /// What becomes of paths at its calls.
+    #[must_use]
+    pub fn calls(&self) -> Calls {
+        let mut calls = Calls::default();
+        for &(_, at) in self.plan.functions.iter().flat_map(|plan| &plan.key.calls) {
+            match at {
+                AtCall::Cross(_) => calls.crossed += 1,
+                AtCall::Cut(Some(_)) => calls.cut += 1,
+                AtCall::Cut(None) => calls.others += 1,
+            }
+        }
+        calls
+    }
+
+    /// How many functions go on with the paths of their callers.
+    #[must_use]
+    pub fn called(&self) -> u64 {
+        let called = self.plan.functions.iter().filter(|plan| matches!(plan.key.entry, Entry::Called { .. }));
+        called.count() as u64
+    }
+}
+
+impl RunPath {
+    /// The instructions of all its executions.
+    #[must_use]
+    pub fn executed(&self) -> u128 {
+        u128::from(self.instructions) * u128::from(self.count)
+    }
 }

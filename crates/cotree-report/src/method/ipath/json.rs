@@ -1,0 +1,97 @@
+//! Paths across functions as JSON (`docs/json.md`).
+
+use super::way::Stretch;
+use super::{IpathUnit, RunPath};
+use serde::Serialize;
+use serde_json::json;
+use std::io::{self, Write};
+
+/// The name and version of the schema.
+pub const SCHEMA: &str = "cotree-ipaths/1";
+
+#[derive(Serialize)]
+struct Unit<'a> {
+    unit: String,
+    binary: String,
+    name: &'a str,
+    command: &'a [String],
+    exact: bool,
+    notes: Vec<String>,
+    method: &'static str,
+    possible: u64,
+    calls: serde_json::Value,
+    files: &'a [String],
+    functions: Vec<&'a str>,
+    paths: Vec<Path>,
+}
+
+#[derive(Serialize)]
+struct Path {
+    number: u64,
+    count: u64,
+    instructions: u64,
+    context: Vec<Part>,
+    active: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct Part {
+    /// An index into the functions.
+    function: u32,
+    depth: u32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    enters: bool,
+    blocks: Vec<u32>,
+    /// File and line.
+    lines: Vec<(u32, u32)>,
+}
+
+/// Writes the paths of all units that execute something of a wanted function.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(units: &[IpathUnit<'_>], wanted: impl Fn(&str) -> bool, out: &mut dyn Write) -> io::Result<()> {
+    let units: Vec<Unit<'_>> = units.iter().map(|unit| unit_of(unit, &wanted)).collect();
+    serde_json::to_writer(&mut *out, &json!({ "schema": SCHEMA, "units": units }))?;
+    writeln!(out)
+}
+
+fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
+    let (map, profile) = (of.unit.map, of.unit.profile);
+    let calls = of.calls();
+    let wants = |stretch: &Stretch| !stretch.context && of.facts(stretch.function).is_some_and(|f| wanted(&f.symbol));
+    let paths = of.paths().into_iter().filter(|path| path.stretches.iter().any(wants));
+    Unit {
+        unit: profile.unit.to_string(),
+        binary: profile.binary.display().to_string(),
+        name: &map.program.name,
+        command: &profile.command,
+        exact: profile.exact(),
+        notes: profile.notes.iter().map(ToString::to_string).collect(),
+        method: profile.method.method().name(),
+        possible: of.plan.paths,
+        calls: json!({ "crossed": calls.crossed, "cut": calls.cut, "not_crossed": calls.others }),
+        files: &map.program.files,
+        functions: map.program.functions().map(|(_, function)| function.symbol.as_str()).collect(),
+        paths: paths.map(|path| path_of(of, &path)).collect(),
+    }
+}
+
+fn path_of(of: &IpathUnit<'_>, path: &RunPath) -> Path {
+    let part = |stretch: &Stretch| Part {
+        function: stretch.function.0,
+        depth: stretch.depth,
+        enters: stretch.enters,
+        blocks: stretch.visits.iter().map(|visit| visit.block.0).collect(),
+        lines: of
+            .facts(stretch.function)
+            .map_or_else(Vec::new, |facts| stretch.stops(facts).iter().map(|stop| (stop.file, stop.line)).collect()),
+    };
+    Path {
+        number: path.number,
+        count: path.count,
+        instructions: path.instructions,
+        context: path.stretches.iter().filter(|stretch| stretch.context).map(part).collect(),
+        active: path.stretches.iter().filter(|stretch| !stretch.context).map(part).collect(),
+    }
+}

@@ -1,0 +1,189 @@
+//! Paths across functions as text for the terminal: indented by call depth, the context in front of what a path executes.
+
+use super::way::Stretch;
+use super::{IpathUnit, RunPath};
+use crate::method::path::route::Writer;
+use crate::method::path::text::Options;
+use crate::report::write_head;
+use crate::terminal::{grouped, number, percent, text};
+use cotree_core::ids::{CallId, FunctionId};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// The most stretches of a path that are shown, unless everything was asked for.
+const MOST_STRETCHES: usize = 12;
+
+/// Writes the paths of one unit; with a function, those that execute something of it, and what it did under each context.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    write_head(of.unit, options.style, out)?;
+    let view = View { of, options };
+    let mut paths = of.paths();
+    let all: u128 = paths.iter().map(RunPath::executed).sum();
+    view.totals(&paths, all, out)?;
+    paths.retain(|path| path.stretches.iter().any(|stretch| !stretch.context && view.wants(stretch)));
+    if paths.is_empty() {
+        return writeln!(out, "No path was executed.\n");
+    }
+    if options.function.is_some() {
+        view.contexts(&paths, out)?;
+    }
+    view.hottest(&paths, all, out)
+}
+
+struct View<'a> {
+    of: &'a IpathUnit<'a>,
+    options: &'a Options,
+}
+
+impl View<'_> {
+    fn wants(&self, stretch: &Stretch) -> bool {
+        self.of.facts(stretch.function).is_some_and(|facts| self.options.wanted(&facts.symbol))
+    }
+
+    fn name(&self, function: FunctionId) -> String {
+        self.of.facts(function).map_or_else(String::new, |facts| self.options.names.show(&facts.symbol))
+    }
+
+    fn totals(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
+        let calls = self.of.calls();
+        let executions: u128 = paths.iter().map(|path| u128::from(path.count)).sum();
+        let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
+        let bits = self.of.plan.paths.checked_ilog2().unwrap_or(0);
+        let possible = match self.of.plan.paths {
+            few if few < 1 << 20 => grouped(few.into()),
+            _ => format!("2^{bits}"),
+        };
+        let rows = vec![
+            row("paths run", grouped(paths.len() as u128), format!("of {possible} possible")),
+            row("executions", grouped(executions), "of paths".into()),
+            row("instructions", grouped(all), "along them".into()),
+            row(
+                "calls crossed",
+                grouped(calls.crossed.into()),
+                format!("into {} functions; {} cut", grouped(self.of.called().into()), grouped(calls.cut.into())),
+            ),
+            row(
+                "calls not crossed",
+                grouped(calls.others.into()),
+                "which may not come back: paths end before them".into(),
+            ),
+        ];
+        let table = self.options.style.table(&[text(""), number(""), text("")], rows);
+        let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
+        writeln!(out, "{body}")
+    }
+
+    fn hottest(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
+        let shown = match (self.options.top, self.options.covering) {
+            (_, Some(share)) => {
+                let mut so_far = 0u128;
+                let enough = |path: &RunPath| {
+                    let before = so_far;
+                    so_far += path.executed();
+                    before as f64 >= all as f64 * share / 100.0
+                };
+                paths.iter().position(enough).unwrap_or(paths.len())
+            }
+            (0, None) => paths.len(),
+            (top, None) => top.min(paths.len()),
+        };
+        let style = self.options.style;
+        let cut = if shown < paths.len() {
+            format!(" ({} of {})", grouped(shown as u128), grouped(paths.len() as u128))
+        } else {
+            String::new()
+        };
+        writeln!(out, "{}{}", style.heading("Hottest paths, by instructions"), style.faint(&cut))?;
+        for path in &paths[..shown] {
+            writeln!(
+                out,
+                "  {} {} instructions: {} times {}  #{}",
+                percent(path.executed(), all),
+                grouped(path.executed()),
+                grouped(path.count.into()),
+                grouped(path.instructions.into()),
+                path.number
+            )?;
+            let context = path.stretches.iter().filter(|stretch| stretch.context);
+            let lines: Vec<String> = context.map(|stretch| self.line(stretch)).collect();
+            if !lines.is_empty() {
+                writeln!(out, "{}", style.faint("      after"))?;
+                self.write_lines(&lines, true, out)?;
+                writeln!(out, "{}", style.faint("      runs"))?;
+            }
+            let active = path.stretches.iter().filter(|stretch| !stretch.context);
+            let lines: Vec<String> = active.map(|stretch| self.line(stretch)).collect();
+            self.write_lines(&lines, false, out)?;
+        }
+        writeln!(out)
+    }
+
+    fn write_lines(&self, lines: &[String], faint: bool, out: &mut dyn Write) -> io::Result<()> {
+        let style = self.options.style;
+        let most = if self.options.verbose { lines.len() } else { MOST_STRETCHES };
+        // How a path ends is what tells it from others with the same beginning.
+        let hidden = lines.len().saturating_sub(most);
+        for (index, line) in lines.iter().enumerate() {
+            if hidden > 0 && index == most / 2 {
+                writeln!(out, "{}", style.faint(&format!("        … {hidden} more (-v)")))?;
+            }
+            if hidden == 0 || index < most / 2 || index >= lines.len() - most.div_ceil(2) {
+                let line = format!("        {line}");
+                writeln!(out, "{}", if faint { style.faint(&line) } else { line })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A stretch: its function, indented by its depth, and its lines.
+    fn line(&self, stretch: &Stretch) -> String {
+        let indent = "  ".repeat(stretch.depth.min(20) as usize);
+        let way = self
+            .of
+            .facts(stretch.function)
+            .map_or_else(String::new, |facts| Writer::new(self.of.unit, facts).write(&stretch.stops(facts)));
+        format!("{indent}{}  {way}", self.name(stretch.function))
+    }
+
+    /// What the wanted functions executed under each context: the calls that were open around them.
+    fn contexts(&self, paths: &[RunPath], out: &mut dyn Write) -> io::Result<()> {
+        type Context<'a> = (FunctionId, bool, &'a [(FunctionId, CallId)]);
+        let mut contexts: BTreeMap<Context<'_>, (u128, u128)> = BTreeMap::new();
+        for path in paths {
+            for stretch in path.stretches.iter().filter(|stretch| !stretch.context && self.wants(stretch)) {
+                let Some(facts) = self.of.facts(stretch.function) else { continue };
+                let slot = contexts.entry((stretch.function, stretch.came_back, &stretch.chain)).or_default();
+                slot.0 += u128::from(stretch.instructions(facts)) * u128::from(path.count);
+                slot.1 += u128::from(stretch.enters) * u128::from(path.count);
+            }
+        }
+        let whole: u128 = contexts.values().map(|sums| sums.0).sum();
+        let mut rows: Vec<_> = contexts.into_iter().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.1.0));
+        let shown = if self.options.top == 0 { rows.len() } else { rows.len().min(self.options.top) };
+        let rows = rows[..shown].iter().map(|&((function, came_back, chain), (instructions, entries))| {
+            let mut words: Vec<String> = chain.iter().map(|&(caller, call)| self.call(caller, call)).collect();
+            if came_back {
+                words.insert(0, "…".into());
+            }
+            words.push(self.name(function));
+            vec![grouped(instructions), percent(instructions, whole), grouped(entries), words.join(" → ")]
+        });
+        writeln!(out, "{}", self.options.style.heading("By context"))?;
+        let columns = [number("instructions"), number("share"), number("entries"), text("called by")];
+        writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
+    }
+
+    /// A call: the caller and the line.
+    fn call(&self, caller: FunctionId, call: CallId) -> String {
+        let name = self.name(caller);
+        let position = self.of.facts(caller).filter(|facts| facts.calls.get(call).is_some());
+        match position.and_then(|facts| facts.call_position(call)) {
+            Some(at) => format!("{name}:{}", at.line),
+            None => name,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Paths across functions: the paper's example through clang, and programs that end in every way against their redundant counters.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+
+/// Melski & Reps 1998, Fig. 4.
+const POW: &str = r#"
+double power(double base, long exp) {
+  double power = 1.0;
+  while (exp > 0) {
+    power *= base;
+    exp--;
+  }
+  return power;
+}
+
+int main() {
+  double t, result = 0.0;
+  int i = 1;
+  while (i <= 18) {
+    if ((i % 2) == 0) {
+      t = power(i, 2);
+      result += t;
+    }
+    if ((i % 3) == 0) {
+      t = power(i, 2);
+      result += t;
+    }
+    i++;
+  }
+  return 0;
+}
+"#;
+
+/// The unit in the JSON of its paths.
+fn paths(project: &Project, options: &str) -> Value {
+    project.ok(&format!("--profile {options} -g -w -o p p.c"));
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    let json: Value = serde_json::from_str(&project.ok("paths --json p.cotree")).expect("JSON");
+    assert_eq!(json["schema"], "cotree-ipaths/1");
+    json["units"][0].clone()
+}
+
+/// How often its paths ran, by count.
+fn counts(unit: &Value) -> Vec<u64> {
+    let paths = unit["paths"].as_array().expect("paths");
+    let mut counts: Vec<u64> = paths.iter().map(|path| path["count"].as_u64().expect("a count")).collect();
+    counts.sort_unstable();
+    counts
+}
+
+#[test]
+fn the_papers_program_has_the_papers_paths() {
+    let project = Project::new(&[("p.c", POW)]);
+    // Figs 4 to 9, and 14 to 17.
+    let unit = paths(&project, "ipath cc -O0");
+    assert_eq!(unit["possible"], 36);
+    assert_eq!(counts(&unit), [1, 1, 3, 3, 3, 3, 3, 3, 5, 6, 9, 9]);
+    let unit = paths(&project, "ipath-piecewise cc -O0");
+    assert_eq!(unit["possible"], 21);
+    assert_eq!(counts(&unit), [1, 1, 3, 3, 5, 6, 6, 9, 15]);
+    // Without a crossed call, power's paths are those of Ball & Larus: 4, and main's 8.
+    let unit = paths(&project, "ipath-hybrid=budget=20 cc -O0");
+    assert!(unit["possible"].as_u64().is_some_and(|paths| paths <= 20), "{unit}");
+    let text = project.ok("paths p.cotree");
+    assert!(text.contains("calls crossed") && text.contains("power  p.c:"), "{text}");
+    let refused = project.cotree("--profile ipath-hybrid=budget=1 cc -O0 -w -o p p.c").output().expect("it runs");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("allow more with a larger budget"), "{said}");
+}
+
+/// Recursion, a jump, exceptions through several functions, threads, a handler, a fork, and an exit deep in calls.
+const ENDINGS: &str = r#"
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+#include <sys/wait.h>
+#include <unistd.h>
+#define APART __attribute__((noinline)) static
+static jmp_buf place;
+static volatile int sink;
+struct Guard { std::string s; Guard(int n) : s(n % 5, 'x') {} ~Guard() { sink = s.size(); } };
+APART int leaf(int n) { int s = 0; while (n > 0) { s += n & 1; n >>= 1; } return s; }
+APART int thrower(int n) {
+  Guard g(n);
+  if (n % 7 == 3) throw std::runtime_error("three");
+  if (n % 11 == 5) throw n;
+  return leaf(n) + leaf(n ^ 5);
+}
+APART int middle(int n) { Guard g(n); int r = thrower(n); return r > 2 ? r + thrower(n - 1) : r; }
+APART int catcher(int n) { try { return middle(n); } catch (std::runtime_error &) { return -1; } }
+APART int recursive(int n) {
+  if (n <= 0) return catcher(5);
+  try { return recursive(n - 1) + recursive(n - 2); } catch (int k) { return k + leaf(n); }
+}
+APART void jumper(int n) { if (n % 3 == 0) longjmp(place, n + 1); sink = leaf(n); }
+APART void stop(int n) { if (leaf(n) == 3) exit(3); }
+static void handler(int n) { sink = leaf(n); }
+static void work(int k) { for (int i = 0; i < 40; i++) try { sink = catcher(i + k); } catch (int) {} }
+int main() {
+  volatile int total = 0;
+  signal(SIGALRM, handler);
+  ualarm(700, 700);
+  for (volatile int i = 0; i < 10; i++) { if (setjmp(place) == 0) jumper(i); else total = total + 1; }
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 3; k++) threads.emplace_back(work, k);
+  for (auto &t : threads) t.join();
+  try { total = total + recursive(6); } catch (...) {}
+  for (int i = 0; i < 100000; i++) sink = leaf(i);
+  ualarm(0, 0);
+  int child = fork();
+  if (child == 0) { sink = catcher(9); _exit(leaf(8)); }
+  waitpid(child, nullptr, 0);
+  printf("%d\n", total);
+  for (int i = 0;; i++) stop(i);
+}
+"#;
+
+#[test]
+fn blocks_and_edges_are_exact_however_activations_end() {
+    let project = Project::new(&[("p.cpp", ENDINGS)]);
+    for (method, level) in
+        [("ipath", "-O0"), ("ipath", "-O2"), ("ipath-piecewise", "-O1"), ("ipath-hybrid=leaf", "-O2")]
+    {
+        project.ok(&format!("--profile {method} --verify c++ {level} -g -w -pthread -o p p.cpp"));
+        let status = project.command(project.path("p")).env("COTREE_FILE", "p-%p.cotree").status().expect("it runs");
+        assert_eq!(status.code(), Some(3), "{method} {level}");
+        let folder = std::fs::read_dir(project.path(".")).expect("the folder");
+        let files = folder.map(|file| file.expect("a file").path());
+        let profiles: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "cotree")).collect();
+        assert_eq!(profiles.len(), 2, "its own and its child's");
+        for profile in profiles {
+            let said = project.ok(&format!("verify {}", profile.display()));
+            assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{method} {level}: {said}");
+            std::fs::remove_file(profile).expect("it was there");
+        }
+    }
+}
