@@ -89,7 +89,7 @@ impl fmt::Display for Note {
             Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),
             Self::HandlerUnforeseen => f.write_str("a function of the program was made a signal handler behind its back (by a shared library or a system call): counts of what it interrupted may have been lost"),
             Self::ForeignProcess => f.write_str("another process counted into the same profile: the counts are of both"),
-            Self::Unhooked => f.write_str("a shared library in a program that is not profiled: jumps, exceptions and threads went unseen"),
+            Self::Unhooked => f.write_str("a shared library in a program that is not profiled, or was built by another version of cotree: jumps, exceptions, signals and threads went unseen"),
             Self::Reset => f.write_str("the counts begin at a call of cotree_reset; what other threads were in then is not accounted for"),
             Self::NotMapped => f.write_str("the counters were not in a file mapping: a kill would have lost them"),
             Self::Saturated => f.write_str("sums of counts were too large for 64 bits and were cut"),

@@ -7,7 +7,7 @@ use crate::files::{FilePattern, is_foreign};
 use crate::names::matches;
 use crate::selection::Selection;
 use crate::source::{SourceText, Sources};
-use crate::terminal::{Style, grouped};
+use crate::terminal::{Style, grouped, mark};
 use crate::unit::Unit;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -60,7 +60,12 @@ pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: 
         files += 1;
         let style = options.style;
         writeln!(out, "{}", style.heading(path))?;
-        let ran = format!("{} of {} lines ran", grouped(coverage.run() as u128), grouped(coverage.lines.len() as u128));
+        let doubt = mark(coverage.lines.values().any(|line| line.doubtful));
+        let ran = format!(
+            "{doubt}{} of {} lines ran",
+            grouped(coverage.run() as u128),
+            grouped(coverage.lines.len() as u128)
+        );
         writeln!(out, "{}", style.faint(&ran))?;
         if text.is_none() {
             writeln!(out, "{}", style.warning("its source is not there: only lines that have code are shown"))?;
@@ -117,9 +122,9 @@ impl Page<'_> {
         let mut rest = branches.iter().filter(|b| self.options.exceptions || !b.exceptional()).peekable();
         while let Some(branch) = rest.next() {
             // Equal rows at one place are shown once.
-            let text = branch.text();
+            let text = branch.text(line.doubtful);
             let mut times = 1;
-            while !branch.reached && rest.next_if(|next| next.text() == text).is_some() {
+            while !branch.reached && rest.next_if(|next| next.text(line.doubtful) == text).is_some() {
                 times += 1;
             }
             let times = if times > 1 { format!(" ({times} of them)") } else { String::new() };
@@ -133,5 +138,5 @@ impl Page<'_> {
 }
 
 fn count_text(line: &LineCoverage) -> String {
-    format!("{}{}", if line.doubtful { "~" } else { "" }, grouped(u128::from(line.count)))
+    format!("{}{}", mark(line.doubtful), grouped(u128::from(line.count)))
 }

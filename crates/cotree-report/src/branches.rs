@@ -1,7 +1,7 @@
 //! Outcomes of branches: how often each way out of a block was taken.
 
 use crate::flow::Flow;
-use crate::terminal::grouped;
+use crate::terminal::{grouped, mark};
 use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
 use std::collections::HashMap;
@@ -22,18 +22,19 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Its outcomes, for people.
+    /// Its outcomes, for people; marked if they are in doubt.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, doubtful: bool) -> String {
+        let doubt = mark(doubtful);
         let column = if self.column > 0 { format!(" at column {}", self.column) } else { String::new() };
         if !self.reached {
-            return format!("branch{column}: never reached");
+            return format!("branch{column}: {doubt}never reached");
         }
         let ways = self.ways.iter().map(|(kind, count)| {
             let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));
             // Without the colon, `case 7 12` would leave open which number is the count.
             let colon = if matches!(kind, EdgeKind::Case(_) | EdgeKind::Cases(..)) { ":" } else { "" };
-            format!("{}{colon} {count}", way_name(*kind))
+            format!("{}{colon} {doubt}{count}", way_name(*kind))
         });
         format!("branch{column}: {}", ways.collect::<Vec<_>>().join(", "))
     }

@@ -70,7 +70,9 @@ impl FileIndex {
                     line.doubtful |= doubtful;
                 });
                 branches::of_function(&flow, Some(*file), |_, branch| {
-                    coverage.lines.entry(branch.line).or_default().branches.add(branch);
+                    let line = coverage.lines.entry(branch.line).or_default();
+                    line.branches.add(branch);
+                    line.doubtful |= doubtful;
                 });
             }
         }

@@ -5,7 +5,7 @@ use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
 use crate::method;
 use crate::names::{Names, matches};
-use crate::terminal::{Style, counted, grouped, mean, number, percent, text};
+use crate::terminal::{Style, counted, grouped, mark, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
@@ -142,21 +142,24 @@ impl Report<'_> {
         let run = measured().filter(|f| f.ran()).count();
         let blocks: u64 = measured().map(|f| f.blocks).sum();
         let unreached: u64 = measured().map(|f| f.unreached).sum();
+        // Every sum over functions of which one is in doubt is in doubt itself.
+        let doubt = mark(measured().any(|f| !f.flaws.is_empty()));
+        let sum = |sum: u128| format!("{doubt}{}", grouped(sum));
         let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
         let mut rows = vec![
-            row("functions run", grouped(run as u128), format!("of {}", grouped(measured().count() as u128))),
-            row("blocks run", grouped(u128::from(blocks - unreached)), format!("of {}", grouped(u128::from(blocks)))),
-            row("function entries", grouped(entries), String::new()),
-            row("block executions", grouped(block_executions), String::new()),
+            row("functions run", sum(run as u128), format!("of {}", grouped(measured().count() as u128))),
+            row("blocks run", sum(u128::from(blocks - unreached)), format!("of {}", grouped(u128::from(blocks)))),
+            row("function entries", sum(entries), String::new()),
+            row("block executions", sum(block_executions), String::new()),
             row(
                 "instructions",
-                grouped(executed.total),
+                sum(executed.total),
                 format!(
                     "loads {}, stores {}, calls {}, floating-point {}",
-                    grouped(executed.loads),
-                    grouped(executed.stores),
-                    grouped(executed.calls),
-                    grouped(executed.float)
+                    sum(executed.loads),
+                    sum(executed.stores),
+                    sum(executed.calls),
+                    sum(executed.float)
                 ),
             ),
         ];
@@ -164,7 +167,7 @@ impl Report<'_> {
         let more: Vec<String> = more
             .into_iter()
             .filter(|&kind| events.of(kind) > 0)
-            .map(|kind| format!("{} {}", kind.title(), grouped(events.of(kind))))
+            .map(|kind| format!("{} {}", kind.title(), sum(events.of(kind))))
             .collect();
         if let Some(instructions) = rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !more.is_empty()) {
             instructions.push_str(&format!(", {}", more.join(", ")));
@@ -205,15 +208,22 @@ impl Report<'_> {
         };
         self.list_heading(title, shown.len(), hot.len(), out)?;
         let rows = shown.iter().map(|(name, f)| {
-            let doubt = if f.flaws.is_empty() { "" } else { "~" };
-            let inlined = if f.inlined_entries > 0 { grouped(u128::from(f.inlined_entries)) } else { String::new() };
+            let of = |count: u128| format!("{}{}", mark(!f.flaws.is_empty()), grouped(count));
+            let inlined = if f.inlined_entries > 0 { of(u128::from(f.inlined_entries)) } else { String::new() };
             let (instructions, share, blocks) = if f.bodies.is_empty() {
                 (String::new(), String::new(), String::new())
             } else {
-                (grouped(f.instructions.total), percent(f.instructions.total, whole), grouped(f.block_executions))
+                (of(f.instructions.total), percent(f.instructions.total, whole), of(f.block_executions))
             };
-            let entries = format!("{doubt}{}", grouped(u128::from(f.entries())));
-            vec![instructions, share, blocks, entries, inlined, name.clone(), self.unit.brief(f.position)]
+            vec![
+                instructions,
+                share,
+                blocks,
+                of(u128::from(f.entries())),
+                inlined,
+                name.clone(),
+                self.unit.brief(f.position),
+            ]
         });
         let columns = [
             number("instructions"),
@@ -252,11 +262,12 @@ impl Report<'_> {
         self.list_heading("Hottest loops", shown.len(), rows.len(), out)?;
         let rows = shown.iter().map(|row| {
             let l = &row.found;
+            let of = |count: u128| format!("{}{}", mark(row.doubt), grouped(count));
             vec![
-                grouped(l.instructions),
-                format!("{}{}", if row.doubt { "~" } else { "" }, grouped(u128::from(l.entries))),
-                grouped(u128::from(l.trips)),
-                l.average().map_or_else(|| "-".into(), mean),
+                of(l.instructions),
+                of(u128::from(l.entries)),
+                of(u128::from(l.trips)),
+                l.average().map_or_else(|| "-".into(), |average| format!("{}{}", mark(row.doubt), mean(average))),
                 row.function.clone(),
                 self.unit.brief(l.position),
             ]

@@ -123,6 +123,12 @@ pub const fn text(title: &'static str) -> Column {
     Column { title, numeric: false }
 }
 
+/// What stands before a number that is not vouched for.
+#[must_use]
+pub const fn mark(doubtful: bool) -> &'static str {
+    if doubtful { "~" } else { "" }
+}
+
 /// A number with commas between thousands.
 #[must_use]
 pub fn grouped(value: u128) -> String {

@@ -2,6 +2,7 @@
 
 use super::input::{Input, no_such_function};
 use super::output::Output;
+use super::vouched::Vouched;
 use clap::{Args, ValueEnum};
 use cotree_report::dot;
 use cotree_report::names::{Names, matches};
@@ -24,6 +25,8 @@ pub struct CfgArgs {
     #[arg(long)]
     no_demangle: bool,
     #[command(flatten)]
+    vouched: Vouched,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -40,6 +43,7 @@ enum Format {
 pub fn run(args: &CfgArgs) -> Result<()> {
     let loaded = args.input.load()?;
     let units = loaded.units_with_blocks()?;
+    args.vouched.check(loaded.recovered().iter().map(|(_, profile)| profile))?;
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let (unit, function) = find(&units, &args.function, names)?;
     let name = names.show(&function.facts.symbol);

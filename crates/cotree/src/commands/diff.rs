@@ -2,6 +2,7 @@
 
 use super::input::{Binaries, SourceArgs, load};
 use super::output::{Looks, Output};
+use super::vouched::Vouched;
 use super::{into_report, paths};
 use clap::Args;
 use cotree_profile::file::ProfileFile;
@@ -43,6 +44,8 @@ pub struct DiffArgs {
     #[arg(long)]
     no_demangle: bool,
     #[command(flatten)]
+    vouched: Vouched,
+    #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
     looks: Looks,
@@ -56,6 +59,9 @@ pub fn run(args: &DiffArgs) -> Result<()> {
     let (before_file, after_file) = (open(&args.before)?, open(&args.after)?);
     let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() })?;
     let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() })?;
+    for (path, loaded) in [(&args.before, &before), (&args.after, &after)] {
+        args.vouched.check_of(Some(path), loaded.recovered().iter().map(|(_, profile)| profile))?;
+    }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let style = args.looks.style(&args.output);
     if args.paths {

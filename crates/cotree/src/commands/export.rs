@@ -3,6 +3,7 @@
 use super::input::{Input, SourceArgs, file_pattern, no_lines};
 use super::into_report;
 use super::output::Output;
+use super::vouched::Vouched;
 use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_core::facts::events::EventKind;
@@ -45,6 +46,8 @@ pub struct ExportArgs {
     #[arg(long, default_value = "", value_name = "NAME")]
     test_name: String,
     #[command(flatten)]
+    vouched: Vouched,
+    #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
     output: Output,
@@ -79,10 +82,14 @@ pub fn event_kind(text: &str) -> Result<EventKind, String> {
 /// Runs `cotree export`.
 pub fn run(args: &ExportArgs) -> Result<()> {
     let loaded = args.input.load()?;
+    let profiles = || loaded.recovered().iter().map(|(_, profile)| profile);
+    if args.vouched.strict {
+        args.vouched.check(profiles())?;
+    }
     let units = if args.format == Format::Json { loaded.units() } else { loaded.units_with_blocks()? };
     match args.format {
-        Format::Json => args.output.write(|out| json::write(&units, out)),
-        Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered())),
+        Format::Json => args.output.write(|out| json::write(&units, out))?,
+        Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered()))?,
         Format::Lcov => {
             let options = lcov::Options {
                 test_name: args.test_name.clone(),
@@ -106,12 +113,12 @@ pub fn run(args: &ExportArgs) -> Result<()> {
             if !left_out.is_empty() {
                 lines::note(format_args!("note: {}", note()));
             }
-            Ok(())
         }
         Format::Callgrind | Format::Pprof | Format::Folded | Format::Flamegraph | Format::Speedscope => {
-            write_costs(args, &Costs::new(&units).map_err(into_report)?)
+            return write_costs(args, &Costs::new(&units).map_err(into_report)?);
         }
     }
+    args.vouched.check(profiles())
 }
 
 /// Writes what lines and functions have cost.

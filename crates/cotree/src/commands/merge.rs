@@ -1,10 +1,12 @@
 //! `cotree merge`: adds up the profiles of many runs.
 
 use super::into_report;
+use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::{self, Merge};
+use cotree_profile::recover::recover_remaining;
 use miette::{Result, miette};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +30,8 @@ pub struct MergeArgs {
     /// Skip profiles that cannot be used, with a warning for each
     #[arg(long)]
     keep_going: bool,
+    #[command(flatten)]
+    vouched: Vouched,
 }
 
 fn parse_weighted(text: &str) -> Result<(u64, PathBuf), String> {
@@ -68,7 +72,11 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     if added == 0 {
         return Err(miette!("there is no profile to merge: name some"));
     }
-    merged::write(&args.output, &merge.finish()).map_err(into_report)
+    merged::write(&args.output, &merge.finish()).map_err(into_report)?;
+    // Which functions are concerned is known where the binaries are still there.
+    let merged = ProfileFile::open(&args.output).map_err(into_report)?;
+    let recovered = recover_remaining(&merged, &[]).map(|(recovered, _)| recovered).unwrap_or_default();
+    args.vouched.check(recovered.iter().map(|(_, profile)| profile))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub mod report;
 pub mod run;
 pub mod trace;
 pub mod verify;
+mod vouched;
 
 /// Turns a library's error into a report for the terminal.
 fn into_report<E: std::error::Error + Send + Sync + 'static>(error: E) -> miette::Report {

@@ -48,7 +48,11 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
                 let name = Names::Demangled.show(&function.symbol);
                 writeln!(out, "{name}: {subject}: {} instead of {}{declared}", mismatch.recovered, mismatch.reference)?;
             }
-            let verdict = if found == 0 { "OK" } else { "WRONG" };
+            let verdict = match (found, result.mismatches.len()) {
+                (0, 0) => "OK",
+                (0, _) => "DECLARED",
+                _ => "WRONG",
+            };
             let count = |n: u64| grouped(u128::from(n));
             writeln!(
                 out,

@@ -347,7 +347,7 @@ fn lines_that_hold_only_an_inlined_call() {
         project.ok(&format!("cc {level} main.c -o program"));
         succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
         let page = project.ok("annotate p.cotree");
-        let counts = [" 4:", " 9:", " 11:"].map(|line| count_of(&page, line));
+        let counts = ["    4:", "    9:", "   11:"].map(|line| count_of(&page, line));
         assert_eq!(counts, ["100", "66", "34"], "{level}: {page}");
         assert!(project.ok("export --format lcov p.cotree").contains("DA:11,34\n"), "{level}");
         let report = project.ok("report p.cotree");
@@ -360,5 +360,56 @@ fn lines_that_hold_only_an_inlined_call() {
     let mut command = project.command(project.path("wordfreq"));
     let text = fs::File::open(project.path("wordfreq.c")).expect("the source");
     succeed(command.stdin(text).env("COTREE_FILE", "p.cotree"));
-    assert_eq!(count_of(&project.ok("annotate p.cotree"), " 59:"), "285");
+    assert_eq!(count_of(&project.ok("annotate p.cotree"), "   59:"), "285");
+}
+
+/// What is in doubt is marked wherever it stands, and said where it can't be marked.
+#[test]
+fn doubts_reach_the_page() {
+    let project = Project::new(&[(
+        "main.c",
+        "#include <pthread.h>\nstatic int __attribute__((noinline)) odd(int i) { return i & 1; }\n\
+         static void *work(void *p) { volatile long s = 0; for (int i = 0; i < 1000; i++) if (odd(i)) s++; return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return 0; }\n",
+    )]);
+    project.ok("--verify --threads off cc -O0 -g -pthread main.c -o program");
+    succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+    let report = project.ok("report p.cotree");
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let table = report.split_once("Hottest functions").expect("functions").1;
+    for row in table.lines().filter(|line| line.contains("main.c:")) {
+        let unmarked: Vec<_> = row.split_whitespace().filter(|word| is_number(word) && !word.contains('%')).collect();
+        assert!(unmarked.is_empty(), "{row}: {report}");
+    }
+    for total in ["functions run", "blocks run", "function entries", "block executions", "instructions"] {
+        let row = report.lines().find(|line| line.trim_start().starts_with(total)).expect("a total");
+        assert!(row.contains('~'), "{row}: {report}");
+    }
+    let page = project.ok("annotate p.cotree");
+    assert!(page.contains("taken ~500, not taken ~500"), "{page}");
+    for line in [
+        "export --format lcov p.cotree",
+        "export p.cotree",
+        "merge p.cotree -o m.cotree",
+        "diff p.cotree p.cotree",
+        "cfg odd p.cotree",
+    ] {
+        let output = project.cotree(line).output().expect("cotree starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() && said.contains("3 of 3 functions") && said.contains("cannot be vouched for"),
+            "{line}: {said}"
+        );
+        assert!(project.fails(&format!("{line} --strict")).contains("cannot be vouched for"), "{line}");
+    }
+}
+
+/// "OK" is said only where nothing differs.
+#[test]
+fn differences_are_not_ok() {
+    let project = Project::new(&[("main.c", "int main(void) { *(volatile int *)0 = 1; return 0; }\n")]);
+    project.ok("--verify cc -O0 -g main.c -o program");
+    run(&mut project.command(project.path("program")), "p.cotree");
+    let said = project.ok("verify p.cotree");
+    assert!(!said.contains("OK:") || said.contains(" 0 counts differ"), "{said}");
 }
