@@ -7,6 +7,7 @@ use crate::method::events::EventOptions;
 use crate::method::ipath::IpathOptions;
 use crate::method::path::PathOptions;
 use crate::method::path::windows::Room;
+use crate::method::trace::TraceOptions;
 use crate::method::{FunctionPlanError, UnitPlanError};
 use crate::place::affine::AffineVariable;
 use crate::place::spanning::Extreme;
@@ -82,6 +83,8 @@ pub struct Choices {
     pub paths: PathOptions,
     /// How paths across functions are planned.
     pub ipath: IpathOptions,
+    /// How traces are planned.
+    pub traces: TraceOptions,
     /// What large path tables cost.
     pub room: Room,
     /// How events are counted.
@@ -97,6 +100,7 @@ impl Default for Choices {
             interprocedural_flow: true,
             paths: PathOptions::default(),
             ipath: IpathOptions::default(),
+            traces: TraceOptions::default(),
             room: Room::AsUsed,
             events: EventOptions::default(),
         }

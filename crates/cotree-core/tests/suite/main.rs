@@ -30,5 +30,6 @@ mod sese;
 mod statistics;
 mod structured;
 mod supergraph;
+mod trace_figures;
 mod traces;
 mod weighting;

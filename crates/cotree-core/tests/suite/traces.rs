@@ -1,9 +1,14 @@
 //! Traces: executions are regenerated from them exactly.
 
 use crate::programs::{Life, Program, programs_to_trace};
+use cotree_core::facts::Function;
+use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{CallId, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step};
-use cotree_core::method::trace::{CallKind, Event, Reader, Tables, TraceCalls, TracePlan, plan_functions};
+use cotree_core::method::trace::{
+    CallKind, Checkpoint, Event, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceOptions, TracePlan, Way,
+    plan_functions,
+};
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
@@ -26,10 +31,25 @@ fn calls(program: &Program, seed: u64) -> Vec<TraceCalls> {
     calls
 }
 
-fn plan(program: &Program, calls: Vec<TraceCalls>) -> Vec<TracePlan> {
+fn plan(program: &Program, seed: u64, options: TraceOptions) -> Vec<TracePlan> {
     let functions = program.functions.iter().zip(&program.graphs);
-    let weighted: Vec<_> = functions.map(|(f, cfg)| (f, cfg, Weighting::expected(f, cfg))).collect();
-    plan_functions(&weighted, calls).unwrap()
+    // Some weights are as wrong as can be.
+    let weighting = |f: &Function, cfg: &Cfg| match seed % 3 {
+        0 => Weighting::new(cfg, cfg.edges().map(|edge| (seed >> (edge.0 % 50) & 63) as f64).collect()),
+        _ => Weighting::expected(f, cfg),
+    };
+    let weighted: Vec<_> = functions.map(|(f, cfg)| (f, cfg, weighting(f, cfg))).collect();
+    plan_functions(&weighted, calls(program, seed), options).unwrap()
+}
+
+fn options() -> impl Strategy<Value = TraceOptions> {
+    let by = prop::sample::select(vec![
+        TraceBy::Auto,
+        TraceBy::Only(Way::Paths),
+        TraceBy::Only(Way::Bits),
+        TraceBy::Only(Way::Witnesses),
+    ]);
+    (by, any::<bool>()).prop_map(|(by, packs)| TraceOptions { by, packs })
 }
 
 fn tables(program: &Program, plans: &[TracePlan]) -> Vec<Option<Tables>> {
@@ -38,9 +58,8 @@ fn tables(program: &Program, plans: &[TracePlan]) -> Vec<Option<Tables>> {
 }
 
 /// A thread's log in the words of events.
-fn log(program: &Program, outcome: &Outcome, thread: usize) -> Vec<(FunctionId, Step)> {
+fn log(outcome: &Outcome, thread: usize) -> Vec<(FunctionId, Step)> {
     let function = |activation: Activation| outcome.truth.activations[activation.index()].function;
-    let _ = program;
     outcome
         .truth
         .logs
@@ -80,10 +99,10 @@ proptest! {
 
     /// Each thread's trace is its log.
     #[test]
-    fn executions_are_regenerated((program, seed) in programs_to_trace(), threads in 1..3usize) {
+    fn executions_are_regenerated((program, seed) in programs_to_trace(), threads in 1..3usize, options in options()) {
         let life = Life { threads, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
-        let plans = plan(&program, calls(&program, seed));
+        let plans = plan(&program, seed, options);
         let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
         let tables = tables(&program, &plans);
         for (thread, state) in outcome.threads.iter().enumerate() {
@@ -97,12 +116,12 @@ proptest! {
                     }
                     Ok(None) => break,
                     Err(error) => {
-                        let truth = log(&program, &outcome, thread);
+                        let truth = log(&outcome, thread);
                         prop_assert!(false, "{error}\n{:?}\n{found:?}\n{truth:?}\n{plans:#?}", state.trace);
                     }
                 }
             }
-            let truth = log(&program, &outcome, thread);
+            let truth = log(&outcome, thread);
             if matches!(script.last(), Some(&(by, Action::Exit)) if by.index() != thread) {
                 // It was stopped from outside, wherever it was.
                 let certain = &found[..lengths[reader.checkpoint().certain() as usize]];
@@ -111,6 +130,104 @@ proptest! {
                 prop_assert_eq!(found, truth, "{:?} {:?}", state.trace, plans);
             }
             prop_assert_eq!(reader.checkpoint().position(), state.trace.len() as u64);
+        }
+    }
+}
+
+/// What a stream tells, up to so many events, and the error where it is none.
+fn read_all(tables: &[Option<Tables>], trace: &[u8], most: usize) -> (Vec<Event>, Option<ReadError>) {
+    let mut reader = Reader::new(tables, trace, Frames);
+    let mut events = Vec::new();
+    while events.len() < most {
+        match reader.next() {
+            Ok(Some(event)) => events.push(event),
+            Ok(None) => break,
+            Err(error) => return (events, Some(error)),
+        }
+    }
+    (events, None)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// A stream that ends anywhere tells the beginning of what happened, and a bit more that is marked as not certain.
+    #[test]
+    fn streams_may_end_anywhere((program, seed) in programs_to_trace(), options in options(), end in any::<u16>()) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let plans = plan(&program, seed, options);
+        let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
+        let tables = tables(&program, &plans);
+        let trace = &outcome.threads[0].trace[..];
+        let (all, error) = read_all(&tables, trace, usize::MAX);
+        prop_assert_eq!(error, None);
+        let cut = &trace[..usize::from(end) % (trace.len() + 1)];
+        let mut reader = Reader::new(&tables, cut, Frames);
+        let (mut found, mut certain) = (Vec::new(), 0);
+        while let Some(event) = reader.next().unwrap() {
+            prop_assert!(reader.checkpoint().certain() >= certain);
+            certain = reader.checkpoint().certain();
+            found.push(event);
+            prop_assert!(found.len() < all.len() + 1000);
+        }
+        let certain = reader.checkpoint().certain() as usize;
+        prop_assert!(certain <= found.len());
+        prop_assert_eq!(&found[..certain], &all[..certain]);
+    }
+
+    /// Reading may be interrupted after any event, and resumed with the rest of the bytes.
+    #[test]
+    fn reading_resumes_at_checkpoints((program, seed) in programs_to_trace(), options in options()) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let plans = plan(&program, seed, options);
+        let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
+        let tables = tables(&program, &plans);
+        let trace = &outcome.threads[0].trace[..];
+        let (all, _) = read_all(&tables, trace, usize::MAX);
+        let mut at = Checkpoint::beginning();
+        for (number, event) in all.iter().enumerate() {
+            let rest = &trace[at.position() as usize..];
+            let mut reader = Reader::resume(&tables, rest, Frames, at);
+            prop_assert_eq!(reader.next().unwrap(), Some(*event), "event {}", number);
+            at = reader.checkpoint().clone();
+            prop_assert_eq!(at.events(), number as u64 + 1);
+        }
+    }
+
+    /// Streams that nobody wrote are errors or executions, and come to an end.
+    #[test]
+    fn hostile_streams_do_no_harm(
+        (program, seed) in programs_to_trace(),
+        options in options(),
+        changes in prop::collection::vec((any::<u16>(), any::<u8>(), 0..4u8), 1..6),
+    ) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let plans = plan(&program, seed, options);
+        let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
+        let tables = tables(&program, &plans);
+        let mut trace = outcome.threads[0].trace.clone();
+        for (place, byte, what) in changes {
+            let place = usize::from(place) % (trace.len() + 1);
+            match what {
+                0 => trace.insert(place, byte),
+                1 => trace.truncate(place),
+                _ if place == trace.len() => {}
+                2 => drop(trace.remove(place)),
+                _ => trace[place] = byte,
+            }
+        }
+        read_all(&tables, &trace, 1 << 20);
+        // Nor do keys that belong to another function.
+        for (number, plan) in plans.iter().enumerate() {
+            let other = &program.functions[(number + 1) % program.functions.len()];
+            if let Ok(foreign) = Tables::new(other, &plan.key) {
+                let mut mixed = tables.clone();
+                mixed[(number + 1) % program.functions.len()] = Some(foreign);
+                read_all(&mixed, &trace, 1 << 16);
+            }
         }
     }
 }

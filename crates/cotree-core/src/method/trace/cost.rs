@@ -33,8 +33,11 @@ impl TraceCost {
             };
             let (writes, bytes, instructions) = match placed.probe {
                 Probe::Emit { reg, bytes, .. } => (1.0, f64::from(bytes), if reg.is_some() { 4.0 } else { 3.0 }),
-                // It is full once in so many turns.
-                Probe::EmitFull { bytes, .. } => (0.0, 0.0, 2.0 + f64::from(bytes) / 32.0),
+                // A turn fills so many of its bits; it is written when all are full.
+                Probe::EmitFull { limit, bytes, .. } => {
+                    let turn = (f64::from(bytes) - (limit.max(1) as f64).log2() / 8.0).max(0.125);
+                    (turn / f64::from(bytes), turn, 2.0 + 4.0 * turn / f64::from(bytes))
+                }
                 Probe::Announce => (1.0, 2.0, 3.0),
                 Probe::Linear { times, .. } => (0.0, 0.0, if times.count_ones() == 1 { 1.0 } else { 2.0 }),
                 Probe::Add(..) => (0.0, 0.0, 1.0),

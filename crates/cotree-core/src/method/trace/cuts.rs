@@ -10,26 +10,45 @@ use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::ids::Edge;
 use crate::weight::weighting::Weighting;
+use std::collections::BTreeMap;
 
-/// The edges that have to be cut, in order, so that no segment goes round.
-pub(super) fn necessary(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Vec<Edge>, TraceError> {
+/// A loop without a call that ends a segment, and all loops within.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cycle {
+    /// Edges that together cut it, in order.
+    pub cuts: Vec<Edge>,
+    /// Edges into it and out of it, from and to other nodes of the function.
+    pub boundary: Vec<Edge>,
+}
+
+/// The loops that have to be cut, so that no segment goes round.
+pub(super) fn cycles(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Vec<Cycle>, TraceError> {
     let uncut = Segments::uncut(function, cfg, &TraceKey { cuts: Vec::new(), ..key.clone() })?;
     let component = components(&uncut);
     let dfs = Dfs::new(cfg);
-    let mut cuts = Vec::new();
+    let mut cycles: BTreeMap<u32, Cycle> = BTreeMap::new();
+    let mut between = Vec::new();
     for node in 0..uncut.nodes.len() {
         let from = uncut.nodes[node].block;
         for link in uncut.links(node) {
-            if let Target::Node(to) = link.target
-                && component[to] == component[node]
-                && (dfs.is_backedge(link.edge) || !dfs.is_reached(from))
-            {
-                cuts.push(link.edge);
+            let Target::Node(to) = link.target else { continue };
+            if component[to] != component[node] {
+                between.push((link.edge, [component[node], component[to]]));
+            } else if dfs.is_backedge(link.edge) || !dfs.is_reached(from) {
+                cycles.entry(component[to]).or_default().cuts.push(link.edge);
             }
         }
     }
-    cuts.sort_unstable();
-    Ok(cuts)
+    for (edge, ends) in between {
+        for end in ends {
+            if let Some(cycle) = cycles.get_mut(&end) {
+                cycle.boundary.push(edge);
+            }
+        }
+    }
+    let mut cycles: Vec<Cycle> = cycles.into_values().collect();
+    cycles.iter_mut().for_each(|cycle| cycle.cuts.sort_unstable());
+    Ok(cycles)
 }
 
 /// Per node, the strongly connected component that it is in (Tarjan's algorithm with a stack of its own). Components are numbered

@@ -44,6 +44,7 @@ mod tables;
 mod token;
 mod types;
 mod unit;
+pub mod witness;
 mod witness_sets;
 
 pub use cost::TraceCost;

@@ -1,16 +1,21 @@
 //! Plans one function: cuts, then the cheapest of the ways to number its segments.
 
 use super::cost::TraceCost;
+use super::cuts::{self, Cycle};
 use super::segments::Segments;
-use super::types::{CallKind, TraceError, TraceKey, TracePlan};
-use super::{cuts, place};
+use super::types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, Way};
+use super::{place, witness_sets};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
 use crate::weight::weighting::Weighting;
 
-/// The most ways of a segment that are tried: what fits one byte, two, three, four, and as many as there are.
-const MOST_WAYS: [u64; 5] = [1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 62];
+/// The most ways of a segment that are tried: what fits a few bits, one byte, two, three, four, and as many as there are.
+const MOST_WAYS: [u64; 6] = [1 << 4, 1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 62];
+/// The bytes of packed tokens that are tried first, and then.
+const PACKED_BYTES: ([u8; 2], [u8; 2]) = ([8, 2], [4, 1]);
+/// So many loops are looked at whether their turns are worth sharing tokens, the hottest first.
+const MOST_CYCLES: usize = 16;
 
 /// What is known of a function's calls before it is planned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +26,8 @@ pub struct TraceCalls {
     pub kinds: Vec<(CallId, CallKind)>,
 }
 
-/// Plans one function. An untouched one gets an empty plan.
+/// Plans one function. An untouched one gets an empty plan. Where the way that the user wants needs more bits than a token has,
+/// the plan is as without that wish: its key says so.
 ///
 /// # Errors
 /// If it can't be planned.
@@ -30,6 +36,7 @@ pub fn plan(
     cfg: &Cfg,
     weighting: &Weighting,
     calls: &TraceCalls,
+    options: TraceOptions,
 ) -> Result<TracePlan, TraceError> {
     if function.untouched.is_some() {
         return Ok(TracePlan::default());
@@ -44,29 +51,126 @@ pub fn plan(
         first: likely(cfg, weighting),
         ..TraceKey::default()
     };
-    base.cuts = cuts::necessary(function, cfg, &base)?;
+    let cycles = cuts::cycles(function, cfg, &base)?;
+    base.cuts = cycles.iter().flat_map(|cycle| cycle.cuts.iter().copied()).collect();
+    base.cuts.sort_unstable();
+
+    let planning = Planning { function, cfg, weighting };
     let uncut = Segments::uncut(function, cfg, &base)?;
-    let mut best: Option<(f64, TracePlan)> = None;
+    let mut best: Option<Priced> = None;
     for most in MOST_WAYS {
         let more = cuts::within(&uncut, weighting, most);
-        let last = more.is_empty();
-        let mut key = base.clone();
-        key.cuts.extend(more);
-        key.cuts.sort_unstable();
-        let segments = match Segments::new(function, cfg, &key) {
-            Err(TraceError::TooManyWays) => continue,
-            segments => segments?,
-        };
-        let probes = place::place(function, cfg, &key, &segments)?.probes;
-        let price = TraceCost::of(&probes, function, weighting).price();
-        if best.as_ref().is_none_or(|best| price < best.0) {
-            best = Some((price, TracePlan { probes, key }));
+        let key = with_cuts(&base, &more);
+        for way in options.by.ways() {
+            improve(&mut best, planning.numbered(TraceKey { way: *way, ..key.clone() })?);
         }
-        if last {
+        if more.is_empty() {
             break;
         }
     }
-    best.map(|best| best.1).ok_or(TraceError::TooManyWays)
+    if let (None, TraceBy::Only(_)) = (&best, options.by) {
+        return plan(function, cfg, weighting, calls, TraceOptions::default());
+    }
+    if options.packs && options.by.ways().contains(&Way::Paths) {
+        planning.pack(&mut best, &base, cycles)?;
+    }
+    best.map(|best| best.plan).ok_or(TraceError::TooManyWays)
+}
+
+/// A plan with what it costs.
+struct Priced {
+    price: f64,
+    plan: TracePlan,
+}
+
+/// Takes the cheaper one; true if that is the new one.
+fn improve(best: &mut Option<Priced>, new: Option<Priced>) -> bool {
+    match new {
+        Some(new) if best.as_ref().is_none_or(|best| new.price < best.price) => {
+            *best = Some(new);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn with_cuts(key: &TraceKey, more: &[Edge]) -> TraceKey {
+    let mut key = key.clone();
+    key.cuts.extend(more);
+    key.cuts.sort_unstable();
+    key.cuts.dedup();
+    key
+}
+
+impl TraceBy {
+    fn ways(&self) -> &[Way] {
+        match self {
+            Self::Auto => &[Way::Paths, Way::Bits, Way::Witnesses],
+            Self::Only(way) => std::slice::from_ref(way),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Planning<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    weighting: &'a Weighting,
+}
+
+impl Planning<'_> {
+    /// The plan with this key; `None` if there are too many ways for it.
+    fn numbered(self, mut key: TraceKey) -> Result<Option<Priced>, TraceError> {
+        if key.way == Way::Witnesses {
+            match witness_sets::choose(self.function, self.cfg, &key, self.weighting) {
+                Err(TraceError::TooManyWays) => return Ok(None),
+                chosen => key.witnesses = chosen?,
+            }
+        }
+        let segments = match Segments::new(self.function, self.cfg, &key) {
+            Err(TraceError::TooManyWays) => return Ok(None),
+            segments => segments?,
+        };
+        let probes = place::place(self.function, self.cfg, &key, &segments)?.probes;
+        let price = TraceCost::of(&probes, self.function, self.weighting).price();
+        Ok(Some(Priced { price, plan: TracePlan { probes, key } }))
+    }
+
+    /// Lets the turns of loops share tokens where that is cheaper: each loop with what is around it, or cut off from that.
+    fn pack(self, best: &mut Option<Priced>, base: &TraceKey, mut cycles: Vec<Cycle>) -> Result<(), TraceError> {
+        let heat = |cycle: &Cycle| -> f64 { cycle.cuts.iter().map(|&edge| self.weighting.edge(edge)).sum() };
+        cycles.sort_by(|a, b| heat(b).total_cmp(&heat(a)));
+        cycles.truncate(MOST_CYCLES);
+        let mut packed: Option<TraceKey> = None;
+        let before = best.as_ref().filter(|best| best.plan.key.way == Way::Paths).map(|best| best.plan.key.clone());
+        let mut key = before.unwrap_or_else(|| base.clone());
+        for cycle in &cycles {
+            let mut found = None;
+            for isolated in [false, true] {
+                let boundary: &[Edge] = if isolated { &cycle.boundary } else { &[] };
+                for bytes in PACKED_BYTES.0 {
+                    let mut tried = with_cuts(&key, boundary);
+                    tried.packing.bytes = bytes;
+                    tried.packing.edges.extend(&cycle.cuts);
+                    tried.packing.edges.sort_unstable();
+                    if improve(best, self.numbered(tried.clone())?) {
+                        found = Some(tried);
+                    }
+                }
+            }
+            if let Some(found) = found {
+                key = found.clone();
+                packed = Some(found);
+            }
+        }
+        if let Some(packed) = packed {
+            for bytes in PACKED_BYTES.1 {
+                let packing = Packing { bytes, ..packed.packing.clone() };
+                improve(best, self.numbered(TraceKey { packing, ..packed.clone() })?);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The blocks that indirect branches may lead to, in order.

@@ -106,9 +106,21 @@ impl Segments {
         match key.way {
             Way::Paths => made.number_paths(),
             Way::Bits => made.number_bits(),
-            Way::Witnesses => made.number_witnesses(key)?,
+            Way::Witnesses => {
+                made.number_witnesses(key);
+                made.witness_sets = WitnessSets::new(&made)?;
+            }
         }
         made.group(key)?;
+        Ok(made)
+    }
+
+    /// With the witnesses of a key, whether or not these tell all ways apart.
+    pub fn with_witnesses(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
+        let mut made = Self::uncut(function, cfg, key)?;
+        made.count();
+        made.decide();
+        made.number_witnesses(key);
         Ok(made)
     }
 
@@ -308,8 +320,8 @@ impl Segments {
         }
     }
 
-    /// Each link with a witness has its value; the sets of witnesses that tell ways apart are found by [`super::witness`].
-    fn number_witnesses(&mut self, key: &TraceKey) -> Result<(), TraceError> {
+    /// Each link with a witness has its value.
+    fn number_witnesses(&mut self, key: &TraceKey) {
         let most = key.witnesses.iter().map(|&(_, value)| u64::from(value)).max().unwrap_or(0);
         let bits = bits_for(most + 1).max(1);
         for node in (0..self.nodes.len()).filter(|&node| self.nodes[node].undecided) {
@@ -320,8 +332,6 @@ impl Segments {
                 }
             }
         }
-        self.witness_sets = WitnessSets::new(self)?;
-        Ok(())
     }
 
     /// Widths and bases.
@@ -369,6 +379,11 @@ impl Segments {
                 Way::Paths => (bits_for(most).div_ceil(8), most <= MOST_WAYS),
                 Way::Bits | Way::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
             };
+            // A token that goes on has to be written some time.
+            let goes_nowhere = |link: &Link| matches!(link.target, Target::Packed(to) if !self.nodes[to].undecided);
+            if self.links(node).iter().any(goes_nowhere) {
+                return Err(TraceError::ForeignKey);
+            }
             if self.nodes[node].undecided {
                 if !fits {
                     return Err(TraceError::TooManyWays);
@@ -438,10 +453,12 @@ fn validate(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<(), TraceE
     let in_order = function.calls.iter().is_sorted_by_key(|call| call.block)
         && function.calls.iter().all(|call| call.block.index() < function.blocks.len());
     // A `musttail` call is gone when its callee runs, and what is behind a call that never returns is nowhere.
-    let sound = key.calls.iter().all(|&(call, kind)| match kind {
-        CallKind::Quiet(_) => !function.calls[call].must_tail && !function.calls[call].terminator,
-        _ => true,
-    });
+    let sound = || {
+        key.calls.iter().all(|&(call, kind)| match kind {
+            CallKind::Quiet(_) => !function.calls[call].must_tail && !function.calls[call].terminator,
+            _ => true,
+        })
+    };
     if own
         && lists.iter().all(|list| edges(list))
         && inner(&key.cuts)
@@ -452,7 +469,7 @@ fn validate(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<(), TraceE
         && packing
         && witnesses
         && in_order
-        && sound
+        && sound()
     {
         Ok(())
     } else {

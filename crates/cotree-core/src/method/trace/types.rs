@@ -28,10 +28,18 @@ pub enum TraceBy {
 }
 
 /// How traces are planned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceOptions {
     /// How segments are numbered.
     pub by: TraceBy,
+    /// May turns of loops share tokens ([`Packing`])?
+    pub packs: bool,
+}
+
+impl Default for TraceOptions {
+    fn default() -> Self {
+        Self { by: TraceBy::Auto, packs: true }
+    }
 }
 
 /// What a call means to the stream. Files know the variants by their order: new ones come last.

@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::plan::{TraceCalls, plan};
-use super::types::{CallKind, TraceError, TracePlan, UnitTracePlan};
+use super::types::{CallKind, TraceError, TraceOptions, TracePlan, UnitTracePlan};
 use crate::facts::{Call, Callee, EdgeKind, Function, Linkage};
 use crate::graph::cfg::Cfg;
 use crate::ids::FunctionId;
@@ -19,13 +19,14 @@ use std::sync::LazyLock;
 pub fn plan_functions<'a>(
     functions: &[(&'a Function, &'a Cfg, Weighting)],
     mut calls: Vec<TraceCalls>,
+    options: TraceOptions,
 ) -> Result<Vec<TracePlan>, (usize, TraceError)> {
     let facts: Vec<&Function> = functions.iter().map(|&(function, ..)| function).collect();
     calls::refine(&facts, &mut calls);
     let planned = functions.iter().zip(&calls).enumerate();
     planned
         .map(|(number, ((function, cfg, weighting), calls))| {
-            plan(function, cfg, weighting, calls).map_err(|error| (number, error))
+            plan(function, cfg, weighting, calls, options).map_err(|error| (number, error))
         })
         .collect()
 }
@@ -38,8 +39,11 @@ pub fn plan_unit(planner: &Planner<'_>) -> Result<UnitTracePlan, PlanError> {
     let facts: Vec<&Function> = (0..planner.len()).map(|number| planner.facts_of(number)).collect();
     let mut calls = known_calls(planner);
     calls::refine(&facts, &mut calls);
+    let options = planner.choices().traces;
     let plan = |number: usize| match planner.function(number, Guess::Predicted)? {
-        Some(at) => plan(at.function, &at.cfg, &at.weighting, &calls[number]).map_err(|error| at.failed(error)),
+        Some(at) => {
+            plan(at.function, &at.cfg, &at.weighting, &calls[number], options).map_err(|error| at.failed(error))
+        }
         None => Ok(TracePlan::default()),
     };
     let functions = (0..planner.len()).into_par_iter().map(plan).collect::<Result<_, _>>()?;

@@ -94,12 +94,31 @@ impl Lowering {
 
 /// The graphs of random programs.
 pub fn programs() -> impl Strategy<Value = Cfg> {
-    statements().prop_map(|program| {
-        let mut lowering = Lowering::default();
-        let entry = lowering.block();
-        let last = lowering.lower(&program, entry);
-        let exit = lowering.blocks;
-        lowering.edges.extend(lowering.returns.iter().copied().chain([last]).map(|b| (b, exit)));
-        Cfg::new(exit, lowering.edges.into_iter().map(|(a, b)| (Block::new(a), Block::new(b)))).unwrap()
-    })
+    statements().prop_map(graph)
+}
+
+/// The same without `break` and `return`.
+pub fn programs_without_jumps() -> impl Strategy<Value = Cfg> {
+    let jumps = |program: &Vec<Statement>| program.iter().any(Statement::jumps);
+    statements().prop_filter("jumps", move |program| !jumps(program)).prop_map(graph)
+}
+
+impl Statement {
+    fn jumps(&self) -> bool {
+        match self {
+            Self::Plain => false,
+            Self::IfElse(a, b) => a.iter().chain(b).any(Self::jumps),
+            Self::While(body) | Self::DoWhile(body) => body.iter().any(Self::jumps),
+            Self::Leaving(..) => true,
+        }
+    }
+}
+
+fn graph(program: Vec<Statement>) -> Cfg {
+    let mut lowering = Lowering::default();
+    let entry = lowering.block();
+    let last = lowering.lower(&program, entry);
+    let exit = lowering.blocks;
+    lowering.edges.extend(lowering.returns.iter().copied().chain([last]).map(|b| (b, exit)));
+    Cfg::new(exit, lowering.edges.into_iter().map(|(a, b)| (Block::new(a), Block::new(b)))).unwrap()
 }
