@@ -8,6 +8,7 @@ use cotree_core::method::events::{EventKinds, EventOptions};
 use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
+use cotree_core::method::trace::{TraceBy, TraceOptions};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
 use std::path::PathBuf;
@@ -59,6 +60,8 @@ pub struct Options {
     pub ipath: IpathOptions,
     /// How events are counted.
     pub events: EventOptions,
+    /// How traces are planned.
+    pub traces: TraceOptions,
     /// How much of a trace is kept, in bytes; all of it if none.
     pub trace_ring: Option<u64>,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
@@ -109,6 +112,7 @@ impl Options {
             paths: PathOptions::default(),
             ipath: IpathOptions::default(),
             events: EventOptions::default(),
+            traces: TraceOptions::default(),
             trace_ring: None,
             early: false,
             selection: Selection::default(),
@@ -227,6 +231,10 @@ impl Options {
                         _ => return Err(bad("auto or on")),
                     }
                 }
+                "cotree-trace-by" => {
+                    options.traces.by =
+                        TraceBy::from_name(argument).ok_or_else(|| bad("auto, paths, bits or witness"))?;
+                }
                 "cotree-trace-ring" => {
                     let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
                     options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
@@ -266,6 +274,12 @@ impl Options {
                 ),
             });
         }
+        if options.traces.by != TraceBy::Auto && options.method != Method::Trace {
+            return Err(Error::Option {
+                option: "cotree-trace-by".into(),
+                reason: "it says how a trace is written: it needs --profile trace".into(),
+            });
+        }
         if options.trace_ring.is_some() && options.method != Method::Trace {
             return Err(Error::Option {
                 option: "cotree-trace-ring".into(),
@@ -293,6 +307,7 @@ impl Options {
             paths: self.paths,
             ipath: self.ipath,
             events: self.events,
+            traces: self.traces,
             room: if shared { Room::Whole } else { Room::AsUsed },
         }
     }

@@ -88,6 +88,9 @@ pub struct InstrumentOptions {
     /// With path profiles: what each path adds up beside its count [default: count]
     #[arg(long, value_enum, env = "COTREE_PATH_METRIC", hide_env = true)]
     pub path_metric: Option<PathMetric>,
+    /// With traces: what tells the ways through a function apart; auto takes what is cheapest, function by function
+    #[arg(long, value_enum, env = "COTREE_TRACE_BY", hide_env = true)]
+    pub trace_by: Option<TraceBy>,
     /// With traces: keep only the newest part, of this size in all threads together (64M, say) [default: all of it]
     #[arg(long, env = "COTREE_TRACE_RING", hide_env = true, value_name = "SIZE")]
     pub trace_ring: Option<String>,
@@ -223,6 +226,19 @@ pub enum InterproceduralFlow {
     Off,
 }
 
+/// `--trace-by`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceBy {
+    /// The cheapest of these
+    Auto,
+    /// A number for each way between two calls or turns of a loop
+    Paths,
+    /// Bits for each branch
+    Bits,
+    /// Witnesses on few edges
+    Witness,
+}
+
 /// `--path-metric`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PathMetric {
@@ -269,6 +285,7 @@ impl InstrumentOptions {
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),
             ("path-metric", self.path_metric.map(spelling)),
+            ("trace-by", self.trace_by.map(spelling)),
             ("trace-ring", self.trace_ring.clone()),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));

@@ -17,6 +17,18 @@ pub enum Way {
     Witnesses,
 }
 
+impl Way {
+    /// What explanations call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Paths => "the number of the way",
+            Self::Bits => "bits for each branch",
+            Self::Witnesses => "witnesses",
+        }
+    }
+}
+
 /// What the user wants segments to be numbered by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TraceBy {
@@ -25,6 +37,20 @@ pub enum TraceBy {
     Auto,
     /// One way for all functions.
     Only(Way),
+}
+
+impl TraceBy {
+    /// By its name in options.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "auto" => Self::Auto,
+            "paths" => Self::Only(Way::Paths),
+            "bits" => Self::Only(Way::Bits),
+            "witness" => Self::Only(Way::Witnesses),
+            _ => return None,
+        })
+    }
 }
 
 /// How traces are planned.

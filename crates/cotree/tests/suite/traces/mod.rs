@@ -92,6 +92,17 @@ fn c_programs_run_as_their_traces_say() {
 }
 
 #[test]
+fn each_way_to_tell_ways_apart_does() {
+    let project = project(("leaves.c", LEAVES));
+    for by in ["auto", "paths", "bits", "witness"] {
+        for how in ["return", "jump", "recurse"] {
+            let options = format!("--profile trace --trace-by {by} cc -O2");
+            assert!(compare(&project, &options, "leaves.c", &[how]) > 20, "{by} {how}");
+        }
+    }
+}
+
+#[test]
 fn exceptions_land_where_traces_say() {
     let project = project(("throws.cc", THROWS));
     for level in ["-O0", "-O2"] {

@@ -49,7 +49,7 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
         MethodPlan::Calls(unit) => calls::write(code, &unit.functions[number], out),
         MethodPlan::Ipath(unit) => ipath::write(code, unit, number, &planned.program, out),
         MethodPlan::Events(unit) => events::write(code, unit, &unit.functions[number], out),
-        MethodPlan::Traces(unit) => trace::write(code, &unit.functions[number], out),
+        MethodPlan::Traces(unit) => trace::write(code, &weighting, &unit.functions[number], out),
     }
 }
 
