@@ -7,7 +7,7 @@ use cotree_core::method::ipath::graph::{ENTRY, EXIT, GENTRY, Role};
 use cotree_core::method::ipath::numbering::{FunctionNumbers, Numbering, Shape};
 use cotree_core::method::ipath::psi_rho::Linear;
 use cotree_core::method::ipath::supergraph::FunctionInput;
-use cotree_core::method::ipath::{self, IpathMethod, IpathOptions, UnitIpathPlan};
+use cotree_core::method::ipath::{self, AtCall, IpathMethod, IpathOptions, UnitIpathPlan};
 use cotree_core::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
@@ -181,4 +181,94 @@ fn every_number_is_a_path_and_back() {
         }
         assert_eq!(numbering.path(plan.paths), None);
     }
+}
+
+/// Runs a script; gives the counts of paths, once the counts of blocks and edges have been compared with the truth.
+fn counts_of(functions: &[Function], plan: &UnitIpathPlan, script: &[Action]) -> Vec<(u64, u64)> {
+    let cfgs: Vec<_> = functions.iter().map(|f| f.cfg().unwrap()).collect();
+    let script: Vec<_> = script.iter().map(|&action| (Thread(0), action)).collect();
+    let outcome = Process::new(functions.iter().zip(&cfgs)).with_plans(&plan.functions).run(&script).unwrap();
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for function in (0..functions.len()).map(FunctionId::new) {
+        for (&(_, number), &count) in &outcome.counts(function).paths {
+            *counts.entry(number.cast_unsigned()).or_default() += count;
+        }
+    }
+    let counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    let shapes: Vec<_> = functions.iter().zip(&cfgs).map(|(function, cfg)| Some(Shape { function, cfg })).collect();
+    let early: Vec<_> = outcome.truth.functions.iter().map(|truth| truth.early()).collect();
+    let profile = ipath::recover(&shapes, plan, &counts, &early).unwrap();
+    for (recovered, truth) in profile.functions.iter().zip(&outcome.truth.functions) {
+        assert_eq!(recovered.as_ref(), Some(&truth.profile()));
+    }
+    counts
+}
+
+fn call(call: u32, callee: u32) -> Action {
+    Action::Call { call: CallId(call), callee: Some(FunctionId(callee)) }
+}
+
+fn at_calls(plan: &UnitIpathPlan) -> Vec<Vec<AtCall>> {
+    plan.functions.iter().map(|plan| plan.key.calls.iter().map(|call| call.1).collect()).collect()
+}
+
+/// `main` calls `f`, and `f`: if (b0) `f` again (b1); return (b2).
+#[test]
+fn a_recursive_call_ends_a_path_and_begins_one() {
+    let main = function(1, &[(0, 1)], &[0]);
+    let f = function(3, &[(0, 1), (0, 2), (1, 2), (2, 3)], &[1]);
+    let functions = [main, f];
+    let plan = plan(&functions, &[&[], &[(0, 0), (1, 0)]], IpathMethod::Context);
+    let f = FunctionId(1);
+    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(f)], vec![AtCall::Cut(Some(f))]]);
+    // 2 · x + 1 with x = 1 on from main, and once more from Entry_global.
+    assert_eq!(plan.paths, 6);
+    let take = |edge| Action::Take(Edge(edge));
+    let script = [
+        Action::Enter(MAIN),
+        call(0, 1),
+        take(0),
+        call(0, 1),
+        take(0),
+        call(0, 1),
+        take(1),
+        take(3),
+        take(2),
+        take(3),
+        take(2),
+        take(3),
+        take(0),
+    ];
+    assert_eq!(counts_of(&functions, &plan, &script), [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
+}
+
+/// Of three functions that call each other in a circle, one call is cut, and which one follows from where the search begins.
+#[test]
+fn a_cycle_of_calls_is_cut_once() {
+    let one = || function(1, &[(0, 1)], &[0]);
+    let functions = [one(), one(), one(), one()];
+    let plan = plan(&functions, &[&[], &[(0, 0), (3, 0)], &[(1, 0)], &[(2, 0)]], IpathMethod::Piecewise);
+    let cross = |f| vec![AtCall::Cross(FunctionId(f))];
+    assert_eq!(at_calls(&plan), [cross(1), cross(2), cross(3), vec![AtCall::Cut(Some(FunctionId(1)))]]);
+}
+
+/// `main` invokes `f`, which calls something that may throw.
+#[test]
+fn an_exception_ends_a_path_and_begins_one_where_it_lands() {
+    let mut main = function(3, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[0]);
+    (main.edges[0].kind, main.edges[1].kind) = (EdgeKind::InvokeNormal, EdgeKind::InvokeUnwind);
+    main.calls.update(|_, call| (call.is_site, call.terminator) = (true, true));
+    let mut f = function(1, &[(0, 1)], &[0]);
+    f.calls.update(|_, call| call.is_site = true);
+    let functions = [main, f];
+    let plan = plan(&functions, &[&[], &[(0, 0)]], IpathMethod::Context);
+    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(FunctionId(1))], vec![AtCall::Cut(None)]]);
+    // Up to the call that throws; behind it, back through main; from the landing pad.
+    assert_eq!(plan.paths, 3);
+    let take = |edge| Action::Take(Edge(edge));
+    let begin = [Action::Enter(MAIN), call(0, 1), Action::Call { call: CallId(0), callee: None }];
+    let returns = [&begin[..], &[take(0), take(0), take(2)]].concat();
+    assert_eq!(counts_of(&functions, &plan, &returns), [(0, 1), (1, 1)]);
+    let throws = [&begin[..], &[Action::Throw { depth: 0 }, take(1), take(3)]].concat();
+    assert_eq!(counts_of(&functions, &plan, &throws), [(0, 1), (2, 1)]);
 }

@@ -158,6 +158,20 @@ pub fn diff(
 ) -> Result<()> {
     same_builds(before.0, after.0)?;
     let units = [before.1.units(), after.1.units()];
+    let across = [0, 1].map(|run| units[run].iter().filter_map(IpathUnit::new).collect::<Vec<_>>());
+    if !across[0].is_empty() {
+        known(&units[0], options.function.as_deref())?;
+        let partner = |unit: &IpathUnit<'_>| {
+            across[1].iter().find(|other| other.unit.profile.unit == unit.unit.profile.unit).copied()
+        };
+        let pairs: Vec<_> = across[0].iter().filter_map(|unit| Some((*unit, partner(unit)?))).collect();
+        return output.write(|out| {
+            if as_json {
+                return ipath::json::write_diff(&pairs, |symbol| options.wanted(symbol), out);
+            }
+            pairs.iter().try_for_each(|(before, after)| ipath::text::write_diff(before, after, options, out))
+        });
+    }
     let [of_before, of_after] = [with_paths(&units[0])?, with_paths(&units[1])?];
     known(&units[0], options.function.as_deref())?;
     let pairs = pairs(of_before, of_after);

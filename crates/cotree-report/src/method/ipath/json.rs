@@ -1,7 +1,7 @@
 //! Paths across functions as JSON (`docs/json.md`).
 
 use super::way::Stretch;
-use super::{IpathUnit, RunPath};
+use super::{IpathUnit, RunPath, only_in_one};
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write};
@@ -53,6 +53,37 @@ struct Part {
 pub fn write(units: &[IpathUnit<'_>], wanted: impl Fn(&str) -> bool, out: &mut dyn Write) -> io::Result<()> {
     let units: Vec<Unit<'_>> = units.iter().map(|unit| unit_of(unit, &wanted)).collect();
     serde_json::to_writer(&mut *out, &json!({ "schema": SCHEMA, "units": units }))?;
+    writeln!(out)
+}
+
+/// The name and version of the schema of comparisons.
+pub const DIFF_SCHEMA: &str = "cotree-ipath-diff/1";
+
+/// Writes the paths that only one of two runs of one build took.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_diff(
+    pairs: &[(IpathUnit<'_>, IpathUnit<'_>)],
+    wanted: impl Fn(&str) -> bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let pair = |(before, after): &(IpathUnit<'_>, IpathUnit<'_>)| {
+        let [new, gone] = only_in_one(before, after, &wanted);
+        let paths =
+            |of: &IpathUnit<'_>, paths: &[RunPath]| paths.iter().map(|path| path_of(of, path)).collect::<Vec<_>>();
+        let program = &before.unit.map.program;
+        json!({
+            "unit": before.unit.profile.unit.to_string(),
+            "files": program.files,
+            "functions": program.functions().map(|(_, function)| function.symbol.as_str()).collect::<Vec<_>>(),
+            "exact": before.unit.profile.exact() && after.unit.profile.exact(),
+            "new": paths(after, &new),
+            "gone": paths(before, &gone),
+        })
+    };
+    let units: Vec<_> = pairs.iter().map(pair).collect();
+    serde_json::to_writer(&mut *out, &json!({ "schema": DIFF_SCHEMA, "units": units }))?;
     writeln!(out)
 }
 

@@ -113,6 +113,18 @@ impl<'a> IpathUnit<'a> {
     }
 }
 
+/// The paths that only the run after took, and those that only the run before took: of those that execute something of a wanted
+/// function.
+#[must_use]
+pub fn only_in_one(before: &IpathUnit<'_>, after: &IpathUnit<'_>, wanted: impl Fn(&str) -> bool) -> [Vec<RunPath>; 2] {
+    [(after, before), (before, after)].map(|(of, other)| {
+        let ran = |number: u64| other.profile.paths.binary_search_by_key(&number, |path| path.0).is_ok();
+        let wants = |stretch: &Stretch| of.facts(stretch.function).is_some_and(|facts| wanted(&facts.symbol));
+        let paths = of.paths().into_iter().filter(|path| !ran(path.number));
+        paths.filter(|path| path.stretches.iter().any(|stretch| !stretch.context && wants(stretch))).collect()
+    })
+}
+
 impl RunPath {
     /// The instructions of all its executions.
     #[must_use]

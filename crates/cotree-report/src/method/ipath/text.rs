@@ -1,11 +1,11 @@
 //! Paths across functions as text for the terminal: indented by call depth, the context in front of what a path executes.
 
 use super::way::Stretch;
-use super::{IpathUnit, RunPath};
+use super::{IpathUnit, RunPath, only_in_one};
 use crate::method::path::route::Writer;
 use crate::method::path::text::Options;
 use crate::report::write_head;
-use crate::terminal::{grouped, number, percent, text};
+use crate::terminal::{counted, grouped, number, percent, text};
 use cotree_core::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -31,6 +31,42 @@ pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::
         view.contexts(&paths, out)?;
     }
     view.hottest(&paths, all, out)
+}
+
+/// Writes the paths that only one of two runs of one build took.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_diff(
+    before: &IpathUnit<'_>,
+    after: &IpathUnit<'_>,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let style = options.style;
+    if !before.unit.profile.exact() || !after.unit.profile.exact() {
+        writeln!(out, "{}", style.warning("Not all counts are exact: `cotree report` says which."))?;
+    }
+    let [new, gone] = only_in_one(before, after, |symbol| options.wanted(symbol));
+    if new.is_empty() && gone.is_empty() {
+        return writeln!(out, "Both runs took the same paths.");
+    }
+    let sides = [("Paths that run now and did not", after, &new), ("Paths that ran and no longer do", before, &gone)];
+    for (title, of, paths) in sides {
+        if paths.is_empty() {
+            continue;
+        }
+        let shown = if options.top == 0 { paths.len() } else { options.top.min(paths.len()) };
+        let cut =
+            if shown < paths.len() { format!(" ({shown} of {})", grouped(paths.len() as u128)) } else { String::new() };
+        writeln!(out, "{}{}", style.heading(title), style.faint(&cut))?;
+        let all = of.paths().iter().map(RunPath::executed).sum();
+        let view = View { of, options };
+        paths[..shown].iter().try_for_each(|path| view.path(path, all, out))?;
+        writeln!(out)?;
+    }
+    let [new, gone] = [&new, &gone].map(|paths| counted(paths.len() as u128, "path"));
+    writeln!(out, "{new} only now, {gone} only before.")
 }
 
 struct View<'a> {
@@ -98,27 +134,33 @@ impl View<'_> {
         };
         writeln!(out, "{}{}", style.heading("Hottest paths, by instructions"), style.faint(&cut))?;
         for path in &paths[..shown] {
-            writeln!(
-                out,
-                "  {} {} instructions: {} times {}  #{}",
-                percent(path.executed(), all),
-                grouped(path.executed()),
-                grouped(path.count.into()),
-                grouped(path.instructions.into()),
-                path.number
-            )?;
-            let context = path.stretches.iter().filter(|stretch| stretch.context);
-            let lines: Vec<String> = context.map(|stretch| self.line(stretch)).collect();
-            if !lines.is_empty() {
-                writeln!(out, "{}", style.faint("      after"))?;
-                self.write_lines(&lines, true, out)?;
-                writeln!(out, "{}", style.faint("      runs"))?;
-            }
-            let active = path.stretches.iter().filter(|stretch| !stretch.context);
-            let lines: Vec<String> = active.map(|stretch| self.line(stretch)).collect();
-            self.write_lines(&lines, false, out)?;
+            self.path(path, all, out)?;
         }
         writeln!(out)
+    }
+
+    /// A path: what it executed, its context, and its lines.
+    fn path(&self, path: &RunPath, all: u128, out: &mut dyn Write) -> io::Result<()> {
+        let style = self.options.style;
+        writeln!(
+            out,
+            "  {} {} instructions: {} times {}  #{}",
+            percent(path.executed(), all),
+            grouped(path.executed()),
+            grouped(path.count.into()),
+            grouped(path.instructions.into()),
+            path.number
+        )?;
+        let context = path.stretches.iter().filter(|stretch| stretch.context);
+        let lines: Vec<String> = context.map(|stretch| self.line(stretch)).collect();
+        if !lines.is_empty() {
+            writeln!(out, "{}", style.faint("      after"))?;
+            self.write_lines(&lines, true, out)?;
+            writeln!(out, "{}", style.faint("      runs"))?;
+        }
+        let active = path.stretches.iter().filter(|stretch| !stretch.context);
+        let lines: Vec<String> = active.map(|stretch| self.line(stretch)).collect();
+        self.write_lines(&lines, false, out)
     }
 
     fn write_lines(&self, lines: &[String], faint: bool, out: &mut dyn Write) -> io::Result<()> {
