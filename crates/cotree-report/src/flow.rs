@@ -4,7 +4,7 @@
 //! activation that was abandoned there (`exit`, `longjmp` over it, an exception) is subtracted from the rest of the
 //! block, and each that was revived there (the second return of `setjmp`) is added.
 
-use cotree_core::facts::{Function, Run};
+use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, CallId, Edge};
 use cotree_core::profile::FunctionProfile;
@@ -83,10 +83,10 @@ impl<'a> Flow<'a> {
         self.after(block, sites as u32)
     }
 
-    /// How often a run of instructions of a block ran.
+    /// How often a run of instructions of a block ran, behind so many of its calls.
     #[must_use]
-    pub fn run(&self, block: Block, run: &Run) -> u64 {
-        if self.profile.early.is_empty() { self.block(block) } else { self.after_calls(block, run.after_calls) }
+    pub fn run(&self, block: Block, after_calls: u32) -> u64 {
+        if self.profile.early.is_empty() { self.block(block) } else { self.after_calls(block, after_calls) }
     }
 
     /// How often a call was made.

@@ -93,7 +93,7 @@ impl Executed {
         for (index, facts) in flow.function.blocks.iter().enumerate() {
             let block = Block::new(index);
             if facts.has_runs() {
-                facts.runs.iter().for_each(|run| self.add(run.instructions, flow.run(block, run)));
+                facts.runs.iter().for_each(|run| self.add(run.instructions, flow.run(block, run.after_calls)));
             } else {
                 self.add(facts.instructions, flow.block(block));
             }

@@ -80,6 +80,21 @@ impl CallGraph {
         graph
     }
 
+    /// Of a trace, which knows all calls: nothing else is to be found out.
+    pub(super) fn of_arcs(arcs: Vec<Arc>, functions: &[FunctionCosts<'_>]) -> Self {
+        let count = functions.len();
+        let mut callers = vec![Vec::new(); count];
+        arcs.iter().enumerate().for_each(|(number, arc)| callers[arc.callee].push(number));
+        Self {
+            arcs,
+            callers,
+            from_elsewhere: vec![false; count],
+            calls_unknown: vec![false; count],
+            around: vec![None; count],
+            direct: vec![true; count],
+        }
+    }
+
     /// The known calls, by caller.
     #[must_use]
     pub fn arcs(&self) -> &[Arc] {

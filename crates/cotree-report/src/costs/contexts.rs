@@ -6,10 +6,12 @@
 //! one dominator to the next, [`SEVERAL_CALLERS`] stands for them: which of them was under way is not known. A function that is
 //! entered through pointers or from outside begins a stack of its own.
 //!
-//! The activations of a recursive function are one frame.
+//! A trace knows the stacks themselves ([`super::traced`]). The activations of a recursive function are one frame in either case.
 
-use super::{Cost, Costs, FunctionCosts, Line};
+use super::traced::Traced;
+use super::{Cost, Costs, FunctionCosts, Line, costs_of_counts};
 use crate::names::Names;
+use cotree_core::facts::events::{EventKind, FunctionEvents};
 use std::collections::HashMap;
 
 /// The frame of what is not known.
@@ -62,6 +64,10 @@ impl Contexts {
     #[must_use]
     pub fn new(costs: &Costs<'_>, names: Names) -> Self {
         let mut builder = Builder { costs, names, numbers: HashMap::new(), contexts: Self::default() };
+        if let Some(traced) = &costs.traced {
+            builder.add_traced(traced);
+            return builder.contexts;
+        }
         for (number, function) in costs.functions.iter().enumerate().filter(|(_, function)| !function.lines.is_empty())
         {
             let around = builder.around(number);
@@ -105,6 +111,33 @@ impl Builder<'_> {
             contexts.frames.push(frame.clone());
             contexts.frames.len() - 1
         })
+    }
+
+    /// The stacks of a calling context tree.
+    fn add_traced(&mut self, traced: &Traced) {
+        let costs = self.costs;
+        let all = EventKind::ALL;
+        let events: Vec<Vec<FunctionEvents>> = (costs.functions.iter())
+            .map(|costs| all.iter().filter_map(|&kind| costs.function.facts.events(kind)).collect())
+            .collect();
+        let mut around: Vec<Vec<FrameAt>> = Vec::with_capacity(traced.nodes.len());
+        for (node, pieces) in traced.nodes.iter().zip(&traced.pieces) {
+            let mut frames = Vec::new();
+            if let Some(parent) = node.parent {
+                frames.clone_from(&around[parent]);
+                let caller = &costs.functions[traced.nodes[parent].function.index()];
+                let line = node.call.map_or(Line::default(), |call| caller.line_of_call(call));
+                self.within(caller, line, &mut frames);
+            }
+            let function = &costs.functions[node.function.index()];
+            let count = |block, piece| pieces.get(&(block, piece)).copied().unwrap_or(0);
+            for (line, cost) in costs_of_counts(function.function.facts, &events[node.function.index()], count) {
+                let mut frames = frames.clone();
+                self.within(function, line, &mut frames);
+                self.contexts.stacks.push(Stack { frames, cost });
+            }
+            around.push(frames);
+        }
     }
 
     /// The frames around a function.

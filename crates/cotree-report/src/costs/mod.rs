@@ -8,6 +8,7 @@
 pub mod calls;
 pub mod contexts;
 pub mod totals;
+pub mod traced;
 
 use crate::names::Names;
 use crate::unit::{Unit, UnitFunction};
@@ -121,6 +122,9 @@ pub enum CostError {
         "{0} was built by an older cotree, which did not say which instructions stand on which line: build it anew"
     )]
     NoRuns(String),
+    /// A trace tells nothing.
+    #[error("the trace in {0} can't be followed: {1}")]
+    Trace(String, String),
 }
 
 /// The costs of all functions of some units.
@@ -132,6 +136,10 @@ pub struct Costs<'a> {
     pub functions: Vec<FunctionCosts<'a>>,
     /// Who called whom.
     pub graph: CallGraph,
+    /// What only a trace tells.
+    pub traced: Option<traced::Traced>,
+    /// Some of the execution is not in the trace.
+    pub missing: bool,
 }
 
 impl<'a> Costs<'a> {
@@ -148,7 +156,16 @@ impl<'a> Costs<'a> {
             }
         }
         let graph = CallGraph::new(units, &functions);
-        Ok(Self { units, functions, graph })
+        Ok(Self { units, functions, graph, traced: None, missing: false })
+    }
+
+    /// The inclusive cost of each arc of the graph, if that of all of them is known.
+    #[must_use]
+    pub fn inclusive(&self) -> Option<Vec<Cost>> {
+        match &self.traced {
+            Some(traced) => Some(traced.arcs.clone()),
+            None => self.graph.inclusive(&self.functions),
+        }
     }
 
     /// The cost of everything.
@@ -195,23 +212,30 @@ fn costs_of(unit: usize, function: UnitFunction<'_>) -> Option<FunctionCosts<'_>
     let facts = function.facts;
     let flow = function.flow()?;
     let events: Vec<FunctionEvents> = EventKind::ALL.iter().map(|&kind| facts.events(kind)).collect::<Option<_>>()?;
+    let lines = costs_of_counts(facts, &events, |block, after| flow.run(block, after));
+    let made = |(call, facts): (CallId, &Call)| Some((call, flow.call(call))).filter(|_| !facts.resume_marker);
+    let mut calls: Vec<(CallId, u64)> = facts.calls.numbered().filter_map(made).collect();
+    calls.retain(|&(_, count)| count > 0);
+    Some(FunctionCosts { unit, entries: flow.entries(), lines, calls, function })
+}
+
+/// Multiplies counts with events, run by run; `count` says how often the code of a block behind so many of its calls ran.
+fn costs_of_counts(
+    facts: &Function,
+    events: &[FunctionEvents],
+    count: impl Fn(Block, u32) -> u64,
+) -> BTreeMap<Line, Cost> {
     let mut lines: BTreeMap<Line, Cost> = BTreeMap::new();
     for (index, block_facts) in facts.blocks.iter().enumerate() {
         let block = Block::new(index);
-        if flow.block(block) == 0 {
-            continue;
-        }
         let of_kinds: Vec<&[u64]> = events.iter().map(|events| events.runs(block)).collect();
         for (number, run) in block_facts.runs.iter().enumerate() {
-            let count = u128::from(flow.run(block, run));
+            let count = u128::from(count(block, run.after_calls));
             if count > 0 {
                 let cost = Cost(std::array::from_fn(|kind| u128::from(of_kinds[kind][number]) * count));
                 *lines.entry(line_of(facts, run.span.map(|span| (block, span)))).or_default() += cost;
             }
         }
     }
-    let made = |(call, facts): (CallId, &Call)| Some((call, flow.call(call))).filter(|_| !facts.resume_marker);
-    let mut calls: Vec<(CallId, u64)> = facts.calls.numbered().filter_map(made).collect();
-    calls.retain(|&(_, count)| count > 0);
-    Some(FunctionCosts { unit, entries: flow.entries(), lines, calls, function })
+    lines
 }

@@ -29,7 +29,7 @@ pub struct Calls {
 /// The calls of each function by line, for exports; `None` where their costs are not known.
 #[must_use]
 pub fn known_calls(costs: &Costs<'_>) -> Option<Vec<BTreeMap<Line, Vec<Calls>>>> {
-    let inclusive = costs.graph.inclusive(&costs.functions)?;
+    let inclusive = costs.inclusive()?;
     let mut calls = vec![BTreeMap::<Line, Vec<Calls>>::new(); costs.functions.len()];
     for (arc, inclusive) in costs.graph.arcs().iter().zip(inclusive) {
         let line = costs.functions[arc.caller].line_of_call(arc.call);

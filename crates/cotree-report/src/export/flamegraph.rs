@@ -1,6 +1,6 @@
 //! A flame graph (Gregg 2016) as an SVG image, drawn by inferno. Width is exclusive cost: it is exact.
 
-use super::{STACKS, folded, remarks};
+use super::{folded, meaning_of_stacks, remarks};
 use crate::costs::Costs;
 use crate::costs::contexts::Contexts;
 use cotree_core::facts::events::EventKind;
@@ -19,7 +19,7 @@ pub fn write(costs: &Costs<'_>, contexts: &Contexts, kind: EventKind, out: &mut 
     let mut options = Options::default();
     let program = costs.units.first().map_or("", |unit| unit.map.program.name.as_str());
     options.title = format!("{program}: {}", kind.title());
-    options.subtitle = Some(STACKS.to_owned());
+    options.subtitle = Some(meaning_of_stacks(costs).to_owned());
     options.notes = remarks(costs).join("\n");
     options.count_name = kind.title().to_owned();
     options.deterministic = true;

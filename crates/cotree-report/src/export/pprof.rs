@@ -3,7 +3,7 @@
 //! One sample type per kind of events, and one sample per line that has cost something, with the frames around it. A location is a
 //! function with its line and the copies that were inlined there.
 
-use super::{STACKS, remarks};
+use super::{meaning_of_stacks, remarks};
 use crate::costs::Costs;
 use crate::costs::contexts::{Contexts, FrameAt};
 use cotree_core::facts::events::EventKind;
@@ -119,7 +119,7 @@ pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &
         let value = kinds.iter().map(|&kind| in_range(stack.cost.of(kind))).collect::<io::Result<_>>()?;
         profile.sample.push(Sample { location_id, value });
     }
-    let comments = std::iter::once(STACKS.to_owned()).chain(remarks(costs));
+    let comments = std::iter::once(meaning_of_stacks(costs).to_owned()).chain(remarks(costs));
     profile.comment = comments.map(|comment| strings.number(&comment)).collect();
     profile.string_table = strings.all;
     let mut gzip = GzEncoder::new(out, Compression::default());

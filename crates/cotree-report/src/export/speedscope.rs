@@ -78,7 +78,11 @@ pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &
     }
     let program = costs.units.first().map_or("", |unit| unit.map.program.name.as_str());
     // The format has no place for remarks but the title.
-    let mut name = format!("{program} (stacks are what is known of callers; nothing is apportioned)");
+    let stacks = match costs.traced {
+        Some(_) => "stacks are those of the execution",
+        None => "stacks are what is known of callers; nothing is apportioned",
+    };
+    let mut name = format!("{program} ({stacks})");
     remarks(costs).iter().for_each(|remark| name.push_str(&format!(" {remark}")));
     let file = File {
         schema: "https://www.speedscope.app/file-format-schema.json",

@@ -1,7 +1,6 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
 use super::input::{Input, SourceArgs, file_pattern, no_lines};
-use super::into_report;
 use super::output::Output;
 use super::vouched::Vouched;
 use crate::lines;
@@ -74,6 +73,12 @@ enum Format {
     Speedscope,
 }
 
+impl Format {
+    fn holds_costs(self) -> bool {
+        matches!(self, Self::Callgrind | Self::Pprof | Self::Folded | Self::Flamegraph | Self::Speedscope)
+    }
+}
+
 /// Reads the name of a kind of events.
 pub fn event_kind(text: &str) -> Result<EventKind, String> {
     EventKind::of_name(text).ok_or_else(|| format!("the kinds are {}", EventKind::ALL.map(EventKind::name).join(", ")))
@@ -85,6 +90,10 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     let profiles = || loaded.recovered().iter().map(|(_, profile)| profile);
     if args.vouched.strict {
         args.vouched.check(profiles())?;
+    }
+    if args.format.holds_costs() {
+        loaded.with_costs(|costs| write_costs(args, costs))?;
+        return args.vouched.check(profiles());
     }
     let units = if args.format == Format::Json { loaded.units() } else { loaded.units_with_blocks()? };
     match args.format {
@@ -114,15 +123,21 @@ pub fn run(args: &ExportArgs) -> Result<()> {
                 lines::note(format_args!("note: {}", note()));
             }
         }
-        Format::Callgrind | Format::Pprof | Format::Folded | Format::Flamegraph | Format::Speedscope => {
-            return write_costs(args, &Costs::new(&units).map_err(into_report)?);
-        }
+        // See `Format::holds_costs`.
+        Format::Callgrind | Format::Pprof | Format::Folded | Format::Flamegraph | Format::Speedscope => {}
     }
     args.vouched.check(profiles())
 }
 
 /// Writes what lines and functions have cost.
 fn write_costs(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
+    if costs.missing {
+        const SENTENCE: &str = "the trace does not have the whole execution: what is not in it is not counted";
+        if args.vouched.strict {
+            return Err(miette!(SENTENCE));
+        }
+        lines::note(format_args!("note: {SENTENCE}"));
+    }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let kinds = if args.event.is_empty() { EventKind::ALL.to_vec() } else { args.event.clone() };
     let one_kind = || match args.event[..] {
@@ -133,7 +148,7 @@ fn write_costs(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
     let contexts = || Contexts::new(costs, names);
     match args.format {
         Format::Callgrind => {
-            if costs.graph.inclusive(&costs.functions).is_none() {
+            if costs.inclusive().is_none() {
                 lines::note(format_args!(
                     "note: the profile does not tell inclusive costs: the file has functions' own costs"
                 ));
@@ -150,11 +165,6 @@ fn write_costs(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
             let kind = one_kind()?;
             args.output.write(|out| folded::write(&contexts(), kind, out))?;
         }
-    }
-    let doubtful = costs.doubtful();
-    if doubtful > 0 {
-        let functions = counted(doubtful as u128, "function");
-        lines::note(format_args!("note: {functions} cannot be vouched for: `cotree report` says why"));
     }
     Ok(())
 }

@@ -6,7 +6,9 @@ use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::ProfileFile;
+use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
+use cotree_report::costs::{Costs, traced};
 use cotree_report::files::FilePattern;
 use cotree_report::names::{matches, similar_names};
 use cotree_report::source::{SourceText, Sources};
@@ -37,10 +39,26 @@ pub struct Binaries {
 
 /// A recovered profile with its binaries.
 pub struct Loaded {
+    path: PathBuf,
     recovered: Vec<(BinaryFile, UnitProfile)>,
 }
 
 impl Loaded {
+    /// What lines and functions have cost: from the trace, if there is one, else from counts of blocks.
+    pub fn with_costs<T>(&self, use_it: impl FnOnce(&Costs<'_>) -> Result<T>) -> Result<T> {
+        match self.recovered.as_slice() {
+            [(binary, profile)] if profile.method.method() == Method::Trace => {
+                let streams = Streams::open(&self.path).map_err(into_report)?;
+                let units = self.units();
+                use_it(&traced::costs(&units, binary, &streams).map_err(into_report)?)
+            }
+            _ => {
+                let units = self.units_with_blocks()?;
+                use_it(&Costs::new(&units).map_err(into_report)?)
+            }
+        }
+    }
+
     /// The profile, one entry per link unit, each with its binary.
     pub fn recovered(&self) -> &[(BinaryFile, UnitProfile)] {
         &self.recovered
@@ -97,7 +115,7 @@ impl Input {
                         ));
                     }
                     warn_of_gone(&gone, file.units.len());
-                    return Ok(Loaded { recovered });
+                    return Ok(Loaded { path, recovered });
                 }
                 Err(error @ UnitError::BinaryGone { .. }) => {
                     first_error.get_or_insert(error);
@@ -113,7 +131,7 @@ impl Input {
 pub fn load(file: &ProfileFile, binaries: &Binaries) -> Result<Loaded> {
     let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(into_report)?;
     warn_of_gone(&gone, file.units.len());
-    Ok(Loaded { recovered })
+    Ok(Loaded { path: file.path.clone(), recovered })
 }
 
 fn warn_of_gone(gone: &[UnitError], all: usize) {

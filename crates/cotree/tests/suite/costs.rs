@@ -34,7 +34,10 @@ fn totals(file: &str) -> BTreeMap<String, u64> {
     let numbers = |text: &str| text.split(' ').map(|n| n.parse::<u64>().expect("a number")).collect::<Vec<_>>();
     let kinds: Vec<&str> = field("events: ").split(' ').collect();
     let mut sums = vec![0; kinds.len()];
-    for line in file.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+    // The line behind `calls=` is an inclusive cost.
+    let before = std::iter::once("").chain(file.lines());
+    let own = file.lines().zip(before).filter(|(_, before)| !before.starts_with("calls=")).map(|(line, _)| line);
+    for line in own.filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
         let costs = numbers(line).split_off(1);
         assert_eq!(costs.len(), kinds.len(), "{line}");
         sums.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
@@ -131,4 +134,67 @@ fn profiles_without_blocks_are_refused() {
         let refused = project.fails(&format!("export p.cotree --format {format}"));
         assert!(refused.contains("has no counts of blocks"), "{refused}");
     }
+}
+
+/// Inclusive costs of a trace are those of a stack of calls that the program keeps itself: under direct and mutual recursion, calls through
+/// pointers and from code that is not profiled, `longjmp` and `exit`.
+#[test]
+fn inclusive_costs_are_those_of_the_programs_own_stack() {
+    let project = Project::new(&[("p.c", include_str!("../programs/shadow_stack.c"))]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--profile trace cc {level} -g -w -o p p.c"));
+        for arguments in [&[][..], &["exit"]] {
+            let mut run = project.command(project.path("p"));
+            let told = succeed(run.args(arguments).env("COTREE_FILE", "p.cotree"));
+            let file = project.ok("export p.cotree --format callgrind --event allocations");
+            assert!(!file.contains("NOT ALL EXACT"), "{file}");
+            let found = calls_by_line(&file);
+            let mut compared = 0;
+            for line in told.lines() {
+                let numbers: Vec<u64> = line.split(' ').map(|n| n.parse().expect("a number")).collect();
+                let [line, calls, inclusive] = numbers[..] else { panic!("{line}") };
+                assert_eq!(
+                    found.get(&line),
+                    Some(&(calls, inclusive)),
+                    "{level} {arguments:?}: the call in line {line}"
+                );
+                compared += 1;
+            }
+            assert!(compared >= 16, "{told}");
+            // Stacks hold the same events, each once.
+            let folded = project.ok("export p.cotree --format folded --event allocations");
+            let sum: u64 = folded
+                .lines()
+                .map(|line| line.rsplit_once(' ').expect("an amount").1.parse::<u64>().expect("a number"))
+                .sum();
+            assert_eq!(sum, totals(&file)["allocations"]);
+        }
+    }
+}
+
+/// Calls and inclusive cost per line of a callgrind file with one kind, of what the program's own stack knows.
+fn calls_by_line(file: &str) -> BTreeMap<u64, (u64, u64)> {
+    let mut names = BTreeMap::new();
+    let mut found: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    let mut lines = file.lines();
+    let mut callee = String::new();
+    while let Some(line) = lines.next() {
+        if let Some((key, name)) = line.split_once('=').filter(|(key, _)| ["fn", "cfn"].contains(key)) {
+            let (number, text) = name.split_once(' ').unwrap_or((name, ""));
+            if !text.is_empty() {
+                names.insert(number.to_owned(), text.to_owned());
+            }
+            if key == "cfn" {
+                callee.clone_from(&names[number]);
+            }
+        }
+        let Some(calls) = line.strip_prefix("calls=") else { continue };
+        let calls: u64 = calls.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+        let (line, cost) = lines.next().and_then(|line| line.split_once(' ')).expect("a line and its cost");
+        if !["enter", "leave_to", "print", "event", "compare"].contains(&callee.as_str()) {
+            let sum = found.entry(line.parse().expect("a line")).or_default();
+            *sum = (sum.0 + calls, sum.1 + cost.parse::<u64>().expect("a cost"));
+        }
+    }
+    found
 }
