@@ -2,12 +2,11 @@
 //!
 //! Functions are written one by one, so that memory does not grow with the program.
 
-use crate::costs::{self, Cost};
+use crate::costs::{self, view::amounts};
 use crate::functions::inlined_entries;
 use crate::method;
 use crate::names::demangle;
 use crate::unit::{Unit, UnitFunction};
-use cotree_core::facts::events::EventKind;
 use cotree_core::facts::{Callee, Doubt, EdgeKind, InstructionCounts, Linkage, Position, Untouched};
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::profile::Flaw;
@@ -190,13 +189,6 @@ struct JsonEarly<'a> {
     count: i64,
 }
 
-/// Amounts by kind: those that happened. Amounts beyond 64 bits are text.
-fn events(cost: Cost) -> BTreeMap<&'static str, Value> {
-    let happened = EventKind::ALL.into_iter().filter(|&kind| cost.of(kind) > 0);
-    let amount = |amount: u128| u64::try_from(amount).map_or_else(|_| amount.to_string().into(), Value::from);
-    happened.map(|kind| (kind.name(), amount(cost.of(kind)))).collect()
-}
-
 fn function_of<'a>(unit: &Unit<'a>, function: &UnitFunction<'a>) -> JsonFunction<'a> {
     let facts = function.facts;
     let flow = function.flow();
@@ -256,7 +248,7 @@ fn function_of<'a>(unit: &Unit<'a>, function: &UnitFunction<'a>) -> JsonFunction
         position: facts.position.map(Into::into),
         not_instrumented: facts.untouched.map(untouched),
         entries: function.profile.map(|p| p.entries),
-        events: costs::exclusive(function).map(events),
+        events: costs::exclusive(function).map(|cost| amounts(&cost)),
         flaws: function.flaws().iter().map(|&f| flaw(f)).collect(),
         doubts: facts.doubts.iter().map(|&d| doubt(d)).collect(),
         inlined: inlined.collect(),

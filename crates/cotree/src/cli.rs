@@ -60,6 +60,8 @@ enum Command {
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles
     Diff(commands::diff::DiffArgs),
+    /// Show what functions and calls have cost, in instructions or other events; with a trace also all that they led to
+    Costs(commands::costs::CostsArgs),
     /// Export a profile as JSON, for lcov, or for callgrind's viewers, pprof, speedscope and flame graphs
     Export(commands::export::ExportArgs),
     /// Draw a function's control-flow graph with its counts
@@ -132,6 +134,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Trace(args) => done(commands::trace::run(&args))?,
         Command::Merge(args) => done(commands::merge::run(&args))?,
         Command::Diff(args) => done(commands::diff::run(&args))?,
+        Command::Costs(args) => done(commands::costs::run(&args))?,
         Command::Export(args) => done(commands::export::run(&args))?,
         Command::Cfg(args) => done(commands::cfg::run(&args))?,
         Command::Dump(args) => done(commands::dump::run(&args))?,

@@ -9,6 +9,7 @@ pub mod calls;
 pub mod contexts;
 pub mod totals;
 pub mod traced;
+pub mod view;
 
 use crate::names::Names;
 use crate::unit::{Unit, UnitFunction};

@@ -2,6 +2,7 @@
 
 pub mod annotate;
 pub mod cfg;
+pub mod costs;
 pub mod demo;
 pub mod diff;
 pub mod dump;

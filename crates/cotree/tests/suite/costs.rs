@@ -161,6 +161,13 @@ fn inclusive_costs_are_those_of_the_programs_own_stack() {
                 compared += 1;
             }
             assert!(compared >= 16, "{told}");
+            // The same as JSON, where all calls of a line add up alike.
+            let json: Value = serde_json::from_str(&project.ok("costs p.cotree --json")).expect("JSON");
+            let functions = json["functions"].as_array().expect("functions");
+            let of_main = functions.iter().find(|function| function["symbol"] == "main").expect("main");
+            assert_eq!(of_main["inclusive"]["allocations"], totals(&file)["allocations"]);
+            let table = project.ok("costs p.cotree --event allocations -f =fib");
+            assert!(table.contains("Functions\n") && table.contains("Calls\n"), "{table}");
             // Stacks hold the same events, each once.
             let folded = project.ok("export p.cotree --format folded --event allocations");
             let sum: u64 = folded
