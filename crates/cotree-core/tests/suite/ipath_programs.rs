@@ -8,7 +8,7 @@ use cotree_core::method::ipath::decode::{Step, active_suffix};
 use cotree_core::method::ipath::graph::Role;
 use cotree_core::method::ipath::numbering::{Numbering, Shape};
 use cotree_core::method::ipath::supergraph::FunctionInput;
-use cotree_core::method::ipath::{self, AtCall, IpathMethod, IpathOptions, Strategy as Which, UnitIpathPlan};
+use cotree_core::method::ipath::{self, AtCall, Entry, IpathMethod, IpathOptions, Strategy as Which, UnitIpathPlan};
 use cotree_core::method::path::classes::{Class, EdgeClasses};
 use cotree_core::profile::EarlyExits;
 use cotree_core::weight::weighting::Weighting;
@@ -324,6 +324,46 @@ proptest! {
         }
         prop_assert!(plan.paths >= 3000 || seen.len() as u64 == plan.paths);
         prop_assert_eq!(numbering.path(plan.paths), None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Keys and counts come from files: nothing they say makes recovery panic.
+    #[test]
+    fn nothing_is_trusted(
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
+        (method, options) in methods(),
+        changes in prop::collection::vec((any::<u16>(), 0..7u8, any::<u16>()), 0..6),
+        numbers in prop::collection::vec((any::<u64>(), any::<u64>(), 0..64u32), 0..20),
+    ) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Ok(mut plan) = ipath::plan(&inputs(&program, seed, life), method, options) else { return Ok(()) };
+        for (function, what, by) in changes {
+            let count = plan.functions.len();
+            let key = &mut plan.functions[usize::from(function) % count].key;
+            let callee = FunctionId::new(usize::from(by) % count);
+            match what {
+                0 => key.entry = [Entry::Unmeasured, Entry::Alone, Entry::Called { cut: true }][usize::from(by) % 3],
+                1 => key.calls.iter_mut().for_each(|call| call.1 = AtCall::Cross(callee)),
+                2 => key.calls.push((CallId(by.into()), AtCall::Cut(Some(callee)))),
+                3 => key.cuts.edges.clear(),
+                4 => key.cuts.blocks.push(Block(by.into())),
+                5 => plan.paths = plan.paths.wrapping_add(by.into()),
+                _ => key.front ^= true,
+            }
+        }
+        let counts: Vec<(u64, u64)> = numbers.iter().map(|&(number, count, shift)| (number >> shift, count)).collect();
+        if let Ok(profile) = ipath::recover(&shapes(&program), &plan, &counts, &[]) {
+            prop_assert_eq!(profile.functions.len(), program.functions.len());
+        }
+        // With the number of paths that the keys really have, more is decoded.
+        if let Ok(numbering) = Numbering::new(&shapes(&program), &plan.keys(), method.is_piecewise()) {
+            let counts: Vec<_> = counts.iter().map(|&(number, count)| (number % numbering.paths.max(1), count)).collect();
+            plan.paths = numbering.paths;
+            let _ = ipath::recover(&shapes(&program), &plan, &counts, &[]);
+        }
     }
 }
 

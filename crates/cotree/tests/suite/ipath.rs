@@ -69,6 +69,31 @@ fn the_papers_program_has_the_papers_paths() {
     assert!(!refused.status.success() && said.contains("allow more with a larger budget"), "{said}");
 }
 
+#[test]
+fn runs_are_compared_by_their_paths() {
+    let source = r#"
+static int leaf(int n) { return n > 3 ? n - 3 : n; }
+static int twice(int n) { return leaf(n) + leaf(n + 1); }
+int main(int argc, char **argv) { return twice(argc) > 99; }
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    project.ok("--profile ipath cc -O0 -g -w -o p p.c");
+    let run = |file: &str, arguments: &[&str]| {
+        succeed(project.command(project.path("p")).args(arguments).env("COTREE_FILE", file));
+    };
+    run("a.cotree", &[]);
+    run("b.cotree", &["x", "y"]);
+    run("c.cotree", &["x"]);
+    // leaf(1) and leaf(2) go one way, leaf(3) and leaf(4) two: no profile of single functions would tell which call went where.
+    let json: Value = serde_json::from_str(&project.ok("diff --paths --json a.cotree b.cotree")).expect("JSON");
+    assert_eq!(json["schema"], "cotree-ipath-diff/1");
+    let only = |list: &str| json["units"][0][list].as_array().expect("paths").len();
+    assert_eq!((only("new"), only("gone")), (1, 1));
+    let text = project.ok("diff --paths a.cotree b.cotree");
+    assert!(text.contains("1 path only now, 1 path only before."), "{text}");
+    assert!(project.ok("diff --paths a.cotree c.cotree").contains("Both runs took the same paths."));
+}
+
 /// Recursion, a jump, exceptions through several functions, threads, a handler, a fork, and an exit deep in calls.
 const ENDINGS: &str = r#"
 #include <csetjmp>
