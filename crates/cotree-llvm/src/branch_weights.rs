@@ -27,7 +27,7 @@ pub(crate) fn set_from_counts(module: &Module, extracted: &Extracted, weights: &
         let known = weights.of(&module.name, function).filter(|_| function.untouched.is_none());
         let weighting = known.and_then(|profile| Weighting::from_profile(&function.cfg().ok()?, profile));
         if let Some(weighting) = weighting {
-            set_in_function(module, function, handles.open(module), &weighting);
+            set_in_function(module, function, handles.open(module), &weighting, about);
         }
     }
 }
@@ -56,7 +56,28 @@ pub(crate) fn set_for_seldom_counters(module: &Module, extracted: &Extracted, la
     }
 }
 
-fn set_in_function<'m>(module: &'m Module, function: &Function, handles: &FunctionIr<'m>, weighting: &Weighting) {
+/// Weights that add up to about [`WHOLE`], of which none is 0.
+fn about(weights: &[f64]) -> Vec<u32> {
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| (weight / sum * WHOLE) as u32 + 1).collect()
+}
+
+/// The very counts where all fit, else all of them divided by the same number, as LLVM does (`calculateCountScale`).
+pub(crate) fn exactly(counts: &[f64]) -> Vec<u32> {
+    let most = counts.iter().copied().fold(0.0, f64::max);
+    let whole = f64::from(u32::MAX);
+    let scale = if most < whole { 1.0 } else { (most / whole).floor() + 1.0 };
+    counts.iter().map(|count| (count / scale) as u32).collect()
+}
+
+/// Gives the branches of a function weights, which `scaled` makes of counts.
+pub(crate) fn set_in_function<'m>(
+    module: &'m Module,
+    function: &Function,
+    handles: &FunctionIr<'m>,
+    weighting: &Weighting,
+    scaled: impl Fn(&[f64]) -> Vec<u32>,
+) {
     for own in function.edges.chunk_by(|one, next| one.src == next.src) {
         let terminator = handles.blocks[own[0].src.index()].terminator();
         let first = function.edges.partition_point(|edge| edge.src < own[0].src);
@@ -67,13 +88,14 @@ fn set_in_function<'m>(module: &'m Module, function: &Function, handles: &Functi
                 own.for_each(|(edge, count)| weights[edge.successor as usize] = count);
                 weights
             }
-            LLVMOpcode::LLVMSwitch => case_weights(terminator, own),
+            LLVMOpcode::LLVMSwitch | LLVMOpcode::LLVMIndirectBr | LLVMOpcode::LLVMInvoke => {
+                case_weights(terminator, own)
+            }
             _ => continue,
         };
         let sum: f64 = weights.iter().sum();
         if weights.len() >= 2 && sum > 0.0 {
-            let scaled: Vec<u32> = weights.iter().map(|weight| (weight / sum * WHOLE) as u32 + 1).collect();
-            module.set_branch_weights(terminator, &scaled);
+            module.set_branch_weights(terminator, &scaled(&weights));
         }
     }
 }
@@ -147,6 +169,15 @@ mod tests {
     }
 
     #[test]
+    fn counts_that_fit_stay_what_they_are() {
+        assert_eq!(exactly(&[0.0, 7.0]), [0, 7]);
+        let most = f64::from(u32::MAX);
+        assert_eq!(exactly(&[most - 1.0, 1.0]), [u32::MAX - 1, 1]);
+        assert_eq!(exactly(&[most, 4.0]), [u32::MAX / 2, 2]);
+        assert!(exactly(&[1e300, 1e299]).iter().all(|&weight| weight > 0));
+    }
+
+    #[test]
     fn branches_and_switches_say_what_ran() {
         let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\
              define i32 @f(i32 %n, i1 %c) {\n  switch i32 %n, label %d [ i32 1, label %a\n i32 2, label %b\n i32 3, label %a ]\n\
@@ -165,7 +196,7 @@ mod tests {
             _ => 50.0,
         });
         let weighting = Weighting::new(&cfg, counts.chain([100.0]).collect());
-        set_in_function(&module, function, handles, &weighting);
+        set_in_function(&module, function, handles, &weighting, about);
         let weights = [entry, a].map(|block| weights_of(&module, handles.blocks[block.index()]));
         let share = |percent: u64| (1 << 30) * percent / 100 + 1;
         // The default first, then the cases.

@@ -15,6 +15,7 @@ pub mod link;
 pub mod lower;
 mod module;
 pub mod options;
+mod profile_use;
 mod stacks;
 
 pub use error::Error;

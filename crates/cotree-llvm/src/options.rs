@@ -42,6 +42,8 @@ pub struct Options {
     pub threads: Threads,
     /// A profile whose counts weight the edges.
     pub weights: Option<PathBuf>,
+    /// Nothing is counted: the program is compiled by the counts of `weights`.
+    pub uses_profile: bool,
     /// Which spanning tree the edge method takes.
     pub spanning_tree: Extreme,
     /// Loop variables in place of counters.
@@ -103,6 +105,7 @@ impl Options {
             cpu: "x86-64".into(),
             threads: Threads::Auto,
             weights: None,
+            uses_profile: false,
             spanning_tree: Extreme::Maximum,
             affine: true,
             promote: true,
@@ -160,6 +163,10 @@ impl Options {
                 }
                 "cotree-event-costs" => options.costs = Some(CostFile::read(argument.as_ref())?),
                 "cotree-weights" => options.weights = Some(argument.into()),
+                "cotree-use" => {
+                    options.weights = Some(argument.into());
+                    options.uses_profile = true;
+                }
                 "cotree-spanning-tree" => {
                     options.spanning_tree = match argument {
                         "max" => Extreme::Maximum,
@@ -285,6 +292,10 @@ impl Options {
                 option: "cotree-trace-ring".into(),
                 reason: "only a trace is kept in a ring: it needs --profile trace".into(),
             });
+        }
+        if options.uses_profile {
+            options.method = Method::None;
+            options.verify = false;
         }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)

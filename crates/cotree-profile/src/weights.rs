@@ -81,6 +81,17 @@ impl Weights {
         Ok(weights)
     }
 
+    /// The counts of all functions, in no order.
+    pub fn functions(&self) -> impl Iterator<Item = &FunctionProfile> {
+        self.by_symbol.values().flatten().map(|(_, _, profile)| profile)
+    }
+
+    /// Is there a function of this symbol, of whatever shape?
+    #[must_use]
+    pub fn knows(&self, symbol: &str) -> bool {
+        self.by_symbol.contains_key(symbol)
+    }
+
     /// The counts of the function of this symbol and shape. Of several modules that have one, the same module wins.
     #[must_use]
     pub fn of(&self, module: &str, function: &Function) -> Option<&FunctionProfile> {

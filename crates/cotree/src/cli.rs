@@ -113,6 +113,9 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     if let Some(file) = &options.weights {
         options.weights = Some(crate::driver::weights::resolve(file)?);
     }
+    if let Some(file) = &options.use_profile {
+        options.use_profile = Some(crate::driver::weights::resolve(file)?);
+    }
     if matches!(command, Command::Cc(_) | Command::Cxx(_) | Command::Cargo(_) | Command::Ld(_) | Command::Instrument(_))
     {
         options.check()?;

@@ -324,7 +324,12 @@ fn own_section(function: Function<'_>, name: &str) {
     if function.section().is_some() {
         return;
     }
-    let prefix = if function.has_attribute(At::Function, "cold") { ".text.unlikely" } else { ".text" };
+    let has = |name| function.has_attribute(At::Function, name);
+    let prefix = match (has("hot"), has("cold")) {
+        (true, _) => ".text.hot",
+        (_, true) => ".text.unlikely",
+        _ => ".text",
+    };
     if let Ok(section) = CString::new(format!("{prefix}.{name}")) {
         function.set_section(&section);
     }

@@ -1,6 +1,6 @@
 //! Functions.
 
-use super::{Block, Global, Instruction, Type, Value, kind};
+use super::{Block, Global, Instruction, MetadataKind, Node, Type, Value, kind};
 use crate::ffi::*;
 use crate::module::Module;
 use std::ffi::{CStr, CString};
@@ -85,6 +85,12 @@ impl<'m> Function<'m> {
         assert!(prefix.is_constant() && prefix.ty().context() == self.ty().context(), "a constant of the same module");
         // SAFETY: a function, and a constant of its context.
         unsafe { LLVMSetPrefixData(self.raw(), prefix.raw()) };
+    }
+
+    /// Attaches a node.
+    pub fn set_metadata(self, kind: MetadataKind, node: Node<'m>) {
+        // SAFETY: a function, and a node of its context.
+        unsafe { LLVMGlobalSetMetadata(self.raw(), kind.number(), node.raw()) };
     }
 
     /// The address of one of its blocks.

@@ -3,9 +3,9 @@
 use super::{Instruction, Value, kind, text};
 use crate::ffi::*;
 use crate::module::Module;
-use llvm_sys::LLVMOpaqueMetadata;
 use llvm_sys::debuginfo::LLVMMetadataKind;
 use llvm_sys::prelude::*;
+use llvm_sys::{LLVMModuleFlagBehavior, LLVMOpaqueMetadata};
 use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -143,6 +143,22 @@ impl Module {
         let name = CString::new(name).expect("no NUL in our own names");
         // SAFETY: a valid module, and a node as a value.
         unsafe { LLVMAddNamedMetadataOperand(self.raw, name.as_ptr(), self.metadata_value(*node).raw()) };
+    }
+
+    /// Adds a flag, which modules of one program must agree about.
+    pub fn add_flag<'m>(&'m self, name: &str, value: Node<'m>) {
+        let key = (name.as_ptr().cast(), name.len());
+        // SAFETY: a valid module and a node of its context; LLVM reads as many bytes as it is told of.
+        unsafe {
+            LLVMAddModuleFlag(self.raw, LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorError, key.0, key.1, value.raw());
+        }
+    }
+
+    /// Is there a flag of this name?
+    #[must_use]
+    pub fn has_flag(&self, name: &str) -> bool {
+        // SAFETY: a valid module; LLVM reads as many bytes as it is told of.
+        unsafe { !LLVMGetModuleFlag(self.raw, name.as_ptr().cast(), name.len()).is_null() }
     }
 
     /// Gives a branch weights, one per way.

@@ -88,6 +88,9 @@ impl PlannedModule {
         if let Some(weights) = planned.weights.as_ref().filter(|_| is_profiled) {
             branch_weights::set_from_counts(&self.module, &self.extracted, weights);
         }
+        if let (Some(weights), Some(used)) = (&planned.weights, &planned.used) {
+            used.apply(&self.module, &self.extracted, weights);
+        }
         job.keep(&format!("{}.before.ll", self.number), &self.module)?;
         let unit = planned.to_lower();
         if is_profiled {

@@ -6,6 +6,7 @@ use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
 use crate::error::Error;
 use crate::lower::{self, Access, Layer, MethodPart};
+use crate::profile_use::UsedProfile;
 use cotree_core::facts::ProgramMap;
 use cotree_core::ids::FunctionId;
 use cotree_core::unit::{Layout, Queries, UnitFacts, UnitPlan};
@@ -36,6 +37,8 @@ pub(super) struct PlannedProgram<'a> {
     pub(super) access: Access,
     /// The counts of an earlier run.
     pub(super) weights: Option<Weights>,
+    /// What the program is compiled by, if nothing is counted.
+    pub(super) used: Option<UsedProfile>,
     pub(super) plan: UnitPlan,
     pub(super) layout: Layout,
 }
@@ -46,6 +49,12 @@ impl<'a> AnalysedUnit<'a> {
         let Self { setting, modules, program, callers_known, foreign, resolving, handlers, access } = self;
         let options = setting.options;
         let weights = options.weights.as_deref().map(Weights::open).transpose()?;
+        let used = match (&options.weights, &weights) {
+            (Some(path), Some(weights)) if options.uses_profile => {
+                Some(UsedProfile::new(&program, weights).checked(path, &program.name)?)
+            }
+            _ => None,
+        };
         let previous = weights.iter().flat_map(|w| program.functions().map(|(module, f)| w.of(&module.name, f)));
         let facts = UnitFacts {
             hints: hints(&modules),
@@ -67,7 +76,8 @@ impl<'a> AnalysedUnit<'a> {
         }
         let far = access == Access::Segment && words >= MOST_IN_SEGMENT;
         let access = if far { Access::ThreadInExecutable } else { access };
-        let planned = PlannedProgram { setting, program, foreign, resolving, handlers, access, weights, plan, layout };
+        let planned =
+            PlannedProgram { setting, program, foreign, resolving, handlers, access, weights, used, plan, layout };
         Ok(PlannedUnit { modules, planned })
     }
 }

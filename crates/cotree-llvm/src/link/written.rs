@@ -37,6 +37,7 @@ impl BuiltUnit<'_> {
             output.objects.push(job.write(&format!("{number}.o"), &built.object)?);
             objects.push(built.object);
         }
+        output.warnings.extend(planned.used.as_ref().and_then(|used| used.warning(&planned.program.name)));
         if job.options.method.is_none() {
             return Ok(output);
         }

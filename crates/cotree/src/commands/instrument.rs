@@ -27,6 +27,9 @@ pub struct InstrumentArgs {
 
 /// Runs `cotree instrument`.
 pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
+    if options.use_profile.is_some() {
+        bail!("cotree instrument puts counters in, and --use counts nothing: give --use to cotree cc, c++ or cargo");
+    }
     let bitcode = std::fs::read(&args.input)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;

@@ -38,6 +38,9 @@ pub struct InstrumentOptions {
     /// A profile of an earlier run, which shows where counters are cheap
     #[arg(long, env = "COTREE_WEIGHTS", hide_env = true, value_name = "FILE")]
     pub weights: Option<PathBuf>,
+    /// Count nothing, and compile by the counts of an earlier run: profile-guided optimisation
+    #[arg(long = "use", env = "COTREE_USE", hide_env = true, value_name = "FILE")]
+    pub use_profile: Option<PathBuf>,
     /// When to instrument: after the compiler's own simplifications and inlining (late), or before (early: exact in
     /// terms of the source, but more expensive) [default: late]
     #[arg(long, value_enum, env = "COTREE_AT", hide_env = true)]
@@ -274,6 +277,7 @@ impl InstrumentOptions {
             ("verify", self.verify.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             // Paths have to mean the same in the folder where the link runs.
             ("weights", self.weights.as_ref().map(|file| path(file).display().to_string())),
+            ("use", self.use_profile.as_ref().map(|file| path(file).display().to_string())),
             ("event-costs", self.event_costs.as_ref().map(|file| path(file).display().to_string())),
             ("at", self.at.map(spelling)),
             ("threads", self.threads.map(spelling)),
@@ -298,6 +302,14 @@ impl InstrumentOptions {
     pub fn check(&self) -> miette::Result<()> {
         if let Some(file) = &self.event_costs {
             CostFile::read(file).into_diagnostic()?;
+        }
+        if self.use_profile.is_some() {
+            let counting = self.profile.is_some_and(|profile| !profile.0.is_none()) || self.verify == Some(true);
+            if counting || self.weights.is_some() {
+                miette::bail!(
+                    "--use compiles by a profile and counts nothing: leave out --profile, --verify and --weights"
+                );
+            }
         }
         let summed = self.path_metric.is_some_and(|metric| metric != PathMetric::Count);
         if summed && !self.profile.is_some_and(|profile| profile.0.promises().metrics) {
