@@ -1,13 +1,14 @@
 //! Traces: executions are regenerated from them exactly.
 
 use crate::programs::{Life, Program, programs_to_trace};
+use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{CallId, FunctionId, Site};
+use cotree_core::ids::{CallId, Edge, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step};
 use cotree_core::method::trace::{
-    CallKind, Checkpoint, Event, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceOptions, TracePlan, Way,
-    plan_functions,
+    CallKind, Checkpoint, Event, Packing, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceError, TraceKey,
+    TraceOptions, TracePlan, Way, plan_functions,
 };
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
@@ -230,4 +231,21 @@ proptest! {
             }
         }
     }
+}
+
+/// A loop whose only way on is cut can't share tokens: nothing would write them. Such keys are refused, and no plan has one.
+#[test]
+fn tokens_that_nothing_writes_are_refused() {
+    let mut edges = vec![(0, 1, true), (1, 2, true)];
+    edges.extend([(2, 3, true); 20]);
+    edges.extend([(3, 1, true), (3, 4, true)]);
+    let function = random::function(4, &edges, &[]);
+    let cfg = function.cfg().unwrap();
+    let (inside, back) = (Edge(1), Edge(22));
+    let packing = Packing { edges: vec![back], bytes: 2 };
+    let key = TraceKey { cuts: vec![inside, back], packing, ..TraceKey::default() };
+    assert_eq!(Tables::new(&function, &key).unwrap_err(), TraceError::NeverWritten);
+    let weighting = Weighting::new(&cfg, cfg.edges().map(|edge| if edge == inside { 0.0 } else { 100.0 }).collect());
+    let plan = plan_functions(&[(&function, &cfg, weighting)], vec![TraceCalls::default()], TraceOptions::default());
+    assert!(Tables::new(&function, &plan.unwrap()[0].key).is_ok());
 }

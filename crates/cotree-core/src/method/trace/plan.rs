@@ -119,7 +119,7 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// The plan with this key; `None` if there are too many ways for it.
+    /// The plan with this key; `None` if there are too many ways for it, or its loops can't share tokens.
     fn numbered(self, mut key: TraceKey) -> Result<Option<Priced>, TraceError> {
         if key.way == Way::Witnesses {
             match witness_sets::choose(self.function, self.cfg, &key, self.weighting) {
@@ -128,7 +128,7 @@ impl Planning<'_> {
             }
         }
         let segments = match Segments::new(self.function, self.cfg, &key) {
-            Err(TraceError::TooManyWays) => return Ok(None),
+            Err(TraceError::TooManyWays | TraceError::NeverWritten) => return Ok(None),
             segments => segments?,
         };
         let probes = place::place(self.function, self.cfg, &key, &segments)?.probes;

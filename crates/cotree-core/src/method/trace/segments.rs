@@ -382,7 +382,7 @@ impl Segments {
             // A token that goes on has to be written some time.
             let goes_nowhere = |link: &Link| matches!(link.target, Target::Packed(to) if !self.nodes[to].undecided);
             if self.links(node).iter().any(goes_nowhere) {
-                return Err(TraceError::ForeignKey);
+                return Err(TraceError::NeverWritten);
             }
             if self.nodes[node].undecided {
                 if !fits {

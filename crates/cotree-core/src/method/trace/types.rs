@@ -193,6 +193,9 @@ pub enum TraceError {
     /// Its first block is entered by an edge, too.
     #[error("its first block is entered more than once")]
     EnteredAgain,
+    /// Turns of a loop share a token that nothing writes.
+    #[error("it has a token that is never written")]
+    NeverWritten,
     /// Ways go round without an end.
     #[error("its segments have no end")]
     Endless,
