@@ -57,8 +57,8 @@ pub(crate) fn add_flaws(
                 flaws.push(flaw);
             }
         };
-        // How activations end matters only to methods that count blocks.
-        if method.promises.blocks {
+        // How activations end matters only to methods that count blocks, or what happens in them.
+        if method.promises.blocks || method.promises.events {
             flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
             flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
             flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
@@ -74,7 +74,8 @@ pub(crate) fn add_flaws(
             || exits_missing
             || interrupted.contains(&module_of[index.index()])
             || function.doubts.iter().any(|d| matches!(d, Doubt::SwitchesStacks | Doubt::BuiltinSetjmp));
-        flaw(unaccounted && counts_in_variables(plan) && !never_began, Flaw::LoopsUnderWay);
+        let in_loops = counts_in_variables(plan) || method::counts_in_loops(&map.plan.method, index);
+        flaw(unaccounted && in_loops && !never_began, Flaw::LoopsUnderWay);
         flaw(threads, Flaw::Threads);
         flaw(has(Flags::FOREIGN_PROCESS), Flaw::Damaged);
         flaw(saturated && counted, Flaw::Damaged);

@@ -48,6 +48,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
         runs: RunCounts { finished, aborted, cut_off, snapshots },
         weight: profile.weight,
         notes: profile.notes.iter().map(ToString::to_string).collect(),
+        events: method::unit_events(unit),
         files: &unit.map.program.files,
     };
     // The functions go into the same object: its closing brace comes after them.
@@ -72,6 +73,8 @@ struct UnitHead<'a> {
     runs: RunCounts,
     weight: u64,
     notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<BTreeMap<&'static str, Value>>,
     files: &'a [String],
 }
 

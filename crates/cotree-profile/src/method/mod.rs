@@ -140,6 +140,14 @@ pub(crate) fn flaws_mut<'a>(
     }
 }
 
+/// Are loops of the function counted only where they are left, as its key says without the probes?
+pub(crate) fn counts_in_loops(plan: &MethodPlan, function: FunctionId) -> bool {
+    match plan {
+        MethodPlan::Events(unit) => unit.functions.get(function.index()).is_some_and(|plan| plan.key.counts_in_loops),
+        _ => false,
+    }
+}
+
 /// What is recovered of a unit.
 pub(crate) struct Recovered {
     /// One per function.

@@ -9,7 +9,7 @@ use cotree_core::facts::events::EventKind;
 /// The totals of some units.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// By kind, of units whose blocks are counted.
+    /// By kind, of units whose blocks or events are counted.
     events: Option<Cost>,
     /// Of other units: what their method counts.
     others: Vec<(String, u128)>,
@@ -29,6 +29,8 @@ impl Totals {
             if promises.blocks {
                 let cost = Costs::new(std::slice::from_ref(unit))?.total();
                 *totals.events.get_or_insert_default() += cost;
+            } else if let Some(events) = method::event_totals(unit) {
+                *totals.events.get_or_insert_default() += events;
             } else if !method.is_none() {
                 let (title, amount, _) = method::total(unit, unit.functions());
                 match totals.others.iter_mut().find(|(known, _)| known == title) {

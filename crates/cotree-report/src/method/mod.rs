@@ -8,6 +8,7 @@ pub mod ipath;
 pub mod path;
 mod trace;
 
+use crate::costs::Cost;
 use crate::report::{self, Options};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::method::MethodPlan;
@@ -52,6 +53,16 @@ pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
         | MethodPlan::Events(_) => BTreeMap::new(),
         MethodPlan::Calls(_) => calls::details(unit, function),
     }
+}
+
+/// The events of the whole unit, if the method counts these and nothing else.
+pub(crate) fn event_totals(unit: &Unit<'_>) -> Option<Cost> {
+    matches!(unit.map.plan.method, MethodPlan::Events(_)).then(|| events::cost(unit))
+}
+
+/// The same, as the export has it: by kind.
+pub(crate) fn unit_events(unit: &Unit<'_>) -> Option<BTreeMap<&'static str, Value>> {
+    matches!(unit.map.plan.method, MethodPlan::Events(_)).then(|| events::details(unit))
 }
 
 /// A row of a table of totals: what, how much, and a remark.

@@ -5,6 +5,7 @@
 
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
+use cotree_core::facts::events::EventKind;
 use cotree_core::method::events::EventKinds;
 use cotree_core::method::ipath::Hybrid;
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
@@ -310,6 +311,14 @@ impl InstrumentOptions {
                     "--use compiles by a profile and counts nothing: leave out --profile, --verify and --weights"
                 );
             }
+        }
+        let counts_cost = self
+            .profile
+            .is_some_and(|profile| matches!(profile.1, Detail::Kinds(kinds) if kinds.contains(EventKind::Cost)));
+        if counts_cost && self.event_costs.is_none() {
+            miette::bail!(
+                "--profile events=cost counts what a file says that instructions cost: name it with --event-costs FILE"
+            );
         }
         let summed = self.path_metric.is_some_and(|metric| metric != PathMetric::Count);
         if summed && !self.profile.is_some_and(|profile| profile.0.promises().metrics) {

@@ -69,3 +69,28 @@ fn a_program_without_a_profile_is_refused() {
     let refused = project.fails("run ./nothing");
     assert!(refused.contains("cannot start ./nothing"), "{refused}");
 }
+
+/// One counter of events finds what counts of blocks say, in all processes; what it can't know is flagged.
+#[test]
+fn events_are_those_that_blocks_tell() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    for level in ["-O0", "-O2"] {
+        let totals = |method: &str, arguments: &str| {
+            project.ok(&format!("--profile {method} cc {level} -w -include signal.h -o p p.c"));
+            let (_, said) = run(&project, &format!("run --count ./p {arguments}"));
+            let of = |title: &str| amount(&said, title);
+            (["  IR instructions", "  allocations", "  system calls"].map(of), said)
+        };
+        for arguments in ["5", "5 fork", "7 fork 3", "2 stay abort"] {
+            let (blocks, _) = totals("edge", arguments);
+            let (events, said) = totals("events=instructions,allocations,syscalls", arguments);
+            let zeros = |amounts: [Option<u64>; 3]| amounts.map(Option::unwrap_or_default);
+            assert_eq!(zeros(events), zeros(blocks), "{level} {arguments}: {said}");
+            assert!(!said.contains("not all exact"), "{said}");
+        }
+        let (_, said) = totals("events", "2 stay kill");
+        assert!(said.contains("not all exact"), "{said}");
+    }
+    let refused = project.fails("--profile events=cost cc -o p p.c");
+    assert!(refused.contains("--event-costs FILE"), "{refused}");
+}
