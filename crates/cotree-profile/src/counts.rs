@@ -97,8 +97,7 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::UNHOOKED
     | Flags::PATHS_MISSING
     | Flags::HANDLER_UNFORESEEN
-    | Flags::TRACE_CUT
-    | Flags::TRACE_LOST;
+    | Flags::TRACE_CUT;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.

@@ -4,6 +4,7 @@ mod affine;
 mod calls;
 mod cold_blocks;
 mod cycles;
+mod events;
 mod figures;
 mod interpreter;
 mod ipath_figures;

@@ -72,7 +72,6 @@ impl PlannedProgram<'_> {
             registers,
             announcing,
             trace_ring: setting.options.trace_ring.unwrap_or(0),
-            trace_off: setting.options.trace_off,
         })
     }
 }

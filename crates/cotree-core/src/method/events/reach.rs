@@ -8,12 +8,13 @@
 //! function outside of the unit to throw or to jump. The repairs that this would need are made after the run only, so here, too, nothing
 //! may be lacking.
 
-use crate::facts::{Call, Callee, Function, ProgramMap};
+use crate::facts::{Call, Callee, Function, Linkage, ProgramMap};
 use crate::unit::{Names, Queries};
 
-/// Per function and call, whether it can reach a query.
+/// Per function and call, whether it can reach a query. In a unit that is `preemptible`, a call by name of a function that others can
+/// see may reach another one of that name.
 #[must_use]
-pub fn calls_that_reach(program: &ProgramMap, queries: &Queries<'_>) -> Vec<Vec<bool>> {
+pub fn calls_that_reach(program: &ProgramMap, queries: &Queries<'_>, preemptible: bool) -> Vec<Vec<bool>> {
     let modules = program.modules.iter().enumerate();
     let functions: Vec<(usize, &Function)> =
         modules.flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function))).collect();
@@ -27,7 +28,10 @@ pub fn calls_that_reach(program: &ProgramMap, queries: &Queries<'_>) -> Vec<Vec<
             || match (&call.callee, callees(module, call)) {
                 _ if call.resume_marker => false,
                 (Callee::Assembly, _) => false,
-                (_, Some((callees, quiet))) => callees.is_empty() && !quiet,
+                (_, Some((callees, quiet))) => {
+                    let visible = |&callee: &usize| functions[callee].1.linkage != Linkage::Internal;
+                    (callees.is_empty() && !quiet) || (preemptible && callees.iter().any(visible))
+                }
                 (_, None) => true,
             }
     };

@@ -24,7 +24,7 @@ pub(crate) fn plan_unit(planner: &Planner<'_>) -> Result<UnitEventPlan, PlanErro
     let facts = planner.facts();
     let queried = facts.queries.made || options.queries;
     let reaching = if queried && !options.naive {
-        reach::calls_that_reach(facts.program, &facts.queries)
+        reach::calls_that_reach(facts.program, &facts.queries, facts.preemptible)
     } else {
         vec![Vec::new(); planner.len()]
     };
@@ -169,9 +169,10 @@ fn may_adjust(function: &Function) -> bool {
         && function.edges.iter().all(|edge| edge.dst != exit || edge.kind.splittable())
 }
 
-/// Is it known of a call where it returns? An exception that ends it has a way of its own.
+/// Does each return of the call stand for one of the callee? A call that returns twice does not. An exception that ends it must have a
+/// way of its own.
 fn call_fits(caller: &Function, call: CallId) -> bool {
     let facts = &caller.calls[call];
     let catches = || caller.edges.iter().any(|edge| edge.src == facts.block && edge.kind == EdgeKind::InvokeUnwind);
-    !facts.must_tail && !facts.resume_marker && (!facts.terminator || catches())
+    !facts.must_tail && !facts.resume_marker && !facts.returns_twice && (!facts.terminator || catches())
 }
