@@ -27,10 +27,17 @@ extern void cotree_reset(void) __attribute__((weak));
  * on the thread, in whatever called this too, gets them all. Otherwise nothing comes of it. Safe in signal handlers. */
 extern void cotree_events(unsigned long long n) __attribute__((weak));
 
+/* In a build with --profile trace: the calling thread's recording begins, or pauses. A build with --trace-off begins without;
+ * each thread speaks for itself. Safe in signal handlers. */
+extern void cotree_trace_start(void) __attribute__((weak));
+extern void cotree_trace_stop(void) __attribute__((weak));
+
 /* Without a runtime the functions are null. */
 #define cotree_dump(path) (cotree_dump ? cotree_dump(path) : 1)
 #define cotree_reset() (cotree_reset ? cotree_reset() : (void)0)
 #define cotree_events(n) (cotree_events ? cotree_events(n) : (void)0)
+#define cotree_trace_start() (cotree_trace_start ? cotree_trace_start() : (void)0)
+#define cotree_trace_stop() (cotree_trace_stop ? cotree_trace_stop() : (void)0)
 
 #ifdef __cplusplus
 }

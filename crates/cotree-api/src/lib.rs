@@ -50,6 +50,23 @@ pub fn events(count: u64) {
     }
 }
 
+/// In a build with `--profile trace`: this thread records what it does from here on. A build with `--trace-off` begins without; each
+/// thread speaks for itself.
+pub fn trace_start() {
+    if let Some(function) = runtime::trace_start() {
+        // SAFETY: the runtime's function takes nothing.
+        unsafe { function() };
+    }
+}
+
+/// In a build with `--profile trace`: this thread records nothing until [`trace_start`].
+pub fn trace_stop() {
+    if let Some(function) = runtime::trace_stop() {
+        // SAFETY: the runtime's function takes nothing.
+        unsafe { function() };
+    }
+}
+
 /// Weak references to the runtime, which stable Rust can make only in assembly.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod runtime {
@@ -72,6 +89,28 @@ mod runtime {
         // SAFETY: as above.
         unsafe {
             asm!(".weak cotree_reset", "mov {}, qword ptr [rip + cotree_reset@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+
+    pub fn trace_start() -> Option<unsafe extern "C" fn()> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_trace_start", "mov {}, qword ptr [rip + cotree_trace_start@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+
+    pub fn trace_stop() -> Option<unsafe extern "C" fn()> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_trace_stop", "mov {}, qword ptr [rip + cotree_trace_stop@GOTPCREL]", out(reg) address,
                 options(nostack, pure, readonly));
         }
         // SAFETY: as above.
@@ -107,6 +146,14 @@ mod runtime {
     pub fn events() -> Option<unsafe extern "C" fn(u64)> {
         None
     }
+
+    pub fn trace_start() -> Option<unsafe extern "C" fn()> {
+        None
+    }
+
+    pub fn trace_stop() -> Option<unsafe extern "C" fn()> {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -116,5 +163,7 @@ mod tests {
         assert!(!super::dump(None).unwrap());
         super::reset();
         super::events(3);
+        super::trace_start();
+        super::trace_stop();
     }
 }

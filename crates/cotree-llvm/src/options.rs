@@ -66,6 +66,8 @@ pub struct Options {
     pub traces: TraceOptions,
     /// How much of a trace is kept, in bytes; all of it if none.
     pub trace_ring: Option<u64>,
+    /// Threads record nothing before they ask for it.
+    pub trace_off: bool,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
     pub early: bool,
     /// Which functions.
@@ -117,6 +119,7 @@ impl Options {
             events: EventOptions::default(),
             traces: TraceOptions::default(),
             trace_ring: None,
+            trace_off: false,
             early: false,
             selection: Selection::default(),
             costs: None,
@@ -242,6 +245,13 @@ impl Options {
                     options.traces.by =
                         TraceBy::from_name(argument).ok_or_else(|| bad("auto, paths, bits or witness"))?;
                 }
+                "cotree-trace-off" => {
+                    options.trace_off = match argument {
+                        "yes" => true,
+                        "no" => false,
+                        _ => return Err(bad("yes or no")),
+                    }
+                }
                 "cotree-trace-ring" => {
                     let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
                     options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
@@ -287,10 +297,10 @@ impl Options {
                 reason: "it says how a trace is written: it needs --profile trace".into(),
             });
         }
-        if options.trace_ring.is_some() && options.method != Method::Trace {
+        if (options.trace_ring.is_some() || options.trace_off) && options.method != Method::Trace {
             return Err(Error::Option {
-                option: "cotree-trace-ring".into(),
-                reason: "only a trace is kept in a ring: it needs --profile trace".into(),
+                option: if options.trace_off { "cotree-trace-off" } else { "cotree-trace-ring" }.into(),
+                reason: "it is about traces, so it needs --profile trace".into(),
             });
         }
         if options.uses_profile {

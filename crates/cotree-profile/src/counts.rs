@@ -97,7 +97,8 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::UNHOOKED
     | Flags::PATHS_MISSING
     | Flags::HANDLER_UNFORESEEN
-    | Flags::TRACE_CUT;
+    | Flags::TRACE_CUT
+    | Flags::TRACE_LOST;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.

@@ -322,6 +322,11 @@ impl BinaryFile {
         self.placed_at(address).is_some()
     }
 
+    /// The function whose machine code has the instruction there; others may be inlined into it.
+    pub(crate) fn function_at(&self, address: u64) -> Option<FunctionId> {
+        self.placed_at(address)?.0.owner
+    }
+
     /// A function of the unit.
     ///
     /// # Panics

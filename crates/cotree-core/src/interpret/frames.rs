@@ -25,8 +25,8 @@ impl Resolve for Frames {
         let calling =
             Calling { function: FunctionId((frame >> 32) as u32 & i32::MAX as u32), call: CallId(frame as u32) };
         Some(match frame & LANDS {
-            0 => Frame { activations: vec![calling], lands: None },
-            _ => Frame { activations: Vec::new(), lands: Some(calling) },
+            0 => Frame { activations: vec![calling], ..Frame::default() },
+            _ => Frame { lands: Some(calling), ..Frame::default() },
         })
     }
 }

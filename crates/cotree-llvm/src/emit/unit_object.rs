@@ -33,6 +33,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) announcing: &'a [u64],
     /// See [`UnitDescriptor::trace_ring`].
     pub(crate) trace_ring: u64,
+    /// See [`UnitDescriptor::trace_off`].
+    pub(crate) trace_off: bool,
 }
 
 impl UnitParts<'_> {
@@ -124,6 +126,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
     method::describe(&plan.method, layout, &mut put);
     put(offset_of!(UnitDescriptor, trace_ring), &unit.trace_ring.to_le_bytes());
+    put(offset_of!(UnitDescriptor, trace_off), &u64::from(unit.trace_off).to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

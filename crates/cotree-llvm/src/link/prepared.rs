@@ -8,6 +8,7 @@ use crate::module::Module;
 use crate::options::Options;
 use crate::{ffi, lower};
 use cotree_core::facts::hints::Hints;
+use cotree_core::method::Method;
 use cotree_core::place::affine::AffineVariable;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -26,7 +27,7 @@ impl Prepared {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
         }
-        let sites = if options.trace_ring.is_some() { extract::Sites::All } else { extract::Sites::Abandoned };
+        let sites = if options.method == Method::Trace { extract::Sites::All } else { extract::Sites::Abandoned };
         let mut extracted = extract::extract_with(&module, &options.selection, sites);
         if let Some(costs) = &options.costs {
             extract::add_costs(&module, &mut extracted, costs);

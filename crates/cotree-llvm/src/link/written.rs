@@ -72,6 +72,7 @@ impl PlannedProgram<'_> {
             registers,
             announcing,
             trace_ring: setting.options.trace_ring.unwrap_or(0),
+            trace_off: setting.options.trace_off,
         })
     }
 }

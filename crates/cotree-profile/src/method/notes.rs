@@ -36,8 +36,11 @@ impl fmt::Display for MethodNote {
 
 /// The notes on a unit with this plan, by the flags of its runs.
 pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = MethodNote> {
-    let cut = (flags & Flags::TRACE_CUT != 0).then_some(MethodNote::Trace(TraceNote::Cut));
-    path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0).map(MethodNote::Paths).chain(cut)
+    let note = |flag, note| (flags & flag != 0).then_some(MethodNote::Trace(note));
+    let traces = [note(Flags::TRACE_CUT, TraceNote::Cut), note(Flags::TRACE_LOST, TraceNote::Lost)];
+    path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0)
+        .map(MethodNote::Paths)
+        .chain(traces.into_iter().flatten())
 }
 
 /// Do the flags of the runs say that counts of this plan are missing?

@@ -69,4 +69,6 @@ pub struct UnitDescriptor {
     pub trace_word: u64,
     /// Bytes of the ring that all threads share and whose oldest part makes room for the newest; 0: all of the trace is kept.
     pub trace_ring: u64,
+    /// 1: threads record nothing before they call `cotree_trace_start`.
+    pub trace_off: u64,
 }

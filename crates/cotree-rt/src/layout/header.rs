@@ -66,6 +66,9 @@ impl Flags {
     pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
     /// There was no room for the whole trace: some streams end early ([`TraceState::CUT`]).
     pub const TRACE_CUT: u64 = 1 << 15;
+    /// Parts of the trace are not known ([`TraceState::LOST`]), or may be wrong: a signal handler forked, or was installed
+    /// in a way that was not seen.
+    pub const TRACE_LOST: u64 = 1 << 16;
 }
 
 /// The header page.

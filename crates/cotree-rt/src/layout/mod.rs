@@ -44,7 +44,8 @@ pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValu
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
 pub use slab::{MORE_WORDS, TO_ZEROS, slab_hole, slab_stride};
 pub use trace::{
-    TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TracePlace, TraceRecord, TraceState, TraceWord,
+    TRACE_GAP, TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TraceInterrupted, TracePlace, TraceRecord,
+    TraceState, TraceWord,
 };
 
 /// Page size that offsets and strides are multiples of.

@@ -27,6 +27,9 @@ impl TraceWord {
     /// How many bytes at the beginning of the window tell the stack: they are no part of the stream. While there are fewer, the
     /// window means nothing.
     pub const SNAPSHOT: u64 = 6;
+    /// If a signal handler runs: 1 + the distance of a [`TraceInterrupted`] from the window's beginning, in bytes; what is in
+    /// the window from [`Self::START`] on belongs to the handler's stream. Else 0.
+    pub const INTERRUPTED: u64 = 7;
     /// The first word of the window.
     pub const WINDOW: u64 = 8;
     /// How many there are, with the slack behind the window.
@@ -38,7 +41,7 @@ pub const TRACE_WINDOW: u64 = 1 << 16;
 
 /// Bytes behind it, which a record may reach into: it is written before anyone looks whether the window is full. Signal
 /// handlers may come in between.
-pub const TRACE_SLACK: u64 = 1 << 10;
+pub const TRACE_SLACK: u64 = 1 << 12;
 
 /// Values of [`TraceWord::STATE`].
 pub struct TraceState;
@@ -49,7 +52,32 @@ impl TraceState {
     pub const OFF: u64 = 1;
     /// There was no room for a chunk: the stream ends at [`TraceWord::POSITION`], and the window means nothing.
     pub const CUT: u64 = 2;
+    /// What follows can't be told: the stream ends at [`TraceWord::POSITION`], and the window means nothing.
+    pub const LOST: u64 = 3;
 }
+
+/// What a signal handler interrupted, in the window in front of what it writes itself: words of the slab as they were.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceInterrupted {
+    /// [`TraceWord::CURSOR`].
+    pub cursor: u64,
+    /// [`TraceWord::POSITION`].
+    pub position: u64,
+    /// [`TraceWord::STREAM`].
+    pub stream: u64,
+    /// [`TraceWord::START`].
+    pub start: u64,
+    /// [`TraceWord::SNAPSHOT`].
+    pub snapshot: u64,
+    /// [`TraceWord::INTERRUPTED`].
+    pub interrupted: u64,
+    /// The address of the handler's frame.
+    pub frame: u64,
+}
+
+/// Behind the cursor of who is interrupted so many bytes may have been written already.
+pub const TRACE_GAP: u64 = 16;
 
 /// Before the bytes of a chunk.
 #[repr(C)]
@@ -68,10 +96,15 @@ pub struct TraceChunk {
     pub stored: u32,
     /// How many of its bytes, the first ones, tell the stack ([`TraceRecord::STARTED`]) and are no part of the stream.
     pub snapshot: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1: the thread was interrupted behind these bytes and did not go on: what comes next is a record of the runtime, whatever the
+    /// code would have written.
+    pub interrupted: u32,
+    /// Of the stream of a signal handler: the stream that it interrupted. Else 0.
+    pub inside: u64,
+    /// Where in that stream.
+    pub inside_at: u64,
 }
-const _: () = assert!(core::mem::size_of::<TraceChunk>() == 40);
+const _: () = assert!(core::mem::size_of::<TraceChunk>() == 56);
 
 impl TraceChunk {
     /// See [`Self::sequence`].

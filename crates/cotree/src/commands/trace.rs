@@ -53,7 +53,10 @@ impl View<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for stream in self.streams.iter() {
             for part in stream.parts() {
-                writeln!(out, "thread {}", stream.number)?;
+                match stream.inside {
+                    Some((outer, _)) => writeln!(out, "a signal handler in thread {outer}")?,
+                    None => writeln!(out, "thread {}", stream.number)?,
+                }
                 self.write_part(out, part)?;
             }
             if stream.cut {

@@ -98,6 +98,19 @@ pub struct InstrumentOptions {
     /// With traces: keep only the newest part, of this size in all threads together (64M, say) [default: all of it]
     #[arg(long, env = "COTREE_TRACE_RING", hide_env = true, value_name = "SIZE")]
     pub trace_ring: Option<String>,
+    /// With traces: threads record nothing before they call cotree_trace_start (cotree.h)
+    #[arg(
+        long,
+        env = "COTREE_TRACE_OFF",
+        hide_env = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        value_name = "yes|no"
+    )]
+    pub trace_off: Option<bool>,
 }
 
 /// `--profile`: one of [`METHODS`].
@@ -292,6 +305,7 @@ impl InstrumentOptions {
             ("path-metric", self.path_metric.map(spelling)),
             ("trace-by", self.trace_by.map(spelling)),
             ("trace-ring", self.trace_ring.clone()),
+            ("trace-off", self.trace_off.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));
         let lists = [("include", &self.include), ("exclude", &self.exclude), ("exclude-file", &self.exclude_file)];

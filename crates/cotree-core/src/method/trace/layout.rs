@@ -5,7 +5,7 @@ use crate::slab::Words;
 /// Bytes of a window.
 pub const WINDOW: u64 = 1 << 16;
 /// Bytes behind it that are written to before anyone looks whether it is full.
-pub const SLACK: u64 = 1 << 10;
+pub const SLACK: u64 = 1 << 12;
 /// Words before the window.
 pub const HEADER: u64 = 8;
 

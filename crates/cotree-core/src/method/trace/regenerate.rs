@@ -176,6 +176,8 @@ pub struct Checkpoint {
     revived: Vec<Calling>,
     /// Nobody knows what is around the outermost activation.
     open_ended: bool,
+    /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top of that.
+    interrupted: Option<FunctionId>,
     position: u64,
     events: u64,
     certain: u64,
@@ -193,6 +195,7 @@ impl Checkpoint {
             pending: VecDeque::new(),
             revived: Vec::new(),
             open_ended: false,
+            interrupted: None,
             position: 0,
             events: 0,
             certain: 0,
@@ -224,6 +227,13 @@ impl Checkpoint {
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.next == Next::Unknown
+    }
+
+    /// The same, if the thread was interrupted outside of calls and did not go on: next comes a record of the runtime.
+    #[must_use]
+    pub fn interrupted(mut self) -> Self {
+        self.next = Next::Control;
+        self
     }
 
     /// The activations under way, outermost first, with their blocks and calls.
@@ -610,6 +620,12 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         if !expected {
             return Err(self.misplaced());
         }
+        if first != ControlByte::UNWOUND && self.at.interrupted.is_some() {
+            self.abandon_interrupted();
+            if let Some(event) = self.at.pending.pop_front() {
+                return Ok(Some(Some(event)));
+            }
+        }
         if first != ControlByte::REVIVED
             && let Some(event) = self.revive()?
         {
@@ -757,7 +773,8 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
 
     /// A frame's activations end, or an exception lands among them.
     fn unwind(&mut self, frame: u64) -> Result<(), ReadError> {
-        let Frame { activations, lands } = self.frame(frame)?;
+        let Frame { activations, lands, interrupted } = self.frame(frame)?;
+        self.at.interrupted = interrupted;
         for calling in activations {
             self.abandon_to(calling, true)?;
         }
@@ -772,6 +789,17 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             self.at.next = Next::Enter(tables.destination(edge), Some(edge));
         }
         Ok(())
+    }
+
+    /// A frame that was interrupted outside of calls is over, and so is nobody around it: ends the innermost activation of its function,
+    /// and all on top of it. It is not there if it had not yet written that it begins, or is over for what it has written.
+    fn abandon_interrupted(&mut self) {
+        let Some(function) = self.at.interrupted.take() else { return };
+        if let Some(found) = self.at.stack.iter().rposition(|activation| activation.function == function) {
+            for activation in self.at.stack.drain(found..).rev() {
+                self.at.pending.push_back(Event::Abandoned(activation.function, activation.calling));
+            }
+        }
     }
 
     /// Ends all activations on top of the innermost one that is in this call, and that one too if it is asked for. Those on top are

@@ -204,6 +204,9 @@ pub struct Frame {
     pub activations: Vec<Calling>,
     /// For [`Control::Unwound`]: the activation, around those, in which the exception lands. Its call is an invoke.
     pub lands: Option<Calling>,
+    /// A signal interrupted the frame outside of calls: of its activations only this one's function is known, around which there
+    /// is no other in it.
+    pub interrupted: Option<FunctionId>,
 }
 
 /// Makes activations of frames.

@@ -8,15 +8,17 @@ use cotree_rt::layout::{INTERRUPTED, LANDED};
 impl Resolve for &BinaryFile {
     fn frame(&self, frame: u64) -> Option<Frame> {
         let address = frame & !(INTERRUPTED | LANDED);
+        if frame & INTERRUPTED != 0 {
+            return Some(Frame { interrupted: self.function_at(address), ..Frame::default() });
+        }
         let Some(chain) = self.chain_at(frame) else {
-            // Interrupted outside of calls, or code of others in the same image, as that which calls `main`.
-            let told = frame & INTERRUPTED == 0 && self.is_known_code(address.saturating_sub(1));
-            return (!told).then(Frame::default);
+            // Code of others in the same image, as that which calls `main`.
+            return (!self.is_known_code(address.saturating_sub(1))).then(Frame::default);
         };
         let calling = |(function, site): (FunctionId, Site)| {
             Some(Calling { function, call: self.function(function).calls.call_of(site)? })
         };
         let activations = chain.abandoned.into_iter().map(calling).collect::<Option<_>>()?;
-        Some(Frame { activations, lands: chain.lands.and_then(calling) })
+        Some(Frame { activations, lands: chain.lands.and_then(calling), interrupted: None })
     }
 }

@@ -8,7 +8,7 @@ pub mod streams;
 
 use crate::binary::BinaryFile;
 use cotree_core::ids::FunctionId;
-use cotree_core::method::trace::{Checkpoint, Reader, Tables, TraceError};
+use cotree_core::method::trace::{Checkpoint, Event, ReadError, Reader, Tables, TraceError};
 use std::fmt;
 use streams::{Bytes, Part, Streams};
 
@@ -17,13 +17,16 @@ use streams::{Bytes, Part, Streams};
 pub enum TraceNote {
     /// There was no room for the rest of a trace.
     Cut,
+    /// A signal handler forked, or was not seen when it was installed.
+    Lost,
 }
 
 impl TraceNote {
-    /// Does it put counts in doubt? Traces have none.
+    /// Does it put in doubt what the trace says?
     pub(in crate::method) fn doubtful(self) -> bool {
         match self {
             Self::Cut => false,
+            Self::Lost => true,
         }
     }
 }
@@ -32,6 +35,9 @@ impl fmt::Display for TraceNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cut => f.write_str("there was no room for more of the trace: it ends early"),
+            Self::Lost => f.write_str(
+                "a signal handler forked, or was installed in a way that cotree did not see: parts of the trace are missing, or wrong",
+            ),
         }
     }
 }
@@ -81,13 +87,11 @@ impl<'a> UnitTables<'a> {
 
     /// Reads a part of a stream from one of its entrances on.
     #[must_use]
-    pub fn read<'t>(
-        &'t self,
-        streams: &'t Streams,
-        part: Part<'t>,
-        entrance: u64,
-    ) -> Reader<'t, Bytes<'t>, &'a BinaryFile> {
-        Reader::new(&self.tables, streams.read(part, entrance), self.binary)
+    pub fn read<'t>(&'t self, streams: &'t Streams, part: Part<'t>, entrance: u64) -> Execution<'t> {
+        let mut runs = Box::new(streams.runs(part, entrance));
+        let first = runs.next();
+        let reader = first.map(|bytes| Reader::new(&self.tables, bytes, self.binary));
+        Execution { tables: &self.tables, binary: self.binary, runs, reader, nowhere: Checkpoint::beginning() }
     }
 
     /// The activations at a point, outermost first.
@@ -96,5 +100,42 @@ impl<'a> UnitTables<'a> {
         at: &'t Checkpoint,
     ) -> impl Iterator<Item = (FunctionId, cotree_core::ids::Block, Option<cotree_core::ids::CallId>)> + 't {
         at.stack(&self.tables)
+    }
+}
+
+/// What a thread did, read from a part of its stream.
+pub struct Execution<'t> {
+    tables: &'t [Option<Tables>],
+    binary: &'t BinaryFile,
+    /// Those that are left.
+    runs: Box<dyn Iterator<Item = Bytes<'t>> + 't>,
+    reader: Option<Reader<'t, Bytes<'t>, &'t BinaryFile>>,
+    /// Where it is without a reader.
+    nowhere: Checkpoint,
+}
+
+impl Execution<'_> {
+    /// The next event; `None` at the end.
+    ///
+    /// # Errors
+    /// Where the stream is none of this program. Nothing comes after an error.
+    #[allow(clippy::should_implement_trait, reason = "as the reader's own")]
+    pub fn next(&mut self) -> Result<Option<Event>, ReadError> {
+        loop {
+            let Some(reader) = &mut self.reader else { return Ok(None) };
+            let event = reader.next()?;
+            if event.is_some() || reader.checkpoint().is_lost() {
+                return Ok(event);
+            }
+            let Some(bytes) = self.runs.next() else { return Ok(None) };
+            let at = reader.checkpoint().clone().interrupted();
+            self.reader = Some(Reader::resume(self.tables, bytes, self.binary, at));
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn checkpoint(&self) -> &Checkpoint {
+        self.reader.as_ref().map_or(&self.nowhere, Reader::checkpoint)
     }
 }

@@ -7,7 +7,7 @@ use crate::error::ProfileError;
 use crate::method::Kind;
 use crate::raw::{HEADER_SIZE, Header, Segments};
 use cotree_core::method::trace::Source;
-use cotree_rt::layout::{PAGE, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceState, TraceWord};
+use cotree_rt::layout::{PAGE, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceInterrupted, TraceState, TraceWord};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -28,6 +28,8 @@ struct Piece {
     offset: u64,
     /// How many bytes before them tell the stack at their beginning; 0: that is not told.
     snapshot: u64,
+    /// See [`TraceChunk::interrupted`].
+    interrupted: bool,
 }
 
 impl Piece {
@@ -44,6 +46,10 @@ pub struct Stream {
     pub number: u64,
     /// There was no room for what comes behind its end.
     pub cut: bool,
+    /// What comes behind its end can't be told.
+    pub lost: bool,
+    /// It is that of a signal handler: the stream that this interrupted, and where. A part of that stream may be gone.
+    pub inside: Option<(u64, u64)>,
     /// By position; none overlaps another.
     pieces: Vec<Piece>,
 }
@@ -133,13 +139,17 @@ impl Streams {
         &self.path
     }
 
-    /// The bytes of a part from one of its [entrances](Part::entrances) on: where it is not the beginning of the stream, the
-    /// record of the stack comes first.
-    #[must_use]
-    pub fn read<'a>(&'a self, part: Part<'a>, entrance: u64) -> Bytes<'a> {
+    /// The bytes of a part from one of its [entrances](Part::entrances) on, in runs: behind each run but the last, the thread was
+    /// interrupted outside of calls and did not go on ([`TraceChunk::interrupted`]). Where the first is not the beginning of the
+    /// stream, the record of the stack comes first.
+    pub fn runs<'a>(&'a self, part: Part<'a>, entrance: u64) -> impl Iterator<Item = Bytes<'a>> + use<'a> {
         let first = part.0.partition_point(|piece| piece.position < entrance);
         let pieces = &part.0[first..];
-        Bytes { file: &self.file, pieces, snapshot: pieces.first().map_or(0, |piece| piece.snapshot), done: 0 }
+        let mut snapshot = pieces.first().map_or(0, |piece| piece.snapshot);
+        pieces.split_inclusive(|piece| piece.interrupted).map(move |pieces| {
+            let snapshot = std::mem::take(&mut snapshot);
+            Bytes { file: &self.file, pieces, snapshot, done: 0 }
+        })
     }
 }
 
@@ -205,37 +215,72 @@ impl Found<'_> {
         let snapshot = u64::from(half(offset_of!(TraceChunk, snapshot)));
         let Some(length) = length.checked_sub(snapshot) else { return Ok(Err(DAMAGED)) };
         let (position, offset) = (word(offset_of!(TraceChunk, position)), at + CHUNK_HEADER + snapshot);
-        self.stream(number).pieces.push(Piece { position, length, offset, snapshot });
+        let interrupted = half(offset_of!(TraceChunk, interrupted)) != 0;
+        let stream = self.stream(number);
+        stream.pieces.push(Piece { position, length, offset, snapshot, interrupted });
+        let inside = (word(offset_of!(TraceChunk, inside)), word(offset_of!(TraceChunk, inside_at)));
+        stream.inside = Some(inside).filter(|inside| inside.0 != 0);
         Ok(Ok(size))
     }
 
-    /// The window of a slab, whose words for the trace are at that offset.
+    /// The window of a slab, whose words for the trace are at that offset: the part of a signal handler, if one runs, and of
+    /// whom it interrupted.
     fn window(&mut self, offset: u64) -> io::Result<Result<(), &'static str>> {
-        let mut bytes = [0; TraceWord::WINDOW as usize * 8];
-        self.file.read_exact_at(&mut bytes, offset)?;
-        let word = |word: u64| {
-            let at = usize::try_from(word * 8).expect("a few bytes");
-            u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+        const NOWHERE: &str = "the end of a thread's trace is nowhere";
+        let word_at = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let mut words = [0; TraceWord::WINDOW as usize * 8];
+        self.file.read_exact_at(&mut words, offset)?;
+        let word = |word: u64| word_at(&words, usize::try_from(word * 8).expect("a few bytes"));
+        let state = word(TraceWord::STATE);
+        let mut at = TraceInterrupted {
+            cursor: word(TraceWord::CURSOR),
+            position: word(TraceWord::POSITION),
+            stream: word(TraceWord::STREAM),
+            start: word(TraceWord::START),
+            snapshot: word(TraceWord::SNAPSHOT),
+            interrupted: word(TraceWord::INTERRUPTED),
+            frame: 0,
         };
-        let (number, state) = (word(TraceWord::STREAM), word(TraceWord::STATE));
-        if number == 0 {
+        if at.stream == 0 {
             return Ok(Ok(()));
         }
-        self.stream(number).cut = state == TraceState::CUT;
         if state != TraceState::ON {
+            let stream = self.stream(at.stream);
+            (stream.cut, stream.lost) = (state == TraceState::CUT, state == TraceState::LOST);
             return Ok(Ok(()));
         }
-        let from_start = |at: u64| word(at).wrapping_add(TRACE_WINDOW);
-        let (start, end) = (from_start(TraceWord::START), from_start(TraceWord::CURSOR));
-        if start > end || end > TRACE_WINDOW + TRACE_SLACK {
-            return Ok(Err("the end of a thread's trace is nowhere"));
+        let mut end = TRACE_WINDOW + TRACE_SLACK;
+        loop {
+            let [from, to] = [at.start, at.cursor].map(|cursor| cursor.wrapping_add(TRACE_WINDOW));
+            if from > to || to > end || at.stream == 0 {
+                return Ok(Err(NOWHERE));
+            }
+            // A process that was killed has not told all of its stack, and nothing after it.
+            if let Some(length) = (to - from).checked_sub(at.snapshot) {
+                let offset = offset + TraceWord::WINDOW * 8 + from + at.snapshot;
+                let (position, snapshot) = (at.position, at.snapshot);
+                let piece = Piece { position, length, offset, snapshot, interrupted: false };
+                self.stream(at.stream).pieces.push(piece);
+            }
+            let Some(header) = at.interrupted.checked_sub(1) else { return Ok(Ok(())) };
+            if header.saturating_add(size_of::<TraceInterrupted>() as u64) > from {
+                return Ok(Err(NOWHERE));
+            }
+            let mut bytes = [0; size_of::<TraceInterrupted>()];
+            self.file.read_exact_at(&mut bytes, offset + TraceWord::WINDOW * 8 + header)?;
+            let outer = TraceInterrupted {
+                cursor: word_at(&bytes, offset_of!(TraceInterrupted, cursor)),
+                position: word_at(&bytes, offset_of!(TraceInterrupted, position)),
+                stream: word_at(&bytes, offset_of!(TraceInterrupted, stream)),
+                start: word_at(&bytes, offset_of!(TraceInterrupted, start)),
+                snapshot: word_at(&bytes, offset_of!(TraceInterrupted, snapshot)),
+                interrupted: word_at(&bytes, offset_of!(TraceInterrupted, interrupted)),
+                frame: 0,
+            };
+            let written = outer.cursor.wrapping_sub(outer.start).wrapping_sub(outer.snapshot);
+            self.stream(at.stream).inside = Some((outer.stream, outer.position.wrapping_add(written)));
+            (at, end) = (outer, header);
         }
-        let snapshot = word(TraceWord::SNAPSHOT);
-        // A process that was killed has not told all of its stack, and nothing after it.
-        let Some(length) = (end - start).checked_sub(snapshot) else { return Ok(Ok(())) };
-        let (position, offset) = (word(TraceWord::POSITION), offset + TraceWord::WINDOW * 8 + start + snapshot);
-        self.stream(number).pieces.push(Piece { position, length, offset, snapshot });
-        Ok(Ok(()))
     }
 
     /// All streams, with each byte of them once: a process that was killed while it emptied a window has it twice.
@@ -253,7 +298,7 @@ impl Found<'_> {
                 piece.snapshot = if twice > 0 { 0 } else { piece.snapshot };
                 end = end.max(next);
             }
-            stream.pieces.retain(|piece| piece.length > 0 || piece.snapshot > 0);
+            stream.pieces.retain(|piece| piece.length > 0 || piece.snapshot > 0 || piece.interrupted);
         }
         Ok(streams)
     }

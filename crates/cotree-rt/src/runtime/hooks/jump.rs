@@ -159,6 +159,7 @@ pub fn ended(pc: u64, sp: u64, times: i64) {
     if is_leaping(pc) {
         // SAFETY: the frame of `cotree_rt_leap` is still there, and so is that of its caller, which has the jump.
         let Leap { landing, caller } = unsafe { &**(sp as *const *const Leap) };
+        units::jump_is_unsure();
         account_times(*landing, caller, -times);
     }
 }
@@ -230,6 +231,7 @@ fn account_for_any(landing: Landing, caller: &Caller, times: i64) -> bool {
     let mut frames = Passed::new(&walk);
     if !pass_to(landing.sp, landing.pc, &mut walk, &mut frames) {
         units::flag(Flags::FOREIGN_JUMP);
+        units::jump_is_unsure();
         return false;
     }
     walk.check_accounting();

@@ -4,6 +4,8 @@
 #[cfg(not(feature = "shared-library"))]
 pub mod exec;
 #[cfg(not(feature = "shared-library"))]
+pub mod handlers;
+#[cfg(not(feature = "shared-library"))]
 pub mod interpose;
 #[cfg(not(feature = "shared-library"))]
 pub mod jump;

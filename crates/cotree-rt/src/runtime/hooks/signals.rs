@@ -4,6 +4,7 @@
 //! The C library's own functions make the change. What they say of the disposition before is put right, and if the program
 //! has gone back to the default, our handler comes back.
 
+use super::handlers;
 use crate::runtime::hooks::interpose::{hook, real};
 use crate::runtime::hooks::linkage::{Caller, call};
 use crate::runtime::process::signals;
@@ -40,8 +41,20 @@ macro_rules! action {
             unsafe {
                 let is_default = new.as_ref().is_some_and(|new| new.sa_sigaction == libc::SIG_DFL);
                 let said = signals::said(signal);
+                let before = handlers::known(signal);
+                let replaced = new.as_ref().map(|new| {
+                    let mut replaced = *new;
+                    replaced.sa_sigaction = handlers::in_place_of(signal, new.sa_sigaction);
+                    replaced
+                });
+                let new = replaced.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
                 let result = call!($real() => fn(signal => c_int, new => *const Action, old => *mut Action) -> c_int);
-                if result == 0 {
+                if result != 0 {
+                    handlers::put_back(signal, before);
+                } else {
+                    if let Some(old) = old.as_mut() {
+                        old.sa_sigaction = handlers::behind(before, old.sa_sigaction);
+                    }
                     if let Some(old) = old.as_mut().filter(|old| signals::stands_for_default(old.sa_sigaction)) {
                         old.sa_sigaction = libc::SIG_DFL;
                         old.sa_flags = said.0;
@@ -62,8 +75,14 @@ action!(underscore_sigaction, real_underscore_sigaction);
 macro_rules! handler {
     ($function:ident, $real:ident) => {
         unsafe extern "C" fn $function(signal: c_int, handler: usize, _caller: &Caller) -> usize {
+            let known = handlers::known(signal);
+            let installed = handlers::in_place_of(signal, handler);
             // SAFETY: libc's function.
-            let before = unsafe { call!($real() => fn(signal => c_int, handler => usize) -> usize) };
+            let before = unsafe { call!($real() => fn(signal => c_int, installed => usize) -> usize) };
+            if before == libc::SIG_ERR {
+                handlers::put_back(signal, known);
+            }
+            let before = handlers::behind(known, before);
             if before != libc::SIG_ERR && handler == libc::SIG_DFL {
                 signals::settle(signal);
             }

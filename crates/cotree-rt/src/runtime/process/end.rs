@@ -153,23 +153,38 @@ fn end_with(state: u32, account: impl FnOnce()) {
 }
 
 /// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader
-/// knows whether it is code that counts.
+/// knows whether it is code that counts. A trace may be wrong if handlers were installed that we did not see.
 fn note_unforeseen_handlers() {
     // Those that libc keeps for itself are ours when others are stopped.
     const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
-    if unit::foresees_handlers() {
-        return;
-    }
     for signal in (1..=64).filter(|signal| !LIBC.contains(signal)) {
         let handler = sys::disposition(signal);
         if stands_for_default(handler) {
             continue;
         }
-        if let Some(address) = unit::link_address(handler as u64 + 1) {
+        let (handler, seen) = program_handler(signal, handler);
+        let Some(address) = unit::link_address(handler as u64 + 1) else { continue };
+        if !seen && unit::descriptor().trace_word != 0 {
+            profile::flag(Flags::TRACE_LOST);
+        }
+        if !unit::foresees_handlers() {
             units::flag(Flags::HANDLER_UNFORESEEN);
             early::count((address - 1) | HANDLER, 1);
         }
     }
+}
+
+/// The program's handler for a signal with that disposition, and whether we stand in front of it.
+fn program_handler(_signal: c_int, handler: usize) -> (usize, bool) {
+    #[cfg(not(feature = "shared-library"))]
+    {
+        use crate::runtime::hooks::handlers;
+        let program = handlers::behind(handlers::known(_signal), handler);
+        (program, program != handler)
+    }
+    // The executable stands there, for all units.
+    #[cfg(feature = "shared-library")]
+    (handler, true)
 }
 
 /// Whether the handler is one of the runtime's.

@@ -8,6 +8,7 @@ use crate::runtime::record::registers::Registers;
 use crate::runtime::record::{self, Child};
 use crate::runtime::slabs;
 use crate::runtime::stack::modules;
+use crate::runtime::unit;
 use core::sync::atomic::AtomicPtr;
 
 /// A unit's entry points.
@@ -26,6 +27,11 @@ pub struct Unit {
     pub thread_starts: extern "C" fn(thread: usize, thread_pointer: u64),
     pub thread_ends: extern "C" fn(),
     pub clear: extern "C" fn(),
+    pub jump_is_unsure: extern "C" fn(),
+    pub handler_begins: extern "C" fn(frame: u64),
+    pub handler_ends: extern "C" fn(frame: u64),
+    /// Whether it is traced.
+    pub traced: extern "C" fn() -> bool,
 }
 
 /// This unit.
@@ -42,6 +48,10 @@ pub static THIS: Unit = Unit {
     thread_starts,
     thread_ends,
     clear,
+    jump_is_unsure,
+    handler_begins,
+    handler_ends,
+    traced,
 };
 
 extern "C" fn frame(pc: u64, tag: u64, delta: i64, registers: *const Registers) {
@@ -96,4 +106,20 @@ extern "C" fn thread_ends() {
 extern "C" fn clear() {
     record::clear();
     profile::flag(Flags::RESET);
+}
+
+extern "C" fn jump_is_unsure() {
+    record::jump_is_unsure();
+}
+
+extern "C" fn handler_begins(frame: u64) {
+    record::handler_begins(frame);
+}
+
+extern "C" fn handler_ends(frame: u64) {
+    record::handler_ends(frame);
+}
+
+extern "C" fn traced() -> bool {
+    unit::descriptor().trace_word != 0
 }

@@ -89,6 +89,30 @@ pub fn thread_ends() {
     units().for_each(|unit| (unit.thread_ends)());
 }
 
+/// A jump of this thread leads to a frame that is not known, or is taken back.
+#[cfg(not(feature = "shared-library"))]
+pub fn jump_is_unsure() {
+    units().for_each(|unit| (unit.jump_is_unsure)());
+}
+
+/// A signal handler of the program begins on this thread, with a frame at this address.
+#[cfg(not(feature = "shared-library"))]
+pub fn handler_begins(frame: u64) {
+    units().for_each(|unit| (unit.handler_begins)(frame));
+}
+
+/// It is over.
+#[cfg(not(feature = "shared-library"))]
+pub fn handler_ends(frame: u64) {
+    units().for_each(|unit| (unit.handler_ends)(frame));
+}
+
+/// Whether any unit is traced.
+#[cfg(not(feature = "shared-library"))]
+pub fn are_traced() -> bool {
+    units().any(|unit| (unit.traced)())
+}
+
 /// All counters zero.
 pub fn clear() {
     units().for_each(|unit| (unit.clear)());

@@ -55,6 +55,21 @@ macro_rules! recorders {
             $($module::$recorder::thread_ends();)*
         }
 
+        /// See [`Recorder::handler_begins`].
+        pub fn handler_begins(frame: u64) {
+            $($module::$recorder::handler_begins(frame);)*
+        }
+
+        /// See [`Recorder::handler_ends`].
+        pub fn handler_ends(frame: u64) {
+            $($module::$recorder::handler_ends(frame);)*
+        }
+
+        /// See [`Recorder::jump_is_unsure`].
+        pub fn jump_is_unsure() {
+            $($module::$recorder::jump_is_unsure();)*
+        }
+
         /// See [`Recorder::forked`].
         pub fn forked(child: &Child) {
             $($module::$recorder::forked(child);)*

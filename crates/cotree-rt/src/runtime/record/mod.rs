@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | a file has been created for the profile | [`Recorder::make_room`], [`Recorder::begin`] |
 //! | a thread starts or ends | [`Recorder::thread_starts`], [`Recorder::thread_ends`] |
+//! | a signal handler begins or ends, if a unit is traced | [`Recorder::handler_begins`], [`Recorder::handler_ends`] |
 //! | an activation ends without a return, at `exit`, by a jump or an exception | [`Recorder::frame`] |
 //! | the process forks | [`Recorder::forked`] in the child, then what happens at every beginning |
 //! | the process ends, or calls `exec` | [`Recorder::complete`], then [`Recorder::close`] |
@@ -76,6 +77,16 @@ pub trait Recorder {
 
     /// This thread's start routine is over. Destructors of thread-local objects may still run.
     fn thread_ends() {}
+
+    /// A signal handler of the program begins on this thread, with a frame at this address.
+    fn handler_begins(_frame: u64) {}
+
+    /// It is over: it has returned, or is left for good.
+    fn handler_ends(_frame: u64) {}
+
+    /// A jump leads to a frame that is not known, or one that was under way is taken back: what is said of frames is not all, or not
+    /// in order.
+    fn jump_is_unsure() {}
 
     /// In a forked child, before it begins a profile of its own: the memory that maps the parent's file must not be
     /// written to.

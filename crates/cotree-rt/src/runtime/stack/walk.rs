@@ -40,7 +40,12 @@ impl Frame {
         let (pc, tag) = self.key();
         units::frame(pc, tag, delta, registers);
         #[cfg(not(feature = "shared-library"))]
-        crate::runtime::hooks::jump::ended(pc, self.sp, delta);
+        {
+            crate::runtime::hooks::jump::ended(pc, self.sp, delta);
+            if delta > 0 {
+                crate::runtime::hooks::handlers::ended(pc, self.sp);
+            }
+        }
     }
 }
 

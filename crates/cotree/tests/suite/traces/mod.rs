@@ -38,10 +38,26 @@ fn executions(project: &Project, program: &str, profile: &str) -> Vec<Vec<Event>
 
 /// Builds a program with a log, runs it, and holds its trace against the log. Gives how many blocks were compared.
 fn compare(project: &Project, compile: &str, source: &str, arguments: &[&str]) -> usize {
+    let (log, traced) = log_and_trace(project, compile, source, arguments);
+    let mut numbers = HashMap::new();
+    let agree = agreeing(&traced, &log, &mut numbers);
+    assert_eq!((agree, traced.len()), (log.len(), log.len()), "{compile} {arguments:?}");
+    log.len()
+}
+
+/// A call that logs a block.
+type Logged = (FunctionId, CallId);
+
+/// How many of them have the numbers of the log, each the same one each time.
+fn agreeing(traced: &[Logged], log: &[u32], numbers: &mut HashMap<Logged, u32>) -> usize {
+    let agrees = |(call, number): &(&Logged, &u32)| *numbers.entry(**call).or_insert(**number) == **number;
+    traced.iter().zip(log).take_while(agrees).count()
+}
+
+/// Builds a program with a log, and runs it. Gives the log, and the calls that log in the trace.
+fn log_and_trace(project: &Project, compile: &str, source: &str, arguments: &[&str]) -> (Vec<u32>, Vec<Logged>) {
     project.ok(&format!("{compile} -w -g -fsanitize-coverage=trace-pc-guard -c -o p.o {source}"));
-    let compiler = compile.split_whitespace().position(|word| word == "cc" || word == "c++").expect("a compiler");
-    let link: Vec<&str> = compile.split_whitespace().collect();
-    project.ok(&format!("{} {} -o p p.o block_log.o", link[..compiler].join(" "), link[compiler..].join(" ")));
+    project.ok(&format!("{compile} -o p p.o block_log.o"));
     let mut run = project.command(project.path("p"));
     run.args(arguments).env("COTREE_FILE", "p.cotree").env("BLOCK_LOG", "p.log");
     let _ = run.output().expect("it runs");
@@ -50,25 +66,16 @@ fn compare(project: &Project, compile: &str, source: &str, arguments: &[&str]) -
         .chunks_exact(4)
         .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
         .collect();
-    let log = &log[1..=log[0] as usize];
     let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
-    let executions = executions(project, "p", "p.cotree");
-    let logs = |event: &Event| match *event {
+    let logs = |event| match event {
         Event::Call { function, call } => {
             let callee = binary.function(function).calls[call].callee_name();
             (callee == Some(LOGGED)).then_some((function, call))
         }
         _ => None,
     };
-    let traced: Vec<(FunctionId, CallId)> = executions.iter().flatten().filter_map(logs).collect();
-    let mut numbers: HashMap<(FunctionId, CallId), u32> = HashMap::new();
-    for (place, (call, &number)) in traced.iter().zip(log).enumerate() {
-        let known = *numbers.entry(*call).or_insert(number);
-        let symbol = &binary.function(call.0).symbol;
-        assert_eq!(known, number, "{compile} {arguments:?}: block {place} is none of {symbol}");
-    }
-    assert_eq!(traced.len(), log.len(), "{compile} {arguments:?}: as many blocks");
-    log.len()
+    let traced = executions(project, "p", "p.cotree").into_iter().flatten().filter_map(logs).collect();
+    (log[1..=log[0] as usize].to_vec(), traced)
 }
 
 fn project(source: (&str, &str)) -> Project {
@@ -107,5 +114,67 @@ fn exceptions_land_where_traces_say() {
     let project = project(("throws.cc", THROWS));
     for level in ["-O0", "-O2"] {
         assert!(compare(&project, &format!("--profile trace c++ {level}"), "throws.cc", &[]) > 100);
+    }
+}
+
+const SIGNALS: &str = include_str!("signals.c");
+
+/// Handlers are not in the log: they have streams of their own, and leave those of the code that they interrupt as they are.
+#[test]
+fn handlers_leave_the_traces_of_others_alone() {
+    let project = project(("signals.c", SIGNALS));
+    for level in ["-O0", "-O2"] {
+        for how in ["plain", "nested"] {
+            let compared = compare(&project, &format!("--profile trace cc {level}"), "signals.c", &[how]);
+            assert!(compared > 100, "{level} {how}: {compared}");
+            let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
+            let begins = executions(&project, "p", "p.cotree").into_iter().skip(1).map(|events| events[0]);
+            let handlers = begins.filter(|begin| {
+                let Event::Begin(function) = begin else { panic!("{begin:?}") };
+                binary.function(*function).symbol == "on_timer"
+            });
+            assert!(handlers.count() > 5, "{level} {how}");
+        }
+    }
+}
+
+const SWITCHED: &str = r#"
+#include "cotree.h"
+#include <stdlib.h>
+static volatile int sink;
+__attribute__((noinline)) static int inner(int n) { return n % 3 ? n : inner(n + 1); }
+__attribute__((noinline)) static int wanted(int n) { for (int i = 0; i < n; i++) sink += inner(i); return sink; }
+__attribute__((noinline)) static void request(int n) {
+  if (n == 3) cotree_trace_start();
+  sink += wanted(n);
+  if (n == 3) cotree_trace_stop();
+}
+int main(void) { for (int i = 0; i < 6; i++) request(i); return 0; }
+"#;
+
+/// Only the request that was asked for is there, with the stack that it came on.
+#[test]
+fn recording_is_switched_on_and_off() {
+    let header = include_str!("../../../../../include/cotree.h");
+    let project = Project::new(&[("s.c", SWITCHED), ("cotree.h", header)]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--profile trace --trace-off cc {level} -I. -w -g -o p s.c"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
+        let name = |function: FunctionId| binary.function(function).symbol.clone();
+        let mut told = Vec::new();
+        for event in executions(&project, "p", "p.cotree").concat() {
+            match event {
+                Event::Revived(calling) => told.push(format!("in {}", name(calling.function))),
+                Event::Begin(function) => told.push(name(function)),
+                Event::SwitchedOn => told.push("on".to_owned()),
+                Event::SwitchedOff => told.push("off".to_owned()),
+                _ => {}
+            }
+        }
+        // The compiler may make a loop of the calls of `inner`.
+        told.dedup();
+        let expected = ["off", "on", "in main", "in request", "wanted", "inner", "off"];
+        assert_eq!(told, expected, "{level}");
     }
 }

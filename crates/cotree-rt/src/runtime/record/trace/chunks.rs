@@ -36,18 +36,19 @@ pub fn are_in_ring() -> bool {
     unit::descriptor().trace_ring != 0
 }
 
-/// Adds what is in the window, with signals blocked.
-pub fn add(window: Window) -> sys::Result<()> {
-    if are_in_ring() { add_to_ring(window) } else { append(window) }
+/// Adds what is in the window, with signals blocked. `interrupted`: see [`TraceChunk::interrupted`].
+pub fn add(window: Window, interrupted: bool) -> sys::Result<()> {
+    if are_in_ring() { add_to_ring(window, interrupted) } else { append(window, interrupted) }
 }
 
 /// Writes a chunk, but for its number.
 ///
 /// # Safety
 /// There must be room for it at this place, which nobody else writes to.
-unsafe fn write(place: *mut TraceChunk, window: Window) {
+unsafe fn write(place: *mut TraceChunk, window: Window, interrupted: bool) {
     let bytes = window.bytes();
     let length = bytes.len() as u32;
+    let (inside, inside_at) = window.inside();
     // SAFETY: as the caller promises.
     unsafe {
         (&raw mut (*place).stream).write(window.stream());
@@ -55,11 +56,14 @@ unsafe fn write(place: *mut TraceChunk, window: Window) {
         (&raw mut (*place).length).write(length);
         (&raw mut (*place).stored).write(length);
         (&raw mut (*place).snapshot).write(window.snapshot() as u32);
+        (&raw mut (*place).interrupted).write(u32::from(interrupted));
+        (&raw mut (*place).inside).write(inside);
+        (&raw mut (*place).inside_at).write(inside_at);
         ptr::copy_nonoverlapping(bytes.as_ptr(), place.add(1).cast(), bytes.len());
     }
 }
 
-fn append(window: Window) -> sys::Result<()> {
+fn append(window: Window, interrupted: bool) -> sys::Result<()> {
     let words = TraceChunk::words(window.bytes().len() as u64);
     let has_room = |segment: &Segment| segment.capacity() - segment.used().load(Relaxed) >= words;
     let segment = match Segment::at(window.segment()).filter(has_room) {
@@ -70,7 +74,7 @@ fn append(window: Window) -> sys::Result<()> {
     // SAFETY: so many words of the segment are free, and nobody else appends to it.
     unsafe {
         let place = segment.first_entry().add(used as usize * 8).cast::<TraceChunk>();
-        write(place, window);
+        write(place, window, interrupted);
         (*place).sequence = CHUNKS.fetch_add(1, Relaxed) + 1;
     }
     segment.used().store(used + words, Release);
@@ -96,7 +100,7 @@ fn add_segment(kind: Kind, size: usize) -> sys::Result<Segment> {
 
 /// In the place of the oldest chunk. Where that is still being written, by a thread that has waited while all others went
 /// round, in the next one's.
-fn add_to_ring(window: Window) -> sys::Result<()> {
+fn add_to_ring(window: Window, interrupted: bool) -> sys::Result<()> {
     let ring = match Segment::at(&RING_AT) {
         Some(ring) => ring,
         None => make_ring()?,
@@ -113,7 +117,7 @@ fn add_to_ring(window: Window) -> sys::Result<()> {
             continue;
         }
         // SAFETY: the place is ours until its number says otherwise.
-        unsafe { write(place, window) };
+        unsafe { write(place, window, interrupted) };
         number.store(sequence, Release);
         return Ok(());
     }

@@ -10,10 +10,11 @@
 mod chunks;
 mod entry;
 mod stack;
+mod switch;
 mod window;
 
 use super::{Activation, Child, Recorder};
-use crate::layout::{Flags, RawHeader, TraceRecord};
+use crate::layout::{Flags, INTERRUPTED, RawHeader, TraceRecord};
 use crate::runtime::file::profile;
 use crate::runtime::{slabs, unit};
 use window::Window;
@@ -28,7 +29,7 @@ pub struct Trace;
 impl Recorder for Trace {
     type Walk = Option<Window>;
 
-    const LASTING_FLAGS: u64 = Flags::TRACE_CUT;
+    const LASTING_FLAGS: u64 = Flags::TRACE_CUT | Flags::TRACE_LOST;
 
     #[inline(always)]
     fn walk() -> Option<Self::Walk> {
@@ -38,8 +39,16 @@ impl Recorder for Trace {
     #[inline(always)]
     fn frame(window: Self::Walk, frame: &Activation) {
         if let Some(window) = window {
-            let code = if frame.delta < 0 { TraceRecord::REVIVED } else { TraceRecord::UNWOUND };
-            window.append_frame(code, frame.address | frame.tag);
+            match (frame.tag == INTERRUPTED, frame.delta < 0) {
+                (false, false) => window.append_frame(TraceRecord::UNWOUND, frame.address | frame.tag),
+                (false, true) => window.append_frame(TraceRecord::REVIVED, frame.address | frame.tag),
+                (true, false) => {
+                    window.interrupt();
+                    window.append_frame(TraceRecord::UNWOUND, frame.address | frame.tag);
+                }
+                // Nobody knows how far it had come.
+                (true, true) => window.lose(),
+            }
         }
     }
 
@@ -88,6 +97,24 @@ impl Recorder for Trace {
 
     fn loss(flags: u64) -> Option<&'static str> {
         (flags & Flags::TRACE_CUT != 0).then_some("a part of the trace is missing in")
+    }
+
+    fn jump_is_unsure() {
+        if let Some(window) = Window::own() {
+            window.lose();
+        }
+    }
+
+    fn handler_begins(frame: u64) {
+        if let Some(window) = Window::own() {
+            window.begin_handler(frame);
+        }
+    }
+
+    fn handler_ends(frame: u64) {
+        if let Some(window) = Window::own() {
+            window.end_handler(frame);
+        }
     }
 
     /// The streams go on, and know of no activation: those that are on the stack come to life after this.

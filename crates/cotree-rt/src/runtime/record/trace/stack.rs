@@ -11,6 +11,15 @@ const MOST: u32 = 1000;
 
 /// Begins the window with the stack. The innermost function is at the place, and called from there.
 pub fn append(window: Window, place: u64, caller: &Caller) {
+    tell(window, place, caller, |bytes| window.begin_snapshot(bytes));
+}
+
+/// Appends the stack as a part of the stream. All functions are in calls.
+pub fn append_here(window: Window, caller: &Caller) {
+    tell(window, TracePlace::NONE, caller, |_| ());
+}
+
+fn tell(window: Window, place: u64, caller: &Caller, announce: impl FnOnce(u64)) {
     let image = Image::get();
     let address = |frame: Frame| {
         let (pc, tag) = frame.key();
@@ -23,7 +32,7 @@ pub fn append(window: Window, place: u64, caller: &Caller) {
     let mut record = [TraceRecord::STARTED; 13];
     record[1..9].copy_from_slice(&place.to_le_bytes());
     record[9..].copy_from_slice(&(told | cut).to_le_bytes());
-    window.begin_snapshot(record.len() as u64 + u64::from(told) * 8);
+    announce(record.len() as u64 + u64::from(told) * 8);
     window.append(&record);
     for address in Walk::new(caller).filter_map(address).take(told as usize) {
         window.append(&address.to_le_bytes());

@@ -3,7 +3,9 @@
 //! Generated code stores a few bytes behind the cursor and then moves it. A window is emptied with signals blocked.
 
 use super::{chunks, stack};
-use crate::layout::{Flags, TRACE_SLACK, TRACE_WINDOW, TraceState, TraceWord};
+use crate::layout::{
+    Flags, TRACE_GAP, TRACE_SLACK, TRACE_WINDOW, TraceInterrupted, TraceRecord, TraceState, TraceWord,
+};
 use crate::runtime::file::profile;
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
@@ -18,6 +20,9 @@ static STREAMS: AtomicU64 = AtomicU64::new(0);
 pub fn begin() {
     STREAMS.store(0, Relaxed);
 }
+
+/// A handler that has less room behind the window's beginning is not traced.
+const LEAST_ROOM: u64 = 64;
 
 /// The cursor of an empty window.
 const EMPTY: u64 = (TRACE_WINDOW as i64).wrapping_neg() as u64;
@@ -108,12 +113,113 @@ impl Window {
 
     /// The window belongs to a new stream, which is empty.
     pub fn begin_stream(self) {
-        self.word(TraceWord::POSITION).store(0, Relaxed);
-        self.word(TraceWord::STATE).store(TraceState::ON, Relaxed);
-        self.begin_snapshot(0);
-        self.word(TraceWord::STREAM).store(STREAMS.fetch_add(1, Relaxed) + 1, Relaxed);
-        self.word(TraceWord::START).store(EMPTY, Relaxed);
-        self.cursor().store(EMPTY, Relaxed);
+        let state = if unit::descriptor().trace_off == 0 { TraceState::ON } else { TraceState::OFF };
+        self.word(TraceWord::STATE).store(state, Relaxed);
+        self.word(TraceWord::INTERRUPTED).store(0, Relaxed);
+        self.set(EMPTY, STREAMS.fetch_add(1, Relaxed) + 1, 0, 0);
+    }
+
+    /// The stream that a handler interrupted, and where; zeros if none runs.
+    pub fn inside(self) -> (u64, u64) {
+        let Some(header) = self.interrupted() else { return (0, 0) };
+        let written = header.cursor.wrapping_sub(header.start).wrapping_sub(header.snapshot);
+        (header.stream, header.position + written)
+    }
+
+    fn interrupted(self) -> Option<&'static TraceInterrupted> {
+        let at = self.word(TraceWord::INTERRUPTED).load(Relaxed).checked_sub(1)?;
+        // SAFETY: written by `begin_handler` in the window, at a multiple of 8; it stays there while the handler runs.
+        Some(unsafe { &*self.byte(EMPTY.wrapping_add(at)).cast() })
+    }
+
+    /// A signal handler begins, whose frame this is: what it writes is a stream of its own. The code that it interrupted may have
+    /// loaded the cursor, and have written behind it; so all stays as it is up to there.
+    pub fn begin_handler(self, frame: u64) {
+        const HEADER: u64 = size_of::<TraceInterrupted>() as u64;
+        let signals = sys::set_signal_mask(u64::MAX);
+        let cursor = self.cursor().load(Relaxed);
+        let at = cursor.wrapping_sub(EMPTY).wrapping_add(TRACE_GAP).next_multiple_of(8);
+        if self.stream() != 0 && self.state() == TraceState::ON {
+            if at + HEADER + LEAST_ROOM > TRACE_WINDOW + TRACE_SLACK {
+                // Handlers that interrupt each other, a hundred deep.
+                self.lose();
+            } else {
+                let load = |word| self.word(word).load(Relaxed);
+                let header = TraceInterrupted {
+                    cursor,
+                    position: load(TraceWord::POSITION),
+                    stream: load(TraceWord::STREAM),
+                    start: load(TraceWord::START),
+                    snapshot: load(TraceWord::SNAPSHOT),
+                    interrupted: load(TraceWord::INTERRUPTED),
+                    frame,
+                };
+                // SAFETY: room in the window behind the cursor, aligned as the window is.
+                unsafe { self.byte(EMPTY.wrapping_add(at)).cast::<TraceInterrupted>().write(header) };
+                self.word(TraceWord::INTERRUPTED).store(at + 1, Relaxed);
+                self.set(EMPTY.wrapping_add(at + HEADER), STREAMS.fetch_add(1, Relaxed) + 1, 0, 0);
+            }
+        }
+        sys::set_signal_mask(signals);
+    }
+
+    /// The handler with that frame is over: it has returned, or was left for good.
+    pub fn end_handler(self, frame: u64) {
+        let signals = sys::set_signal_mask(u64::MAX);
+        if let Some(header) = self.interrupted().filter(|header| header.frame == frame) {
+            self.empty(None);
+            self.word(TraceWord::INTERRUPTED).store(header.interrupted, Relaxed);
+            self.set(header.start, header.stream, header.position, header.snapshot);
+            self.cursor().store(header.cursor, Relaxed);
+        }
+        sys::set_signal_mask(signals);
+    }
+
+    /// The window belongs to that stream, and is empty.
+    fn set(self, start: u64, stream: u64, position: u64, snapshot: u64) {
+        self.word(TraceWord::POSITION).store(position, Relaxed);
+        self.begin_snapshot(snapshot);
+        self.word(TraceWord::STREAM).store(stream, Relaxed);
+        self.word(TraceWord::START).store(start, Relaxed);
+        self.cursor().store(start, Relaxed);
+    }
+
+    /// The thread was interrupted outside of calls, and does not go on: records of the runtime follow.
+    pub fn interrupt(self) {
+        let signals = sys::set_signal_mask(u64::MAX);
+        self.move_out(true);
+        sys::set_signal_mask(signals);
+    }
+
+    /// The thread records again; false if it does so already, or can't.
+    pub fn switch_on(self) -> bool {
+        let off = self.stream() != 0 && self.state() == TraceState::OFF;
+        if off {
+            self.cursor().store(self.start(), Relaxed);
+            self.word(TraceWord::STATE).store(TraceState::ON, Relaxed);
+            if self.position() == 0 {
+                self.append(&[TraceRecord::SWITCHED_OFF]);
+            }
+        }
+        off
+    }
+
+    /// The thread records no more. What code still writes goes nowhere.
+    pub fn switch_off(self) {
+        if self.stream() != 0 && self.state() == TraceState::ON {
+            self.append(&[TraceRecord::SWITCHED_OFF]);
+            self.empty(None);
+            self.word(TraceWord::STATE).store(TraceState::OFF, Relaxed);
+        }
+    }
+
+    /// What follows can't be told.
+    pub fn lose(self) {
+        if self.stream() != 0 && self.state() == TraceState::ON {
+            self.empty(None);
+            self.word(TraceWord::STATE).store(TraceState::LOST, Relaxed);
+            profile::flag(Flags::TRACE_LOST);
+        }
     }
 
     /// Empties it if it is full. Generated code that found it so says where it is.
@@ -127,12 +233,25 @@ impl Window {
     /// it is known where the thread is.
     pub fn empty(self, at: Option<(u64, &Caller)>) {
         let signals = sys::set_signal_mask(u64::MAX);
+        self.move_out(false);
+        if let Some((place, caller)) = at
+            && self.state() == TraceState::ON
+            && self.interrupted().is_none()
+            && chunks::are_in_ring()
+        {
+            stack::append(self, place, caller);
+        }
+        sys::set_signal_mask(signals);
+    }
+
+    /// The same with signals blocked, and without the stack. `interrupted`: what comes next is no code's.
+    fn move_out(self, interrupted: bool) {
         let len = self.len();
         if self.stream() == 0 {
             self.word(TraceWord::START).store(EMPTY, Relaxed);
         }
         let keep = self.stream() != 0 && self.state() == TraceState::ON && profile::active();
-        if keep && len > 0 && chunks::add(self).is_err() {
+        if keep && (len > 0 || interrupted) && chunks::add(self, interrupted).is_err() {
             self.word(TraceWord::STATE).store(TraceState::CUT, Relaxed);
             profile::flag(Flags::TRACE_CUT);
             self.cursor().store(self.start(), Relaxed);
@@ -144,13 +263,6 @@ impl Window {
             }
         }
         self.begin_snapshot(0);
-        if let Some((place, caller)) = at
-            && self.state() == TraceState::ON
-            && chunks::are_in_ring()
-        {
-            stack::append(self, place, caller);
-        }
-        sys::set_signal_mask(signals);
     }
 
     /// Appends a record of a few bytes.

@@ -1,0 +1,100 @@
+//! Stands between the kernel and the program's signal handlers where a unit is traced: what a handler does is a stream of its own,
+//! for it may interrupt code that is about to write to its thread's.
+//!
+//! The functions that install handlers ([`super::signals`]) put an entry of ours in the place of any handler.
+
+use crate::runtime::process::units;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The program's handlers, by signal.
+static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+
+/// Smaller numbers are no handlers but dispositions.
+const LEAST: usize = 16;
+
+unsafe extern "C" {
+    fn cotree_rt_handler();
+    static cotree_rt_handling: u8;
+}
+core::arch::global_asm!(
+    ".pushsection .text.cotree.handler,\"ax\",@progbits",
+    ".p2align 4",
+    ".hidden cotree_rt_handler, cotree_rt_handling",
+    ".globl cotree_rt_handler, cotree_rt_handling",
+    ".type cotree_rt_handler,@function",
+    "cotree_rt_handler:",
+    ".cfi_startproc",
+    "endbr64",
+    "sub rsp, 40",
+    ".cfi_adjust_cfa_offset 40",
+    "mov [rsp], rdi",
+    "mov [rsp+8], rsi",
+    "mov [rsp+16], rdx",
+    "mov rsi, rsp",
+    "call {begin}",
+    "mov rdi, [rsp]",
+    "mov rsi, [rsp+8]",
+    "mov rdx, [rsp+16]",
+    "call rax",
+    "cotree_rt_handling:",
+    "mov rdi, rsp",
+    "call {end}",
+    "add rsp, 40",
+    ".cfi_adjust_cfa_offset -40",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_handler, .-cotree_rt_handler",
+    ".popsection",
+    begin = sym begin,
+    end = sym end,
+);
+
+/// Gives the program's handler.
+unsafe extern "C" fn begin(signal: c_int, frame: u64) -> usize {
+    units::handler_begins(frame);
+    of(signal).load(Relaxed)
+}
+
+unsafe extern "C" fn end(frame: u64) {
+    units::handler_ends(frame);
+}
+
+fn of(signal: c_int) -> &'static AtomicUsize {
+    usize::try_from(signal).ok().and_then(|signal| HANDLERS.get(signal)).unwrap_or(&HANDLERS[0])
+}
+
+fn entry() -> usize {
+    cotree_rt_handler as unsafe extern "C" fn() as usize
+}
+
+/// What to install in the place of a handler that the program installs.
+pub fn in_place_of(signal: c_int, handler: usize) -> usize {
+    if handler < LEAST || handler == libc::SIG_ERR || !units::are_traced() {
+        return handler;
+    }
+    of(signal).store(handler, Relaxed);
+    entry()
+}
+
+/// The program's handler for a signal, if ours is in its place.
+pub fn known(signal: c_int) -> usize {
+    of(signal).load(Relaxed)
+}
+
+/// None was installed: what was known before holds.
+pub fn put_back(signal: c_int, handler: usize) {
+    of(signal).store(handler, Relaxed);
+}
+
+/// The program's handler: the `known` one where ours is in its place.
+pub fn behind(known: usize, handler: usize) -> usize {
+    if handler == entry() { known } else { handler }
+}
+
+/// A frame ends that stood at this code address with this stack pointer: it may be that of a handler.
+pub fn ended(pc: u64, sp: u64) {
+    if pc == &raw const cotree_rt_handling as u64 {
+        units::handler_ends(sp);
+    }
+}
