@@ -6,8 +6,9 @@
 
 use crate::binary::{BinaryError, BinaryFile, BinaryMap, UnitId};
 use crate::counts::{Runs, UnitCounts};
+use crate::error::ProfileError;
 use crate::exits::UnitExits;
-use crate::file::ProfileFile;
+use crate::file::{Kind, ProfileFile};
 use crate::flaws::add_flaws;
 use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
 use crate::notes::notes;
@@ -25,6 +26,9 @@ pub enum UnitError {
     /// The binary cannot be used.
     #[error(transparent)]
     Binary(#[from] BinaryError),
+    /// What the profile has besides counts cannot be read.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
     /// The profile does not say where its binary was, or it is gone.
     #[error("the binary {binary} of the profile {profile} is no longer there: say where it is with --binary", binary = .binary.display(), profile = .profile.display())]
     BinaryGone {
@@ -158,7 +162,7 @@ pub fn recover_file(file: &ProfileFile, binaries: &[PathBuf]) -> Result<Vec<(Bin
         .iter()
         .map(|counts| {
             let binary = open_binary(&file.path, counts, binaries)?;
-            let profile = recover(&binary, counts)?;
+            let profile = recover_with_file(file, &binary, counts)?;
             Ok((binary, profile))
         })
         .collect()
@@ -177,7 +181,7 @@ pub fn recover_remaining(
     for counts in &file.units {
         match open_binary(&file.path, counts, binaries) {
             Ok(binary) => {
-                let profile = recover(&binary, counts)?;
+                let profile = recover_with_file(file, &binary, counts)?;
                 recovered.push((binary, profile));
             }
             Err(error @ UnitError::BinaryGone { .. }) => gone.push(error),
@@ -191,6 +195,15 @@ pub fn recover_remaining(
             Ok((recovered, gone))
         }
     }
+}
+
+/// As [`recover`], with what stands in a raw profile besides counts.
+fn recover_with_file(file: &ProfileFile, binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, UnitError> {
+    let mut profile = recover(binary, counts)?;
+    if file.kind == Kind::Raw {
+        method::add_from_file(&file.path, binary, &mut profile)?;
+    }
+    Ok(profile)
 }
 
 /// A binary and the profile of its runs.

@@ -54,8 +54,8 @@ enum Command {
     Annotate(commands::annotate::AnnotateArgs),
     /// Show the paths through functions that ran (build with --profile path)
     Paths(commands::paths::PathsArgs),
-    /// Show what each thread did, block by block (build with --profile trace)
-    Trace(commands::trace::TraceArgs),
+    /// Show what each thread did, block by block, line by line or call by call (build with --profile trace)
+    Trace(Box<commands::trace::TraceArgs>),
     /// Add up profiles of many runs
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles

@@ -19,7 +19,9 @@ pub(crate) use recorded::{Kind, Recorded, check_header};
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
+use crate::error::ProfileError;
 use crate::exits::UnitExits;
+use crate::recover::UnitProfile;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
@@ -30,6 +32,7 @@ use cotree_core::method::{Method, MethodPlan, RecoverError};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::Layout;
 use path::{ForeignPaths, PathCounts};
+use std::path::Path;
 
 /// The results of a method besides how often blocks and edges ran.
 #[derive(Clone, Debug)]
@@ -57,7 +60,8 @@ pub enum MethodProfile {
         /// The paths; `None` where recovery failed. Counts of blocks and edges are not repeated here.
         profile: Option<Box<UnitIpathProfile>>,
     },
-    /// Nothing is counted: the streams of threads are in the file ([`trace::streams`]).
+    /// Nothing is counted at run time: the streams of threads are in the file ([`trace::streams`]), which are counted when it is
+    /// read ([`trace::count`]).
     Trace,
     /// How many events there were; `None` where recovery failed.
     Events(Option<EventProfile>),
@@ -226,4 +230,17 @@ pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCo
         return Ok(path::check_metric(binary, counted)?);
     }
     Ok(path::check_counts(binary, layout.tables.paths(), counted)?)
+}
+
+/// Adds to a unit's profile what stands in the raw profile besides counts.
+pub(crate) fn add_from_file(path: &Path, binary: &BinaryFile, profile: &mut UnitProfile) -> Result<(), ProfileError> {
+    match profile.method {
+        MethodProfile::Trace => trace::count::add_counts(path, binary, profile),
+        MethodProfile::None
+        | MethodProfile::Counters(_)
+        | MethodProfile::Paths { .. }
+        | MethodProfile::Calls(_)
+        | MethodProfile::Ipath { .. }
+        | MethodProfile::Events(_) => Ok(()),
+    }
 }

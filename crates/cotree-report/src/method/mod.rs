@@ -6,7 +6,7 @@ mod counters;
 mod events;
 pub mod ipath;
 pub mod path;
-mod trace;
+pub mod trace;
 
 use crate::costs::Cost;
 use crate::report::{self, Options};
@@ -37,7 +37,7 @@ pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
             report::write_blocks(unit, options, out)
         }
         MethodPlan::Calls(_) => calls::write(unit, options, out),
-        MethodPlan::Traces(_) => trace::write(out),
+        MethodPlan::Traces(_) => trace::write(unit, options, out),
         MethodPlan::Events(_) => events::write(unit, out),
     }
 }

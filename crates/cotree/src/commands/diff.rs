@@ -3,7 +3,7 @@
 use super::input::{Binaries, SourceArgs, load};
 use super::output::{Looks, Output};
 use super::vouched::Vouched;
-use super::{into_report, paths};
+use super::{into_report, paths, trace};
 use clap::Args;
 use cotree_profile::file::ProfileFile;
 use cotree_report::diff;
@@ -28,6 +28,12 @@ pub struct DiffArgs {
     /// Compare paths: show those that only one of the two runs took (both of one build with --profile path)
     #[arg(long)]
     paths: bool,
+    /// Compare traces: show where the two runs part, and both ways on (both of one build with --profile trace)
+    #[arg(long, conflicts_with_all = ["paths", "json"])]
+    trace: bool,
+    /// How many blocks of each trace are shown before and after that
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "trace")]
+    context: u64,
     /// Only paths of functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN", requires = "paths")]
     function: Option<String>,
@@ -57,12 +63,16 @@ pub struct DiffArgs {
 pub fn run(args: &DiffArgs) -> Result<()> {
     let open = |path: &PathBuf| ProfileFile::open(path).map_err(into_report);
     let (before_file, after_file) = (open(&args.before)?, open(&args.after)?);
+    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+    if args.trace {
+        let (before, after) = ((&before_file, &args.binary_before[..]), (&after_file, &args.binary_after[..]));
+        return trace::diff(before, after, names, args.context, &args.output);
+    }
     let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() })?;
     let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() })?;
     for (path, loaded) in [(&args.before, &before), (&args.after, &after)] {
         args.vouched.check_of(Some(path), loaded.recovered().iter().map(|(_, profile)| profile))?;
     }
-    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let style = args.looks.style(&args.output);
     if args.paths {
         let options = text::Options {

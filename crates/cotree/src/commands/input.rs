@@ -68,7 +68,8 @@ impl Loaded {
     pub fn units_with_blocks(&self) -> Result<Vec<Unit<'_>>> {
         let has_none = |(_, profile): &&(BinaryFile, UnitProfile)| {
             let method = profile.method.method();
-            !method.is_none() && !method.promises().blocks
+            let counted = method.promises().blocks || profile.functions.iter().any(Option::is_some);
+            !method.is_none() && !counted
         };
         if let Some((_, profile)) = self.recovered.iter().find(has_none) {
             return Err(miette!(

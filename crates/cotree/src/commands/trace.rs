@@ -1,118 +1,303 @@
-//! `cotree trace`: shows what each thread did, block by block.
+//! `cotree trace`: shows what each thread did.
 
-use super::input::Input;
+use super::input::{Input, file_pattern};
 use super::into_report;
-use super::output::Output;
-use clap::Args;
-use cotree_core::ids::{Block, FunctionId};
-use cotree_core::method::trace::Event;
+use super::output::{Looks, Output};
+use crate::lines;
+use clap::{Args, ValueEnum};
 use cotree_profile::binary::BinaryFile;
+use cotree_profile::counts::UnitCounts;
+use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::method::trace::UnitTables;
-use cotree_profile::method::trace::streams::{Part, Streams};
-use cotree_profile::recover::open_binary;
+use cotree_profile::method::trace::count::count;
+use cotree_profile::method::trace::streams::Streams;
+use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
+use cotree_report::files::FilePattern;
+use cotree_report::method::trace::Traced;
+use cotree_report::method::trace::compare;
+use cotree_report::method::trace::rows::{By, Rows, SourceLine};
+use cotree_report::method::trace::text::{Form, Stretch};
 use cotree_report::names::Names;
+use cotree_report::unit::Unit;
+use cotree_report::{json, report};
 use miette::{Result, miette};
-use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `cotree trace`.
 #[derive(Args, Debug)]
 pub struct TraceArgs {
     #[command(flatten)]
     input: Input,
+    /// Show every block, every line, or calls only; without this and what follows, a summary is shown
+    #[arg(long, value_enum, value_name = "WHAT")]
+    by: Option<Granularity>,
+    /// From this block on: its number, or FUNCTION or FUNCTION#K: where that begins for the first or K-th time
+    #[arg(long, value_name = "POINT", value_parser = point)]
+    from: Option<Point>,
+    /// Up to this block
+    #[arg(long, value_name = "POINT", value_parser = point)]
+    to: Option<Point>,
+    /// Show the last blocks first
+    #[arg(long, conflicts_with_all = ["last", "first", "nth", "count"])]
+    backwards: bool,
+    /// Show the last N blocks before the end, and the stack there
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to", "first", "nth", "count", "json"])]
+    last: Option<u64>,
+    /// Show how this line (FILE:LINE) was reached for the first time, and the stack then
+    #[arg(long, value_name = "LINE", value_parser = source_line, conflicts_with_all = ["from", "to", "nth", "count", "json"])]
+    first: Option<SourceLine>,
+    /// The same for the K-th time
+    #[arg(long, num_args = 2, value_names = ["K", "LINE"], conflicts_with_all = ["from", "to", "count", "json"])]
+    nth: Vec<String>,
+    /// How many rows lead to the moment that --first and --nth show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    context: usize,
+    /// Count what ran, of the whole trace or from --from to --to, and show the report of these counts (--json: export them)
+    #[arg(long = "profile", id = "count", conflicts_with_all = ["by", "function", "file"])]
+    count: bool,
+    /// Only this thread
+    #[arg(long, value_name = "N")]
+    thread: Option<u64>,
+    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    #[arg(short, long, value_name = "PATTERN")]
+    function: Option<String>,
+    /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    #[arg(long, value_name = "FILE", value_parser = file_pattern)]
+    file: Option<FilePattern>,
+    /// Write JSON: the summary, or one object per row
+    #[arg(long)]
+    json: bool,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
     #[command(flatten)]
+    looks: Looks,
+    #[command(flatten)]
     output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Granularity {
+    /// Every block
+    Block,
+    /// Every line
+    Line,
+    /// Functions as they begin, and calls of others
+    Call,
+}
+
+impl From<Granularity> for By {
+    fn from(granularity: Granularity) -> Self {
+        match granularity {
+            Granularity::Block => Self::Block,
+            Granularity::Line => Self::Line,
+            Granularity::Call => Self::Call,
+        }
+    }
+}
+
+/// A point of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Point {
+    Block(u64),
+    Begin(String, u64),
+}
+
+fn point(text: &str) -> Result<Point, String> {
+    if let Ok(block) = text.parse() {
+        return Ok(Point::Block(block));
+    }
+    let (function, nth) = match text.rsplit_once('#') {
+        Some((function, nth)) => (function, nth.parse().map_err(|_| "behind # stands a number".to_owned())?),
+        None => (text, 1),
+    };
+    if function.is_empty() || nth == 0 {
+        return Err("it is the number of a block, or FUNCTION, or FUNCTION#K with K from 1".into());
+    }
+    Ok(Point::Begin(function.to_owned(), nth))
+}
+
+fn source_line(text: &str) -> Result<SourceLine, String> {
+    let parts = text.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let (file, line) = parts.ok_or("a line is FILE:LINE")?;
+    Ok(SourceLine { file: file_pattern(file)?, line })
+}
+
+/// Opens the traces of a raw profile.
+fn open(file: &ProfileFile, binaries: &[PathBuf]) -> Result<(BinaryFile, Streams)> {
+    let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
+    if file.kind != Kind::Raw {
+        return Err(no_traces(&file.path));
+    }
+    let binary = open_binary(&file.path, counts, binaries).map_err(into_report)?;
+    let streams = Streams::open(&file.path).map_err(into_report)?;
+    Ok((binary, streams))
+}
+
+fn no_traces(path: &Path) -> miette::Report {
+    miette!("{} has no traces: merged profiles have counts only; name the profile of one run", path.display())
+}
+
+fn tables(binary: &BinaryFile) -> Result<UnitTables<'_>> {
+    UnitTables::new(binary).map_err(|why| miette!("no trace of {}: {why}", binary.path().display()))
+}
+
+/// Did a signal end the program, or part of it, where it was in no call?
+fn interrupted(binary: &BinaryFile, counts: &UnitCounts) -> bool {
+    let profile = recover(binary, counts);
+    profile.is_ok_and(|profile| profile.notes.iter().any(|note| matches!(note, Note::UnknownExits(_))))
 }
 
 /// Runs `cotree trace`.
 pub fn run(args: &TraceArgs) -> Result<()> {
     let file = args.input.open()?;
+    let (binary, streams) = open(&file, &args.input.binaries.binaries)?;
+    let tables = tables(&binary)?;
+    let traced = Traced::new(&tables, &streams, args.thread);
+    if file.units.iter().any(|counts| interrupted(&binary, counts)) {
+        lines::note(format_args!(
+            "note: a signal ended activations outside of calls: the blocks that they show last may not have run, up to where something would have been written next"
+        ));
+    }
+    if let Some(thread) = args.thread.filter(|_| traced.threads.is_empty()) {
+        return Err(miette!("there is no thread {thread}: `cotree trace` without options lists them"));
+    }
+    if args.count {
+        return write_profile(args, &file, &traced);
+    }
+    let shows_line = args.first.is_some() || !args.nth.is_empty();
+    let by = args.by.map(By::from).unwrap_or(if shows_line { By::Line } else { By::Block });
+    if shows_line && by != By::Line {
+        return Err(miette!("--first and --nth show lines: leave --by out"));
+    }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
-    for counts in &file.units {
-        let binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(into_report)?;
-        let tables =
-            UnitTables::new(&binary).map_err(|why| miette!("no trace of {}: {why}", counts.binary.display()))?;
-        let streams = Streams::open(&file.path).map_err(into_report)?;
-        let view = View { binary: &binary, tables: &tables, streams: &streams, names };
-        args.output.write(|out| view.write(out))?;
+    let mut rows = Rows::new(binary.map(), by, names);
+    if let Some(pattern) = &args.function
+        && rows.only_functions(pattern) == 0
+    {
+        return Err(miette!("there is no function {pattern}"));
+    }
+    if let Some(pattern) = &args.file
+        && rows.only_files(pattern) == 0
+    {
+        return Err(miette!("no source file is {}", pattern.text()));
+    }
+    if shows_line {
+        return write_nth(args, &traced, &rows);
+    }
+    if let Some(last) = args.last {
+        return args.output.write(|out| traced.write_last(&rows, last, out));
+    }
+    let summary = args.by.is_none()
+        && args.from.is_none()
+        && args.to.is_none()
+        && !args.backwards
+        && args.function.is_none()
+        && args.file.is_none();
+    match (summary, args.json) {
+        (true, true) => args.output.write(|out| traced.write_json(&rows, out)),
+        (true, false) => args.output.write(|out| traced.write_summary(&rows, out)),
+        (false, json) => {
+            let (from, to) = window(args, &traced)?;
+            let form = if json { Form::Json } else { Form::Text };
+            let stretch = Stretch { from, to, backwards: args.backwards };
+            args.output.write(|out| traced.write_rows(&rows, stretch, form, out))
+        }
+    }
+}
+
+/// The blocks that are asked for.
+fn window(args: &TraceArgs, traced: &Traced<'_>) -> Result<(u64, u64)> {
+    if args.from.is_none() && args.to.is_none() {
+        return Ok((0, u64::MAX));
+    }
+    let [thread] = traced.threads.as_slice() else {
+        return Err(miette!("blocks are numbered in each thread: --thread N says of which --from and --to speak"));
+    };
+    let resolve = |point: &Point| match point {
+        Point::Block(block) => Ok(*block),
+        Point::Begin(function, nth) => traced
+            .nth_begin(thread, function, *nth)
+            .ok_or_else(|| miette!("{function} does not begin {nth} times in thread {}", thread.stream.number)),
+    };
+    let from = args.from.as_ref().map_or(Ok(0), resolve)?;
+    let to = match args.to.as_ref() {
+        // What is between two calls ends before the second one.
+        Some(point @ Point::Begin(..)) => resolve(point)?.saturating_sub(1),
+        Some(point) => resolve(point)?,
+        None => u64::MAX,
+    };
+    if from > to || from > thread.last() {
+        return Err(miette!(
+            "there are no blocks from {from} to {to}: thread {} has {}",
+            thread.stream.number,
+            thread.last()
+        ));
+    }
+    // The first block has before it what leads to it.
+    Ok((if from <= 1 { 0 } else { from }, to))
+}
+
+fn write_nth(args: &TraceArgs, traced: &Traced<'_>, rows: &Rows<'_>) -> Result<()> {
+    let (nth, line) = match (&args.first, args.nth.as_slice()) {
+        (Some(line), _) => (1, line.clone()),
+        (None, [nth, line]) => {
+            let nth = nth.parse().ok().filter(|&nth| nth > 0);
+            let nth: u64 = nth.ok_or_else(|| miette!("--nth takes a number from 1, and a line"))?;
+            (nth, source_line(line).map_err(|why| miette!("{why}"))?)
+        }
+        (None, _) => return Err(miette!("--nth takes a number and a line")),
+    };
+    let text = format!("{}:{}", line.file.text(), line.line);
+    if !rows.has_line(&line) {
+        return Err(miette!("no code is of {text}"));
+    }
+    let mut times = 0;
+    args.output.write(|out| {
+        times = traced.write_nth(rows, &line, nth, args.context, out)?;
+        Ok(())
+    })?;
+    if times < nth {
+        return Err(miette!("{text} ran {times} times, as far as the trace goes"));
     }
     Ok(())
 }
 
-/// The traces of one unit.
-struct View<'a> {
-    binary: &'a BinaryFile,
-    tables: &'a UnitTables<'a>,
-    streams: &'a Streams,
-    names: Names,
+/// Writes the counts of a stretch.
+fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> Result<()> {
+    let stretch = window(args, traced)?;
+    let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
+    let profile: UnitProfile = recover(traced.binary, counts).map_err(into_report)?;
+    let functions = count(traced.tables, traced.streams, &traced.threads, stretch);
+    let profile = UnitProfile { functions, ..profile };
+    let unit = Unit::new(traced.binary.map(), &profile);
+    if args.json {
+        return args.output.write(|out| json::write(&[unit], out));
+    }
+    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+    let options = report::Options { names, style: args.looks.style(&args.output), ..report::Options::default() };
+    args.output.write(|out| report::write(&unit, &options, out))
 }
 
-impl View<'_> {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        for stream in self.streams.iter() {
-            for part in stream.parts() {
-                match stream.inside {
-                    Some((outer, _)) => writeln!(out, "a signal handler in thread {outer}")?,
-                    None => writeln!(out, "thread {}", stream.number)?,
-                }
-                self.write_part(out, part)?;
-            }
-            if stream.cut {
-                writeln!(out, "there was no room for more of this thread's trace")?;
-            }
-        }
-        Ok(())
+/// Runs `cotree diff --trace`.
+pub fn diff(
+    (before, binaries_before): (&ProfileFile, &[PathBuf]),
+    (after, binaries_after): (&ProfileFile, &[PathBuf]),
+    names: Names,
+    context: u64,
+    output: &Output,
+) -> Result<()> {
+    let (binary, streams_before) = open(before, binaries_before)?;
+    let (other, streams_after) = open(after, binaries_after)?;
+    if binary.unit() != other.unit() {
+        return Err(miette!(
+            "the traces are of different builds, {} and {}: blocks can be compared within one build",
+            binary.unit(),
+            other.unit()
+        ));
     }
-
-    fn write_part(&self, out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
-        let Some(entrance) = part.entrances().next() else {
-            return writeln!(
-                out,
-                "a part of {} bytes, of which nobody knows where it begins",
-                part.end() - part.start()
-            );
-        };
-        let mut reader = self.tables.read(self.streams, part, entrance);
-        let mut depth = 0_usize;
-        loop {
-            let event = match reader.next() {
-                Ok(Some(event)) => event,
-                Ok(None) => return Ok(()),
-                Err(error) => return writeln!(out, "the trace can't be followed any further: {error}"),
-            };
-            match event {
-                Event::Begin(function) => {
-                    writeln!(out, "{:1$}{2}", "", depth, self.name(function))?;
-                    depth += 1;
-                }
-                Event::Block { function, block, .. } => {
-                    writeln!(out, "{:1$}{block}{2}", "", depth, self.line(function, block))?;
-                }
-                Event::Leave { .. } | Event::Abandoned(..) => depth = depth.saturating_sub(1),
-                Event::Revived(calling) => {
-                    writeln!(out, "{:1$}{2} goes on", "", depth, self.name(calling.function))?;
-                    depth += 1;
-                }
-                Event::Resumed(function) => {
-                    writeln!(out, "{:1$}{2} goes on", "", depth, self.name(function))?;
-                    depth += 1;
-                }
-                Event::Restarted => depth = 0,
-                Event::Ended(_) => writeln!(out, "{:1$}end", "", depth)?,
-                Event::Call { .. } | Event::Catch(..) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => {}
-            }
-        }
-    }
-
-    fn name(&self, function: FunctionId) -> String {
-        self.names.show(&self.binary.function(function).symbol)
-    }
-
-    /// The first line of a block.
-    fn line(&self, function: FunctionId, block: Block) -> String {
-        let spans = &self.binary.function(function).blocks[block.index()].lines;
-        spans.first().map(|span| format!(" line {}", span.at.line)).unwrap_or_default()
-    }
+    let tables = tables(&binary)?;
+    let [before, after] = [&streams_before, &streams_after].map(|streams| Traced::new(&tables, streams, None));
+    let rows = Rows::new(binary.map(), By::Block, names);
+    output.write(|out| compare::write(&before, &after, &rows, context, out).map(|_| ()))
 }

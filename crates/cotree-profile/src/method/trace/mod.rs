@@ -2,12 +2,16 @@
 //!
 //! - [`streams`]: finds the bytes of each stream in the file, and reads them in order.
 //! - [`frames`]: return addresses as activations.
+//! - [`thread`]: what each thread did, from any point on.
+//! - [`count`]: blocks, edges and calls of a stretch of it, counted.
 
+pub mod count;
 pub mod frames;
 pub mod streams;
+pub mod thread;
 
 use crate::binary::BinaryFile;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event, ReadError, Reader, Tables, TraceError};
 use std::fmt;
 use streams::{Bytes, Part, Streams};
@@ -19,14 +23,15 @@ pub enum TraceNote {
     Cut,
     /// A signal handler forked, or was not seen when it was installed.
     Lost,
+    /// Only the newest part was kept.
+    NewestOnly,
 }
 
 impl TraceNote {
-    /// Does it put in doubt what the trace says?
+    /// Does it put in doubt what the trace says, or counts of it?
     pub(in crate::method) fn doubtful(self) -> bool {
         match self {
-            Self::Cut => false,
-            Self::Lost => true,
+            Self::Cut | Self::Lost | Self::NewestOnly => true,
         }
     }
 }
@@ -34,10 +39,13 @@ impl TraceNote {
 impl fmt::Display for TraceNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cut => f.write_str("there was no room for more of the trace: it ends early"),
+            Self::Cut => {
+                f.write_str("there was no room for more of the trace: it ends early, and counts are of what is there")
+            }
             Self::Lost => f.write_str(
                 "a signal handler forked, or was installed in a way that cotree did not see: parts of the trace are missing, or wrong",
             ),
+            Self::NewestOnly => f.write_str("only the newest part of the trace was kept: counts are of that part"),
         }
     }
 }
@@ -88,17 +96,29 @@ impl<'a> UnitTables<'a> {
     /// Reads a part of a stream from one of its entrances on.
     #[must_use]
     pub fn read<'t>(&'t self, streams: &'t Streams, part: Part<'t>, entrance: u64) -> Execution<'t> {
-        let mut runs = Box::new(streams.runs(part, entrance));
-        let first = runs.next();
-        let reader = first.map(|bytes| Reader::new(&self.tables, bytes, self.binary));
-        Execution { tables: &self.tables, binary: self.binary, runs, reader, nowhere: Checkpoint::beginning() }
+        self.resume(streams, part, entrance, Checkpoint::beginning())
+    }
+
+    /// Goes on reading where an earlier reader of the same part and entrance was.
+    #[must_use]
+    pub fn resume<'t>(&'t self, streams: &'t Streams, part: Part<'t>, entrance: u64, at: Checkpoint) -> Execution<'t> {
+        let mut runs = Box::new(streams.runs(part, entrance, at.position()));
+        let nowhere = at.clone();
+        let reader = runs.next().map(|bytes| Reader::resume(&self.tables, bytes, self.binary, at));
+        Execution { tables: &self.tables, binary: self.binary, runs, reader, nowhere }
+    }
+
+    /// The binary.
+    #[must_use]
+    pub const fn binary(&self) -> &'a BinaryFile {
+        self.binary
     }
 
     /// The activations at a point, outermost first.
     pub fn stack<'t>(
         &'t self,
         at: &'t Checkpoint,
-    ) -> impl Iterator<Item = (FunctionId, cotree_core::ids::Block, Option<cotree_core::ids::CallId>)> + 't {
+    ) -> impl DoubleEndedIterator<Item = (FunctionId, Block, Option<CallId>)> + ExactSizeIterator + 't {
         at.stack(&self.tables)
     }
 }

@@ -139,16 +139,23 @@ impl Streams {
         &self.path
     }
 
-    /// The bytes of a part from one of its [entrances](Part::entrances) on, in runs: behind each run but the last, the thread was
-    /// interrupted outside of calls and did not go on ([`TraceChunk::interrupted`]). Where the first is not the beginning of the
-    /// stream, the record of the stack comes first.
-    pub fn runs<'a>(&'a self, part: Part<'a>, entrance: u64) -> impl Iterator<Item = Bytes<'a>> + use<'a> {
+    /// The bytes of a part from one of its [entrances](Part::entrances) on, but for so many that have been `read` already, in runs:
+    /// behind each run but the last, the thread was interrupted outside of calls and did not go on ([`TraceChunk::interrupted`]).
+    /// Where the first is not the beginning of the stream, the record of the stack comes first.
+    pub fn runs<'a>(&'a self, part: Part<'a>, entrance: u64, read: u64) -> impl Iterator<Item = Bytes<'a>> + use<'a> {
         let first = part.0.partition_point(|piece| piece.position < entrance);
         let pieces = &part.0[first..];
-        let mut snapshot = pieces.first().map_or(0, |piece| piece.snapshot);
+        let told = pieces.first().map_or(0, |piece| piece.snapshot);
+        let mut snapshot = told.saturating_sub(read);
+        let position = entrance.saturating_add(read.saturating_sub(told));
+        // An interruption at that very place is still to come.
+        let done =
+            |piece: &Piece| piece.end() < position || (piece.end() == position && !piece.interrupted && read > 0);
+        let pieces = &pieces[pieces.partition_point(done)..];
+        let mut done = pieces.first().map_or(0, |piece| position.saturating_sub(piece.position));
         pieces.split_inclusive(|piece| piece.interrupted).map(move |pieces| {
-            let snapshot = std::mem::take(&mut snapshot);
-            Bytes { file: &self.file, pieces, snapshot, done: 0 }
+            let (snapshot, done) = (std::mem::take(&mut snapshot), std::mem::take(&mut done));
+            Bytes { file: &self.file, pieces, snapshot, done }
         })
     }
 }

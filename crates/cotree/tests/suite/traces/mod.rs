@@ -178,3 +178,87 @@ fn recording_is_switched_on_and_off() {
         assert_eq!(told, expected, "{level}");
     }
 }
+
+#[test]
+fn counts_of_traces_are_those_of_counters() {
+    let project = project(("leaves.c", LEAVES));
+    for level in ["-O0", "-O2"] {
+        for method in ["edge", "trace"] {
+            project.ok(&format!("--profile {method} cc {level} -w -g -o {method} leaves.c block_log.o"));
+        }
+        for how in ["return", "exit", "_exit", "abort", "jump", "callback", "recurse"] {
+            for method in ["edge", "trace"] {
+                let mut run = project.command(project.path(method));
+                run.arg(how).env("COTREE_FILE", format!("{method}.cotree")).env("BLOCK_LOG", "p.log");
+                let _ = run.output().expect("it runs");
+            }
+            let [counted, traced] =
+                ["edge.cotree", "trace.cotree"].map(|profile| project.ok(&format!("export --format lcov {profile}")));
+            assert!(counted.lines().any(|line| line.starts_with("DA:") && !line.ends_with(",0")), "{counted}");
+            assert_eq!(counted, traced, "{level} {how}");
+        }
+    }
+}
+
+const STEPS: &str = "int step(int n) {
+    if (n % 2)
+        return 1;
+    return 2;
+}
+int main(int argc, char **argv) {
+    int sum = 0;
+    for (int i = 0; i < 4 + argc; i++)
+        sum += step(i);
+    return sum == 0;
+}
+";
+
+#[test]
+fn views_show_what_ran() {
+    let project = Project::new(&[("steps.c", STEPS)]);
+    project.ok("--profile trace cc -O0 -g -o steps steps.c");
+    for (profile, arguments) in [("a.cotree", &[][..]), ("b.cotree", &["more"])] {
+        succeed(project.command(project.path("steps")).args(arguments).env("COTREE_FILE", profile));
+    }
+    let shown = |command: &str| project.ok(command);
+    let rows = |command: &str| -> Vec<serde_json::Value> {
+        shown(command).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+
+    // Every line that ran, in order.
+    let lines = |command: &str| -> Vec<(u64, u64)> {
+        let lines = rows(command).into_iter().filter(|row| row["event"] == "line");
+        lines.map(|row| (row["number"].as_u64().expect("a number"), row["line"].as_u64().expect("a line"))).collect()
+    };
+    let forwards = lines("trace a.cotree --by line --json");
+    let of_step: Vec<u64> = forwards.iter().map(|&(_, line)| line).filter(|line| [3, 4].contains(line)).collect();
+    assert_eq!(of_step, [4, 3, 4, 3, 4]);
+    let mut backwards = lines("trace a.cotree --by line --backwards --json");
+    backwards.reverse();
+    assert_eq!(backwards, forwards);
+
+    // The moment of a line, and no more of them than there are.
+    let second = shown("trace a.cotree --nth 2 steps.c:3");
+    assert!(second.contains("step ") && second.contains("steps.c:9, calling step"), "{second}");
+    let third = project.fails("trace a.cotree --nth 3 steps.c:3");
+    assert!(third.contains("ran 2 times"), "{third}");
+
+    // Windows, by blocks: all of them together count what the whole does.
+    let entries = |command: &str| -> u64 {
+        let export: serde_json::Value = serde_json::from_str(&shown(command)).expect("JSON");
+        let functions = export["units"][0]["functions"].as_array().expect("functions").clone();
+        let step = functions.iter().find(|function| function["symbol"] == "step").expect("step");
+        step["entries"].as_u64().expect("a count")
+    };
+    assert_eq!(entries("trace a.cotree --profile --json"), 5);
+    let halves = ["--to 9", "--from 10"].map(|half| entries(&format!("trace a.cotree --profile --json {half}")));
+    assert_eq!(halves.iter().sum::<u64>(), 5, "{halves:?}");
+    assert!(halves[0] > 0 && halves[1] > 0, "{halves:?}");
+    assert_eq!(entries("trace a.cotree --profile --json --from step#2 --to step#4"), 2);
+
+    // Where the second run goes round once more.
+    let parted = shown("diff --trace a.cotree b.cotree --context 2");
+    let (before, after) = parted.split_once("the second trace goes on:").expect("both ways");
+    assert!(before.contains("under way there") && before.contains("main ") && after.contains("step"), "{parted}");
+    assert!(shown("diff --trace a.cotree a.cotree").contains("the same"));
+}

@@ -1,0 +1,277 @@
+//! What each thread did, from any point on.
+//!
+//! A thread's blocks are numbered from 1 in the order in which they ran, from the first that is kept. A [`Survey`] reads a part of a
+//! stream once: it finds how much there is, how it ends, and notes places from which it can be read again. [`Survey::follow`] then
+//! yields the moments of any stretch.
+//!
+//! The memory of both does not depend on the length of a trace. There are at most [`MOST_PLACES`] places, with at most
+//! [`MOST_ACTIVATIONS`] activations in all: where they become more, every other one is dropped.
+
+use super::UnitTables;
+use super::streams::{Part, Stream, Streams};
+use cotree_core::method::trace::stream::Ending;
+use cotree_core::method::trace::{Checkpoint, Event, ReadError};
+
+const MOST_PLACES: usize = 512;
+const MOST_ACTIVATIONS: usize = 1 << 20;
+
+/// How what is known of a part ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// As the thread or the process did.
+    Ended(Ending),
+    /// With the last byte: the thread was cut off, or still ran.
+    Open,
+    /// There was no room for more.
+    NoRoom,
+    /// What comes next can't be told: the thread left the activations that are known, or a signal handler did what is not followed.
+    Lost,
+    /// It can't be read any further.
+    Unreadable(ReadError),
+    /// Nobody knows where it begins.
+    NoEntrance,
+}
+
+/// A moment of a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The number of the block that runs, or is entered next.
+    pub block: u64,
+    /// How many activations are around what happens.
+    pub depth: usize,
+    /// What happens.
+    pub event: Event,
+    /// Did it happen for certain? If not, it follows if the program got that far.
+    pub certain: bool,
+    /// Is it the last one that did?
+    pub last: bool,
+    /// The state behind it.
+    pub at: &'a Checkpoint,
+}
+
+/// A part of a stream that has been read once.
+#[derive(Clone, Debug)]
+pub struct Survey<'t> {
+    part: Part<'t>,
+    entrance: u64,
+    /// The number of its first block.
+    pub first: u64,
+    /// How many blocks it has, without those that may not have run.
+    pub blocks: u64,
+    /// How many may have run after these, if the program got that far.
+    pub uncertain: u64,
+    /// Bytes that were read, and those before them of which nobody knows what they mean.
+    pub bytes: (u64, u64),
+    /// Did anything of the thread come before it?
+    pub beheaded: bool,
+    /// How it ends.
+    pub stop: Stop,
+    /// The state at the end.
+    pub end: Checkpoint,
+    certain: u64,
+    /// Places, each with the number of the last block before it and the depth.
+    places: Vec<(u64, usize, Checkpoint)>,
+}
+
+/// A thread, or a signal handler in one.
+#[derive(Clone, Debug)]
+pub struct Thread<'t> {
+    /// Its stream.
+    pub stream: &'t Stream,
+    /// The parts of it that are there.
+    pub parts: Vec<Survey<'t>>,
+}
+
+impl<'t> Thread<'t> {
+    /// Reads the stream of a thread.
+    #[must_use]
+    pub fn new(tables: &UnitTables<'_>, streams: &'t Streams, stream: &'t Stream) -> Self {
+        let mut first = 1;
+        let survey = |part| {
+            let survey = Survey::new(tables, streams, part, first, open_end(stream));
+            first += survey.blocks + survey.uncertain;
+            survey
+        };
+        Self { stream, parts: stream.parts().map(survey).collect() }
+    }
+
+    /// How many blocks ran.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.parts.iter().map(|part| part.blocks).sum()
+    }
+
+    /// The number of the last block, be it certain or not.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.parts.last().map_or(0, |part| part.first + part.blocks + part.uncertain - 1)
+    }
+}
+
+/// How the last part of a stream ends that does not say so itself.
+const fn open_end(stream: &Stream) -> Stop {
+    if stream.cut {
+        Stop::NoRoom
+    } else if stream.lost {
+        Stop::Lost
+    } else {
+        Stop::Open
+    }
+}
+
+/// Is it told by a record, which only something that happened can have left?
+const fn is_recorded(event: Event) -> bool {
+    match event {
+        Event::Begin(_) | Event::Block { .. } | Event::Call { .. } | Event::Leave { .. } => false,
+        Event::Abandoned(..)
+        | Event::Catch(..)
+        | Event::Revived(_)
+        | Event::Restarted
+        | Event::Resumed(_)
+        | Event::Ended(_)
+        | Event::SwitchedOff
+        | Event::SwitchedOn
+        | Event::Time(_) => true,
+    }
+}
+
+/// How deep a thread is in its calls.
+#[derive(Clone, Copy, Debug, Default)]
+struct Depth(usize);
+
+impl Depth {
+    /// How many activations are around what happens.
+    fn take(&mut self, event: Event) -> usize {
+        match event {
+            Event::Begin(_) | Event::Revived(_) | Event::Resumed(_) => {
+                self.0 += 1;
+                self.0 - 1
+            }
+            Event::Leave { .. } | Event::Abandoned(..) => {
+                self.0 = self.0.saturating_sub(1);
+                self.0
+            }
+            Event::Restarted => {
+                self.0 = 0;
+                0
+            }
+            Event::Block { .. } | Event::Call { .. } | Event::Catch(..) => self.0.saturating_sub(1),
+            Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => self.0,
+        }
+    }
+}
+
+impl<'t> Survey<'t> {
+    fn new(tables: &UnitTables<'_>, streams: &'t Streams, part: Part<'t>, first: u64, open_end: Stop) -> Self {
+        let mut survey = Self {
+            part,
+            entrance: part.start(),
+            first,
+            blocks: 0,
+            uncertain: 0,
+            bytes: (0, part.end() - part.start()),
+            beheaded: part.start() > 0,
+            stop: Stop::NoEntrance,
+            end: Checkpoint::beginning(),
+            certain: 0,
+            places: Vec::new(),
+        };
+        let Some(entrance) = part.entrances().next() else { return survey };
+        survey.entrance = entrance;
+        survey.bytes = (part.end() - entrance, entrance - part.start());
+        let mut reader = tables.read(streams, part, entrance);
+        let (mut blocks, mut interval, mut depth, mut activations) = (0_u64, 1_u64 << 10, Depth::default(), 0);
+        let mut ended = None;
+        survey.stop = loop {
+            let before = reader.checkpoint().certain();
+            let event = match reader.next() {
+                Ok(Some(event)) => event,
+                Ok(None) if reader.checkpoint().is_lost() => break Stop::Lost,
+                Ok(None) => break ended.map_or(open_end, Stop::Ended),
+                Err(error) => break Stop::Unreadable(error),
+            };
+            let at = reader.checkpoint();
+            if at.certain() != before {
+                (survey.certain, survey.blocks) = (at.certain(), blocks);
+            }
+            depth.take(event);
+            ended = match event {
+                Event::Ended(ending) => Some(ending),
+                // What it takes with it.
+                Event::Abandoned(..) => ended,
+                _ => None,
+            };
+            if is_recorded(event) {
+                (survey.certain, survey.blocks) = (at.events(), blocks);
+            }
+            if let Event::Block { .. } = event {
+                blocks += 1;
+                if blocks.is_multiple_of(interval) {
+                    activations += depth.0;
+                    survey.places.push((blocks, depth.0, at.clone()));
+                    if survey.places.len() > MOST_PLACES || activations > MOST_ACTIVATIONS {
+                        interval *= 2;
+                        survey.places.retain(|(blocks, ..)| blocks.is_multiple_of(interval));
+                        activations = survey.places.iter().map(|(_, depth, _)| depth).sum();
+                    }
+                }
+            }
+        };
+        let at = reader.checkpoint();
+        if at.certain() > survey.certain {
+            (survey.certain, survey.blocks) = (at.certain(), blocks);
+        }
+        survey.uncertain = blocks - survey.blocks;
+        survey.end = at.clone();
+        survey
+    }
+
+    /// The number of the last block, be it certain or not; that before the first if there is none.
+    #[must_use]
+    pub const fn last(&self) -> u64 {
+        self.first + self.blocks + self.uncertain - 1
+    }
+
+    /// Shows the moments of the blocks of these numbers, in order, as long as `show` asks for more. What comes before the first
+    /// block belongs to it.
+    ///
+    /// # Errors
+    /// Those of `show`.
+    pub fn follow<E>(
+        &self,
+        tables: &UnitTables<'_>,
+        streams: &'t Streams,
+        from: u64,
+        to: u64,
+        mut show: impl FnMut(Moment<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        if self.stop == Stop::NoEntrance {
+            return Ok(());
+        }
+        let number = |blocks: u64| self.first - 1 + blocks;
+        // The moment in which a block is entered is its first one, so a place where it just was comes too late.
+        let found = self.places.partition_point(|&(blocks, ..)| number(blocks) < from);
+        let (mut blocks, mut depth, mut reader) = match found.checked_sub(1).map(|place| &self.places[place]) {
+            Some((blocks, depth, at)) => {
+                (*blocks, Depth(*depth), tables.resume(streams, self.part, self.entrance, at.clone()))
+            }
+            None => (0, Depth::default(), tables.read(streams, self.part, self.entrance)),
+        };
+        // What can't be read is told by `stop`.
+        while let Ok(Some(event)) = reader.next() {
+            blocks += u64::from(matches!(event, Event::Block { .. }));
+            let next = matches!(event, Event::Begin(_)) || blocks == 0;
+            let block = number(blocks) + u64::from(next);
+            let around = depth.take(event);
+            if block > to {
+                return Ok(());
+            }
+            let at = reader.checkpoint();
+            let (certain, last) = (at.events() <= self.certain, at.events() == self.certain);
+            if block >= from && !show(Moment { block, depth: around, event, certain, last, at })? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

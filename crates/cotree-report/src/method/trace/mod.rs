@@ -1,0 +1,58 @@
+//! Views of traces: what each thread did.
+//!
+//! - [`rows`]: an execution as rows, by block, line or call.
+//! - [`text`]: the summary of a trace, a stretch of it in either direction, and the moment in which a line ran.
+//! - [`compare`]: where two traces part.
+//!
+//! Counts of a trace are those of any other profile ([`cotree_profile::method::trace::count`]).
+
+pub mod compare;
+pub mod rows;
+pub mod text;
+
+use super::Total;
+use crate::report::{self, Options};
+use crate::unit::{Unit, UnitFunction};
+use cotree_profile::binary::BinaryFile;
+use cotree_profile::method::trace::UnitTables;
+use cotree_profile::method::trace::streams::Streams;
+use cotree_profile::method::trace::thread::Thread;
+use std::io::{self, Write};
+
+/// The traces of one unit, read once.
+pub struct Traced<'a> {
+    /// The program.
+    pub binary: &'a BinaryFile,
+    /// Its tables.
+    pub tables: &'a UnitTables<'a>,
+    /// The bytes.
+    pub streams: &'a Streams,
+    /// The threads that are shown.
+    pub threads: Vec<Thread<'a>>,
+}
+
+impl<'a> Traced<'a> {
+    /// Reads the streams of one thread, or of all.
+    #[must_use]
+    pub fn new(tables: &'a UnitTables<'a>, streams: &'a Streams, thread: Option<u64>) -> Self {
+        let wanted = streams.iter().filter(|stream| thread.is_none_or(|number| number == stream.number));
+        let threads = wanted.map(|stream| Thread::new(tables, streams, stream)).collect();
+        Self { binary: tables.binary(), tables, streams, threads }
+    }
+}
+
+/// Writes the report, below its head.
+pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    if unit.profile.functions.iter().all(Option::is_none) {
+        return writeln!(
+            out,
+            "nothing was counted: merged profiles have no traces; `cotree trace FILE` shows a raw one's"
+        );
+    }
+    report::write_blocks(unit, options, out)
+}
+
+/// How many functions are traced.
+pub(super) fn total<'a>(functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
+    ("traced functions", functions.count() as u128, String::new())
+}

@@ -1,0 +1,367 @@
+//! An execution as rows of text: by block, by line or by call.
+//!
+//! Rows by line follow what ran. What stands behind a call in its block is shown when the call has returned, which is known
+//! from whatever its activation does next. So a block that was left in a call shows only what ran of it.
+
+use crate::files::FilePattern;
+use crate::names::{Names, matches};
+use cotree_core::facts::{Function, Position};
+use cotree_core::ids::{Block, CallId, FunctionId};
+use cotree_core::method::trace::{Checkpoint, Event};
+use cotree_profile::binary::BinaryMap;
+use cotree_profile::method::trace::UnitTables;
+use cotree_profile::method::trace::thread::Moment;
+use serde_json::{Value, json};
+
+/// How much of an execution is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// Every block.
+    #[default]
+    Block,
+    /// Every line.
+    Line,
+    /// Functions as they begin, and calls of others.
+    Call,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Begin(FunctionId),
+    Block(FunctionId, Block),
+    Line(FunctionId, Position),
+    Call(FunctionId, CallId),
+    Abandoned(FunctionId, Option<CallId>),
+    Catch(FunctionId, CallId),
+    GoesOn(FunctionId),
+    Ended(bool),
+    Off,
+    On,
+    Time(u64),
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The number of the block.
+    pub block: u64,
+    depth: usize,
+    certain: bool,
+    what: What,
+}
+
+/// A line of a source file.
+#[derive(Clone, Debug)]
+pub struct SourceLine {
+    /// The file.
+    pub file: FilePattern,
+    /// The line.
+    pub line: u32,
+}
+
+/// Makes rows of moments.
+pub struct Rows<'a> {
+    map: &'a BinaryMap,
+    facts: Vec<&'a Function>,
+    names: Names,
+    by: By,
+    /// Of these functions only.
+    functions: Option<Vec<bool>>,
+    /// Of these files only.
+    files: Option<Vec<bool>>,
+}
+
+/// Deeper activations are not indented any further.
+const DEEPEST: usize = 40;
+
+impl<'a> Rows<'a> {
+    /// Rows of a program.
+    #[must_use]
+    pub fn new(map: &'a BinaryMap, by: By, names: Names) -> Self {
+        let facts = map.program.functions().map(|(_, function)| function).collect();
+        Self { map, facts, names, by, functions: None, files: None }
+    }
+
+    /// Only rows of functions that match. Gives how many there are.
+    pub fn only_functions(&mut self, pattern: &str) -> usize {
+        let functions: Vec<bool> = self.facts.iter().map(|function| matches(pattern, &function.symbol)).collect();
+        let found = functions.iter().filter(|&&matches| matches).count();
+        self.functions = Some(functions);
+        found
+    }
+
+    /// Only rows of files that match. Gives how many there are.
+    pub fn only_files(&mut self, pattern: &FilePattern) -> usize {
+        let files: Vec<bool> = self.map.program.files.iter().map(|file| pattern.matches(file)).collect();
+        let found = files.iter().filter(|&&matches| matches).count();
+        self.files = Some(files);
+        found
+    }
+
+    fn facts(&self, function: FunctionId) -> Option<&'a Function> {
+        self.facts.get(function.index()).copied()
+    }
+
+    fn name(&self, function: FunctionId) -> String {
+        self.facts(function).map_or_else(|| function.to_string(), |facts| self.names.show(&facts.symbol))
+    }
+
+    fn brief(&self, at: Option<Position>) -> Option<String> {
+        let at = at?;
+        let path = self.map.program.files.get(at.file as usize).map_or("?", String::as_str);
+        Some(format!("{}:{}", path.rsplit('/').next().unwrap_or(path), at.line))
+    }
+
+    /// Appends the rows of a moment.
+    pub fn add(&self, moment: &Moment<'_>, to: &mut Vec<Row>) {
+        let row = |what| Row { block: moment.block, depth: moment.depth, certain: moment.certain, what };
+        let start = to.len();
+        match moment.event {
+            Event::Begin(function) => to.push(row(What::Begin(function))),
+            Event::Block { function, block, edge } => {
+                if self.by == By::Line {
+                    if let Some(edge) = edge {
+                        self.rest(function, edge, |at| to.push(row(What::Line(function, at))));
+                        // They ran before the block was entered.
+                        to[start..].iter_mut().for_each(|row| row.block = row.block.saturating_sub(1).max(1));
+                    }
+                    self.lines(function, block, 0, |at| to.push(row(What::Line(function, at))));
+                } else if self.by == By::Block {
+                    to.push(row(What::Block(function, block)));
+                }
+            }
+            Event::Call { function, call } => {
+                let Some(facts) = self.facts(function).and_then(|facts| facts.calls.get(call).map(|it| (facts, it)))
+                else {
+                    return;
+                };
+                if self.by == By::Line {
+                    let before = sites_before(facts.0, facts.1.block, call);
+                    if before > 0 {
+                        self.lines(function, facts.1.block, before, |at| to.push(row(What::Line(function, at))));
+                    }
+                }
+                if self.by == By::Call && !facts.1.resume_marker {
+                    to.push(row(What::Call(function, call)));
+                }
+            }
+            Event::Leave { function, edge } => {
+                if self.by == By::Line {
+                    self.rest(function, edge, |at| to.push(row(What::Line(function, at))));
+                }
+            }
+            Event::Abandoned(function, call) => to.push(row(What::Abandoned(function, call))),
+            Event::Catch(function, call) => to.push(row(What::Catch(function, call))),
+            Event::Revived(calling) => to.push(row(What::GoesOn(calling.function))),
+            Event::Resumed(function) => to.push(row(What::GoesOn(function))),
+            Event::Ended(ending) => to.push(row(What::Ended(ending.0 == 0))),
+            Event::SwitchedOff => to.push(row(What::Off)),
+            Event::SwitchedOn => to.push(row(What::On)),
+            Event::Time(stamp) => to.push(row(What::Time(stamp))),
+            Event::Restarted => {}
+        }
+        let mut at = start;
+        while at < to.len() {
+            if self.wanted(&to[at]) {
+                at += 1;
+            } else {
+                to.remove(at);
+            }
+        }
+    }
+
+    /// The lines of a block behind so many of its call sites, without repetitions.
+    fn lines(&self, function: FunctionId, block: Block, sites: u32, mut show: impl FnMut(Position)) {
+        let Some(facts) = self.facts(function).and_then(|facts| facts.blocks.get(block.index())) else { return };
+        let mut last = None;
+        for span in facts.lines.iter().filter(|span| span.after_sites == sites) {
+            if last.replace((span.at.file, span.at.line)) != Some((span.at.file, span.at.line)) {
+                show(span.at);
+            }
+        }
+    }
+
+    /// The lines behind the last call of a block that is left by an edge.
+    fn rest(&self, function: FunctionId, edge: cotree_core::ids::Edge, show: impl FnMut(Position)) {
+        let Some(facts) = self.facts(function) else { return };
+        let Some(block) = facts.edges.get(edge.index()).map(|edge| edge.src) else { return };
+        let sites = facts.sites_of(block).count() as u32;
+        if sites > 0 {
+            self.lines(function, block, sites, show);
+        }
+    }
+
+    fn wanted(&self, row: &Row) -> bool {
+        let function = match row.what {
+            What::Begin(function)
+            | What::Block(function, _)
+            | What::Line(function, _)
+            | What::Call(function, _)
+            | What::Abandoned(function, _)
+            | What::Catch(function, _)
+            | What::GoesOn(function) => function,
+            What::Ended(_) | What::Off | What::On | What::Time(_) => return true,
+        };
+        let marked = |marks: &Vec<bool>, index: usize| marks.get(index).copied().unwrap_or(false);
+        self.functions.as_ref().is_none_or(|functions| marked(functions, function.index()))
+            && self.files.as_ref().is_none_or(|files| {
+                let facts = self.facts(function);
+                let block = match row.what {
+                    What::Line(_, at) => return marked(files, at.file as usize),
+                    What::Block(_, block) => facts.and_then(|facts| facts.blocks.get(block.index())),
+                    _ => None,
+                };
+                match block {
+                    Some(block) => block.lines.iter().any(|span| marked(files, span.at.file as usize)),
+                    None => facts.and_then(|facts| facts.position).is_some_and(|at| marked(files, at.file as usize)),
+                }
+            })
+    }
+
+    /// Is it about this line?
+    #[must_use]
+    pub fn is_at(&self, row: &Row, line: &SourceLine) -> bool {
+        match row.what {
+            What::Line(_, at) => {
+                at.line == line.line
+                    && self.map.program.files.get(at.file as usize).is_some_and(|file| line.file.matches(file))
+            }
+            _ => false,
+        }
+    }
+
+    /// Is there code of this line?
+    #[must_use]
+    pub fn has_line(&self, line: &SourceLine) -> bool {
+        let mut spans = self.facts.iter().flat_map(|facts| &facts.blocks).flat_map(|block| &block.lines);
+        let files = &self.map.program.files;
+        spans.any(|span| {
+            span.at.line == line.line && files.get(span.at.file as usize).is_some_and(|file| line.file.matches(file))
+        })
+    }
+
+    /// The lines of a block, as few as tell them: `parser.c:10-12`.
+    fn extent(&self, function: FunctionId, block: Block) -> Option<String> {
+        let spans = &self.facts(function)?.blocks.get(block.index())?.lines;
+        let first = spans.first()?.at;
+        let of_file = spans.iter().map(|span| span.at).filter(|at| at.file == first.file).map(|at| at.line);
+        let (low, high) = of_file.fold((first.line, first.line), |(low, high), line| (low.min(line), high.max(line)));
+        let text = self.brief(Some(Position { line: low, ..first }))?;
+        Some(if low == high { text } else { format!("{text}-{high}") })
+    }
+
+    fn callee(&self, function: FunctionId, call: CallId) -> String {
+        let call = self.facts(function).and_then(|facts| facts.calls.get(call));
+        let name = call.and_then(|call| call.callee_name());
+        name.map_or_else(|| "a function through a pointer".to_owned(), |name| self.names.show(name))
+    }
+
+    /// The row as text.
+    #[must_use]
+    pub fn text(&self, row: &Row) -> String {
+        let at = |position: Option<String>| position.map(|at| format!("  {at}")).unwrap_or_default();
+        let line_of_call = |function: FunctionId, call: CallId| {
+            at(self.facts(function).and_then(|facts| self.brief(facts.call_position(call))))
+        };
+        let in_call = |function, call: Option<CallId>| {
+            call.map(|call| format!(" in its call of {}{}", self.callee(function, call), line_of_call(function, call)))
+                .unwrap_or_default()
+        };
+        let text = match row.what {
+            What::Begin(function) => {
+                let position = self.facts(function).and_then(|facts| self.brief(facts.position));
+                format!("{}{}", self.name(function), at(position))
+            }
+            What::Block(function, block) => format!("{block}{}", at(self.extent(function, block))),
+            What::Line(_, position) => self.brief(Some(position)).unwrap_or_default(),
+            What::Call(function, call) => {
+                format!("calls {}{}", self.callee(function, call), line_of_call(function, call))
+            }
+            What::Abandoned(function, call) => {
+                format!("{} ends without a return{}", self.name(function), in_call(function, call))
+            }
+            What::Catch(function, call) => {
+                format!("{} catches an exception{}", self.name(function), in_call(function, Some(call)))
+            }
+            What::GoesOn(function) => format!("{} goes on", self.name(function)),
+            What::Ended(true) => "the thread ends".to_owned(),
+            What::Ended(false) => "the process ends".to_owned(),
+            What::Off => "recording stops".to_owned(),
+            What::On => "recording starts".to_owned(),
+            What::Time(stamp) => format!("time {stamp}"),
+        };
+        let deeper = if row.depth > DEEPEST { format!("({}) ", row.depth) } else { String::new() };
+        let doubt = if row.certain { "" } else { "  ?" };
+        format!("{:>10}  {:2$}{deeper}{text}{doubt}", row.block, "", row.depth.min(DEEPEST))
+    }
+
+    /// The row for other programs.
+    #[must_use]
+    pub fn json(&self, row: &Row, thread: u64) -> Value {
+        let (event, function) = match row.what {
+            What::Begin(function) => ("begin", Some(function)),
+            What::Block(function, _) => ("block", Some(function)),
+            What::Line(function, _) => ("line", Some(function)),
+            What::Call(function, _) => ("call", Some(function)),
+            What::Abandoned(function, _) => ("abandoned", Some(function)),
+            What::Catch(function, _) => ("catch", Some(function)),
+            What::GoesOn(function) => ("goes-on", Some(function)),
+            What::Ended(true) => ("thread-ends", None),
+            What::Ended(false) => ("process-ends", None),
+            What::Off => ("recording-stops", None),
+            What::On => ("recording-starts", None),
+            What::Time(_) => ("time", None),
+        };
+        let facts = function.and_then(|function| self.facts(function));
+        let mut value = json!({
+            "thread": thread, "number": row.block, "depth": row.depth, "certain": row.certain, "event": event,
+        });
+        if let Some(facts) = facts {
+            value["function"] = facts.symbol.as_str().into();
+        }
+        let position = match row.what {
+            What::Begin(_) => facts.and_then(|facts| facts.position),
+            What::Block(_, block) => {
+                value["block"] = block.0.into();
+                facts.and_then(|facts| Some(facts.blocks.get(block.index())?.lines.first()?.at))
+            }
+            What::Line(_, at) => Some(at),
+            What::Call(_, call) | What::Catch(_, call) | What::Abandoned(_, Some(call)) => {
+                let callee = facts.and_then(|facts| facts.calls.get(call)).and_then(|call| call.callee_name());
+                value["callee"] = callee.into();
+                facts.and_then(|facts| facts.call_position(call))
+            }
+            What::Time(stamp) => {
+                value["time"] = stamp.into();
+                None
+            }
+            _ => None,
+        };
+        if let Some(at) = position {
+            value["file"] = self.map.program.files.get(at.file as usize).map_or("?", String::as_str).into();
+            value["line"] = at.line.into();
+        }
+        value
+    }
+
+    /// The activations at a moment, innermost first, one per row of text.
+    #[must_use]
+    pub fn stack(&self, tables: &UnitTables<'_>, at: &Checkpoint) -> Vec<String> {
+        let frame = |(function, block, call): (FunctionId, Block, Option<CallId>)| {
+            let facts = self.facts(function);
+            let of_call = call.and_then(|call| self.brief(facts?.call_position(call)));
+            let position = of_call.or_else(|| self.extent(function, block));
+            let calls = call.map(|call| format!(", calling {}", self.callee(function, call))).unwrap_or_default();
+            let place = position.map(|at| format!("  {at}")).unwrap_or_default();
+            format!("{} {block}{place}{calls}", self.name(function))
+        };
+        tables.stack(at).rev().map(frame).collect()
+    }
+}
+
+/// How many call sites of a block come before a call.
+fn sites_before(facts: &Function, block: Block, call: CallId) -> u32 {
+    let first = facts.sites_of(block).take_while(|(site, _)| facts.calls.call_of(*site).is_some_and(|it| it < call));
+    first.count() as u32
+}
