@@ -132,6 +132,11 @@ impl Window {
         Some(unsafe { &*self.byte(EMPTY.wrapping_add(at)).cast() })
     }
 
+    /// Does a signal handler run?
+    pub fn is_in_handler(self) -> bool {
+        self.interrupted().is_some()
+    }
+
     /// A signal handler begins, whose frame this is: what it writes is a stream of its own. The code that it interrupted may have
     /// loaded the cursor, and have written behind it; so all stays as it is up to there.
     pub fn begin_handler(self, frame: u64) {
