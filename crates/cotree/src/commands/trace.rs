@@ -156,7 +156,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     let traced = Traced::new(&tables, &streams, args.thread);
     if file.units.iter().any(|counts| interrupted(&binary, counts)) {
         lines::note(format_args!(
-            "note: a signal ended activations outside of calls: the blocks that they show last may not have run, up to where something would have been written next"
+            "note: a signal ended activations outside of calls: what they did after they last wrote to the trace is not known; blocks that are shown there may not have run, and others may have"
         ));
     }
     if let Some(thread) = args.thread.filter(|_| traced.threads.is_empty()) {
