@@ -235,7 +235,7 @@ fn what_crashes_has_counted() {
         project.ok(&format!("{options} cc -O2 -g -w -o p p.c"));
         assert!(!run(&project, "p").status().expect("it starts").success());
         let profiles = fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
-        let profile = profiles.into_iter().find(|p| p.extension().is_some_and(|e| e == "live")).expect("a profile");
+        let profile = profiles.into_iter().find(|p| p.extension().is_some_and(|e| e == "cotree")).expect("a profile");
         let lcov = project.ok(&format!("export --format lcov {}", profile.display()));
         let count = lcov.lines().find_map(|l| l.strip_prefix(&format!("DA:{line},"))).expect("a count");
         assert!(["100000", "100001"].contains(&count), "{options}: {lcov}");
