@@ -19,6 +19,7 @@ mod profile_use;
 mod stacks;
 
 pub use error::Error;
+pub use ir::LINES_FOR_REPORTS;
 pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit, standalone};
 pub use module::Module;
 pub use stacks::NativeObject;

@@ -293,7 +293,7 @@ fn sleb(data: &mut &[u8]) -> Option<i64> {
 
 /// Prepares an object for the linker: our probe sections are dropped from the program, function records are not loaded,
 /// and their function numbers become numbers of the unit by adding `base`.
-pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Error> {
+pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32, drops_debug_info: bool) -> Result<(), Error> {
     let broken = |reason: String| Error::Internal { module: module.into(), reason };
     let mut flags: Vec<(usize, u64)> = Vec::new();
     let mut records: Vec<(usize, u32)> = Vec::new();
@@ -307,6 +307,9 @@ pub(crate) fn finish(module: &str, bytes: &mut [u8], base: u32) -> Result<(), Er
             match section.name() {
                 Ok(INDIRECT_PROBES | DESCRIPTIONS | stack_maps::SECTION) => {
                     flags.push((header + 8, sh_flags | u64::from(elf::SHF_EXCLUDE)))
+                }
+                Ok(name) if drops_debug_info && name.starts_with(".debug_") => {
+                    flags.push((header + 8, sh_flags | u64::from(elf::SHF_EXCLUDE)));
                 }
                 Ok(FUNCS_SECTION) => {
                     flags.push((header + 8, sh_flags & !u64::from(elf::SHF_ALLOC | elf::SHF_WRITE)));

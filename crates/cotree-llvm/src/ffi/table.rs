@@ -202,6 +202,8 @@ table! {
     fn LLVMGetMDNodeOperands(v: LLVMValueRef, dest: *mut LLVMValueRef);
     fn LLVMSetMetadata(val: LLVMValueRef, kind_i_d: c_uint, node: LLVMValueRef);
     fn LLVMGetMetadataKind(metadata: LLVMMetadataRef) -> LLVMMetadataKind;
+    fn LLVMGetNamedMetadataNumOperands(m: LLVMModuleRef, name: *const c_char) -> c_uint;
+    fn LLVMGetNamedMetadataOperands(m: LLVMModuleRef, name: *const c_char, dest: *mut LLVMValueRef);
     fn LLVMAddNamedMetadataOperand(m: LLVMModuleRef, name: *const c_char, val: LLVMValueRef);
     fn LLVMAddModuleFlag(m: LLVMModuleRef, behavior: LLVMModuleFlagBehavior, key: *const c_char, key_len: usize, val: LLVMMetadataRef);
     fn LLVMGetModuleFlag(m: LLVMModuleRef, key: *const c_char, key_len: usize) -> LLVMMetadataRef;

@@ -1,6 +1,6 @@
 //! Debug information: where instructions come from, and the scopes that say so.
 
-use super::{Function, Metadata, kind, text};
+use super::{Function, Metadata, Value, kind, text};
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::LLVMModuleFlagBehavior;
@@ -285,7 +285,20 @@ kind! {
     FunctionType is a Metadata
 }
 
+/// What `cotree cc` has the compiler note in debug information that only reports need.
+pub const LINES_FOR_REPORTS: &str = "cotree-lines-for-reports";
+
 impl Module {
+    /// Whether the module has debug information only because reports need lines: the user has not asked for any.
+    #[must_use]
+    pub fn has_lines_for_reports_only(&self) -> bool {
+        // Of a compile unit: file, producer, flags, …
+        const FLAGS: usize = 2;
+        let units = self.named_metadata(c"llvm.dbg.cu");
+        let flags = |unit: Value<'_>| (*unit.node_operands()?.get(FLAGS)?)?.metadata_string();
+        units.into_iter().filter_map(flags).any(|flags| flags == LINES_FOR_REPORTS)
+    }
+
     /// Says which version of debug information the module has, unless it says so.
     pub fn declare_debug_info_version(&self) {
         let flag = "Debug Info Version";

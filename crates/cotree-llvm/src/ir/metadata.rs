@@ -6,7 +6,7 @@ use crate::module::Module;
 use llvm_sys::debuginfo::LLVMMetadataKind;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMModuleFlagBehavior, LLVMOpaqueMetadata};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -159,6 +159,18 @@ impl Module {
     pub fn has_flag(&self, name: &str) -> bool {
         // SAFETY: a valid module; LLVM reads as many bytes as it is told of.
         unsafe { !LLVMGetModuleFlag(self.raw, name.as_ptr().cast(), name.len()).is_null() }
+    }
+
+    /// The nodes of the module's metadata of this name.
+    #[must_use]
+    pub fn named_metadata(&self, name: &CStr) -> Vec<Value<'_>> {
+        // SAFETY: a valid module; LLVM writes as many nodes as it says.
+        unsafe {
+            let mut nodes =
+                vec![std::ptr::null_mut(); LLVMGetNamedMetadataNumOperands(self.raw, name.as_ptr()) as usize];
+            LLVMGetNamedMetadataOperands(self.raw, name.as_ptr(), nodes.as_mut_ptr());
+            nodes.into_iter().filter_map(|node| Value::from_raw(node)).collect()
+        }
     }
 
     /// Gives a branch weights, one per way.

@@ -33,6 +33,8 @@ pub(super) struct BuiltModule {
     pub(super) unmapped: Vec<String>,
     /// Counters of entries whose increments tell which thread runs.
     pub(super) announcing: Vec<u64>,
+    /// Its debug information is there for reports only, which have it in the map.
+    pub(super) lines_for_reports_only: bool,
     /// Functions whose calls note nothing, because LLVM crashes over that.
     pub(super) without_notes: Vec<String>,
 }
@@ -100,6 +102,7 @@ impl PlannedModule {
         let announcing = self.announcing(&layers, &unit);
         let sites = self.numbered_sites();
         let Self { number, first, mut module, extracted } = self;
+        let lines_for_reports_only = module.has_lines_for_reports_only();
         let object = emit::compile(&mut module, target, u32::try_from(number).unwrap_or(u32::MAX))?;
         job.keep(&format!("{number}.final.ll"), &module)?;
         let symbol_of = |function: FunctionId| {
@@ -114,7 +117,16 @@ impl PlannedModule {
             std::mem::forget(module);
         }
         let (code, registers, without_notes) = (calls.functions, calls.registers, object.without_notes);
-        Ok(BuiltModule { name, object: object.bytes, code, registers, unmapped, announcing, without_notes })
+        Ok(BuiltModule {
+            name,
+            object: object.bytes,
+            code,
+            registers,
+            unmapped,
+            announcing,
+            lines_for_reports_only,
+            without_notes,
+        })
     }
 
     /// Puts the probes in.

@@ -20,7 +20,7 @@ impl BuiltUnit<'_> {
         let (mut objects, mut registers, mut announcing) = (Vec::new(), Vec::new(), Vec::new());
         for (number, mut built) in modules.into_iter().enumerate() {
             let base = u32::try_from(code.functions.len()).unwrap_or(u32::MAX);
-            code_map::finish(&built.name, &mut built.object, base)?;
+            code_map::finish(&built.name, &mut built.object, base, built.lines_for_reports_only)?;
             for symbol in &built.unmapped {
                 doubt(&mut planned.program.modules[number].functions, symbol);
             }

@@ -8,6 +8,7 @@
 use super::options::InstrumentOptions;
 use super::unpack::Toolkit;
 use super::{Error, linker, print_path, response_file, search};
+use cotree_llvm::LINES_FOR_REPORTS;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,8 @@ fn is_clang(path: &Path) -> bool {
 struct Wishes {
     /// The user wants native code or plain bitcode from this command: `-S`, `-emit-llvm` or `-fno-lto`.
     no_lto: bool,
+    /// The user asks for debug information, or for none.
+    debug_info: bool,
     /// `-fuse-ld=` or `--ld-path=`.
     linker: Option<OsString>,
     /// `-print-prog-name=`: build systems look for tools this way, and some of them have to understand bitcode.
@@ -81,6 +84,7 @@ impl Wishes {
                 b"--" => break,
                 b"-S" | b"--assemble" | b"-emit-llvm" => textual = true,
                 b"-fno-lto" => refused = true,
+                [b'-', b'g', ..] => wishes.debug_info = true,
                 _ if bytes == b"-flto" || bytes.starts_with(b"-flto=") => refused = false,
                 _ => {
                     let tool = bytes.strip_prefix(b"-").map(|bytes| bytes.strip_prefix(b"-").unwrap_or(bytes));
@@ -108,8 +112,13 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolki
         let quiet = |text: &str| std::iter::once(OsString::from(text));
         quiet("--start-no-unused-arguments").chain(options).chain(quiet("--end-no-unused-arguments"))
     };
-    // Reports need lines; any -g of the user comes later and wins.
+    // Reports need lines; any -g of the user comes later and wins. Without one, lines are not for the executable, and the link
+    // knows them by this note.
     all.extend(quietly(vec!["-gline-tables-only".into()]));
+    if !wishes.debug_info {
+        let note = ["-Xclang", "-dwarf-debug-flags", "-Xclang", LINES_FOR_REPORTS];
+        all.extend(quietly(note.map(OsString::from).to_vec()));
+    }
     let mut user = user.into_iter();
     all.extend(user.by_ref().take(end));
     let mut ours: Vec<OsString> = Vec::new();

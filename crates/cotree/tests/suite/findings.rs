@@ -413,3 +413,25 @@ fn differences_are_not_ok() {
     let said = project.ok("verify p.cotree");
     assert!(!said.contains("OK:") || said.contains(" 0 counts differ"), "{said}");
 }
+
+/// Lines that only reports need are in the map, and not in the executable.
+#[test]
+fn debug_information_that_nobody_asked_for() {
+    let project = Project::new(&[
+        ("main.c", "int other(int);\nint main(int c, char **v) { return other(c) - 2 + (v == 0); }\n"),
+        ("other.c", "int other(int n) { return n + 1; }\n"),
+    ]);
+    // With these sources' names in it, or not: the C library's own files may have sections of the kind, too.
+    let has_lines = |line: &str| {
+        project.ok(&format!("{line} main.c other.c -o program"));
+        succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree"));
+        assert!(project.ok("annotate p.cotree").contains("return n + 1;"), "{line}");
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+        let lines = succeed(project.command("readelf").args(["--debug-dump=rawline", "program"]));
+        lines.contains("other.c")
+    };
+    for linker in ["bfd", "gold", "mold"] {
+        assert!(!has_lines(&format!("cc -O1 -fuse-ld={linker}")), "{linker}");
+        assert!(has_lines(&format!("cc -O1 -g -fuse-ld={linker}")), "{linker}");
+    }
+}

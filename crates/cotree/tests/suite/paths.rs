@@ -297,6 +297,7 @@ fn calls_that_follow_each_other_are_told_apart() {
             "--verify",
             "c++",
             level,
+            "-std=c++20",
             "-w",
             "-o",
             "program",
