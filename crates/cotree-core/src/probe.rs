@@ -141,18 +141,15 @@ pub enum Probe {
     CountPath(Table, Reg, i64),
     /// `counter += reg + constant`.
     AddTo(Counter, Reg, i64),
-    /// Appends the lowest bytes of `reg + plus` (without a register: of `plus`), lowest byte first, to the thread's trace
-    /// ([`crate::method::trace`]).
-    Emit {
-        /// The register.
-        reg: Option<Reg>,
-        /// What is added.
-        plus: i64,
-        /// How many bytes, from 1 to 8.
-        bytes: u8,
+    /// No plan has it. It was named before traces were made, and keeps its place in the order.
+    Witness {
+        /// The witness value.
+        value: u32,
+        /// How many bits of it.
+        bits: u8,
     },
-    /// `counter += constant`.
-    CountBy(Counter, u64),
+    /// No plan has it. It was named before events were counted, and keeps its place in the order.
+    Events(i64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
     /// The same if the edge's branch, which is steady while the loop runs, has gone that way since then. Otherwise
@@ -217,6 +214,18 @@ pub enum Probe {
         /// What it is multiplied by.
         times: u64,
     },
+    /// Appends the lowest bytes of `reg + plus` (without a register: of `plus`), lowest byte first, to the thread's trace
+    /// ([`crate::method::trace`]).
+    Emit {
+        /// The register.
+        reg: Option<Reg>,
+        /// What is added.
+        plus: i64,
+        /// How many bytes, from 1 to 8.
+        bytes: u8,
+    },
+    /// `counter += constant`.
+    CountBy(Counter, u64),
 }
 
 impl Probe {
@@ -250,6 +259,8 @@ impl Probe {
             | Self::CountIfTaken(..)
             | Self::Announce
             | Self::CountBy(..)
+            | Self::Witness { .. }
+            | Self::Events(_)
             | Self::Close(..)
             | Self::CloseIf(..)
             | Self::CloseBy { .. } => (None, None),

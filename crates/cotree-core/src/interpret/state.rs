@@ -108,7 +108,12 @@ impl ThreadState {
             Probe::Count(counter) => counts.bump(counter.index(), 1),
             Probe::CountIfTaken(counter, edge) if next == Some(edge) => counts.bump(counter.index(), 1),
             Probe::CountBy(counter, by) => counts.bump(counter.index(), by),
-            Probe::CountIfTaken(..) | Probe::Close(..) | Probe::CloseIf(..) | Probe::CloseBy { .. } => {}
+            Probe::Witness { .. }
+            | Probe::Events(_)
+            | Probe::CountIfTaken(..)
+            | Probe::Close(..)
+            | Probe::CloseIf(..)
+            | Probe::CloseBy { .. } => {}
             Probe::Set(reg, constant) => registers.set(reg, constant),
             Probe::Add(reg, constant) => registers.set(reg, registers.get(reg).wrapping_add(constant)),
             Probe::Linear { to, from, times, plus } => {

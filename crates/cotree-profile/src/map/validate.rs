@@ -152,6 +152,8 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
             | Probe::Announce
+            | Probe::Witness { .. }
+            | Probe::Events(_)
             | Probe::Linear { .. }
             | Probe::AddProduct { .. }
             | Probe::Read(..)

@@ -78,6 +78,8 @@ impl Paths<'_> {
             | Probe::SetUnless(..)
             | Probe::AddUnless(..)
             | Probe::CountBy(..)
+            | Probe::Witness { .. }
+            | Probe::Events(_)
             | Probe::CloseBy { .. } => Ok(()),
         }
     }
