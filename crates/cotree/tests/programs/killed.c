@@ -1,4 +1,4 @@
-/* Killed or crashing in the middle: raw counters stay. Argument: the signal to raise. */
+/* Killed, or ended by a signal, in the middle: raw counters stay. Argument: the signal to raise. */
 #include "tally.h"
 #include <signal.h>
 static int work(int n, int sig) {
