@@ -31,7 +31,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// Writes a file through `fill`, atomically. A target that is no regular file (`/dev/stdout`, a pipe) is written
+/// Writes a file through `fill`, atomically, with mode 0644 less the umask. A target that is no regular file (`/dev/stdout`, a pipe) is written
 /// directly.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cotree-").suffix(".tmp");
     #[cfg(unix)]
-    builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+    builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o644));
     let temporary = builder.tempfile_in(folder)?;
     fill_and_flush(temporary.as_file(), fill)?;
     temporary.as_file().sync_all()?;

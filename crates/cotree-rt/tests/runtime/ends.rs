@@ -94,6 +94,21 @@ fn threads_that_outlive_main_account_for_themselves() {
     }
 }
 
+/// Whoever may read the folder may read a profile, but nobody else writes to it.
+#[test]
+fn profiles_are_written_by_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new("mode");
+    let program = place.build("ends.c", &[]);
+    for (mask, mode) in [("0", 0o644), ("022", 0o644), ("077", 0o600)] {
+        let script = format!("umask {mask}; exec {} _exit", program.path.display());
+        Run::of(program.command_of("/bin/sh").args(["-c", &script]), 4);
+        let profile = place.profile();
+        assert_eq!(std::fs::metadata(&profile.path).unwrap().permissions().mode() & 0o777, mode, "umask {mask}");
+        std::fs::remove_file(profile.path).unwrap();
+    }
+}
+
 #[test]
 fn a_kill_leaves_the_counters() {
     let place = Place::new("kill");

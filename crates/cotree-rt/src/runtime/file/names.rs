@@ -70,7 +70,7 @@ fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
 #[inline(never)]
 fn open_exclusive(live: &Path) -> sys::Result<c_int> {
     let path = live.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
-    sys::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o666)
+    sys::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o644)
 }
 
 /// Opens the file again to let it grow, if one of its names still leads there.

@@ -67,7 +67,7 @@ fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
 
 fn write_named(name: sys::Result<&CStr>, temporary: sys::Result<&CStr>, caller: &Caller) -> sys::Result<()> {
     let (name, temporary) = (name?, temporary?);
-    let fd = sys::open(temporary, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC, 0o666)?;
+    let fd = sys::open(temporary, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC, 0o644)?;
     let result = copy::write(fd, caller);
     sys::close(fd);
     result.and_then(|()| sys::rename(temporary, name)).inspect_err(|_| sys::unlink(temporary))
