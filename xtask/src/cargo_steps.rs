@@ -1,9 +1,10 @@
 //! Formatting, lints and the crates' own tests.
 
+use crate::command::{Ended, Stream};
+use crate::deadline::{self, COMPILING, TESTING};
 use crate::suite::Suite;
 use crate::{command, workspace};
 use anyhow::{Result, bail, ensure};
-use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -19,7 +20,7 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
     add_components()?;
     suite.now("cargo fmt --check", || quiet(workspace::cargo().args(["fmt", "--all", "--check"])));
     // In release, as the tests: then macros and build scripts are compiled once.
-    suite.now("cargo clippy", || {
+    suite.now_within("cargo clippy", COMPILING, || {
         let mut clippy = workspace::cargo();
         quiet(clippy.args(["clippy", "--release", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     });
@@ -36,7 +37,7 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
     if all || suite.is_filtered() {
         for (name, variable, parts) in FURTHER {
             for seeds in parts {
-                suite.now(&format!("{name}, seeds {seeds}"), || further(name, variable, seeds));
+                suite.now_within(&format!("{name}, seeds {seeds}"), TESTING, || further(name, variable, seeds));
             }
         }
     }
@@ -77,33 +78,77 @@ fn add_components() -> Result<()> {
 /// each `test … ok` is counted. Says whether they were built.
 fn tests(suite: &mut Suite) -> Result<bool> {
     let start = Instant::now();
-    let mut child = workspace::cargo()
-        .args(["test", "--release", "--workspace", "--no-fail-fast", "--color", "never"])
-        .env("CARGO_TERM_QUIET", "false")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let (mut passed, mut failed) = (0, Vec::new());
-    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
-        let line = line?;
+    let command = |options: &[&str]| {
+        let mut command = workspace::cargo();
+        command.args(["test", "--release", "--workspace", "--no-fail-fast", "--color", "never"]).args(options);
+        command.env("CARGO_TERM_QUIET", "false").stdout(Stdio::piped());
+        command
+    };
+    let compiled = deadline::within(COMPILING, || command::watch(&mut command(&["--no-run"]), |_, _| {}))?;
+    match compiled {
+        Ended::With(status) if status.success() => {}
+        Ended::With(status) => {
+            suite.now(TESTS, || bail!("it ended with {status}: a crate or a test did not compile"));
+            return Ok(false);
+        }
+        Ended::Late(deadline) => {
+            suite.now(TESTS, || bail!("compiling {}", command::late(deadline, "")));
+            return Ok(false);
+        }
+    }
+    let mut tally = Tally::default();
+    let ended = deadline::within(TESTING, || command::watch(&mut command(&[]), |_: Stream, bytes| tally.add(bytes)))?;
+    tally.add(b"\n");
+    let Tally { passed, failed, last_line, .. } = tally;
+    println!("      cargo test: {passed} passed, {} failed ({:.1} s)", failed.len(), start.elapsed().as_secs_f64());
+    match ended {
+        Ended::With(status) if !status.success() && failed.is_empty() => {
+            suite.now(TESTS, || bail!("it ended with {status}, the last line being: {last_line}"));
+        }
+        Ended::With(_) => suite.count(TESTS, passed, failed),
+        Ended::Late(deadline) => {
+            suite.count(TESTS, passed, failed);
+            suite.now(TESTS, || bail!("it {}", command::late(deadline, &last_line)));
+        }
+    }
+    Ok(true)
+}
+
+/// What the runners of tests have written so far.
+#[derive(Default)]
+struct Tally {
+    /// The beginning of a line.
+    line: Vec<u8>,
+    last_line: String,
+    passed: usize,
+    failed: Vec<String>,
+}
+
+impl Tally {
+    /// Counts tests that have ended; prints all other lines that say something.
+    fn add(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let line = std::mem::take(&mut self.line);
+                self.add_line(String::from_utf8_lossy(&line).trim_end_matches('\n'));
+            }
+        }
+    }
+
+    fn add_line(&mut self, line: &str) {
+        if !line.trim().is_empty() {
+            line.clone_into(&mut self.last_line);
+        }
         let test = line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... ").map(|(name, _)| name));
         match test {
-            Some(_) if line.ends_with("ok") => passed += 1,
+            Some(_) if line.ends_with("ok") => self.passed += 1,
             Some(name) if line.ends_with("FAILED") => {
                 println!("{line}");
-                failed.push(name.trim().to_owned());
+                self.failed.push(name.trim().to_owned());
             }
             _ if line.starts_with("test result: ok") || line.trim().is_empty() => {}
             _ => println!("{line}"),
         }
     }
-    let status = child.wait()?;
-    println!("      cargo test: {passed} passed, {} failed ({:.1} s)", failed.len(), start.elapsed().as_secs_f64());
-    let unexplained = !status.success() && failed.is_empty();
-    if unexplained {
-        suite.now(TESTS, || bail!("it ended with {status}: a crate or a test did not compile"));
-    } else {
-        suite.count(TESTS, passed, failed);
-    }
-    Ok(!unexplained)
 }

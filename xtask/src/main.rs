@@ -6,6 +6,7 @@
 mod bench;
 mod cargo_steps;
 mod command;
+mod deadline;
 mod gcov;
 mod journal;
 mod measure;
@@ -88,7 +89,7 @@ fn main() -> ExitCode {
 
 fn test(args: &TestArgs) -> Result<bool> {
     if !(args.no_install || args.list) {
-        packages::install(args.all)?;
+        deadline::within(deadline::COMPILING, || packages::install(args.all))?;
     }
     let mut suite = suite::Suite::new(args.only.clone(), args.resume, journal::Journal::open()?);
     if args.list {
@@ -106,7 +107,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     real::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
     if suite.has_more() && !is_there {
-        workspace::cotree(None)?;
+        deadline::within(deadline::COMPILING, || workspace::cotree(None))?;
     }
     suite.run();
     Ok(suite.finish())

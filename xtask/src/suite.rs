@@ -1,10 +1,11 @@
 //! Test cases that run side by side, one per processor, and the final tally.
 
+use crate::deadline::{self, CASE};
 use crate::journal::Journal;
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 type Body = Box<dyn FnOnce() -> Result<String> + Send>;
 
@@ -67,11 +68,16 @@ impl Suite {
 
     /// Runs a case now, with nothing beside it.
     pub fn now(&mut self, name: &str, body: impl FnOnce() -> Result<String>) {
+        self.now_within(name, CASE, body);
+    }
+
+    /// The same, of a case that may take longer than others.
+    pub fn now_within(&mut self, name: &str, longest: Duration, body: impl FnOnce() -> Result<String>) {
         if !self.wants(name) {
             return;
         }
         let start = Instant::now();
-        let result = body();
+        let result = deadline::within(longest, body);
         self.tell(name, start, result);
     }
 
@@ -93,7 +99,8 @@ impl Suite {
                             break;
                         };
                         let start = Instant::now();
-                        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+                        let run = || deadline::within(CASE, body);
+                        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
                         let result = caught.unwrap_or_else(|_| Err(anyhow::anyhow!("the test itself panicked")));
                         suite.lock().expect("telling doesn't panic").tell(&name, start, result);
                     }
