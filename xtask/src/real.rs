@@ -77,6 +77,17 @@ struct Variant {
 
 const LEVELS: [&str; 5] = ["-O0", "-O1", "-O2", "-O3", "-Os"];
 
+/// Profiles of paths across functions.
+pub const ACROSS: [&str; 4] = ["ipath", "ipath-piecewise", "ipath-hybrid=leaf", "ipath-hybrid=file"];
+
+/// What is checked of them each time: programs, levels and methods.
+const ACROSS_USUALLY: [(&str, &str, &str); 4] = [
+    ("lua", "-O2", "ipath"),
+    ("lua", "-O0", "ipath-piecewise"),
+    ("lua-c++", "-O2", "ipath-hybrid=leaf"),
+    ("bzip2", "-O2", "ipath-hybrid=file"),
+];
+
 /// Adds all cases.
 pub fn add(suite: &mut Suite, context: &Context) {
     let c = match programs::all_c(&context.sources, Workload::Full) {
@@ -136,6 +147,11 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
         variants.push(Variant { method: "path", ..usual });
     } else if program.name == "bzip2" {
         variants.push(Variant { method: "path", options: cycles, ..usual });
+    }
+    for (level, method) in ["-O0", "-O2"].into_iter().flat_map(|level| ACROSS.map(|method| (level, method))) {
+        if context.all || ACROSS_USUALLY.contains(&(program.name, level, method)) {
+            variants.push(Variant { method, level, ..usual });
+        }
     }
     if context.all {
         for clang in Clang::installed().into_iter().filter(|clang| *clang != context.clang) {

@@ -136,16 +136,21 @@ pub fn add(suite: &mut Suite, context: &Context) {
             (false, _) => &[],
         };
         let expected = Expected::default();
-        for &level in levels {
+        let mut builds: Vec<(&str, &str)> = levels.iter().map(|&level| (level, "edge")).collect();
+        if context.all && package.name != "ripgrep" {
+            builds.extend(["0", "2"].into_iter().flat_map(|level| real::ACROSS.map(|method| (level, method))));
+        }
+        for (level, method) in builds {
             let (package, context, expected) = (package.clone(), context.clone(), expected.clone());
-            let name = format!("verify {} opt-level={level}", package.name);
-            suite.add(name, move || check(&package, level, &context, &expected));
+            let name = format!("verify {} opt-level={level} {method}", package.name);
+            suite.add(name, move || check(&package, level, method, &context, &expected));
         }
     }
 }
 
-fn check(package: &Package, level: &str, context: &Context, expected: &Expected) -> Result<String> {
-    let folder = workspace::scratch().join("rust").join(format!("{}-{level}", package.name));
+fn check(package: &Package, level: &str, method: &str, context: &Context, expected: &Expected) -> Result<String> {
+    let folder =
+        workspace::scratch().join("rust").join(format!("{}-{level}-{}", package.name, method.replace('=', "-")));
     let source = folder.join("source");
     workspace::fresh(&folder)?;
     package.unpack(&source)?;
@@ -170,7 +175,7 @@ fn check(package: &Package, level: &str, context: &Context, expected: &Expected)
         (0..package.runs.len()).map(|index| run(&plain, index)).collect()
     })?;
     let mut cotree = context.cotree();
-    cotree.args(["--verify", "cargo"]);
+    cotree.args(["--verify", "--profile", method, "cargo"]);
     let (mut build, ours) = package.build_profiled(cotree, &source, &folder.join("ours"), level);
     command::succeed(&mut build)?;
     ensure!(ours.exists(), "{} was not built at {}", package.name, ours.display());
