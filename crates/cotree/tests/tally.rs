@@ -79,6 +79,10 @@ const BUILDS: &[(&str, &str, &str)] = &[
     ("-O2", "path", "early"),
     ("-Os", "path-hashed", "late"),
     ("-O2", "path-context", "late"),
+    ("-O0", "ipath", "late"),
+    ("-O2", "ipath-piecewise", "late"),
+    ("-O2", "ipath-piecewise", "early"),
+    ("-O2", "ipath-hybrid=leaf", "late"),
 ];
 
 fn main() {
@@ -126,7 +130,7 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
         if case.exact {
             // No count of a path profile is off even where one would be allowed to be, nor are those of functions that
             // are counted by their callers.
-            let strict = method.starts_with("path") || case.program.starts_with("callees");
+            let strict = method.contains("path") || case.program.starts_with("callees");
             let strict: &[&str] = if strict { &["--strict"] } else { &[] };
             let verdict = cotree(folder.path()).arg("verify").args(strict).arg(profile).output()?;
             if !verdict.status.success() {
