@@ -40,6 +40,7 @@ impl Context {
             "COTREE_FILE",
             "COTREE_AT",
             "COTREE_THREADS",
+            "COTREE_PENDING",
             "COTREE_WEIGHTS",
             "COTREE_PATH_METRIC",
             "COTREE_PATH_ARRAY",

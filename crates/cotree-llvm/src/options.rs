@@ -60,6 +60,8 @@ pub struct Options {
     pub paths: PathOptions,
     /// How paths across functions are planned.
     pub ipath: IpathOptions,
+    /// Calls before which paths across functions end keep the numbers of these.
+    pub pending: bool,
     /// How events are counted.
     pub events: EventOptions,
     /// How traces are planned.
@@ -116,6 +118,7 @@ impl Options {
             foreign: Vec::new(),
             paths: PathOptions::default(),
             ipath: IpathOptions::default(),
+            pending: false,
             events: EventOptions::default(),
             traces: TraceOptions::default(),
             trace_ring: None,
@@ -193,6 +196,13 @@ impl Options {
                 }
                 "cotree-branch-hints" => {
                     options.branch_hints = match argument {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("on or off")),
+                    }
+                }
+                "cotree-pending" => {
+                    options.pending = match argument {
                         "on" => true,
                         "off" => false,
                         _ => return Err(bad("on or off")),

@@ -68,3 +68,16 @@ pub struct ReturnPoint {
     /// its values, outermost first. Empty unless the unit counts paths.
     pub registers: Vec<(FunctionId, Site)>,
 }
+
+impl ReturnPoint {
+    /// Per link of the chain, which value at the return address is its register.
+    pub(crate) fn values(&self) -> Vec<Option<u8>> {
+        let mut values = vec![None; self.chain.len()];
+        let mut registers = (0u8..=u8::MAX).zip(&self.registers).peekable();
+        for (link, place) in self.chain.iter().zip(&mut values).rev() {
+            let own = registers.next_if(|(_, register): &(u8, &(FunctionId, Site))| *register == link);
+            *place = own.map(|(value, _)| value);
+        }
+        values
+    }
+}

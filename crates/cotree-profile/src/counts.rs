@@ -3,7 +3,7 @@
 use crate::binary::UnitId;
 use crate::method::MethodCounts;
 use crate::sums::Amount;
-use cotree_rt::layout::{Flags, State};
+use cotree_rt::layout::{Flags, StackEntry, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -79,6 +79,9 @@ pub struct UnitCounts {
     pub early: BTreeMap<u64, i64>,
     /// What the method has counted besides.
     pub method: MethodCounts,
+    /// Of one run, as it left its raw profile: the stack of the thread that ended it ([`crate::stack`]). Empty if it was not written
+    /// down, and where runs are added up.
+    pub stack: Vec<StackEntry>,
 }
 
 /// Bits of [`Flags`] that this version knows.
@@ -124,6 +127,7 @@ impl UnitCounts {
             cut |= over;
         }
         cut |= self.method.add(&other.method, weight);
+        self.stack.clear();
         self.saturated |= cut;
         self.runs.add(&other.runs);
         self.weight = self.weight.saturating_add(other.weight.saturating_mul(weight));

@@ -5,6 +5,7 @@
 //! - [`recover`]: turns a binary and its counts into exact counts of every block and edge, and says which are not
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.
+//! - [`stack`]: the stack of the thread that ended the process.
 //! - [`snapshot`]: the counts of a process that still runs.
 //! - [`wire`]: the packed form of maps and merged profiles.
 //!
@@ -27,6 +28,8 @@ mod notes;
 pub mod raw;
 pub mod recover;
 pub mod snapshot;
+mod source_lines;
+pub mod stack;
 pub mod sums;
 pub mod verify;
 pub mod weights;

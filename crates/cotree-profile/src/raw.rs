@@ -333,8 +333,9 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     for segment in segments_left {
         body.segment(segment, &mut recorded).map_err(io)?.map_err(damaged)?;
     }
-    let (method, cut) = recorded.finish();
+    let (method, cut, stack) = recorded.finish();
     counts.method = method;
+    counts.stack = stack;
     counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;
     let vouched = header.state() != State::RUNNING && header.flags() & Flags::THREADS_ALIVE == 0;

@@ -12,6 +12,7 @@ use crate::file::{Kind, ProfileFile};
 use crate::flaws::add_flaws;
 use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
 use crate::notes::notes;
+use crate::stack::{self, Frame};
 use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
@@ -105,6 +106,8 @@ pub struct UnitProfile {
     pub flags: u64,
     /// What a reader must know about the runs.
     pub notes: Vec<Note>,
+    /// Of one run, the stack of the thread that ended it, innermost first; empty if it was not written down.
+    pub stack: Vec<Frame>,
 }
 
 impl UnitProfile {
@@ -232,6 +235,7 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
         weight: counts.weight,
         flags: counts.flags,
         notes: Vec::new(),
+        stack: stack::frames(binary, &counts.stack),
     };
     add_flaws(&mut profile, map, counts, &layout, &exits, exits_saturated);
     profile.notes = notes(&profile, map, counts, &exits, exits_saturated);

@@ -92,7 +92,8 @@ impl PlannedProgram<'_> {
             foreign: &self.foreign,
             resolving: &self.resolving,
             // They are read back from the objects, which only a link has.
-            registers_at_calls: self.setting.link.is_some() && lower::registers_at_calls(&self.plan.method),
+            registers_at_calls: self.setting.link.is_some()
+                && lower::registers_at_calls(&self.plan.method, self.setting.options.pending),
         }
     }
 

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
     w.put(Stream::CodeCount, code.functions.len() as u64);
     let mut steps = Steps::default();
+    let listed = registers.are_listed(code);
     for function in &code.functions {
         w.put(Stream::Code, u64::from(function.size));
         w.put(Stream::Code, function.returns.len() as u64);
@@ -25,7 +26,9 @@ pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
                 w.put_step(Stream::Chain, steps.expect(function), site.0);
                 steps.note(function, site);
             }
-            registers.write(point, w);
+            if listed {
+                registers.write(point, w);
+            }
         }
     }
 }

@@ -6,7 +6,8 @@
 use super::MethodCounts;
 use super::path;
 use crate::raw::Header;
-use cotree_rt::layout::{SegmentKind, TraceChunk};
+use cotree_rt::layout::{SegmentKind, StackEntry, TraceChunk};
+use std::mem::size_of;
 
 /// What a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) enum Kind {
     Trace,
     /// The same in a ring.
     TraceRing,
+    /// The stack of the thread that ended the process.
+    Stack,
 }
 
 impl Kind {
@@ -29,6 +32,7 @@ impl Kind {
             SegmentKind::PATHS => Some(Self::Paths),
             SegmentKind::TRACE => Some(Self::Trace),
             SegmentKind::TRACE_RING => Some(Self::TraceRing),
+            SegmentKind::STACK => Some(Self::Stack),
             _ => None,
         }
     }
@@ -39,6 +43,7 @@ impl Kind {
             Self::Paths => path::BUCKET_SIZE,
             Self::Trace => 8,
             Self::TraceRing => TraceChunk::PLACE,
+            Self::Stack => size_of::<StackEntry>() as u64,
         }
     }
 
@@ -46,14 +51,14 @@ impl Kind {
     pub(crate) fn allows(self, capacity: u64) -> bool {
         match self {
             Self::Paths => capacity.is_power_of_two(),
-            Self::Trace | Self::TraceRing => true,
+            Self::Trace | Self::TraceRing | Self::Stack => true,
         }
     }
 
-    /// Whether its entries are counts, which are added up.
+    /// Whether its entries are read along with the counters.
     pub(crate) fn is_counted(self) -> bool {
         match self {
-            Self::Paths => true,
+            Self::Paths | Self::Stack => true,
             Self::Trace | Self::TraceRing => false,
         }
     }
@@ -67,12 +72,13 @@ pub(crate) fn check_header(header: &Header) -> Result<(), &'static str> {
 /// Collects what is in the segments of one raw profile.
 pub(crate) struct Recorded {
     paths: path::Buckets,
+    stack: Vec<StackEntry>,
 }
 
 impl Recorded {
     /// Of a profile with this header.
     pub(crate) fn new(header: &Header) -> Result<Self, &'static str> {
-        Ok(Self { paths: path::Buckets::new(header.version(), path::metric(header)?) })
+        Ok(Self { paths: path::Buckets::new(header.version(), path::metric(header)?), stack: Vec::new() })
     }
 
     /// Adds an entry of a segment, as many words as the kind's entries have.
@@ -80,12 +86,20 @@ impl Recorded {
         match kind {
             Kind::Paths => self.paths.add(entry),
             Kind::Trace | Kind::TraceRing => Ok(()),
+            Kind::Stack => {
+                let &[address, register, value] = entry else { return Err("its stack has entries of another size") };
+                // What was not written is zeros.
+                if address != 0 {
+                    self.stack.push(StackEntry { address, register, value });
+                }
+                Ok(())
+            }
         }
     }
 
-    /// What they add up to, and whether some sum did not fit.
-    pub(crate) fn finish(self) -> (MethodCounts, bool) {
+    /// What they add up to, whether some sum did not fit, and the stack of the thread that ended the process.
+    pub(crate) fn finish(self) -> (MethodCounts, bool, Vec<StackEntry>) {
         let (paths, cut) = self.paths.finish();
-        (MethodCounts::of_paths(paths), cut)
+        (MethodCounts::of_paths(paths), cut, self.stack)
     }
 }

@@ -6,6 +6,7 @@ mod counters;
 mod events;
 pub mod ipath;
 pub mod path;
+pub mod pending;
 pub mod trace;
 
 use crate::costs::Cost;

@@ -178,6 +178,7 @@ pub fn sample() -> Sample {
         weight: 1,
         flags: 0,
         notes: vec![],
+        stack: Vec::new(),
     };
     Sample { map, profile }
 }

@@ -33,6 +33,7 @@ mod paths;
 mod registers;
 mod segment;
 mod slab;
+mod stack;
 mod trace;
 
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
@@ -43,6 +44,7 @@ pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
 pub use slab::{MORE_WORDS, TO_ZEROS, slab_hole, slab_stride};
+pub use stack::StackEntry;
 pub use trace::{
     TRACE_GAP, TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TraceInterrupted, TracePlace, TraceRecord,
     TraceState, TraceWord,

@@ -8,7 +8,7 @@
 
 use super::PAGE;
 #[cfg(doc)]
-use super::{PathBucket, RawHeader, TraceChunk};
+use super::{PathBucket, RawHeader, StackEntry, TraceChunk};
 
 /// First bytes of a segment.
 pub const SEGMENT_MAGIC: [u8; 8] = *b"COTSEGMT";
@@ -23,6 +23,8 @@ impl SegmentKind {
     /// Places of [`TraceChunk`]s, each with its bytes: a ring. The chunk of number *n* (from 1) is in place (*n* − 1) modulo
     /// their number.
     pub const TRACE_RING: u32 = 3;
+    /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process. There is one segment at most.
+    pub const STACK: u32 = 4;
 }
 
 /// Before the entries of a segment, on a page boundary.

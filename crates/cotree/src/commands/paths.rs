@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use cotree_profile::file::ProfileFile;
 use cotree_report::method::ipath::{self, IpathUnit};
 use cotree_report::method::path::{PathUnit, json, text};
+use cotree_report::method::pending;
 use cotree_report::names::{Names, matches};
 use cotree_report::unit::Unit;
 use miette::{Result, bail, miette};
@@ -32,6 +33,9 @@ pub struct PathsArgs {
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]
     predicted: bool,
+    /// Show instead what the program was at when it crashed, aborted or called exit: each activation from main on, and its path
+    #[arg(long, conflicts_with_all = ["against", "by", "covering", "predicted", "function"])]
+    pending: bool,
     /// Show how many of these paths another run took too (its profile, of the same build)
     #[arg(long, value_name = "PROFILE")]
     against: Option<PathBuf>,
@@ -88,6 +92,17 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     let loaded = args.input.load()?;
     let units = loaded.units();
     let across: Vec<IpathUnit<'_>> = units.iter().filter_map(IpathUnit::new).collect();
+    if args.pending {
+        if across.is_empty() {
+            with_paths(&units)?;
+        }
+        return args.output.write(|out| {
+            if args.json {
+                return pending::json::write(&units, out);
+            }
+            units.iter().try_for_each(|unit| pending::text::write(unit, &options, out))
+        });
+    }
     if !across.is_empty() {
         return across_functions(args, &options, &units, &across);
     }

@@ -77,6 +77,10 @@ pub struct InstrumentOptions {
     /// all the same (off) [default: on]
     #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
     pub interprocedural_flow: Option<InterproceduralFlow>,
+    /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can tell them after a
+    /// crash (on); costs some instructions [default: off]
+    #[arg(long, value_enum, env = "COTREE_PENDING", hide_env = true)]
+    pub pending: Option<Pending>,
     /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own, such as fuel
     #[arg(long, env = "COTREE_EVENT_COSTS", hide_env = true, value_name = "FILE")]
     pub event_costs: Option<PathBuf>,
@@ -243,6 +247,15 @@ pub enum InterproceduralFlow {
     Off,
 }
 
+/// `--pending`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pending {
+    /// Each call keeps its path
+    On,
+    /// A crash is told by its calls, and by paths where only one can have led to a call
+    Off,
+}
+
 /// `--trace-by`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TraceBy {
@@ -300,6 +313,7 @@ impl InstrumentOptions {
             ("promote", self.promote.map(spelling)),
             ("branch-hints", self.branch_hints.map(spelling)),
             ("interprocedural-flow", self.interprocedural_flow.map(spelling)),
+            ("pending", self.pending.map(spelling)),
             ("path-array", self.path_array.map(|n| n.to_string())),
             ("path-limit", self.path_limit.map(|n| n.to_string())),
             ("path-metric", self.path_metric.map(spelling)),

@@ -15,6 +15,7 @@ mod lines;
 mod methods;
 mod path_metrics;
 mod paths;
+mod pending;
 mod profile_use;
 mod profiles;
 mod project;

@@ -2,44 +2,76 @@
 //!
 //! Usually it finds all registers of activations under way that recovery needs; only exceptions are listed.
 
-use crate::binary::ReturnPoint;
+use crate::binary::{CodeMap, ReturnPoint};
 use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{FunctionId, Site};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::ipath::{AtCall, FunctionKey};
 use cotree_core::method::path::{AtCalls, PathKey};
 use cotree_core::unit::UnitPlan;
 
 /// Predicts whose registers are found at return points.
 pub(in crate::map) struct Registers<'a> {
-    /// Empty unless paths are counted.
-    functions: Vec<(&'a Function, &'a PathKey)>,
-    counts_paths: bool,
+    functions: Vec<&'a Function>,
+    keys: Keys<'a>,
+}
+
+enum Keys<'a> {
+    /// No paths are counted.
+    None,
+    Paths(Vec<&'a PathKey>),
+    /// Paths across functions: a register is what the number of the path was that ended before the call.
+    Calls(Vec<&'a FunctionKey>),
 }
 
 impl<'a> Registers<'a> {
     pub(in crate::map) fn new(plan: &'a UnitPlan, program: &'a ProgramMap) -> Self {
-        let paths = plan.method.paths();
-        let keys = paths.into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
-        let functions = program.functions().map(|(_, f)| f).zip(keys).collect();
-        Self { functions, counts_paths: paths.is_some() }
+        let keys = match &plan.method {
+            MethodPlan::Paths(unit) => Keys::Paths(unit.functions.iter().map(|plan| &plan.key).collect()),
+            MethodPlan::Ipath(unit) => Keys::Calls(unit.functions.iter().map(|plan| &plan.key).collect()),
+            _ => Keys::None,
+        };
+        Self { functions: program.functions().map(|(_, function)| function).collect(), keys }
+    }
+
+    /// Whether something is said of each return point of this code.
+    pub(in crate::map) fn are_listed(&self, code: &CodeMap) -> bool {
+        match self.keys {
+            Keys::None => false,
+            Keys::Paths(_) => true,
+            Keys::Calls(_) => {
+                code.functions.iter().flat_map(|function| &function.returns).any(|point| !point.registers.is_empty())
+            }
+        }
     }
 
     /// Those of all links at which recovery needs them.
     pub(in crate::map) fn expected(&self, chain: &[(FunctionId, Site)]) -> Vec<(FunctionId, Site)> {
         let needed = |&(function, site): &(FunctionId, Site)| {
-            let Some((function, key)) = self.functions.get(function.index()) else { return false };
-            let block = function.calls.site(site).map(|s| s.block);
-            matches!(block.and_then(|b| key.at_calls(b)), Some(AtCalls::Query(_)))
+            let Some(facts) = self.functions.get(function.index()) else { return false };
+            match &self.keys {
+                Keys::None => false,
+                Keys::Paths(keys) => {
+                    let block = facts.calls.site(site).map(|site| site.block);
+                    let key = keys.get(function.index());
+                    matches!(block.and_then(|block| key?.at_calls(block)), Some(AtCalls::Query(_)))
+                }
+                Keys::Calls(keys) => {
+                    let Some((key, call)) = keys.get(function.index()).zip(facts.calls.call_of(site)) else {
+                        return false;
+                    };
+                    let at = key.calls.binary_search_by_key(&call, |at| at.0).ok();
+                    at.is_some_and(|at| matches!(key.calls[at].1, AtCall::Cut(_)))
+                }
+            }
         };
         chain.iter().rev().copied().filter(needed).collect()
     }
 
     pub(in crate::map) fn write(&self, point: &ReturnPoint, w: &mut Writer) {
-        if !self.counts_paths {
-            return;
-        }
         if point.registers == self.expected(&point.chain) {
             w.put(Stream::Register, 0);
             return;
@@ -56,7 +88,12 @@ impl<'a> Registers<'a> {
         chain: &[(FunctionId, Site)],
         r: &mut Reader<'_>,
     ) -> Result<Vec<(FunctionId, Site)>, MapError> {
-        if !self.counts_paths {
+        let nothing_listed = match self.keys {
+            Keys::None => true,
+            Keys::Paths(_) => false,
+            Keys::Calls(_) => r.left(Stream::Register) == 0,
+        };
+        if nothing_listed {
             return Ok(Vec::new());
         }
         let Some(count) = r.get(Stream::Register)?.checked_sub(1) else { return Ok(self.expected(chain)) };

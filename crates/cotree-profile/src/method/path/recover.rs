@@ -1,10 +1,10 @@
 //! Recovery of path profiles: assigns counts of tables and registers at return addresses to functions.
 
 use super::counts::{PathCounts, PathId, RegisterKey};
-use crate::binary::{BinaryFile, Resolved, ReturnPoint};
+use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
 use crate::sums::Sums;
-use cotree_core::ids::{FunctionId, Site};
+use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathError, PathMetric, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
@@ -151,7 +151,7 @@ fn abandoned(
         let (Some(point), Resolved::Sites(left)) = (binary.return_point(address), binary.resolve(address)) else {
             continue;
         };
-        let values = values(point);
+        let values = point.values();
         // What was left is the chain less its resume markers, up to some link.
         let mut left = left.into_iter().peekable();
         for (&link, value) in point.chain.iter().zip(values) {
@@ -185,20 +185,10 @@ fn abandoned(
     found
 }
 
-/// Per link of the chain, which value of its return point is its register.
-fn values(point: &ReturnPoint) -> Vec<Option<u8>> {
-    let mut values = vec![None; point.chain.len()];
-    let mut registers = (0u8..=u8::MAX).zip(&point.registers).peekable();
-    for (link, place) in point.chain.iter().zip(&mut values).rev() {
-        *place =
-            registers.next_if(|(_, register): &(u8, &(FunctionId, Site))| *register == link).map(|(value, _)| value);
-    }
-    values
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::binary::ReturnPoint;
+    use cotree_core::ids::{FunctionId, Site};
 
     #[test]
     fn registers_are_those_of_links_outermost_first() {
@@ -208,10 +198,10 @@ mod tests {
             chain: chain.iter().copied().map(link).collect(),
             registers: registers.iter().copied().map(link).collect(),
         };
-        assert_eq!(values(&point(&[1, 2, 3], &[3, 2, 1])), [Some(2), Some(1), Some(0)]);
-        assert_eq!(values(&point(&[1, 2, 3], &[3, 1])), [Some(1), None, Some(0)]);
-        assert_eq!(values(&point(&[1, 2, 1], &[1, 1])), [Some(1), None, Some(0)]);
-        assert_eq!(values(&point(&[1], &[7, 1])), [None], "what makes no sense is unknown");
-        assert_eq!(values(&point(&[], &[])), []);
+        assert_eq!(point(&[1, 2, 3], &[3, 2, 1]).values(), [Some(2), Some(1), Some(0)]);
+        assert_eq!(point(&[1, 2, 3], &[3, 1]).values(), [Some(1), None, Some(0)]);
+        assert_eq!(point(&[1, 2, 1], &[1, 1]).values(), [Some(1), None, Some(0)]);
+        assert_eq!(point(&[1], &[7, 1]).values(), [None], "what makes no sense is unknown");
+        assert_eq!(point(&[], &[]).values(), []);
     }
 }

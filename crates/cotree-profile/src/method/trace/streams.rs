@@ -115,7 +115,7 @@ impl Streams {
             let outcome = match segment.kind {
                 Kind::Trace => found.chunks(segment.entries(), segment.used),
                 Kind::TraceRing => found.ring(segment.entries(), segment.capacity),
-                Kind::Paths => continue,
+                Kind::Paths | Kind::Stack => continue,
             };
             outcome.map_err(io)?.map_err(|what| damaged(path, what))?;
         }

@@ -34,8 +34,9 @@ struct Path {
     active: Vec<Part>,
 }
 
+/// A stretch of a path.
 #[derive(Serialize)]
-struct Part {
+pub(in crate::method) struct Part {
     /// An index into the functions.
     function: u32,
     depth: u32,
@@ -108,16 +109,22 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
     }
 }
 
+impl Part {
+    pub(in crate::method) fn new(unit: &crate::unit::Unit<'_>, stretch: &Stretch) -> Self {
+        let facts = unit.function(stretch.function).map(|of| of.facts);
+        let lines = |facts| stretch.stops(facts).iter().map(|stop| (stop.file, stop.line)).collect();
+        Self {
+            function: stretch.function.0,
+            depth: stretch.depth,
+            enters: stretch.enters,
+            blocks: stretch.visits.iter().map(|visit| visit.block.0).collect(),
+            lines: facts.map_or_else(Vec::new, lines),
+        }
+    }
+}
+
 fn path_of(of: &IpathUnit<'_>, path: &RunPath) -> Path {
-    let part = |stretch: &Stretch| Part {
-        function: stretch.function.0,
-        depth: stretch.depth,
-        enters: stretch.enters,
-        blocks: stretch.visits.iter().map(|visit| visit.block.0).collect(),
-        lines: of
-            .facts(stretch.function)
-            .map_or_else(Vec::new, |facts| stretch.stops(facts).iter().map(|stop| (stop.file, stop.line)).collect()),
-    };
+    let part = |stretch: &Stretch| Part::new(of.unit, stretch);
     Path {
         number: path.number,
         count: path.count,

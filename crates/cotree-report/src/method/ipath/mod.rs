@@ -75,17 +75,20 @@ impl<'a> IpathUnit<'a> {
         self.unit.function(function).map(|of| of.facts)
     }
 
+    /// A path, with a count; `None` if there is no path of that number.
+    #[must_use]
+    pub fn path(&self, number: u64, count: u64) -> Option<RunPath> {
+        let steps = self.profile.numbering.path(number)?;
+        let stretches = stretches(self.unit, &self.profile.numbering, &steps);
+        let active = stretches.iter().filter(|stretch| !stretch.context);
+        let instructions = active.filter_map(|stretch| Some(stretch.instructions(self.facts(stretch.function)?))).sum();
+        Some(RunPath { number, count, stretches, instructions })
+    }
+
     /// The paths that ran, those first that executed the most instructions.
     #[must_use]
     pub fn paths(&self) -> Vec<RunPath> {
-        let path = |&(number, count): &(u64, u64)| {
-            let steps = self.profile.numbering.path(number)?;
-            let stretches = stretches(self.unit, &self.profile.numbering, &steps);
-            let active = stretches.iter().filter(|stretch| !stretch.context);
-            let instructions =
-                active.filter_map(|stretch| Some(stretch.instructions(self.facts(stretch.function)?))).sum();
-            Some(RunPath { number, count, stretches, instructions })
-        };
+        let path = |&(number, count): &(u64, u64)| self.path(number, count);
         let mut paths: Vec<RunPath> = self.profile.paths.iter().filter_map(path).collect();
         paths.sort_by_key(|path| (std::cmp::Reverse(path.executed()), path.number));
         paths

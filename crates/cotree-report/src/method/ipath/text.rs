@@ -6,6 +6,7 @@ use crate::method::path::route::Writer;
 use crate::method::path::text::Options;
 use crate::report::write_head;
 use crate::terminal::{counted, grouped, number, percent, text};
+use crate::unit::Unit;
 use cotree_core::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -67,6 +68,37 @@ pub fn write_diff(
     }
     let [new, gone] = [&new, &gone].map(|paths| counted(paths.len() as u128, "path"));
     writeln!(out, "{new} only now, {gone} only before.")
+}
+
+/// A stretch: its function, indented by its depth, and its lines.
+pub(in crate::method) fn line(unit: &Unit<'_>, options: &Options, stretch: &Stretch) -> String {
+    let indent = "  ".repeat(stretch.depth.min(20) as usize);
+    let Some(facts) = unit.function(stretch.function).map(|of| of.facts) else { return indent };
+    let way = Writer::new(unit, facts).write(&stretch.stops(facts));
+    format!("{indent}{}  {way}", options.names.show(&facts.symbol))
+}
+
+/// Writes the lines of a path; of a long one the beginning and the end, unless everything was asked for.
+pub(in crate::method) fn write_lines(
+    options: &Options,
+    lines: &[String],
+    faint: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let style = options.style;
+    let most = if options.verbose { lines.len() } else { MOST_STRETCHES };
+    // How a path ends is what tells it from others with the same beginning.
+    let hidden = lines.len().saturating_sub(most);
+    for (index, line) in lines.iter().enumerate() {
+        if hidden > 0 && index == most / 2 {
+            writeln!(out, "{}", style.faint(&format!("        … {hidden} more (-v)")))?;
+        }
+        if hidden == 0 || index < most / 2 || index >= lines.len() - most.div_ceil(2) {
+            let line = format!("        {line}");
+            writeln!(out, "{}", if faint { style.faint(&line) } else { line })?;
+        }
+    }
+    Ok(())
 }
 
 struct View<'a> {
@@ -155,39 +187,17 @@ impl View<'_> {
         let lines: Vec<String> = context.map(|stretch| self.line(stretch)).collect();
         if !lines.is_empty() {
             writeln!(out, "{}", style.faint("      after"))?;
-            self.write_lines(&lines, true, out)?;
+            write_lines(self.options, &lines, true, out)?;
             writeln!(out, "{}", style.faint("      runs"))?;
         }
         let active = path.stretches.iter().filter(|stretch| !stretch.context);
         let lines: Vec<String> = active.map(|stretch| self.line(stretch)).collect();
-        self.write_lines(&lines, false, out)
-    }
-
-    fn write_lines(&self, lines: &[String], faint: bool, out: &mut dyn Write) -> io::Result<()> {
-        let style = self.options.style;
-        let most = if self.options.verbose { lines.len() } else { MOST_STRETCHES };
-        // How a path ends is what tells it from others with the same beginning.
-        let hidden = lines.len().saturating_sub(most);
-        for (index, line) in lines.iter().enumerate() {
-            if hidden > 0 && index == most / 2 {
-                writeln!(out, "{}", style.faint(&format!("        … {hidden} more (-v)")))?;
-            }
-            if hidden == 0 || index < most / 2 || index >= lines.len() - most.div_ceil(2) {
-                let line = format!("        {line}");
-                writeln!(out, "{}", if faint { style.faint(&line) } else { line })?;
-            }
-        }
-        Ok(())
+        write_lines(self.options, &lines, false, out)
     }
 
     /// A stretch: its function, indented by its depth, and its lines.
     fn line(&self, stretch: &Stretch) -> String {
-        let indent = "  ".repeat(stretch.depth.min(20) as usize);
-        let way = self
-            .of
-            .facts(stretch.function)
-            .map_or_else(String::new, |facts| Writer::new(self.of.unit, facts).write(&stretch.stops(facts)));
-        format!("{indent}{}  {way}", self.name(stretch.function))
+        line(self.of.unit, self.options, stretch)
     }
 
     /// What the wanted functions executed under each context: the calls that were open around them.

@@ -75,6 +75,15 @@ pub fn stretches(unit: &Unit<'_>, numbering: &Numbering, steps: &[Step]) -> Vec<
     out
 }
 
+/// The block of a call, and how many calls of the block come before it.
+#[must_use]
+pub fn place_of(function: &Function, call: CallId) -> Option<(Block, u32)> {
+    let calls = &function.calls;
+    let block = calls.get(call)?.block;
+    let before = (0..call.index()).rev().take_while(|&earlier| calls[CallId::new(earlier)].block == block);
+    Some((block, u32::try_from(before.count()).unwrap_or(u32::MAX)))
+}
+
 struct Follower<'a> {
     unit: &'a Unit<'a>,
     out: Vec<Stretch>,
@@ -110,12 +119,8 @@ impl Follower<'_> {
         }
     }
 
-    /// How many calls of its block come before a call.
     fn index(&self, function: FunctionId, call: CallId) -> Option<(Block, u32)> {
-        let calls = &self.facts(function)?.calls;
-        let block = calls.get(call)?.block;
-        let before = (0..call.index()).rev().take_while(|&earlier| calls[CallId::new(earlier)].block == block);
-        Some((block, u32::try_from(before.count()).unwrap_or(u32::MAX)))
+        place_of(self.facts(function)?, call)
     }
 
     /// The block is left at the call.

@@ -5,7 +5,7 @@ use crate::runtime::file::{no_room, profile};
 use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
 use crate::runtime::os::sys;
 use crate::runtime::process::{fork, stop, thread, units};
-use crate::runtime::record::early;
+use crate::runtime::record::{early, last_stack};
 use crate::runtime::stack::walk;
 #[cfg(feature = "shared-library")]
 use crate::runtime::{process::registry, record};
@@ -123,7 +123,10 @@ pub fn finish(caller: &Caller, state: u32) {
     if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
         return;
     }
-    end_with(state, || walk::count_all(caller, 1));
+    end_with(state, || {
+        last_stack::write(|| walk::Walk::new(caller));
+        walk::count_all(caller, 1);
+    });
 }
 
 /// The same from a signal handler, in a process with a profile of its own. `registers` are what it interrupted.
@@ -137,7 +140,10 @@ pub fn finish_interrupted(registers: &[i64; 23], state: u32) {
         }
         sys::pause_a_little();
     }
-    end_with(state, || walk::count_frames(walk::Walk::interrupted(registers), 1).check_accounting());
+    end_with(state, || {
+        last_stack::write(|| walk::Walk::interrupted(registers));
+        walk::count_frames(walk::Walk::interrupted(registers), 1).check_accounting();
+    });
 }
 
 /// Stops the other threads, accounts for this one, and completes the profiles for good.

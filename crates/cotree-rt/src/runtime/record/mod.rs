@@ -13,6 +13,7 @@
 //! | an activation ends without a return, at `exit`, by a jump or an exception | [`Recorder::frame`] |
 //! | the process forks | [`Recorder::forked`] in the child, then what happens at every beginning |
 //! | the process ends, or calls `exec` | [`Recorder::complete`], then [`Recorder::close`] |
+//! | the process ends otherwise | before that, [`last_stack::write`], which is no recorder's |
 //! | `exec` fails | the flags go back to what they were, but for [`Recorder::LASTING_FLAGS`] |
 //! | `cotree_reset` | [`Recorder::clear`] |
 //! | `cotree_dump` | [`Recorder::room_in_copy`], [`Recorder::copy`], [`Recorder::frame_in_copy`] |
@@ -22,6 +23,7 @@ pub mod counters;
 mod dispatch;
 pub mod early;
 pub mod events;
+pub mod last_stack;
 pub mod paths;
 pub mod registers;
 mod trace;

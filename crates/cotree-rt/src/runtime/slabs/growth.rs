@@ -36,6 +36,11 @@ pub fn lock_to_grow() -> Held<'static> {
     }
 }
 
+/// The same for the thread that ends the process, unless whoever holds the lock keeps it: that may be a thread that has been stopped.
+pub fn lock_soon() -> Option<Held<'static>> {
+    LOCK.take_soon()
+}
+
 /// The file is about to be completed while other threads run: they make it no larger, or it would look damaged.
 pub fn stop_growing() {
     let _held = LOCK.take_soon();

@@ -9,10 +9,11 @@ use crate::ir::{Instruction, Value};
 use crate::lower::code::Code;
 use crate::lower::counters::Counters;
 use crate::lower::edges::LandingPad;
-use cotree_core::ids::{FunctionId, Word};
+use crate::lower::notes_at_calls::{self, HAS_NONE};
+use cotree_core::ids::{CallId, FunctionId, Word};
 use cotree_core::method::ipath::{ANY, IpathTables, UnitIpathPlan};
 use cotree_core::plan::FunctionPlan;
-use cotree_core::probe::{PlacedProbe, Probe, Reg};
+use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::LLVMIntPredicate;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,8 @@ pub(super) struct CallPathRegisters<'a, 'm> {
     paths: CallPaths<'a>,
     /// Where each register is.
     places: BTreeMap<Reg, Value<'m>>,
+    /// The calls before which a path ends: what its number is above the register.
+    ended: BTreeMap<CallId, (Reg, i64)>,
 }
 
 impl<'a, 'm> CallPathRegisters<'a, 'm> {
@@ -58,7 +61,11 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
         for &place in places.values() {
             builder.store(int64.constant(0), place);
         }
-        Self { paths, places }
+        let ended = plan.probes.iter().filter_map(|placed| match (placed.place, placed.probe) {
+            (Place::Call(call), Probe::CountPath(_, register, plus)) => Some((call, (register, plus))),
+            _ => None,
+        });
+        Self { paths, places, ended: ended.collect() }
     }
 
     fn load(&self, counters: &Counters<'m>, register: Reg) -> Value<'m> {
@@ -191,5 +198,25 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
             self.store(counters, register, value);
         }
         Ok(())
+    }
+
+    /// The function's calls carry the numbers of the paths that end before them.
+    fn at_calls(&self, code: &Code<'_, 'm>) {
+        if !code.unit.registers_at_calls || !notes_at_calls::can_carry(code.ir.function) {
+            return;
+        }
+        let (module, counters) = (code.module, &code.counters);
+        let sites = code.facts.calls.numbered().filter(|(_, facts)| facts.is_site);
+        for (site, ((id, _), &call)) in sites.zip(code.calls).enumerate() {
+            let link = |flag| notes_at_calls::link(module, self.paths.function.0 | flag, site);
+            let Some(&(register, plus)) = self.ended.get(&id) else {
+                notes_at_calls::carry(module, call, &link(HAS_NONE));
+                continue;
+            };
+            counters.builder.move_before(*call);
+            let mut values = link(0).to_vec();
+            values.push(self.linear(counters, register, 1, plus));
+            notes_at_calls::carry(module, call, &values);
+        }
     }
 }

@@ -1,0 +1,90 @@
+//! The stack of the thread that ended the process, as the runtime wrote it down ([`StackEntry`]): in units that count paths.
+
+use crate::binary::BinaryFile;
+use crate::source_lines;
+use cotree_core::ids::{CallId, FunctionId};
+use cotree_rt::layout::{ADDRESS_MASK, INTERRUPTED, StackEntry};
+
+/// A frame of the unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// How many frames were above it, of whatever code.
+    pub above: u64,
+    /// Where it was.
+    pub at: At,
+}
+
+/// Where a frame was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// In a call. The activations that share the frame, as they are inlined into each other: innermost first.
+    Call(Vec<Activation>),
+    /// A signal found it at an instruction.
+    Instruction {
+        /// The address.
+        address: u64,
+        /// The function whose machine code it is, if that is known; another one may be inlined there.
+        function: Option<FunctionId>,
+        /// File and line, if the binary has line tables.
+        line: Option<(String, u32)>,
+    },
+    /// In a call that the map does not know, of this function.
+    Unknown(Option<FunctionId>),
+}
+
+/// An activation in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activation {
+    /// The function.
+    pub function: FunctionId,
+    /// The call.
+    pub call: CallId,
+    /// What was in its path register, where that could be found.
+    pub register: Option<i64>,
+}
+
+/// The frames of profiled code, innermost first.
+pub(crate) fn frames(binary: &BinaryFile, entries: &[StackEntry]) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let interrupted = entries.iter().filter(|entry| entry.register == 0 && entry.address & INTERRUPTED != 0);
+    let interrupted: Vec<u64> = interrupted.map(|entry| entry.address & ADDRESS_MASK).collect();
+    let lines = source_lines::of(binary.path(), &interrupted);
+    let line = |address: u64| lines.get(&address).cloned();
+    let mut rest = entries;
+    while let Some((frame, others)) = rest.split_first() {
+        let registers = others.iter().take_while(|entry| entry.register != 0).count();
+        let (registers, next) = others.split_at(registers);
+        rest = next;
+        if frame.register == 0
+            && let Some(at) = at(binary, frame.address, registers, &line)
+        {
+            frames.push(Frame { above: frame.value, at });
+        }
+    }
+    frames
+}
+
+fn at(
+    binary: &BinaryFile,
+    address: u64,
+    registers: &[StackEntry],
+    line: &dyn Fn(u64) -> Option<(String, u32)>,
+) -> Option<At> {
+    let plain = address & ADDRESS_MASK;
+    if address & INTERRUPTED != 0 {
+        let known = binary.is_known_code(plain);
+        let at = || At::Instruction { address: plain, function: binary.function_at(plain), line: line(plain) };
+        return known.then(at);
+    }
+    let before = plain.checked_sub(1).filter(|&before| binary.is_known_code(before))?;
+    let Some(point) = binary.return_point(plain) else { return Some(At::Unknown(binary.function_at(before))) };
+    let register = |value: Option<u8>| {
+        let entry = registers.iter().find(|entry| Some(entry.register) == value.map(|value| u64::from(value) + 1))?;
+        Some(entry.value.cast_signed())
+    };
+    let activation = |(&(function, site), value): (&(FunctionId, _), Option<u8>)| {
+        let call = binary.function(function).calls.call_of(site)?;
+        Some(Activation { function, call, register: register(value) })
+    };
+    Some(At::Call(point.chain.iter().zip(point.values()).filter_map(activation).collect()))
+}

@@ -1,0 +1,203 @@
+//! What a process was at when it ended: the frames of its stack from `main` on, and on which path each was.
+//!
+//! Where a call keeps its path (path profiles always, those across functions with `--pending on`) the path is what was in a register.
+//! Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same calls open around it.
+
+pub mod json;
+pub mod text;
+
+use super::ipath::IpathUnit;
+use super::ipath::way::{Stretch, Visit, place_of};
+use super::path::{PathUnit, Paths};
+use crate::unit::Unit;
+use cotree_core::ids::{Block, CallId, FunctionId};
+use cotree_core::method::ipath::AtCall;
+use cotree_core::method::ipath::decode::Step;
+use cotree_core::method::ipath::graph::Role;
+use cotree_core::method::path::{AtCalls, Path};
+use cotree_profile::stack::{Activation, At};
+use std::collections::BTreeSet;
+
+/// An activation that was alive at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// The function; `None` if nobody knows which.
+    pub function: Option<FunctionId>,
+    /// Where it was.
+    pub place: Place,
+    /// On which path.
+    pub way: Way,
+}
+
+/// Where an activation was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In this call.
+    Call(CallId),
+    /// At an instruction, of this file and line.
+    Instruction(Option<(String, u32)>),
+    /// In some call.
+    Unknown,
+}
+
+/// On which path an activation was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// On this one, which goes no further than to where the activation was.
+    Path(Vec<Stretch>),
+    /// On that of the next activation, which went on from here.
+    OfTheNext,
+    /// On one of so many that ran.
+    OneOf(usize),
+    /// There is no telling.
+    Unknown,
+}
+
+/// The activations of a unit that were alive at its end, outermost first, if its paths were counted.
+#[must_use]
+pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
+    let ways: Ways<'_> = match (PathUnit::new(unit), IpathUnit::new(unit)) {
+        (Some(paths), _) => Ways::Within(paths),
+        (None, Some(across)) => Ways::Across(Across::new(across)),
+        (None, None) => return None,
+    };
+    let mut out: Vec<Pending> = Vec::new();
+    // The calls that are open around the next activation.
+    let mut open: Vec<(FunctionId, CallId)> = Vec::new();
+    for frame in unit.profile.stack.iter().rev() {
+        match &frame.at {
+            At::Call(activations) => {
+                for activation in activations.iter().rev() {
+                    let Activation { function, call, .. } = *activation;
+                    let way = ways.at_call(unit, activation, &open);
+                    out.push(Pending { function: Some(function), place: Place::Call(call), way });
+                    open.push((function, call));
+                }
+            }
+            At::Instruction { function, line, .. } => {
+                let place = Place::Instruction(line.clone());
+                out.push(Pending { function: *function, place, way: Way::Unknown });
+                open.clear();
+            }
+            At::Unknown(function) => {
+                out.push(Pending { function: *function, place: Place::Unknown, way: Way::Unknown });
+                open.clear();
+            }
+        }
+    }
+    Some(out)
+}
+
+enum Ways<'a> {
+    Within(PathUnit<'a>),
+    Across(Across<'a>),
+}
+
+impl Ways<'_> {
+    fn at_call(&self, unit: &Unit<'_>, at: &Activation, open: &[(FunctionId, CallId)]) -> Way {
+        match self {
+            Self::Within(paths) => within(unit, paths, at).unwrap_or(Way::Unknown),
+            Self::Across(across) => across.at_call(at, open),
+        }
+    }
+}
+
+/// The beginning of a path within its function. Where paths are counted before the call, since they branch no more behind it, it is
+/// that of one that ran.
+fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Way> {
+    let facts = unit.function(at.function)?.facts;
+    let (block, before) = place_of(facts, at.call)?;
+    let of = paths.functions().iter().find(|of| of.function.index == at.function)?;
+    let numbered: Paths<'_> = of.numbered()?;
+    let prefix = match of.key.at_calls(block)? {
+        AtCalls::Counted => None,
+        AtCalls::Known(prefix) => Some(prefix),
+        AtCalls::Query(less) => Some(at.register?.wrapping_add(less).cast_unsigned()),
+    };
+    let beginnings: BTreeSet<[Vec<Block>; 2]> = match prefix {
+        Some(prefix) => {
+            let path = numbered.numbering.path_along(&numbered.cfg, &numbered.numbering.arcs_up_to(block, prefix)?);
+            BTreeSet::from([[numbered.context(&path), path.blocks]])
+        }
+        None => {
+            let beginning = |mut path: Path| {
+                let end = path.blocks.iter().position(|&on_it| on_it == block)?;
+                path.blocks.truncate(end + 1);
+                Some([numbered.context(&path), path.blocks])
+            };
+            numbered.executed().filter_map(|ran| beginning(ran.path)).collect()
+        }
+    };
+    let [context, blocks] = match beginnings.len() {
+        0 => return None,
+        1 => beginnings.into_iter().next()?,
+        several => return Some(Way::OneOf(several)),
+    };
+    let whole = |block: &Block| Visit { block: *block, after_calls: 0, until: None };
+    let stretch = |blocks: &[Block], context| Stretch {
+        function: at.function,
+        depth: 0,
+        chain: Vec::new(),
+        came_back: false,
+        visits: blocks.iter().map(whole).collect(),
+        context,
+        enters: false,
+    };
+    let (context, mut active) = (stretch(&context, true), stretch(&blocks, false));
+    if let Some(last) = active.visits.last_mut() {
+        last.until = Some(before);
+    }
+    Some(Way::Path([context, active].into_iter().filter(|stretch| !stretch.visits.is_empty()).collect()))
+}
+
+/// The paths of a unit, by the calls before which they ended.
+struct Across<'a> {
+    of: IpathUnit<'a>,
+    /// With the calls that were open around that one, as far as the path knows them.
+    ended: Vec<Ended>,
+}
+
+struct Ended {
+    number: u64,
+    at: (FunctionId, CallId),
+    open: Vec<(FunctionId, CallId)>,
+}
+
+impl<'a> Across<'a> {
+    fn new(of: IpathUnit<'a>) -> Self {
+        let numbering = &of.profile.numbering;
+        let ended = |&(number, _): &(u64, u64)| {
+            let steps = numbering.path(number)?;
+            let &Step::Along(function, arc) = steps.last()? else { return None };
+            let Role::EndAtCall(call) = numbering.of(function)?.graph.role(arc) else { return None };
+            let mut open = Vec::new();
+            for step in &steps {
+                match *step {
+                    Step::Call(caller, call, _) => open.push((caller, call)),
+                    Step::Return(..) => _ = open.pop(),
+                    Step::Start(..) | Step::Along(..) => {}
+                }
+            }
+            Some(Ended { number, at: (function, call), open })
+        };
+        Self { ended: of.profile.paths.iter().filter_map(ended).collect(), of }
+    }
+
+    fn at_call(&self, at: &Activation, open: &[(FunctionId, CallId)]) -> Way {
+        let Some(plan) = self.of.plan.functions.get(at.function.index()) else { return Way::Unknown };
+        let here = plan.key.calls.iter().find(|here| here.0 == at.call);
+        if let Some((_, AtCall::Cross(_))) = here {
+            return Way::OfTheNext;
+        }
+        let path = |number: u64| self.of.path(number, 1).map_or(Way::Unknown, |path| Way::Path(path.stretches));
+        if let Some(number) = at.register {
+            return path(number.cast_unsigned());
+        }
+        let fits = |ended: &&Ended| ended.at == (at.function, at.call) && open.ends_with(&ended.open);
+        match &self.ended.iter().filter(fits).collect::<Vec<_>>()[..] {
+            [] => Way::Unknown,
+            [only] => path(only.number),
+            several => Way::OneOf(several.len()),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Pending paths as a story for the terminal, from `main` to where the program ended.
+
+use super::{Pending, Place, Way, pending};
+use crate::method::ipath::text::{line, write_lines};
+use crate::method::path::text::Options;
+use crate::report::write_head;
+use crate::terminal::{counted, grouped};
+use crate::unit::Unit;
+use cotree_core::facts::Callee;
+use cotree_core::ids::{CallId, FunctionId};
+use std::io::{self, Write};
+
+/// The most activations that are shown, unless everything was asked for.
+const MOST: usize = 30;
+
+/// Why nothing is told of a unit; `None` if there is something.
+pub(super) fn silence(unit: &Unit<'_>) -> Option<&'static str> {
+    let runs = unit.profile.runs;
+    if runs.total() != 1 {
+        return Some("A merged profile says nothing of how its runs ended: ask the profile of one run.");
+    }
+    if runs.cut_off == 1 {
+        return Some("The program was killed, or still runs: nobody was left to write down its stack.");
+    }
+    if runs.snapshots == 1 {
+        return Some("The profile was copied while the program ran: nothing had ended.");
+    }
+    if !unit.profile.stack.is_empty() {
+        return None;
+    }
+    Some(match runs.finished {
+        1 => "The program returned from main, or ended in code that is not profiled: no path was pending.",
+        _ => "No stack was written down: the file had no room for it, or no profiled function was alive.",
+    })
+}
+
+/// Writes what was pending in one unit, if its paths were counted.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let Some(pending) = pending(unit) else { return Ok(()) };
+    write_head(unit, options.style, out)?;
+    if let Some(silence) = silence(unit) {
+        return writeln!(out, "{silence}");
+    }
+    let teller = Teller { unit, options };
+    let how = if unit.profile.runs.aborted == 1 { "aborted" } else { "exited" };
+    let title = format!("Pending paths when the program {how}, outermost first");
+    let hidden = if options.verbose { 0 } else { pending.len().saturating_sub(MOST) };
+    let cut = if hidden > 0 { format!(" ({MOST} of {})", grouped(pending.len() as u128)) } else { String::new() };
+    writeln!(out, "{}{}", options.style.heading(&title), options.style.faint(&cut))?;
+    for (index, at) in pending.iter().enumerate() {
+        if hidden > 0 && index == MOST / 2 {
+            let more = format!("  … {} more (-v)", counted(hidden as u128, "activation"));
+            writeln!(out, "{}", options.style.faint(&more))?;
+        }
+        if hidden == 0 || index < MOST / 2 || index >= pending.len() - MOST / 2 {
+            teller.activation(at, out)?;
+        }
+    }
+    writeln!(out)
+}
+
+struct Teller<'a> {
+    unit: &'a Unit<'a>,
+    options: &'a Options,
+}
+
+impl Teller<'_> {
+    fn activation(&self, at: &Pending, out: &mut dyn Write) -> io::Result<()> {
+        let style = self.options.style;
+        let place = match (&at.place, at.function) {
+            (Place::Call(call), Some(function)) => self.call(function, *call),
+            (Place::Instruction(Some((file, line))), _) => {
+                format!("ended at {}:{line}", file.rsplit('/').next().unwrap_or(file))
+            }
+            (Place::Instruction(None), _) => "ended between two calls (build with -g to see the line)".into(),
+            (Place::Unknown | Place::Call(_), _) => "in a call that the map does not know".into(),
+        };
+        writeln!(out, "  {}  {}", self.name(at.function), style.faint(&place))?;
+        match &at.way {
+            Way::Path(stretches) => {
+                for (context, title) in [(true, "      after"), (false, "      by")] {
+                    let of = stretches.iter().filter(|stretch| stretch.context == context);
+                    let lines: Vec<String> = of.map(|stretch| line(self.unit, self.options, stretch)).collect();
+                    let both = stretches.iter().any(|stretch| stretch.context);
+                    if both && !lines.is_empty() {
+                        writeln!(out, "{}", style.faint(title))?;
+                    }
+                    write_lines(self.options, &lines, context, out)?;
+                }
+                Ok(())
+            }
+            Way::OfTheNext => Ok(()),
+            Way::OneOf(paths) => {
+                let say = format!("        by one of {} that led there", counted(*paths as u128, "path"));
+                writeln!(out, "{}", style.faint(&say))
+            }
+            Way::Unknown => writeln!(out, "{}", style.faint("        by a path that was not kept")),
+        }
+    }
+
+    fn name(&self, function: Option<FunctionId>) -> String {
+        let facts = function.and_then(|function| self.unit.function(function));
+        facts.map_or_else(|| "(some function)".into(), |of| self.options.names.show(&of.facts.symbol))
+    }
+
+    /// Where an activation was in a call, and of what.
+    fn call(&self, function: FunctionId, call: CallId) -> String {
+        let Some(facts) = self.unit.function(function).map(|of| of.facts) else { return String::new() };
+        let callee = match facts.calls.get(call).map(|call| &call.callee) {
+            Some(Callee::Symbol(symbol)) => self.options.names.show(symbol),
+            Some(_) => "what a pointer leads to".into(),
+            None => return String::new(),
+        };
+        match facts.call_position(call) {
+            Some(position) => format!("called {callee} at {}", self.unit.brief(Some(position))),
+            None => format!("called {callee}"),
+        }
+    }
+}

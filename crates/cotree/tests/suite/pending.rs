@@ -1,0 +1,178 @@
+//! What a program was at when it ended: `cotree paths --pending`.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+
+const PROGRAM: &str = r#"
+#include <stdlib.h>
+#include <signal.h>
+static volatile int sink;
+__attribute__((noinline)) static int check(int n, int how) {
+  if (n > 40) {
+    if (how == 0)
+      abort();
+    if (how == 1)
+      exit(3);
+    if (how == 2)
+      *(volatile int *)0 = n;
+    if (how == 3)
+      raise(SIGKILL);
+  }
+  return n & 1;
+}
+__attribute__((noinline)) static int sum(int n, int how) {
+  int s = 0;
+  for (int i = 0; i < n; i++) {
+    if (i % 3 == 0)
+      s += i;
+    else
+      s -= 1;
+    s += check(s, how);
+  }
+  return s;
+}
+__attribute__((noinline)) static int deep(int n, int how) {
+  if (n == 0)
+    return sum(30, how);
+  sink = n;
+  return deep(n - 1, how) + 1;
+}
+int main(int argc, char **argv) {
+  int how = argc > 1 ? atoi(argv[1]) : 9;
+  for (int i = 0; i < 4; i++) {
+    if (i == 2)
+      sink = deep(3, how);
+    else
+      sink = sum(i, how);
+  }
+  return 0;
+}
+"#;
+
+/// The activations at the end of a run: for each its function, the line where it was, and the lines of its path; and a note, where
+/// there is nothing to tell.
+struct Story {
+    functions: Vec<String>,
+    lines: Vec<u64>,
+    paths: Vec<Vec<u64>>,
+    known: Vec<String>,
+    note: Option<String>,
+    text: String,
+}
+
+fn story(project: &Project, how: &str) -> Story {
+    let mut command = project.command(project.path("p"));
+    let _ = command.arg(how).env("COTREE_FILE", "p.cotree").status().expect("it runs");
+    let file = std::fs::read_dir(project.path(".")).expect("the folder").map(|file| file.expect("a file").file_name());
+    let file = file.into_iter().find(|name| name.to_string_lossy().starts_with("p.cotree")).expect("a profile");
+    let file = file.to_string_lossy().into_owned();
+    let json: Value = serde_json::from_str(&project.ok(&format!("paths --pending --json {file}"))).expect("JSON");
+    let text = project.ok(&format!("paths --pending {file}"));
+    std::fs::remove_file(project.path(&file)).expect("it was there");
+    assert_eq!(json["schema"], "cotree-pending/1");
+    let unit = &json["units"][0];
+    let at = unit["activations"].as_array().expect("activations");
+    let name = |at: &Value| match at["function"].as_u64() {
+        Some(function) => {
+            unit["functions"][usize::try_from(function).expect("small")].as_str().unwrap_or("").to_owned()
+        }
+        None => String::new(),
+    };
+    let lines = |part: &Value| {
+        let lines = part["lines"].as_array().expect("lines").iter().filter_map(|line| line[1].as_u64());
+        lines.collect::<Vec<u64>>()
+    };
+    let path = |at: &Value| at["active"].as_array().expect("parts").iter().flat_map(lines).collect::<Vec<u64>>();
+    Story {
+        functions: at.iter().map(name).collect(),
+        lines: at.iter().map(|at| at["line"][1].as_u64().unwrap_or(0)).collect(),
+        paths: at.iter().map(path).collect(),
+        known: at.iter().map(|at| at["path"].as_str().unwrap_or("").to_owned()).collect(),
+        note: unit["note"].as_str().map(str::to_owned),
+        text,
+    }
+}
+
+const STACK: [&str; 7] = ["main", "deep", "deep", "deep", "deep", "sum", "check"];
+
+#[test]
+fn a_crash_is_told_from_main_to_the_fault() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    project.ok("--profile path cc -O0 -g -w -o p p.c");
+    let aborted = story(&project, "0");
+    assert_eq!(aborted.functions, STACK);
+    assert_eq!(aborted.lines, [39, 33, 33, 33, 31, 25, 8]);
+    assert_eq!(aborted.paths[1], [30, 32, 33]);
+    assert_eq!(aborted.paths[4], [30, 31]);
+    assert_eq!(aborted.paths[6], [6, 7, 8]);
+    assert!(aborted.text.contains("when the program aborted"), "{}", aborted.text);
+    let exited = story(&project, "1");
+    assert_eq!((exited.functions, exited.lines[6]), (STACK.map(str::to_owned).to_vec(), 10));
+    let crashed = story(&project, "2");
+    assert_eq!((crashed.functions, crashed.lines[6]), (STACK.map(str::to_owned).to_vec(), 12));
+    assert_eq!(crashed.known[6], "unknown");
+    let killed = story(&project, "3");
+    assert!(killed.functions.is_empty() && killed.note.is_some_and(|note| note.contains("killed")), "{}", killed.text);
+    let returned = story(&project, "9");
+    assert!(returned.note.is_some_and(|note| note.contains("no path was pending")), "{}", returned.text);
+}
+
+#[test]
+fn paths_across_functions_tell_a_crash_where_calls_keep_them() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    for (method, level) in
+        [("ipath", "-O0"), ("ipath", "-O2"), ("ipath-piecewise", "-O0"), ("ipath-hybrid=leaf", "-O2")]
+    {
+        project.ok(&format!("--profile {method} --pending on --verify cc {level} -g -w -o p p.c"));
+        let aborted = story(&project, "0");
+        assert_eq!(aborted.functions.first().map(String::as_str), Some("main"), "{}", aborted.text);
+        assert_eq!(aborted.functions.last().map(String::as_str), Some("check"), "{}", aborted.text);
+        assert!(aborted.known.iter().all(|path| path == "known" || path == "of the next"), "{}", aborted.text);
+        // Into the turn of the loop in which the sum is above 40, up to the call of abort.
+        let last = aborted.paths.last().expect("check's");
+        assert!(last.ends_with(&[8]) || last.ends_with(&[7, 8]), "{level}: {last:?}");
+        if level == "-O0" {
+            assert_eq!(
+                (aborted.functions, aborted.lines),
+                (STACK.map(str::to_owned).to_vec(), vec![39, 33, 33, 33, 31, 25, 8])
+            );
+            assert_eq!(last[last.len() - 3..], [6, 7, 8]);
+        }
+        assert_eq!(story(&project, "2").lines.last(), Some(&12), "{method} {level}");
+    }
+    // Where calls keep nothing, what can only have been so is told.
+    project.ok("--profile ipath cc -O0 -g -w -o p p.c");
+    let aborted = story(&project, "0");
+    assert_eq!(aborted.functions, STACK);
+    assert!(aborted.known.iter().filter(|path| *path == "known").count() >= 2, "{}", aborted.text);
+}
+
+/// Calls that keep paths end in every way as those that don't.
+#[test]
+fn keeping_paths_at_calls_changes_no_count() {
+    let source = r#"
+#include <cstdio>
+#include <csetjmp>
+#include <stdexcept>
+static volatile int sink;
+static jmp_buf place;
+__attribute__((noinline)) static int thrower(int n) { if (n % 3 == 1) throw n; if (n % 5 == 2) throw std::runtime_error("x"); return n; }
+__attribute__((noinline)) static int middle(int n) { try { return thrower(n) + thrower(n + 1); } catch (int k) { return k; } }
+__attribute__((noinline)) static void jumper(int n) { if (n % 4 == 3) longjmp(place, 1); sink = middle(n); }
+int main() {
+  int caught = 0;
+  for (volatile int i = 0; i < 50; i++) {
+    if (setjmp(place)) continue;
+    try { jumper(i); } catch (std::runtime_error &) { caught++; }
+  }
+  printf("%d\n", caught);
+}
+"#;
+    let project = Project::new(&[("p.cpp", source)]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--profile ipath --pending on --verify c++ {level} -g -w -o p p.cpp"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{level}: {said}");
+    }
+}
