@@ -257,14 +257,19 @@ impl BinaryFile {
     ///   its call site. A mark before a `resume` counts for nothing itself.
     /// - [`layout::LANDED`]: an exception landed in the machine function: only what is inside the innermost invoke of
     ///   the chain was abandoned.
-    /// - [`layout::INTERRUPTED`]: no call was under way.
+    /// - [`layout::INTERRUPTED`]: no call was under way. It may be an instruction that is known to fault, which is listed by the
+    ///   address behind its first byte: no call ends there.
     #[must_use]
     pub fn resolve(&self, address: u64) -> Resolved {
         let plain = address & !(layout::INTERRUPTED | layout::LANDED);
         if address & layout::INTERRUPTED != 0 {
-            return match self.placed_at(plain) {
-                Some((placed, _)) => Resolved::UnknownInFunction(self.bodies(placed)),
-                None => Resolved::Outside,
+            let Some((placed, offset)) = self.placed_at(plain) else { return Resolved::Outside };
+            let returns = &self.map.code.functions[placed.code as usize].returns;
+            let found = returns.binary_search_by_key(&(offset + 1), |r| r.offset).ok().map(|at| &returns[at].chain);
+            let is_fault = |&(function, site): &(FunctionId, Site)| self.function(function).calls[site].is_fault();
+            return match found.filter(|chain| !placed.ambiguous && chain.first().is_some_and(is_fault)) {
+                Some(chain) => Resolved::Sites(self.abandoned(chain, false).abandoned),
+                None => Resolved::UnknownInFunction(self.bodies(placed)),
             };
         }
         // A call may be the last instruction of its function: its return address is then the end.

@@ -235,7 +235,7 @@ fn function_of<'a>(unit: &Unit<'a>, function: &UnitFunction<'a>) -> JsonFunction
         let facts = facts.calls.site(Site(site))?;
         let callee = match &facts.callee {
             Callee::Symbol(symbol) => Some(symbol.as_str()),
-            Callee::Indirect | Callee::Assembly => None,
+            Callee::Indirect | Callee::Assembly | Callee::Fault => None,
         };
         Some(JsonEarly { block: facts.block.0, site, callee, count })
     });

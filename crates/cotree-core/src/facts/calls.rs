@@ -3,12 +3,13 @@
 //! A *call site* is a call at which an activation of the caller may be abandoned, because the callee may fail to return (it may
 //! exit, throw, `longjmp`, loop for ever), or re-entered, because it may return twice. Early exits, return addresses and
 //! path registers belong to call sites, so files number these separately ([`Site`]). Code that counts or follows calls
-//! uses all of them ([`CallId`]).
+//! uses all of them ([`CallId`]). In functions that are compiled as they are written (`-O0`), instructions that may fault are
+//! call sites, too ([`Callee::Fault`]).
 //!
 //! The list has every `call`, `invoke` and `callbr` of a block that can be reached, inline assembly included, but no call of an
 //! intrinsic (`llvm.*`). Most intrinsics are instructions or nothing at all in machine code; whether one becomes a call of a library
 //! function (`llvm.memcpy`, `llvm.sin`) is up to the code generator. A block has as many calls here as
-//! [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides resume markers.
+//! [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides resume markers and instructions that may fault.
 
 use super::linker_name;
 use crate::ids::{Block, CallId, Site};
@@ -24,6 +25,8 @@ pub enum Callee {
     Indirect,
     /// Inline assembly. It is assumed to return, so it is never a call site.
     Assembly,
+    /// Nobody: it is an instruction that may fault. Always a call site, since the activation ends there if the fault ends the program.
+    Fault,
 }
 
 /// One call.
@@ -49,7 +52,7 @@ pub struct Call {
     /// A call site that calls nobody: it stands before a `resume` and marks it, and the frame leaves by the CFG's own edge.
     pub resume_marker: bool,
     /// The number of a call site, unique in its module and from 1, that ties machine return addresses to it; 0 if it has
-    /// none.
+    /// none, as instructions that may fault.
     pub probe: u16,
     /// Its place in the source, if known.
     pub line: Option<CallLine>,
@@ -60,6 +63,12 @@ impl Call {
     #[must_use]
     pub fn site(block: Block, callee: Callee) -> Self {
         Self { block, callee, is_site: true, ..Self::default() }
+    }
+
+    /// Is it an instruction that may fault, and no call?
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        self.callee == Callee::Fault
     }
 
     /// Can code follow the call in its own activation, so that probes may stand behind it? A `callbr`, which has several ways

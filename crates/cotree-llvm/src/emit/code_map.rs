@@ -8,9 +8,13 @@
 //! with type in bits 0–3, attributes in 4–6 and "address is a delta" in 7, the address, a discriminator if attribute 4
 //! is set); then the callees (number of the call site, and the same again). Numbers are LEB128. The first address is
 //! relative to the function, unless a sentinel probe with the function's absolute address precedes it.
+//!
+//! Probes of type 0 stand before instructions that may fault (`lower::callsites`). These are listed like calls, by the address behind
+//! their first byte, where no call ends.
 
 use super::stack_maps::{self, Point};
 use crate::error::Error;
+use crate::lower;
 use cotree_core::ids::{FunctionId, Site};
 use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
 use cotree_rt::layout::{FUNCTION_MAGIC, FunctionPrefix};
@@ -18,14 +22,16 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SymbolKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::{offset_of, size_of};
 
 /// Probe number → (function of the unit, site).
-pub(crate) type Sites = HashMap<u16, (FunctionId, Site)>;
+pub(crate) type Sites = HashMap<u32, (FunctionId, Site)>;
 
 const INDIRECT_PROBES: &str = ".pseudo_probe";
 const DESCRIPTIONS: &str = ".pseudo_probe_desc";
+/// The type of probes before instructions that may fault.
+const FAULT: u8 = 0;
 const SENTINEL: u8 = 2;
 const HAS_DISCRIMINATOR: u8 = 4;
 
@@ -95,7 +101,10 @@ pub(crate) fn read<'a>(
             };
             let end = usize::try_from(start + size).unwrap_or(usize::MAX).min(code.len());
             let code = &code[usize::try_from(start).unwrap_or(usize::MAX).min(end)..end];
-            if !returns(code, group, sites, &registers[number], &mut result[number].returns) {
+            let found = &mut result[number].returns;
+            faults(code, &group, sites, found);
+            let calls = group.into_iter().filter(|probe| probe.kind != FAULT).collect();
+            if !returns(code, calls, sites, &registers[number], found) {
                 unmapped.push(number);
             }
         }
@@ -103,6 +112,7 @@ pub(crate) fn read<'a>(
     resumes(&file, &in_section, &mut result);
     for (function, points) in result.iter_mut().zip(&registers) {
         function.returns.sort_by_key(|r| r.offset);
+        keep_certain(&mut function.returns);
         let unknown: Vec<ReturnPoint> = points.iter().filter_map(|point| without_probe(function, point)).collect();
         function.returns.extend(unknown);
         function.returns.sort_by_key(|r| r.offset);
@@ -164,6 +174,56 @@ fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point],
     certain
 }
 
+/// The instructions behind probes that may fault: the first one, or where one of the program's takes several in machine code, all up
+/// to the next probe. The call that an instruction was compiled to is listed as a call.
+fn faults(code: &[u8], probes: &[Probe], sites: &Sites, found: &mut Vec<ReturnPoint>) {
+    let mut addresses: Vec<i64> = probes.iter().map(|probe| probe.address).collect();
+    addresses.sort_unstable();
+    for probe in probes.iter().filter(|probe| probe.kind == FAULT) {
+        let next = addresses.get(addresses.partition_point(|&address| address <= probe.address)).copied();
+        let (Ok(start), Ok(end)) = (usize::try_from(probe.address), usize::try_from(next.unwrap_or(i64::MAX))) else {
+            continue;
+        };
+        let Some(rest) = code.get(start..end.min(code.len())) else { continue };
+        let chain: Vec<_> = probe.chain.iter().filter_map(|number| sites.get(number)).copied().collect();
+        let mut add = |offset: u64| {
+            let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            found.push(ReturnPoint { offset, chain: chain.clone(), registers: Vec::new() });
+        };
+        let several = u32::from(probe.attributes) & lower::SEVERAL != 0;
+        for instruction in Decoder::with_ip(64, rest, start as u64, DecoderOptions::NONE).iter() {
+            match instruction.flow_control() {
+                FlowControl::Next if !may_fault(&instruction) => continue,
+                FlowControl::Next | FlowControl::Exception | FlowControl::Interrupt => add(instruction.ip() + 1),
+                FlowControl::Call | FlowControl::IndirectCall if several => add(instruction.next_ip()),
+                _ => break,
+            }
+            if !several {
+                break;
+            }
+        }
+    }
+}
+
+/// What two of them claim is neither's.
+fn keep_certain(sorted: &mut Vec<ReturnPoint>) {
+    let doubtful: HashSet<u32> =
+        sorted.windows(2).filter(|pair| pair[0].offset == pair[1].offset).map(|pair| pair[0].offset).collect();
+    sorted.retain(|point| !doubtful.contains(&point.offset));
+}
+
+/// Does the instruction divide, or use memory other than the frame and the program's variables?
+fn may_fault(instruction: &iced_x86::Instruction) -> bool {
+    use iced_x86::{Mnemonic, OpKind, Register};
+    if matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv) || instruction.is_string_instruction() {
+        return true;
+    }
+    let own = matches!(instruction.memory_base(), Register::RBP | Register::RSP | Register::RIP)
+        || matches!(instruction.segment_prefix(), Register::FS | Register::GS)
+        || matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
+    !own && (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory)
+}
+
 /// The calls that `resume` was compiled to. They are known, but no call site is under way at them: the marker before
 /// the `resume` has accounted for the frame.
 fn resumes(
@@ -188,8 +248,10 @@ fn resumes(
 
 struct Probe {
     address: i64,
+    kind: u8,
+    attributes: u8,
     /// Numbers of call sites, innermost first.
-    chain: Vec<u16>,
+    chain: Vec<u32>,
 }
 
 /// Decodes one `.pseudo_probe` section, machine function by machine function; `None` if it is not well-formed.
@@ -198,12 +260,12 @@ fn decode(mut data: &[u8]) -> Option<Vec<Vec<Probe>>> {
     while !data.is_empty() {
         let mut probes = Vec::new();
         // One top-level function; `open` holds, per inlined level, how many callees are still to come.
-        let mut open: Vec<(u16, u64)> = Vec::new();
+        let mut open: Vec<(u32, u64)> = Vec::new();
         let mut address = 0i64;
         let mut callees = level(&mut data, &mut address, &open, &mut probes)?;
         loop {
             if callees > 0 {
-                let call = u16::try_from(uleb(&mut data)?).ok()?;
+                let call = u32::try_from(uleb(&mut data)?).ok()?;
                 open.push((call, callees - 1));
                 callees = level(&mut data, &mut address, &open, &mut probes)?;
             } else if let Some((_, rest)) = open.pop() {
@@ -218,7 +280,7 @@ fn decode(mut data: &[u8]) -> Option<Vec<Vec<Probe>>> {
 }
 
 /// One function body at some level of inlining; returns how many callees were inlined into it.
-fn level(data: &mut &[u8], address: &mut i64, open: &[(u16, u64)], probes: &mut Vec<Probe>) -> Option<u64> {
+fn level(data: &mut &[u8], address: &mut i64, open: &[(u32, u64)], probes: &mut Vec<Probe>) -> Option<u64> {
     take(data, 8)?;
     let count = uleb(data)?;
     let callees = uleb(data)?;
@@ -237,9 +299,9 @@ fn level(data: &mut &[u8], address: &mut i64, open: &[(u16, u64)], probes: &mut 
             uleb(data)?;
         }
         if attributes & SENTINEL == 0 {
-            let innermost = u16::try_from(index).ok()?;
+            let innermost = u32::try_from(index).ok()?;
             let chain = std::iter::once(innermost).chain(open.iter().rev().map(|&(call, _)| call)).collect();
-            probes.push(Probe { address: *address, chain });
+            probes.push(Probe { address: *address, kind: kind & 15, attributes, chain });
         }
     }
     Some(callees)
@@ -351,13 +413,13 @@ mod tests {
     /// `xor eax, eax`, and two calls at once.
     const CODE: [u8; 12] = [0x31, 0xc0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0];
 
-    fn site(number: u16) -> (FunctionId, Site) {
-        (FunctionId(number.into()), Site::new(0))
+    fn site(number: u32) -> (FunctionId, Site) {
+        (FunctionId(number), Site::new(0))
     }
 
-    fn returns_of(chains: [&[u16]; 2], points: &[Point]) -> (bool, Vec<(u32, u32)>) {
+    fn returns_of(chains: [&[u32]; 2], points: &[Point]) -> (bool, Vec<(u32, u32)>) {
         let sites: Sites = (1..=4).map(|number| (number, site(number))).collect();
-        let probes = chains.map(|chain| Probe { address: 0, chain: chain.to_vec() });
+        let probes = chains.map(|chain| Probe { address: 0, kind: 2, attributes: 0, chain: chain.to_vec() });
         let mut found = Vec::new();
         let certain = returns(&CODE, probes.into(), &sites, points, &mut found);
         (certain, found.into_iter().map(|point| (point.offset, point.chain[0].0.0)).collect())
@@ -385,7 +447,7 @@ mod tests {
             let register = Register { link: site(number), value: Value::Constant(0) };
             Point { offset, registers: vec![register], chain: None }
         };
-        let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
+        let chains: [&[u32]; 2] = [&[1, 3], &[2, 4]];
         assert_eq!(returns_of(chains, &[known(7, 4), known(12, 3)]), (true, vec![(7, 2), (12, 1)]));
         assert!(!returns_of(chains, &[]).0);
         assert!(!returns_of([&[1, 3], &[2, 3]], &[known(7, 4)]).0);
@@ -394,8 +456,8 @@ mod tests {
     #[test]
     fn calls_of_different_copies_are_told_apart_by_what_their_bundles_say() {
         let says =
-            |offset, chain: [u16; 2]| Point { offset, registers: Vec::new(), chain: Some(chain.map(site).to_vec()) };
-        let chains: [&[u16]; 2] = [&[1, 3], &[2, 4]];
+            |offset, chain: [u32; 2]| Point { offset, registers: Vec::new(), chain: Some(chain.map(site).to_vec()) };
+        let chains: [&[u32]; 2] = [&[1, 3], &[2, 4]];
         assert_eq!(returns_of(chains, &[says(7, [2, 4])]), (true, vec![(7, 2), (12, 1)]));
         assert_eq!(returns_of(chains, &[says(7, [2, 4]), says(12, [1, 3])]), (true, vec![(7, 2), (12, 1)]));
         assert!(!returns_of(chains, &[says(7, [2, 3])]).0);

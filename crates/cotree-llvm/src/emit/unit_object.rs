@@ -57,7 +57,7 @@ impl UnitParts<'_> {
 pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     let (encoded, id) = unit.encode_map();
     let (program, plan, layout) = (&unit.map.program, &unit.map.plan, unit.layout);
-    let sites: u64 = program.functions().map(|(_, f)| f.sites().len() as u64).sum();
+    let sites: u64 = program.functions().map(|(_, f)| f.sites().filter(|site| !site.is_fault()).count() as u64).sum();
     let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
     let hidden = |name: &str, value: u64, size: u64, kind: SymbolKind, section| Symbol {
         name: name.as_bytes().to_vec(),

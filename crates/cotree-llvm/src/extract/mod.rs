@@ -7,6 +7,7 @@ pub(crate) mod affine;
 mod calls;
 mod costs;
 mod edges;
+mod faults;
 mod handlers;
 mod handles;
 mod hints;
@@ -17,6 +18,7 @@ mod selection;
 pub use affine::find as find_affine;
 pub(crate) use calls::NO_SITE;
 pub use costs::{CostFile, CostFileError, add_costs};
+pub(crate) use faults::faults_at_once;
 pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 pub(crate) use segment::GS;
@@ -27,7 +29,7 @@ use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{
-    self, BlockFacts, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched, linker_name,
+    self, BlockFacts, Call, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched, linker_name,
 };
 use cotree_core::ids::Block;
 use cotree_core::place::affine::AffineVariable;
@@ -67,6 +69,12 @@ pub(crate) enum Sites {
     Abandoned,
     /// All that have a frame while they are under way: stacks are told while nobody leaves them.
     All,
+    /// In functions that are compiled as they are written, all of these, and instructions that may fault; in others, calls that
+    /// may not return.
+    Faulting {
+        /// Nothing is optimised.
+        everywhere: bool,
+    },
 }
 
 /// Reads the facts of every function that the module defines.
@@ -157,6 +165,12 @@ impl<'m> Reader<'_, 'm> {
             Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),
             Some(_) => false,
         };
+        let as_written = match self.sites {
+            Sites::Faulting { everywhere } => everywhere || function.has_attribute(At::Function, "optnone"),
+            Sites::Abandoned | Sites::All => false,
+        };
+        let all_calls = as_written || self.sites == Sites::All;
+        let faults = as_written && facts.untouched.is_none();
         let mut calls = Vec::new();
         self.lines.begin_function();
         for (number, block) in blocks.iter().enumerate() {
@@ -175,11 +189,12 @@ impl<'m> Reader<'_, 'm> {
                 }
                 calls::note_assembly(&mut self.named, instruction);
                 doubts.extend(calls::doubt(instruction));
-                let Some(mut call) = calls::call(instruction) else { continue };
+                let fault = || (faults && faults::may_fault(instruction)).then(|| Call::site(Block(0), Callee::Fault));
+                let Some(mut call) = calls::call(instruction).or_else(fault) else { continue };
                 call.block = Block::new(number);
-                call.is_site |= self.sites == Sites::All && !call.must_tail && call.callee != Callee::Assembly;
-                if call.is_site {
-                    sites += 1;
+                call.is_site |= all_calls && !call.must_tail && call.callee != Callee::Assembly;
+                sites += u32::from(call.is_site);
+                if call.is_site && !call.is_fault() {
                     call.probe = if numbered { self.probes.next() } else { 0 };
                     if call.probe == 0 && facts.untouched.is_none() {
                         doubts.push(Doubt::UnmappedCallSites);

@@ -55,6 +55,12 @@ impl<'m> Type<'m> {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
+    /// Whether it is `float` or `double`.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self.kind(), LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind)
+    }
+
     /// Whether it is an integer type.
     #[must_use]
     pub fn is_integer(self) -> bool {

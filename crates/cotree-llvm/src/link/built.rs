@@ -147,13 +147,17 @@ impl PlannedModule {
             .collect()
     }
 
-    /// The call sites that have probe numbers.
+    /// The call sites that have probe numbers, and instructions that may fault.
     fn numbered_sites(&self) -> Sites {
         let mut sites = Sites::new();
+        let mut faults = lower::fault_numbers();
         for (index, function) in self.extracted.facts.functions.iter().enumerate() {
             let id = FunctionId::new(self.first + index);
-            for (site, facts) in function.sites().enumerate().filter(|(_, s)| s.probe != 0) {
-                sites.insert(facts.probe, (id, Site::new(site)));
+            for (site, facts) in function.sites().enumerate() {
+                let number = if facts.is_fault() { faults.next() } else { Some(u32::from(facts.probe)) };
+                if let Some(number) = number.filter(|&number| number != 0) {
+                    sites.insert(number, (id, Site::new(site)));
+                }
             }
         }
         sites

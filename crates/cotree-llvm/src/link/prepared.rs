@@ -2,13 +2,14 @@
 
 use super::job::{JobModule, LinkJob, Resolution, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
+use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::{self, Extracted};
 use crate::module::Module;
 use crate::options::Options;
 use crate::{ffi, lower};
 use cotree_core::facts::hints::Hints;
-use cotree_core::method::Method;
+use cotree_core::method::Family;
 use cotree_core::place::affine::AffineVariable;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -27,7 +28,11 @@ impl Prepared {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
         }
-        let sites = if options.method == Method::Trace { extract::Sites::All } else { extract::Sites::Abandoned };
+        let sites = match options.method.family() {
+            Family::Traces => extract::Sites::All,
+            Family::Counters(_) => extract::Sites::Faulting { everywhere: options.level == Level::O0 },
+            _ => extract::Sites::Abandoned,
+        };
         let mut extracted = extract::extract_with(&module, &options.selection, sites);
         if let Some(costs) = &options.costs {
             extract::add_costs(&module, &mut extracted, costs);

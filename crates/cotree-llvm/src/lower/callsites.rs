@@ -3,15 +3,18 @@
 //! The number sits in the discriminator of the call's debug location, in the encoding of LLVM's pseudo probes. The code
 //! generator writes it with the call's address and inlining chain into `.pseudo_probe`; nothing is executed for it. Where
 //! the program has no debug information, we make just enough of it: a compile unit that emits nothing.
+//!
+//! Instructions that may fault have pseudo probes before them, with numbers above those of calls. That is for code which is compiled
+//! as it is written: where the code generator may move instructions, it could not move them past such a probe.
 
-use crate::extract::{Extracted, FunctionIr, NO_SITE};
+use crate::extract::{Extracted, FunctionIr, NO_SITE, faults_at_once};
 use crate::ir::{
     At, Builder, Call, DebugInfoBuilder, Function, FunctionType, Instruction, Location, Scope, SourceFile,
 };
 use crate::module::Module;
 use cotree_core::facts::{self, Callee};
 use llvm_sys::LLVMVisibility;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
 /// Unwind tables that are right at every instruction (`llvm::UWTableKind::Async`).
@@ -25,6 +28,14 @@ const DIRECT_CALL: u32 = 2;
 fn discriminator(number: u16, kind: u32) -> u32 {
     7 | u32::from(number) << 3 | 100 << 19 | kind << 26
 }
+
+/// The numbers of instructions that may fault, in the order of the module.
+pub(crate) fn fault_numbers() -> impl Iterator<Item = u32> {
+    u32::from(NO_SITE) + 1..
+}
+
+/// Of a probe before an instruction that may fault: several instructions of machine code may.
+pub(crate) const SEVERAL: u32 = 1;
 
 /// Numbers the call sites of a module, and puts a marker call before each `resume`. Gives the calls of each function's
 /// sites.
@@ -51,6 +62,8 @@ struct Numbering<'m> {
     file: SourceFile<'m>,
     /// The type of the functions whose scopes we make; with it comes a compile unit that emits nothing.
     function_type: OnceCell<FunctionType<'m>>,
+    /// The number of the next instruction that may fault.
+    next_fault: Cell<u32>,
 }
 
 impl<'m> Numbering<'m> {
@@ -62,7 +75,8 @@ impl<'m> Numbering<'m> {
         let zero = module.int64().constant(0).as_metadata();
         let description = module.node(&[zero, zero, module.metadata_string("cotree")]);
         module.add_named_metadata("llvm.pseudo_probe_desc", description);
-        Self { module, builder, file, function_type: OnceCell::new() }
+        let first = fault_numbers().next().expect("numbers without end");
+        Self { module, builder, file, function_type: OnceCell::new(), next_fault: Cell::new(first) }
     }
 
     fn function(&self, facts: &facts::Function, ir: &FunctionIr<'m>) -> Vec<Call<'m>> {
@@ -74,6 +88,9 @@ impl<'m> Numbering<'m> {
             return Vec::new();
         }
         let number = |(site, &instruction): (&facts::Call, &Instruction<'m>)| {
+            if site.is_fault() {
+                return self.fault(instruction);
+            }
             let call = if site.resume_marker { Some(self.marker(instruction)) } else { instruction.as_call() };
             let call = call.expect("a call site is a call or has a marker");
             call.add_attribute(At::Function, self.module.attribute("nomerge"));
@@ -145,6 +162,21 @@ impl<'m> Numbering<'m> {
         let builder = Builder::before(module, resume);
         builder.set_location(resume.location());
         builder.call(ty, callee, &[])
+    }
+
+    /// A probe before an instruction that may fault.
+    fn fault(&self, instruction: Instruction<'m>) -> Call<'m> {
+        let (module, long, int) = (self.module, self.module.int64(), self.module.int32());
+        let ty = module.void().function(&[long, long, int, long]);
+        let callee = module.function_or_declare("llvm.pseudoprobe", ty, |_| ());
+        let number = self.next_fault.replace(self.next_fault.get() + 1);
+        let several = if faults_at_once(instruction) { 0 } else { SEVERAL };
+        let builder = Builder::before(module, instruction);
+        builder.set_location(instruction.location());
+        // Some function that is none, the number, attributes, and all of the samples that nobody takes.
+        let arguments =
+            [long.constant(1), long.constant(number.into()), int.constant(several.into()), long.constant(u64::MAX)];
+        builder.call(ty, callee, &arguments)
     }
 
     /// Puts the site's number on the call, leaving line and inlining as they are.

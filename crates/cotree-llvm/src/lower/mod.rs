@@ -16,6 +16,7 @@ mod phis;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
+pub(crate) use callsites::{SEVERAL, fault_numbers};
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use method::MethodPart;
 pub(crate) use method::registers_at_calls;

@@ -30,6 +30,7 @@ fn flags_of(call: &Call) -> u64 {
         Callee::Symbol(_) => 0,
         Callee::Indirect => 1,
         Callee::Assembly => 2,
+        Callee::Fault => 3,
     };
     callee
         | flag(call.terminator, TERMINATOR)
@@ -50,7 +51,7 @@ fn call_of(
         0 => Callee::Symbol(text.get(r, names)?),
         1 => Callee::Indirect,
         2 => Callee::Assembly,
-        _ => return Err(MapError::Invalid("no such kind of callee")),
+        _ => Callee::Fault,
     };
     Ok(Call {
         block,
@@ -72,18 +73,21 @@ pub(super) fn write_sites<'a>(
     let mut block = 0;
     for site in sites {
         let expected = probe.wrapping_add(1);
+        let told = !site.is_fault() && site.probe != expected;
         let flag = |set: bool, bit: u64| if set { bit } else { 0 };
-        let own = flag(site.resume_marker, RESUME_MARKER) | flag(site.probe != expected, PROBE);
+        let own = flag(site.resume_marker, RESUME_MARKER) | flag(told, PROBE);
         w.put(Stream::SiteFlags, flags_of(site) | own);
         w.put_step(Stream::SiteBlock, block, site.block.0);
         block = site.block.0;
         if let Callee::Symbol(symbol) = &site.callee {
             text.put(w, Stream::Callee, symbol);
         }
-        if site.probe != expected {
+        if told {
             w.put(Stream::SiteBlock, u64::from(site.probe));
         }
-        *probe = site.probe;
+        if !site.is_fault() {
+            *probe = site.probe;
+        }
     }
 }
 
@@ -99,6 +103,10 @@ pub(super) fn read_sites(
         let flags = r.get(Stream::SiteFlags)?;
         block = r.get_step(Stream::SiteBlock, block)?;
         let call = call_of(flags, Block(block), Stream::Callee, r, text)?;
+        if call.is_fault() {
+            sites.push(Call { is_site: true, ..call });
+            continue;
+        }
         *probe = if flags & PROBE == 0 {
             probe.wrapping_add(1)
         } else {
@@ -110,10 +118,10 @@ pub(super) fn read_sites(
     Ok(sites)
 }
 
-/// Call sites per block, markers left out: nearly always the number of its calls.
+/// Call sites per block that are calls, no markers and no faults: nearly always the number of its calls.
 pub(super) fn sites_per_block<'a>(blocks: usize, sites: impl Iterator<Item = &'a Call>) -> Vec<u32> {
     let mut calls = vec![0; blocks];
-    for site in sites.filter(|s| !s.resume_marker) {
+    for site in sites.filter(|s| !s.resume_marker && !s.is_fault()) {
         if let Some(calls) = calls.get_mut(site.block.index()) {
             *calls += 1;
         }

@@ -96,7 +96,7 @@ fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str>
     require(calls.iter().all(|call| call.block < function.exit()), "a call stands in no block")?;
     let in_line = |call: &Call| call.line.is_none() || function.line_span(call).is_some();
     require(calls.iter().all(in_line), "a call is in no line")?;
-    let consistent = |call: &Call| !(if call.is_site { call.must_tail } else { call.resume_marker });
+    let consistent = |call: &Call| !(if call.is_site { call.must_tail } else { call.resume_marker || call.is_fault() });
     require(calls.iter().all(consistent), "a call is a call site and is none")?;
     if !all_calls {
         return require(calls.iter().all(|call| call.is_site), "it lists calls that are no call sites");
@@ -105,7 +105,7 @@ fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str>
     for (index, block) in function.blocks.iter().enumerate() {
         let mut here = 0;
         while let Some(call) = rest.next_if(|call| call.block.index() == index) {
-            here += u32::from(!call.resume_marker);
+            here += u32::from(!call.resume_marker && !call.is_fault());
         }
         require(here == block.instructions.calls, "a block does not list all its calls")?;
     }

@@ -215,7 +215,8 @@ fn costs_of(unit: usize, function: UnitFunction<'_>) -> Option<FunctionCosts<'_>
     let events: Vec<FunctionEvents> = EventKind::ALL.iter().map(|&kind| facts.events(kind)).collect::<Option<_>>()?;
     let lines = costs_of_counts(facts, &events, |block, after| flow.run(block, after));
     let made = |(call, facts): (CallId, &Call)| Some((call, flow.call(call))).filter(|_| !facts.resume_marker);
-    let mut calls: Vec<(CallId, u64)> = facts.calls.numbered().filter_map(made).collect();
+    let mut calls: Vec<(CallId, u64)> =
+        facts.calls.numbered().filter(|(_, call)| !call.is_fault()).filter_map(made).collect();
     calls.retain(|&(_, count)| count > 0);
     Some(FunctionCosts { unit, entries: flow.entries(), lines, calls, function })
 }

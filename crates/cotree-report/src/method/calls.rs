@@ -40,6 +40,7 @@ fn callee(call: &Call, options: &Options) -> String {
         Callee::Symbol(symbol) => options.names.show(symbol),
         Callee::Indirect => "(through a pointer)".to_owned(),
         Callee::Assembly => "(assembly)".to_owned(),
+        Callee::Fault => "(a fault)".to_owned(),
     }
 }
 
@@ -122,7 +123,7 @@ pub(super) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
         match &facts.callee {
             Callee::Symbol(symbol) => object.insert("callee".into(), symbol.as_str().into()),
             Callee::Assembly => object.insert("assembly".into(), true.into()),
-            Callee::Indirect => None,
+            Callee::Indirect | Callee::Fault => None,
         };
         if let Some(at) = function.facts.call_position(call) {
             object.insert("position".into(), json!({"file": at.file, "line": at.line, "column": at.column}));

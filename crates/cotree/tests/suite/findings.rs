@@ -201,7 +201,8 @@ fn default_signals_stay_what_they_are() {
     assert_eq!(ignoring("program"), ignoring("plain"));
 }
 
-/// A fault in the middle of profiled code: only functions that may have been there are in doubt.
+/// A fault in the middle of profiled code. What is compiled as it is written is exact, to the line; of what is optimised, only
+/// functions that may have been there are in doubt.
 #[test]
 fn endings_by_faults() {
     let project = Project::new(&[("main.c", finding!("ended-by-fault.c"))]);
@@ -211,10 +212,37 @@ fn endings_by_faults() {
         let output = run(&mut command, "p.cotree");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(11), "{level}");
         let report = project.ok("report p.cotree");
-        // At -O2 main is in a call that the compiler knows to return.
-        assert!(level == "-O2" || report.contains("NOT ALL EXACT: 1 of 2"), "{level}: {report}");
-        project.ok("verify p.cotree");
+        assert_eq!(report.contains("exact: every count"), level == "-O0", "{level}: {report}");
+        project.ok(if level == "-O0" { "verify --strict p.cotree" } else { "verify p.cotree" });
         fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+/// All ways to fault, by instructions, by calls of the C library that the compiler makes or knows to return, and in inlined code.
+#[test]
+fn faults_are_known_by_their_instructions() {
+    let source = include_str!("../programs/faults.c");
+    let names = source.split_once("ways[] = {").and_then(|(_, rest)| rest.split_once('}')).expect("a list").0;
+    let names: Vec<_> = names.split(',').map(|name| name.trim().trim_start_matches("(way)").to_owned()).collect();
+    assert_eq!(names.len(), 18);
+    let project = Project::new(&[("main.c", source)]);
+    for options in ["", "--threads on --profile block", "--at early --profile vertex"] {
+        project.ok(&format!("--verify {options} cc -O0 -g -w main.c -o program"));
+        for (number, name) in names.iter().enumerate() {
+            let output = run(project.command(project.path("program")).arg(number.to_string()), "p.cotree");
+            let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+            assert!(matches!(signal, Some(4 | 8 | 11)), "{options} {name}: {signal:?}");
+            let report = project.ok("report p.cotree");
+            assert!(report.contains("exact: every count"), "{options} {name}: {report}");
+            project.ok("verify --strict p.cotree");
+            let page = project.ok("annotate p.cotree");
+            let lines = page.lines().filter(|line| !line.contains("branch at"));
+            let mut lines = lines.skip_while(|line| !line.contains(&format!("static void {name}(")));
+            let mut count = || lines.next().and_then(|line| line.split_whitespace().next().map(str::to_owned));
+            let counts = [count().expect("a line"), count().expect("a line")];
+            assert_eq!(counts, if name == "in_loop" { ["8", "7"] } else { ["1", "0"] }, "{options} {name}: {page}");
+            fs::remove_file(project.path("p.cotree")).expect("a profile");
+        }
     }
 }
 

@@ -274,7 +274,7 @@ impl<'a> JsonEnd<'a> {
         let facts = of.function.facts.calls.site(site)?;
         let callee = match &facts.callee {
             Callee::Symbol(symbol) => Some(symbol.as_str()),
-            Callee::Indirect | Callee::Assembly => None,
+            Callee::Indirect | Callee::Assembly | Callee::Fault => None,
         };
         Some(Self { site: site.0, block: facts.block.0, callee, count })
     }

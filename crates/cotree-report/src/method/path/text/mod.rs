@@ -363,6 +363,7 @@ fn call(of: &PathFunction<'_>, writer: &Writer<'_>, site: Site) -> String {
         Callee::Symbol(symbol) => super::route::short(&crate::names::demangle(symbol)),
         Callee::Indirect => "a pointer".into(),
         Callee::Assembly => "assembly".into(),
+        Callee::Fault => "a fault".into(),
     };
     let lines = along(of.function.facts, &[facts.block], Some(site));
     match lines.last() {

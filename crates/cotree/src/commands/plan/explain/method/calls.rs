@@ -11,6 +11,7 @@ pub(super) fn write(code: Code<'_>, plan: &CallPlan, out: &mut String) -> std::f
         let callee = match code.function.calls.get(*call).map(|facts| &facts.callee) {
             Some(Callee::Symbol(symbol)) => symbol,
             Some(Callee::Assembly) => "assembly",
+            Some(Callee::Fault) => "a fault",
             Some(Callee::Indirect) | None => "a pointer",
         };
         writeln!(out, "  counter {number}: {}, a call of {callee}", code.place(placed.place))?;
