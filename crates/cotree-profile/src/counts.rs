@@ -56,7 +56,7 @@ pub struct UnitCounts {
     pub unit: UnitId,
     /// Where the binary was when it ran.
     pub binary: PathBuf,
-    /// The command line of the first run.
+    /// The command line, if that of all runs is the same; else empty.
     pub command: Vec<String>,
     /// How the runs ended.
     pub runs: Runs,
@@ -129,6 +129,9 @@ impl UnitCounts {
         cut |= self.method.add(&other.method, weight);
         self.stack.clear();
         self.saturated |= cut;
+        if self.command != other.command {
+            self.command.clear();
+        }
         self.runs.add(&other.runs);
         self.weight = self.weight.saturating_add(other.weight.saturating_mul(weight));
         self.flags |= other.flags;

@@ -89,7 +89,7 @@ pub struct UnitProfile {
     pub unit: UnitId,
     /// The binary.
     pub binary: PathBuf,
-    /// The command line of the first run.
+    /// The command line, if that of all runs is the same; else empty.
     pub command: Vec<String>,
     /// Further results of the method.
     pub method: MethodProfile,

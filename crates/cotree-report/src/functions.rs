@@ -41,8 +41,12 @@ pub struct FunctionSummary {
     pub blocks: u64,
     /// Those that never ran.
     pub unreached: u64,
-    /// Why its counts are not vouched for.
+    /// Why its counts are not vouched for, those of inlined copies included.
     pub flaws: BTreeSet<Flaw>,
+    /// The same of its own bodies alone.
+    pub own_flaws: BTreeSet<Flaw>,
+    /// Its counts contradict their plan: it has none.
+    pub failed: bool,
     /// Why it has no counts.
     pub untouched: Option<Untouched>,
 }
@@ -52,6 +56,18 @@ impl FunctionSummary {
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.own_entries.saturating_add(self.inlined_entries)
+    }
+
+    /// Has it code of its own, all of it with probes? These are the functions of which reports say how many ran, or are in doubt.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        !self.bodies.is_empty() && self.untouched.is_none()
+    }
+
+    /// Is there something of its own that can't be vouched for?
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.failed || !self.own_flaws.is_empty()
     }
 
     /// Did any of it run? (While activations are live, blocks may have run in a function without entries.)
@@ -110,14 +126,48 @@ impl Executed {
     }
 }
 
+/// Functions with code of their own, and with probes: those that reports count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vouched {
+    /// All of them.
+    pub functions: u64,
+    /// Those that can't be vouched for.
+    pub doubtful: u64,
+}
+
+impl Vouched {
+    /// Counts them in the summaries of a unit.
+    #[must_use]
+    pub fn of(summaries: &[FunctionSummary]) -> Self {
+        let measured = || summaries.iter().filter(|function| function.is_measured());
+        let doubtful = measured().filter(|function| function.is_doubtful()).count() as u64;
+        Self { functions: measured().count() as u64, doubtful }
+    }
+
+    /// Counts those of a unit.
+    #[must_use]
+    pub fn of_unit(unit: &Unit<'_>) -> Self {
+        let mut table = Table::default();
+        for function in unit.functions() {
+            let number = table.of_body(&function);
+            add_flaws(&mut table.summaries[number], &function);
+        }
+        add_failures(&mut table.summaries, unit);
+        Self::of(&table.summaries)
+    }
+}
+
 /// All functions of a unit, in the order in which they first appear.
 #[must_use]
 pub fn summarize(unit: &Unit<'_>) -> Vec<FunctionSummary> {
     let mut table = Table::default();
     for function in unit.functions() {
         let number = table.of_body(&function);
-        add_body(&mut table.summaries[number], &function);
+        let summary = &mut table.summaries[number];
+        add_flaws(summary, &function);
+        add_body(summary, &function);
     }
+    add_failures(&mut table.summaries, unit);
     // Inlined copies come second, so that they find the functions that have bodies.
     for function in unit.functions() {
         let Some(flow) = function.flow() else { continue };
@@ -179,15 +229,32 @@ impl<'a> Table<'a> {
     }
 }
 
-fn add_body(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
+/// A body, and whether it is vouched for.
+fn add_flaws(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
     summary.bodies.push(function.index);
-    summary.blocks += function.facts.blocks.len() as u64;
-    let Some(profile) = function.profile else {
+    summary.own_flaws.extend(function.flaws());
+    summary.flaws.extend(function.flaws());
+    if function.profile.is_none() {
         summary.untouched = summary.untouched.or(function.facts.untouched);
+    }
+}
+
+/// Marks functions whose counts contradict their plan.
+fn add_failures(summaries: &mut [FunctionSummary], unit: &Unit<'_>) {
+    let failed: HashSet<FunctionId> = unit.profile.failures.iter().map(|(function, _)| *function).collect();
+    if failed.is_empty() {
         return;
-    };
+    }
+    for summary in summaries {
+        summary.failed |= summary.bodies.iter().any(|body| failed.contains(body));
+    }
+}
+
+/// What was counted in a body.
+fn add_body(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
+    summary.blocks += function.facts.blocks.len() as u64;
+    let Some(profile) = function.profile else { return };
     summary.own_entries = summary.own_entries.saturating_add(profile.entries);
-    summary.flaws.extend(&profile.flaws);
     for &count in &profile.blocks {
         summary.block_executions += u128::from(count);
         summary.unreached += u64::from(count == 0);

@@ -37,6 +37,7 @@ pub mod method;
 pub mod names;
 pub mod report;
 pub mod selection;
+pub mod shell;
 pub mod source;
 pub mod terminal;
 pub mod unit;

@@ -1,10 +1,11 @@
 //! The terminal view: totals, hot functions, hot loops, what never ran, and what cannot be vouched for.
 
 use crate::costs::Cost;
-use crate::functions::{Executed, FunctionSummary, summarize};
+use crate::functions::{Executed, FunctionSummary, Vouched, summarize};
 use crate::loops;
 use crate::method;
 use crate::names::{Names, matches};
+use crate::shell::command_line;
 use crate::terminal::{Style, counted, grouped, mark, mean, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
@@ -91,18 +92,17 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
     }
     writeln!(out, "{}", style.wrap(&facts, 0))?;
     if !profile.command.is_empty() {
-        writeln!(out, "{}", style.wrap(&format!("command: {}", profile.command.join(" ")), 0))?;
+        writeln!(out, "{}", style.wrap(&format!("command: {}", command_line(&profile.command)), 0))?;
     }
     writeln!(out)?;
-    let flawed = profile.all_flaws().filter(|flaws| !flaws.is_empty()).count();
-    let instrumented = profile.all_flaws().count();
     if profile.exact() {
         writeln!(out, "{}", style.good("exact: every count below is the number of times that it happened"))?;
     } else {
+        let vouched = Vouched::of_unit(unit);
         let text = format!(
             "NOT ALL EXACT: {} of {} cannot be vouched for; what is in doubt is marked with ~",
-            grouped(flawed as u128),
-            counted(instrumented as u128, "function")
+            grouped(u128::from(vouched.doubtful)),
+            counted(u128::from(vouched.functions), "function")
         );
         writeln!(out, "{}", style.warning(&text))?;
     }
@@ -138,7 +138,7 @@ impl Report<'_> {
             entries += u128::from(function.own_entries);
             block_executions += function.block_executions;
         }
-        let measured = || functions.iter().filter(|f| !f.bodies.is_empty() && f.untouched.is_none());
+        let measured = || functions.iter().filter(|f| f.is_measured());
         let run = measured().filter(|f| f.ran()).count();
         let blocks: u64 = measured().map(|f| f.blocks).sum();
         let unreached: u64 = measured().map(|f| f.unreached).sum();
@@ -206,7 +206,12 @@ impl Report<'_> {
             SortBy::Blocks => "Hottest functions, by block executions",
             SortBy::Name => "Functions",
         };
-        self.list_heading(title, shown.len(), hot.len(), out)?;
+        let inlined = hot.iter().filter(|(_, f)| f.bodies.is_empty()).count();
+        let which = match inlined {
+            0 => "that ran".to_owned(),
+            inlined => format!("that ran, {} of them only as copies that were inlined", grouped(inlined as u128)),
+        };
+        self.list_heading(title, shown.len(), hot.len(), &which, out)?;
         let rows = shown.iter().map(|(name, f)| {
             let of = |count: u128| format!("{}{}", mark(!f.flaws.is_empty()), grouped(count));
             let inlined = if f.inlined_entries > 0 { of(u128::from(f.inlined_entries)) } else { String::new() };
@@ -259,7 +264,7 @@ impl Report<'_> {
                 .then_with(|| a.function.cmp(&b.function))
         });
         let shown = self.shown(&rows);
-        self.list_heading("Hottest loops", shown.len(), rows.len(), out)?;
+        self.list_heading("Hottest loops", shown.len(), rows.len(), "that ran", out)?;
         let rows = shown.iter().map(|row| {
             let l = &row.found;
             let of = |count: u128| format!("{}{}", mark(row.doubt), grouped(count));
@@ -293,7 +298,7 @@ impl Report<'_> {
     }
 
     fn unreached(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
-        let measured = || functions.iter().filter(|f| !f.bodies.is_empty() && f.untouched.is_none());
+        let measured = || functions.iter().filter(|f| f.is_measured());
         let never: Vec<_> = measured().filter(|f| !f.ran()).collect();
         let partly: u64 = measured().filter(|f| f.ran()).map(|f| f.unreached).sum();
         if never.is_empty() && partly == 0 {
@@ -349,15 +354,19 @@ impl Report<'_> {
 
     fn doubts(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
         let mut by_flaw: BTreeMap<Flaw, Vec<&FunctionSummary>> = BTreeMap::new();
-        for function in functions {
-            for &flaw in &function.flaws {
+        for function in functions.iter().filter(|f| f.is_measured()) {
+            for &flaw in &function.own_flaws {
                 by_flaw.entry(flaw).or_default().push(function);
             }
         }
-        if by_flaw.is_empty() {
+        let doubtful = functions.iter().filter(|f| f.is_measured() && f.is_doubtful()).count() as u128;
+        if doubtful == 0 {
             return Ok(());
         }
-        writeln!(out, "{}", self.style.heading("Not vouched for:"))?;
+        let several = by_flaw.values().map(|functions| functions.len() as u128).sum::<u128>() > doubtful;
+        let all =
+            format!(" {}{}", counted(doubtful, "function"), if several { ", some for several reasons" } else { "" });
+        writeln!(out, "{}{all}", self.style.heading("Not vouched for:"))?;
         for (flaw, functions) in by_flaw {
             let names = self.names(functions.iter().map(|f| &f.symbol));
             let text = format!("{}: {}: {names}", counted(functions.len() as u128, "function"), flaw_reason(flaw));
@@ -400,8 +409,8 @@ impl Report<'_> {
         names.join(", ")
     }
 
-    fn list_heading(&self, title: &str, shown: usize, all: usize, out: &mut dyn Write) -> io::Result<()> {
-        let cut = if shown < all { format!(" ({shown} of {})", grouped(all as u128)) } else { String::new() };
+    fn list_heading(&self, title: &str, shown: usize, all: usize, which: &str, out: &mut dyn Write) -> io::Result<()> {
+        let cut = if shown < all { format!(" ({shown} of {} {which})", grouped(all as u128)) } else { String::new() };
         writeln!(out, "{}{}", self.style.heading(title), self.style.faint(&cut))
     }
 }

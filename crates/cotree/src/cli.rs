@@ -1,9 +1,10 @@
 //! The command line: the subcommands, and the functions that run them.
 
 use crate::commands;
-use crate::driver::options::InstrumentOptions;
+use crate::driver::options::{self, InstrumentOptions};
 use crate::driver::{binutils, cargo, clang, cmake_toolchain, linker, worker};
-use clap::{Args, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::miette;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -27,12 +28,12 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compile and link C with clang, profiled: a drop-in for clang (`CC="cotree cc"`)
+    /// Compile and link C with clang, profiled (`CC="cotree cc"`)
     Cc(Passed),
-    /// Compile and link C++ with clang++, profiled: a drop-in for clang++ (`CXX="cotree c++"`)
+    /// Compile and link C++ with clang++, profiled (`CXX="cotree c++"`)
     #[command(name = "c++", visible_alias = "cxx")]
     Cxx(Passed),
-    /// Build a Rust package, profiled: `cotree cargo build|run|test|bench …`, the same as `cargo cotree …`
+    /// Build a Rust package, profiled: the same as `cargo cotree …`
     Cargo(Passed),
     /// Link with the linker plugin loaded (`LD="cotree ld"`); `cotree cc` links through this by itself
     Ld(Passed),
@@ -42,37 +43,43 @@ enum Command {
     Nm(Passed),
     /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
     Ranlib(Passed),
-    /// Put tools' names of one word into a folder: cotree-cc, cotree-c++, cotree-ld, cotree-ar, cotree-nm, cotree-ranlib
+    /// Put tools' names of one word into a folder: cotree-cc, cotree-ar, …
     InstallTools(commands::install_tools::InstallToolsArgs),
-    /// Print the path of a CMake toolchain file of these tools: -DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"
+    /// Print the path of a CMake toolchain file of these tools
+    ///
+    /// For `-DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"`.
     CmakeToolchain,
-    /// Run a profiled program and print what it has done in all, as `perf stat` does
+    /// Run a profiled program and print its totals, as `perf stat` does
     Run(commands::run::RunArgs),
-    /// Show a profile at a glance: totals, hot functions and loops, what never ran, what is not vouched for
+    /// Show a profile at a glance: totals, hot code, what never ran
     Report(commands::report::ReportArgs),
-    /// Show source lines with their counts and the outcomes of their branches
+    /// Show source lines with their counts and branches
     Annotate(commands::annotate::AnnotateArgs),
     /// Show the paths through functions that ran (build with --profile path)
     Paths(commands::paths::PathsArgs),
-    /// Show what each thread did, block by block, line by line or call by call (build with --profile trace)
+    /// Show what each thread did (build with --profile trace)
+    ///
+    /// Block by block, line by line or call by call; without options a summary.
     Trace(Box<commands::trace::TraceArgs>),
     /// Add up profiles of many runs
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles
     Diff(commands::diff::DiffArgs),
-    /// Show what functions and calls have cost, in instructions or other events; with a trace also all that they led to
+    /// Show what functions and calls have cost, in instructions and the like
+    ///
+    /// With a trace also all that they led to.
     Costs(commands::costs::CostsArgs),
-    /// Export a profile as JSON, for lcov, or for callgrind's viewers, pprof, speedscope and flame graphs
+    /// Export a profile: JSON, lcov, callgrind, pprof, flame graphs, …
     Export(commands::export::ExportArgs),
     /// Draw a function's control-flow graph with its counts
     Cfg(commands::cfg::CfgArgs),
     /// Take a snapshot of the profile of a running process
     Dump(commands::dump::DumpArgs),
-    /// Check a profile against the reference counters of the same run (build with --verify)
+    /// Check a profile against reference counters (build with --verify)
     Verify(commands::verify::VerifyArgs),
     /// Compare what the methods' counters would cost
     Plan(commands::plan::PlanArgs),
-    /// Put probes into a bitcode file that is compiled and linked by other means
+    /// Put probes into a bitcode file
     Instrument(commands::instrument::InstrumentArgs),
     /// Build, run and report a bundled example
     Demo(commands::demo::DemoArgs),
@@ -92,6 +99,26 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Whether options of builds mean something to it, or may stand before it as before others that a build system starts.
+    fn is_part_of_builds(&self) -> bool {
+        matches!(
+            self,
+            Self::Cc(_)
+                | Self::Cxx(_)
+                | Self::Cargo(_)
+                | Self::Ld(_)
+                | Self::Ar(_)
+                | Self::Nm(_)
+                | Self::Ranlib(_)
+                | Self::Plan(_)
+                | Self::Instrument(_)
+                | Self::LtoLink { .. }
+                | Self::LtoSymtab { .. }
+        )
+    }
+}
+
 /// Everything after the subcommand goes to the tool that it runs.
 #[derive(Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
@@ -106,10 +133,20 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     if let Some(subcommand) = arguments.first().and_then(|name| subcommand_of(name)) {
         arguments.insert(1, subcommand.into());
     }
-    let Cli { mut options, command } = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
+    let parser = if arguments.iter().any(|word| word == "-h") { on_one_screen(Cli::command()) } else { Cli::command() };
+    let parsed = parser.try_get_matches_from(arguments).and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok((cli, named_option(&matches)))
+    });
+    let (Cli { mut options, command }, named) = match parsed {
+        Ok(parsed) => parsed,
         Err(answer) => return print_answer(&answer),
     };
+    if let Some(option) = named.filter(|_| !command.is_part_of_builds()) {
+        return Err(miette!(
+            "--{option} says how to build, and this subcommand builds nothing: put it before cc, c++, cargo or ld, and run the program again"
+        ));
+    }
     if let Some(file) = &options.weights {
         options.weights = Some(crate::driver::weights::resolve(file)?);
     }
@@ -150,6 +187,27 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     })
 }
 
+/// An option of builds that stands on the command line. (The environment may hold some for all that is started in it.)
+fn named_option(matches: &ArgMatches) -> Option<String> {
+    let options = InstrumentOptions::augment_args(clap::Command::new(""));
+    let stands = |option: &&clap::Arg| {
+        let known = matches.try_contains_id(option.get_id().as_str()).unwrap_or(false);
+        known && matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+    };
+    options.get_arguments().find(stands).and_then(|option| option.get_long()).map(str::to_owned)
+}
+
+/// The help of `-h`: what most people need, on one screen.
+fn on_one_screen(mut command: clap::Command) -> clap::Command {
+    /// They are for build systems, or for few.
+    const RARE: [&str; 8] = ["ld", "ar", "nm", "ranlib", "install-tools", "cmake-toolchain", "instrument", "dump"];
+    for name in RARE {
+        command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));
+    }
+    let more = format!("More commands: {}; more options: --help", RARE.join(", "));
+    options::on_one_screen(command).after_help(more)
+}
+
 /// Prints help, the version, or what is wrong with the command line. A reader that goes away (`| head`) is no error.
 fn print_answer(answer: &clap::Error) -> miette::Result<ExitCode> {
     match answer.print().and_then(|()| io::stdout().flush()) {
@@ -180,7 +238,6 @@ fn subcommand_of(name: &OsString) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {

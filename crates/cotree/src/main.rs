@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod driver;
+mod folder;
 mod lines;
 
 use std::process::ExitCode;

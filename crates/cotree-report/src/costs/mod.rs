@@ -11,6 +11,7 @@ pub mod totals;
 pub mod traced;
 pub mod view;
 
+use crate::functions::Vouched;
 use crate::names::Names;
 use crate::unit::{Unit, UnitFunction};
 use calls::CallGraph;
@@ -183,9 +184,8 @@ impl<'a> Costs<'a> {
 
     /// How many functions are not vouched for.
     #[must_use]
-    pub fn doubtful(&self) -> usize {
-        let failures: usize = self.units.iter().map(|unit| unit.profile.failures.len()).sum();
-        failures + self.functions.iter().filter(|costs| !costs.function.flaws().is_empty()).count()
+    pub fn doubtful(&self) -> u64 {
+        self.units.iter().map(|unit| Vouched::of_unit(unit).doubtful).sum()
     }
 
     /// Where a function begins.

@@ -1,6 +1,7 @@
 //! What a run has done in all, whatever its profile counts.
 
 use super::{Cost, CostError, Costs};
+use crate::functions::Vouched;
 use crate::method;
 use crate::terminal::counted;
 use crate::unit::Unit;
@@ -39,10 +40,8 @@ impl Totals {
                 }
             }
             totals.remarks.extend(unit.profile.notes.iter().map(ToString::to_string));
-            let doubtful =
-                unit.profile.failures.len() + unit.profile.all_flaws().filter(|flaws| !flaws.is_empty()).count();
-            if doubtful > 0 {
-                let functions = counted(doubtful as u128, "function");
+            if !unit.profile.exact() {
+                let functions = counted(u128::from(Vouched::of_unit(unit).doubtful), "function");
                 let name = &unit.map.program.name;
                 totals.remarks.push(format!(
                     "not all exact: {functions} of {name} cannot be vouched for (`cotree report` says why)"
@@ -51,6 +50,15 @@ impl Totals {
         }
         totals.remarks.dedup();
         Ok(totals)
+    }
+
+    /// Adds what a trace of some unit tells; `missing`: it has not the whole execution.
+    pub fn add_traced(&mut self, name: &str, cost: Cost, missing: bool) {
+        *self.events.get_or_insert_default() += cost;
+        if missing {
+            self.remarks
+                .push(format!("a trace of {name} does not have the whole execution: what is not in it is not counted"));
+        }
     }
 
     /// Titles and amounts of these kinds of events; without any, of all that happened.

@@ -8,6 +8,7 @@
 use super::remarks;
 use crate::costs::{Cost, Costs, FunctionCosts, Line};
 use crate::names::Names;
+use crate::shell::command_line;
 use cotree_core::facts::events::EventKind;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -48,7 +49,7 @@ pub fn write(costs: &Costs<'_>, kinds: &[EventKind], names: Names, out: &mut dyn
     writeln!(out, "# callgrind format\nversion: 1\ncreator: cotree {}", env!("CARGO_PKG_VERSION"))?;
     for unit in costs.units {
         if !unit.profile.command.is_empty() {
-            writeln!(out, "cmd: {}", one_line(&unit.profile.command.join(" ")))?;
+            writeln!(out, "cmd: {}", one_line(&command_line(&unit.profile.command)))?;
             break;
         }
     }

@@ -43,7 +43,7 @@ enum Format {
 pub fn run(args: &CfgArgs) -> Result<()> {
     let loaded = args.input.load()?;
     let units = loaded.units_with_blocks()?;
-    args.vouched.check(loaded.recovered().iter().map(|(_, profile)| profile))?;
+    args.vouched.check(loaded.recovered())?;
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let (unit, function) = find(&units, &args.function, names)?;
     let name = names.show(&function.facts.symbol);

@@ -40,9 +40,8 @@ pub struct CostsArgs {
 /// Runs `cotree costs`.
 pub fn run(args: &CostsArgs) -> Result<()> {
     let loaded = args.input.load()?;
-    let profiles = || loaded.recovered().iter().map(|(_, profile)| profile);
     if args.vouched.strict {
-        args.vouched.check(profiles())?;
+        args.vouched.check(loaded.recovered())?;
     }
     loaded.with_costs(|costs| {
         if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(costs.units, pattern)) {
@@ -63,5 +62,5 @@ pub fn run(args: &CostsArgs) -> Result<()> {
         };
         args.output.write(|out| view::write(costs, &options, out))
     })?;
-    args.vouched.check(profiles())
+    args.vouched.check(loaded.recovered())
 }

@@ -3,9 +3,9 @@
 use super::input::{Binaries, SourceArgs, load};
 use super::output::{Looks, Output};
 use super::vouched::Vouched;
-use super::{into_report, paths, trace};
+use super::{paths, trace};
+use crate::folder;
 use clap::Args;
-use cotree_profile::file::ProfileFile;
 use cotree_report::diff;
 use cotree_report::method::path::text;
 use cotree_report::names::Names;
@@ -15,9 +15,9 @@ use std::path::PathBuf;
 /// Arguments of `cotree diff`.
 #[derive(Args, Debug)]
 pub struct DiffArgs {
-    /// The profile before
+    /// The profile before, or a folder of profiles to be added up
     before: PathBuf,
-    /// The profile after
+    /// The profile after, or such a folder
     after: PathBuf,
     /// The binary of the profile before, if it is no longer where it was
     #[arg(long, value_name = "FILE")]
@@ -61,8 +61,7 @@ pub struct DiffArgs {
 
 /// Runs `cotree diff`.
 pub fn run(args: &DiffArgs) -> Result<()> {
-    let open = |path: &PathBuf| ProfileFile::open(path).map_err(into_report);
-    let (before_file, after_file) = (open(&args.before)?, open(&args.after)?);
+    let (before_file, after_file) = (folder::open(&args.before)?, folder::open(&args.after)?);
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     if args.trace {
         let (before, after) = ((&before_file, &args.binary_before[..]), (&after_file, &args.binary_after[..]));
@@ -71,7 +70,7 @@ pub fn run(args: &DiffArgs) -> Result<()> {
     let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() })?;
     let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() })?;
     for (path, loaded) in [(&args.before, &before), (&args.after, &after)] {
-        args.vouched.check_of(Some(path), loaded.recovered().iter().map(|(_, profile)| profile))?;
+        args.vouched.check_of(Some(path), loaded.recovered())?;
     }
     let style = args.looks.style(&args.output);
     if args.paths {

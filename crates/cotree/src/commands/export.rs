@@ -6,6 +6,8 @@ use super::vouched::Vouched;
 use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_core::facts::events::EventKind;
+use cotree_core::method::Method;
+use cotree_profile::recover::UnitProfile;
 use cotree_profile::weights;
 use cotree_report::costs::Costs;
 use cotree_report::costs::contexts::Contexts;
@@ -87,15 +89,24 @@ pub fn event_kind(text: &str) -> Result<EventKind, String> {
 /// Runs `cotree export`.
 pub fn run(args: &ExportArgs) -> Result<()> {
     let loaded = args.input.load()?;
-    let profiles = || loaded.recovered().iter().map(|(_, profile)| profile);
     if args.vouched.strict {
-        args.vouched.check(profiles())?;
+        args.vouched.check(loaded.recovered())?;
     }
     if args.format.holds_costs() {
         loaded.with_costs(|costs| write_costs(args, costs))?;
-        return args.vouched.check(profiles());
+        return args.vouched.check(loaded.recovered());
     }
     let units = if args.format == Format::Json { loaded.units() } else { loaded.units_with_blocks()? };
+    if args.format == Format::Weights
+        && let Some((_, profile)) = loaded.recovered().iter().find(|(_, profile)| !has_edges(profile))
+    {
+        return Err(miette!(
+            "weights are counts of edges, and the {} of {} has none: build it with --profile {}",
+            profile.method.method().title(),
+            profile.binary.display(),
+            Method::names(|entry| entry.promises.edges)
+        ));
+    }
     match args.format {
         Format::Json => args.output.write(|out| json::write(&units, out))?,
         Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered()))?,
@@ -126,7 +137,13 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         // See `Format::holds_costs`.
         Format::Callgrind | Format::Pprof | Format::Folded | Format::Flamegraph | Format::Speedscope => {}
     }
-    args.vouched.check(profiles())
+    args.vouched.check(loaded.recovered())
+}
+
+/// Are edges of any function counted? None of an empty program are.
+fn has_edges(profile: &UnitProfile) -> bool {
+    let mut functions = profile.functions.iter().flatten().peekable();
+    functions.peek().is_none() || functions.any(|function| function.edges.is_some())
 }
 
 /// Writes what lines and functions have cost.

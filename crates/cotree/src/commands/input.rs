@@ -1,7 +1,7 @@
 //! The commands' inputs: profiles with their binaries, and source files.
 
 use super::into_report;
-use crate::lines;
+use crate::{folder, lines};
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
@@ -23,7 +23,7 @@ use std::rc::Rc;
 /// A profile and where its binaries are.
 #[derive(Args, Clone, Debug)]
 pub struct Input {
-    /// The profile; by default the newest *.cotree in the current directory
+    /// The profile, or a folder of profiles to be added up; by default the newest *.cotree in the current directory
     pub profile: Option<PathBuf>,
     #[command(flatten)]
     pub binaries: Binaries,
@@ -48,6 +48,12 @@ impl Loaded {
     pub fn with_costs<T>(&self, use_it: impl FnOnce(&Costs<'_>) -> Result<T>) -> Result<T> {
         match self.recovered.as_slice() {
             [(binary, profile)] if profile.method.method() == Method::Trace => {
+                if self.path.is_dir() {
+                    return Err(miette!(
+                        "costs of traces are those of one run: name a profile in {}",
+                        self.path.display()
+                    ));
+                }
                 let streams = Streams::open(&self.path).map_err(into_report)?;
                 let units = self.units();
                 use_it(&traced::costs(&units, binary, &streams).map_err(into_report)?)
@@ -95,7 +101,7 @@ impl Input {
             Some(path) => path.clone(),
             None => by_age(Path::new("."))?.into_iter().next().ok_or_else(no_profile)?,
         };
-        ProfileFile::open(&path).map_err(into_report)
+        folder::open(&path)
     }
 
     /// Opens and recovers the profile.

@@ -2,8 +2,10 @@
 
 use super::into_report;
 use super::vouched::Vouched;
+use crate::folder::Folder;
 use crate::lines;
 use clap::Args;
+use cotree_profile::error::ProfileError;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::{self, Merge};
 use cotree_profile::recover::recover_remaining;
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `cotree merge`.
 #[derive(Args, Debug)]
 pub struct MergeArgs {
-    /// Profiles, raw or merged; FILE:W takes each count of FILE W times
+    /// Profiles, raw or merged, and folders of raw ones; FILE:W takes each count of FILE W times
     #[arg(value_name = "FILE[:W]")]
     profiles: Vec<PathBuf>,
     /// A profile whose counts are taken W times
@@ -60,10 +62,18 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     merge.several_units = args.several_units;
     let mut added = 0u64;
     for (weight, path) in inputs {
-        match ProfileFile::open(&path).and_then(|profile| merge.add(profile, weight)) {
-            Ok(()) => added += 1,
-            Err(error) if args.keep_going => lines::note(format_args!("warning: left out: {error}")),
-            Err(error) => return Err(into_report(error)),
+        let mut add = |profile: Result<ProfileFile, ProfileError>| {
+            match profile.and_then(|profile| merge.add(profile, weight)) {
+                Ok(()) => added += 1,
+                Err(error) if args.keep_going => lines::note(format_args!("warning: left out: {error}")),
+                Err(error) => return Err(into_report(error)),
+            }
+            Ok(())
+        };
+        if path.is_dir() {
+            Folder::read(&path)?.each(add)?;
+        } else {
+            add(ProfileFile::open(&path))?;
         }
     }
     if args.output.as_os_str() == "-" {
@@ -76,7 +86,7 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     // Which functions are concerned is known where the binaries are still there.
     let merged = ProfileFile::open(&args.output).map_err(into_report)?;
     let recovered = recover_remaining(&merged, &[]).map(|(recovered, _)| recovered).unwrap_or_default();
-    args.vouched.check(recovered.iter().map(|(_, profile)| profile))
+    args.vouched.check(&recovered)
 }
 
 #[cfg(test)]

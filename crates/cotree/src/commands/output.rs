@@ -38,10 +38,10 @@ pub enum Colour {
 #[derive(Args, Clone, Debug)]
 pub struct Looks {
     /// When to use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour")]
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour", hide_short_help = true)]
     color: Colour,
     /// Columns; by default the terminal's width, or as many as needed where there is no terminal
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     width: Option<u16>,
 }
 

@@ -1,8 +1,8 @@
 //! `cotree paths`: shows the paths that a program took through its functions.
 
 use super::input::{Binaries, Input, Loaded, load, means_a_function, no_such_function};
-use super::into_report;
 use super::output::{Looks, Output};
+use crate::folder;
 use clap::{Args, ValueEnum};
 use cotree_profile::file::ProfileFile;
 use cotree_report::method::ipath::{self, IpathUnit};
@@ -149,7 +149,7 @@ fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()
     let units = loaded.units();
     let paths = with_paths(&units)?;
     known(&units, args.function.as_deref())?;
-    let other = ProfileFile::open(other).map_err(into_report)?;
+    let other = folder::open(other)?;
     same_builds(&file, &other)?;
     let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
     let other = load(&other, &Binaries { binaries })?;

@@ -7,6 +7,7 @@ use super::input::{Binaries, load};
 use super::into_report;
 use super::output::{Looks, Output};
 use crate::driver::options::InstrumentOptions;
+use crate::folder;
 use clap::Args;
 use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{Function, ProgramMap};
@@ -17,7 +18,6 @@ use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::standalone::facts_of_files;
 use cotree_profile::binary::BinaryFile;
-use cotree_profile::file::ProfileFile;
 use cotree_report::names::matches;
 use cotree_report::terminal::{Column, grouped, number, text};
 use explain::Planned;
@@ -59,7 +59,7 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     }
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
-            let file = ProfileFile::open(profile).map_err(into_report)?;
+            let file = folder::open(profile)?;
             let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
             let mut sum = Costs::default();
             for unit in loaded.units() {

@@ -2,8 +2,10 @@
 
 use crate::lines;
 use clap::Args;
-use cotree_profile::recover::UnitProfile;
+use cotree_profile::recover::Recovery;
+use cotree_report::functions;
 use cotree_report::terminal::{counted, grouped};
+use cotree_report::unit::Unit;
 use miette::{Result, miette};
 use std::path::Path;
 
@@ -17,16 +19,17 @@ pub struct Vouched {
 
 impl Vouched {
     /// Says how many functions of these units are not vouched for, if any.
-    pub fn check<'a>(self, units: impl IntoIterator<Item = &'a UnitProfile>) -> Result<()> {
+    pub fn check<'a>(self, units: impl IntoIterator<Item = &'a Recovery>) -> Result<()> {
         self.check_of(None, units)
     }
 
     /// The same of one of several profiles.
-    pub fn check_of<'a>(self, path: Option<&Path>, units: impl IntoIterator<Item = &'a UnitProfile>) -> Result<()> {
+    pub fn check_of<'a>(self, path: Option<&Path>, units: impl IntoIterator<Item = &'a Recovery>) -> Result<()> {
         let (mut flawed, mut all) = (0u128, 0u128);
-        for unit in units {
-            flawed += unit.all_flaws().filter(|flaws| !flaws.is_empty()).count() as u128 + unit.failures.len() as u128;
-            all += unit.all_flaws().count() as u128 + unit.failures.len() as u128;
+        for (binary, profile) in units.into_iter().filter(|(_, profile)| !profile.exact()) {
+            let vouched = functions::Vouched::of_unit(&Unit::new(binary.map(), profile));
+            flawed += u128::from(vouched.doubtful);
+            all += u128::from(vouched.functions);
         }
         if flawed == 0 {
             return Ok(());

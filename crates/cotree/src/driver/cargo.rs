@@ -6,7 +6,7 @@
 //! one changes; a separate target folder protects ordinary builds from that.
 
 use super::cargo_config::{Debug, Settings};
-use super::options::{InstrumentOptions, driver_option};
+use super::options::{InstrumentOptions, driver_option, on_one_screen};
 use super::unpack::Toolkit;
 use super::{Error, linker};
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
@@ -79,6 +79,7 @@ impl Line {
             .arg_required_else_help(true)
             .override_usage("cargo cotree [OPTIONS] build|run|test|bench|check|rustc [ARGUMENTS OF CARGO]...")
             .arg(words.required(true).trailing_var_arg(true).allow_hyphen_values(true));
+        let command = if arguments.iter().any(|word| word == "-h") { on_one_screen(command) } else { command };
         let mut matches = command.get_matches_from(std::iter::once("cargo cotree".into()).chain(arguments));
         options.update_from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut words = matches.remove_many::<OsString>("words").into_iter().flatten();

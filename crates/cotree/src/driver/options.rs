@@ -16,17 +16,22 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// Headings of options in the help. Those of the first two are all that most people need.
+const REUSE: &str = "Check a profile, or build by one";
+const ONE_METHOD: &str = "Of some profiles only";
+const EXPERT: &str = "For experts: where probes go, to see what it saves";
+
 /// Options of the instrumentation. They stand before the subcommand.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-#[command(next_help_heading = "What to measure (with cc, c++, cargo and ld)")]
+#[command(next_help_heading = "What to measure")]
 pub struct InstrumentOptions {
     /// What to count [default: edge]
-    #[arg(long, value_parser = ProfileParser, env = "COTREE_PROFILE", hide_env = true)]
+    #[arg(long, value_parser = ProfileParser, env = "COTREE_PROFILE", hide_env = true, value_name = "METHOD")]
     pub profile: Option<Profile>,
     /// Carry redundant counters too, and check the profile against them
     #[arg(
         long,
-        env = "COTREE_VERIFY",
+        env = "COTREE_VERIFY", help_heading = REUSE,
         hide_env = true,
         num_args = 0..=1,
         require_equals = true,
@@ -36,76 +41,50 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub verify: Option<bool>,
-    /// A profile of an earlier run, which shows where counters are cheap
-    #[arg(long, env = "COTREE_WEIGHTS", hide_env = true, value_name = "FILE")]
+    /// A profile of earlier runs (or a folder), which shows where counters are cheap
+    #[arg(long, env = "COTREE_WEIGHTS", help_heading = REUSE, hide_env = true, value_name = "FILE")]
     pub weights: Option<PathBuf>,
-    /// Count nothing, and compile by the counts of an earlier run: profile-guided optimisation
-    #[arg(long = "use", env = "COTREE_USE", hide_env = true, value_name = "FILE")]
+    /// Count nothing, and compile by the counts of an earlier run (PGO)
+    #[arg(long = "use", env = "COTREE_USE", help_heading = REUSE, hide_env = true, value_name = "FILE")]
     pub use_profile: Option<PathBuf>,
-    /// When to instrument: after the compiler's own simplifications and inlining (late), or before (early: exact in
-    /// terms of the source, but more expensive) [default: late]
-    #[arg(long, value_enum, env = "COTREE_AT", hide_env = true)]
+    /// Count after the compiler's inlining (late), or before it (early) [default: late]
+    ///
+    /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs more.
+    #[arg(long, value_enum, env = "COTREE_AT", hide_env = true, value_name = "WHEN", hide_possible_values = true)]
     pub at: Option<At>,
-    /// Measure only functions with such names (`*` and `?` are wildcards; may be repeated)
+    /// Measure only functions of such names (`*` and `?` match any)
+    ///
+    /// May be repeated.
     #[arg(long, env = "COTREE_INCLUDE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
     pub include: Vec<String>,
-    /// Leave out functions with such names
+    /// Leave out functions of such names
     #[arg(long, env = "COTREE_EXCLUDE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
     pub exclude: Vec<String>,
     /// Leave out functions of such source files
     #[arg(long, env = "COTREE_EXCLUDE_FILE", hide_env = true, value_delimiter = ';', value_name = "PATTERN")]
     pub exclude_file: Vec<String>,
-    /// Counters per thread: as the program needs (auto), always (on), always but not through the GS register (word, for
-    /// programs that use it themselves), or never (off, for programs of one thread)
-    /// [default: auto]
-    #[arg(long, value_enum, env = "COTREE_THREADS", hide_env = true)]
+    /// Counters per thread: auto (as the program needs), on or off [default: auto]
+    ///
+    /// `word` means always, too, for programs that use the GS register themselves. `off` is for programs of one thread.
+    #[arg(long, value_enum, env = "COTREE_THREADS", hide_env = true, value_name = "HOW", hide_possible_values = true)]
     pub threads: Option<Threads>,
-    /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
-    #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", hide_env = true)]
-    pub spanning_tree: Option<SpanningTree>,
-    /// Let loop variables count in place of counters where they can (on), or never (off) [default: on]
-    #[arg(long, value_enum, env = "COTREE_AFFINE", hide_env = true)]
-    pub affine: Option<Affine>,
-    /// Keep counters of tight loops in registers while these run (on), or in memory at all times (off) [default: on]
-    #[arg(long, value_enum, env = "COTREE_PROMOTE", hide_env = true)]
-    pub promote: Option<Promote>,
-    /// With edge profiles: keep counters that are expected to run rarely out of line (on), or lay out code without such
-    /// guesses (off) [default: on]
-    #[arg(long, value_enum, env = "COTREE_BRANCH_HINTS", hide_env = true)]
-    pub branch_hints: Option<BranchHints>,
-    /// Derive the entries of functions that are only called from known places from their callers (on), or count them
-    /// all the same (off) [default: on]
-    #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", hide_env = true)]
-    pub interprocedural_flow: Option<InterproceduralFlow>,
     /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can tell them after a
     /// crash (on); costs some instructions [default: off]
-    #[arg(long, value_enum, env = "COTREE_PENDING", hide_env = true)]
+    #[arg(long, value_enum, env = "COTREE_PENDING", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true)]
     pub pending: Option<Pending>,
     /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own, such as fuel
-    #[arg(long, env = "COTREE_EVENT_COSTS", hide_env = true, value_name = "FILE")]
+    #[arg(long, env = "COTREE_EVENT_COSTS", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true, value_name = "FILE")]
     pub event_costs: Option<PathBuf>,
-    /// With path profiles: count this many paths of a function in an array, all if it has no more, and the others
-    /// in a hash table, which takes longer [default: 1024]
-    #[arg(long, env = "COTREE_PATH_ARRAY", hide_env = true, value_name = "PATHS",
-        value_parser = clap::value_parser!(u64).range(..=MOST_PATH_ARRAY))]
-    pub path_array: Option<u64>,
-    /// With path profiles: cut the paths of functions that would have more than this [default: 9223372036854775807]
-    #[arg(long, env = "COTREE_PATH_LIMIT", hide_env = true, value_name = "PATHS",
-        value_parser = clap::value_parser!(u64).range(1..=MOST_PATHS))]
-    pub path_limit: Option<u64>,
     /// With path profiles: what each path adds up beside its count [default: count]
-    #[arg(long, value_enum, env = "COTREE_PATH_METRIC", hide_env = true)]
+    #[arg(long, value_enum, env = "COTREE_PATH_METRIC", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true)]
     pub path_metric: Option<PathMetric>,
-    /// With traces: what tells the ways through a function apart; auto takes what is cheapest, function by function
-    #[arg(long, value_enum, env = "COTREE_TRACE_BY", hide_env = true)]
-    pub trace_by: Option<TraceBy>,
     /// With traces: keep only the newest part, of this size in all threads together (64M, say) [default: all of it]
-    #[arg(long, env = "COTREE_TRACE_RING", hide_env = true, value_name = "SIZE")]
+    #[arg(long, env = "COTREE_TRACE_RING", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true, value_name = "SIZE")]
     pub trace_ring: Option<String>,
     /// With traces: threads record nothing before they call cotree_trace_start (cotree.h)
     #[arg(
         long,
-        env = "COTREE_TRACE_OFF",
+        env = "COTREE_TRACE_OFF", help_heading = ONE_METHOD, hide_short_help = true,
         hide_env = true,
         num_args = 0..=1,
         require_equals = true,
@@ -115,6 +94,35 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub trace_off: Option<bool>,
+    /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
+    #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
+    pub spanning_tree: Option<SpanningTree>,
+    /// Let loop variables count in place of counters where they can (on), or never (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_AFFINE", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
+    pub affine: Option<Affine>,
+    /// Keep counters of tight loops in registers while these run (on), or in memory at all times (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_PROMOTE", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
+    pub promote: Option<Promote>,
+    /// With edge profiles: keep counters that are expected to run rarely out of line (on), or lay out code without such
+    /// guesses (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_BRANCH_HINTS", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
+    pub branch_hints: Option<BranchHints>,
+    /// Derive the entries of functions that are only called from known places from their callers (on), or count them
+    /// all the same (off) [default: on]
+    #[arg(long, value_enum, env = "COTREE_INTERPROCEDURAL_FLOW", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
+    pub interprocedural_flow: Option<InterproceduralFlow>,
+    /// With path profiles: count this many paths of a function in an array, all if it has no more, and the others
+    /// in a hash table, which takes longer [default: 1024]
+    #[arg(long, env = "COTREE_PATH_ARRAY", help_heading = EXPERT, hide_short_help = true, hide_env = true, value_name = "PATHS",
+        value_parser = clap::value_parser!(u64).range(..=MOST_PATH_ARRAY))]
+    pub path_array: Option<u64>,
+    /// With path profiles: cut the paths of functions that would have more than this [default: 9223372036854775807]
+    #[arg(long, env = "COTREE_PATH_LIMIT", help_heading = EXPERT, hide_short_help = true, hide_env = true, value_name = "PATHS",
+        value_parser = clap::value_parser!(u64).range(1..=MOST_PATHS))]
+    pub path_limit: Option<u64>,
+    /// With traces: what tells the ways through a function apart; auto takes what is cheapest, function by function
+    #[arg(long, value_enum, env = "COTREE_TRACE_BY", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
+    pub trace_by: Option<TraceBy>,
 }
 
 /// `--profile`: one of [`METHODS`].
@@ -378,6 +386,16 @@ impl InstrumentOptions {
     pub fn early(&self) -> bool {
         self.at == Some(At::Early)
     }
+}
+
+/// The help of `-h`: on one screen.
+pub fn on_one_screen(command: Command) -> Command {
+    const METHODS: &str = "edge, block, path, calls, trace, events or others, see --help [default: edge]";
+    // `mut_arg` would put it behind all others.
+    command.mut_args(|argument| match argument.get_id().as_str() {
+        "profile" => argument.hide_possible_values(true).help(METHODS),
+        _ => argument,
+    })
 }
 
 /// The option that names the `cotree` that the plugin starts: this executable, unless the environment names another.

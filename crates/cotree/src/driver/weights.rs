@@ -4,7 +4,7 @@
 //! use the same weights, although perhaps only the first of them still finds the old binary.
 
 use super::unpack::cache_folder;
-use cotree_profile::file::ProfileFile;
+use crate::folder::{self, Folder};
 use cotree_profile::recover::recover_file;
 use cotree_profile::{atomic, weights};
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -13,25 +13,32 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The weights file to use: `file` if it is one, else one made from the profile that `file` is.
+/// The weights file to use: `file` if it is one, else one made from the profile, or the folder of profiles, that `file` is.
 pub fn resolve(file: &Path) -> Result<PathBuf> {
     let file = std::path::absolute(file).into_diagnostic()?;
     let unreadable = || format!("cannot read the weights {}", file.display());
     let mut head = [0; 1];
-    let mut opened = fs::File::open(&file).into_diagnostic().wrap_err_with(unreadable)?;
-    let is_text = opened.read(&mut head).into_diagnostic().wrap_err_with(unreadable)? == 1 && head == *b"{";
-    if is_text {
-        return Ok(file);
-    }
-    let known = fs::metadata(&file).into_diagnostic().wrap_err_with(unreadable)?;
+    let profiles = if file.is_dir() {
+        Folder::read(&file)?.files().to_vec()
+    } else {
+        let mut opened = fs::File::open(&file).into_diagnostic().wrap_err_with(unreadable)?;
+        let is_text = opened.read(&mut head).into_diagnostic().wrap_err_with(unreadable)? == 1 && head == *b"{";
+        if is_text {
+            return Ok(file);
+        }
+        vec![file.clone()]
+    };
     let mut hasher = DefaultHasher::new();
-    (&file, known.len(), known.modified().ok()).hash(&mut hasher);
+    for profile in &profiles {
+        let known = fs::metadata(profile).into_diagnostic().wrap_err_with(unreadable)?;
+        (profile, known.len(), known.modified().ok()).hash(&mut hasher);
+    }
     let folder = cache_folder().unwrap_or_else(std::env::temp_dir).join("weights");
     let made = folder.join(format!("{:016x}.weights", hasher.finish()));
     if made.is_file() {
         return Ok(made);
     }
-    let profile = ProfileFile::open(&file).into_diagnostic()?;
+    let profile = folder::open(&file)?;
     let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
         "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
     )?;

@@ -94,3 +94,38 @@ fn events_are_those_that_blocks_tell() {
     let refused = project.fails("--profile events=cost cc -o p p.c");
     assert!(refused.contains("--event-costs FILE"), "{refused}");
 }
+
+/// A trace counts nothing while the program runs; what it tells is counted afterwards.
+#[test]
+fn traces_of_a_run_are_counted() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    let counts = |method: &str| {
+        project.ok(&format!("--profile {method} cc -O1 -w -include signal.h -o p p.c"));
+        let (output, said) = run(&project, "run --count ./p 5 fork 3");
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        ["  instructions", "  allocations", "  system calls"].map(|title| amount(&said, title).unwrap_or_default())
+    };
+    let traced = counts("trace");
+    assert_eq!(traced, counts("edge"));
+    assert_eq!(traced[1], 6);
+}
+
+/// Commands are shown as one would type them, and of several different ones none.
+#[test]
+fn commands_are_quoted_for_a_shell() {
+    let project = Project::new(&[("p.c", PROGRAM), ("runs/.keep", "")]);
+    project.ok("cc -O0 -w -include signal.h -o p p.c");
+    let run = |arguments: &[&str], profile: &str| {
+        let mut command = project.command(project.path("p"));
+        assert!(command.args(arguments).env("COTREE_FILE", profile).status().expect("it starts").success());
+    };
+    run(&["1", "it's one"], "runs/1.cotree");
+    run(&["1", "it's one"], "runs/2.cotree");
+    let report = project.ok("report runs");
+    assert!(report.contains("2 runs") && report.contains(r"/p 1 'it'\''s one'"), "{report}");
+    run(&["2"], "runs/3.cotree");
+    let report = project.ok("report runs");
+    assert!(report.contains("3 runs") && !report.contains("command:"), "{report}");
+    project.ok("merge -o sum runs");
+    assert!(!project.ok("report sum").contains("command:"));
+}

@@ -237,3 +237,117 @@ fn names_are_whole_where_there_is_no_terminal() {
     let cut = String::from_utf8(table(&["report", "--width", "40"])).unwrap();
     assert!(cut.contains('…'), "{cut}");
 }
+
+/// A folder stands for the runs whose profiles are in it, and nothing else in it is taken in silence.
+#[test]
+fn folders_are_added_up() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("runs")).unwrap();
+    assert!(folder.bad(&["report", "runs"]).contains("no profile of a run (*.cotree) in the folder runs"));
+    for name in ["a.cotree", "b.cotree", "c.cotree.12.live", "notes.txt"] {
+        fs::copy(folder.path("prog.cotree"), folder.path(&format!("runs/{name}"))).unwrap();
+    }
+    fs::create_dir(folder.path("runs/deeper.cotree")).unwrap();
+    fs::write(folder.path("runs/other.cotree"), "a tree of cots").unwrap();
+    let (success, report, said) = folder.run(&["report", "runs"]);
+    assert!(success && report.contains("2 runs") && report.contains("command: prog -x"), "{report}{said}");
+    assert!(said.contains("left out: runs/other.cotree is not a cotree profile"), "{said}");
+    assert!(said.contains("left out: 1 unfinished profile (*.live) in runs"), "{said}");
+
+    // A sum in it has the same runs once more.
+    folder.good(&["merge", "-o", "runs/sum.cotree", "runs"]);
+    let (_, report, said) = folder.run(&["report", "runs"]);
+    assert!(report.contains("2 runs"), "{report}");
+    assert!(said.contains("left out: runs/sum.cotree is a sum of runs: name it to take it"), "{said}");
+    folder.good(&["merge", "-o", "more", "runs:3", "runs/sum.cotree"]);
+    assert!(folder.good(&["report", "more"]).contains("4 runs with a total weight of 8"));
+    for arguments in [
+        &["diff", "runs", "runs/sum.cotree"][..],
+        &["export", "runs"],
+        &["cfg", "main", "runs"],
+        &["verify", "runs"],
+        &["plan", "prog", "--judge", "runs"],
+    ] {
+        folder.good(arguments);
+    }
+    assert_eq!(folder.good(&["diff", "runs", "runs/sum.cotree"]), "No count differs.\n");
+
+    // Another build of the same binary was run before, and another program beside.
+    let (map, truth) = map(Method::Edge, true);
+    let old_unit = cotree_profile::binary::UnitId([1; 16]);
+    let old = Raw { unit: old_unit, binary: folder.path("prog").into(), ..Raw::new(counters(&map, &truth)) };
+    old.write(Path::new(&folder.path("runs/old.cotree")));
+    assert!(folder.bad(&["merge", "-o", "x", "runs"]).contains("the binary was built anew between the runs"));
+    assert!(folder.run(&["report", "runs"]).2.contains("of an older build of"));
+    fs::remove_file(folder.path("runs/old.cotree")).unwrap();
+    let id = cotree_profile::binary::UnitId([3; 16]);
+    fs::write(folder.path("other"), executable(&map, id)).unwrap();
+    let other = Raw { binary: folder.path("other").into(), unit: id, ..Raw::new(counters(&map, &truth)) };
+    other.write(Path::new(&folder.path("runs/2.cotree")));
+    assert_eq!(folder.good(&["report", "runs"]).matches("Hottest functions").count(), 2);
+    assert!(folder.bad(&["merge", "-o", "x", "runs"]).contains("--several-units"));
+    folder.good(&["merge", "--several-units", "-o", "x", "runs"]);
+
+    // A run that can't be read is missing in the sum.
+    let whole = fs::read(folder.path("prog.cotree")).unwrap();
+    fs::write(folder.path("runs/cut.cotree"), &whole[..whole.len() - 1]).unwrap();
+    for command in [&["report", "runs"][..], &["merge", "--several-units", "-o", "x", "runs"]] {
+        assert!(folder.bad(command).contains("runs/cut.cotree is cut off"), "{command:?}");
+    }
+    let (success, _, said) = folder.run(&["merge", "--keep-going", "--several-units", "-o", "x", "runs"]);
+    assert!(success && said.contains("left out: the profile runs/cut.cotree is cut off"), "{said}");
+}
+
+#[test]
+fn weights_without_edges_are_refused() {
+    let folder = Folder::new();
+    assert!(folder.good(&["export", "--format", "weights"]).lines().count() > 1);
+    let (map, truth) = map(Method::Vertex, false);
+    fs::write(folder.path("prog"), executable(&map, UNIT)).unwrap();
+    let raw = Raw { binary: folder.path("prog").into(), ..Raw::new(counters(&map, &truth)) };
+    raw.write(Path::new(&folder.path("prog.cotree")));
+    let message = folder.bad(&["export", "--format", "weights"]);
+    assert!(message.contains("weights are counts of edges, and the vertex profile of"), "{message}");
+}
+
+/// An option that would have no effect is no option.
+#[test]
+fn options_of_builds_are_refused_where_nothing_is_built() {
+    let folder = Folder::new();
+    for (arguments, option) in [
+        (&["--profile", "path", "report"][..], "--profile says how to build"),
+        (&["--at", "early", "run", "./prog"], "--at says how to build"),
+        (&["--verify", "demo"], "--verify says how to build"),
+    ] {
+        assert!(folder.bad(arguments).contains(option), "{arguments:?}");
+    }
+    // The environment is for all that is started in it.
+    assert!(folder.cotree(&["report"]).env("COTREE_PROFILE", "path").output().unwrap().status.success());
+    folder.good(&["--affine", "off", "plan", "prog"]);
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let folder = Folder::new();
+    let commands = [
+        "cargo", "run", "report", "annotate", "paths", "trace", "merge", "diff", "costs", "export", "cfg", "verify",
+        "plan",
+    ];
+    let lines = std::iter::once(&[][..]).chain(commands.chunks(1));
+    for command in lines {
+        let short = folder.good(&[command, &["-h"]].concat());
+        assert!(short.lines().count() <= 50, "{command:?}: {short}");
+        assert!(!short.contains("--branch-hints"), "{short}");
+    }
+    for command in [&[][..], &["cargo"]] {
+        let short = folder.good(&[command, &["-h"]].concat());
+        assert!(short.contains("--profile") && short.contains("--exclude"), "{short}");
+        assert!(short.lines().all(|line| line.chars().count() <= 120), "{short}");
+        let long = folder.good(&[command, &["--help"]].concat());
+        let (_, experts) = long.split_once("For experts").expect("a heading");
+        for option in ["--affine", "--promote", "--branch-hints", "--interprocedural-flow", "--spanning-tree"] {
+            assert!(experts.contains(option), "{option}: {long}");
+        }
+    }
+    assert!(folder.good(&["-h"]).contains("More commands: ld, ar,"));
+}

@@ -11,12 +11,7 @@ use core::ffi::c_int;
 /// Chooses where profiles go and starts this process's.
 pub fn start(pattern: &[u8]) {
     if unit::descriptor().abi != ABI {
-        say::trouble(
-            "no profile of",
-            b"this program",
-            Errno(0),
-            "its objects and its runtime are of different versions",
-        );
+        say::mismatch();
         return;
     }
     names::set_pattern(pattern);

@@ -42,6 +42,15 @@ pub fn trouble(what: &str, path: &[u8], error: Errno, remedy: &str) {
     sys::write_pieces(STANDARD_ERROR, pieces);
 }
 
+/// Says that the program was put together of parts that don't fit, under the same conditions.
+pub fn mismatch() {
+    if SAID.swap(true, Relaxed) || !is_standard_error() {
+        return;
+    }
+    let line = b"cotree: no profile of this program: its parts are of different versions of cotree; build it anew with one of them\n";
+    sys::write_pieces(STANDARD_ERROR, &[line]);
+}
+
 fn describe(error: Errno) -> Option<&'static str> {
     Some(match error.0 {
         libc::EACCES => "permission denied",

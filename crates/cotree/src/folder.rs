@@ -1,0 +1,140 @@
+//! A folder of profiles in the place of one: what its runs have counted, added up.
+//!
+//! Of the files directly in it, the profiles that processes have finished count: `*.cotree`. All that is left out is said on standard
+//! error: profiles that are unfinished, sums (`cotree merge` may have put them there, of the very same runs), and other files of that
+//! name. A profile that is damaged is an error: without it the sum is not that of the folder.
+
+use crate::lines;
+use cotree_profile::binary::UnitId;
+use cotree_profile::counts::UnitCounts;
+use cotree_profile::error::ProfileError;
+use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::merged::Merge;
+use cotree_report::terminal::{counted, grouped};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of a folder that may be profiles, by name.
+pub struct Folder {
+    path: PathBuf,
+    finished: Vec<PathBuf>,
+    unfinished: usize,
+    /// What is left out, and why.
+    left_out: Vec<String>,
+    sums: usize,
+}
+
+impl Folder {
+    /// Looks into a folder.
+    pub fn read(path: &Path) -> Result<Self> {
+        let unreadable = || format!("cannot read the folder {}", path.display());
+        let mut folder = Self::of(path);
+        for entry in fs::read_dir(path).into_diagnostic().wrap_err_with(unreadable)? {
+            let file = entry.into_diagnostic().wrap_err_with(unreadable)?.path();
+            match file.extension().and_then(|extension| extension.to_str()) {
+                Some("cotree") if !file.is_dir() => folder.finished.push(file),
+                Some("live") => folder.unfinished += 1,
+                _ => {}
+            }
+        }
+        folder.finished.sort();
+        Ok(folder)
+    }
+
+    fn of(path: &Path) -> Self {
+        Self { path: path.to_owned(), finished: Vec::new(), unfinished: 0, left_out: Vec::new(), sums: 0 }
+    }
+
+    /// The finished ones.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.finished
+    }
+
+    /// Hands the profiles of runs to `take`, one by one; says then what was left out.
+    pub fn each(mut self, mut take: impl FnMut(Result<ProfileFile, ProfileError>) -> Result<()>) -> Result<()> {
+        let mut found = false;
+        for file in std::mem::take(&mut self.finished) {
+            match ProfileFile::open(&file) {
+                Ok(profile) if profile.kind == Kind::Merged => {
+                    self.sums += 1;
+                    self.left_out.push(format!("{} is a sum of runs: name it to take it", file.display()));
+                }
+                Err(error @ ProfileError::NotAProfile { .. }) => self.left_out.push(error.to_string()),
+                result => {
+                    found = true;
+                    take(result)?;
+                }
+            }
+        }
+        self.say();
+        if found { Ok(()) } else { Err(self.nothing()) }
+    }
+
+    fn say(&self) {
+        /// More than these are only counted.
+        const NAMED: usize = 5;
+        for why in self.left_out.iter().take(NAMED) {
+            lines::note(format_args!("note: left out: {why}"));
+        }
+        if self.left_out.len() > NAMED {
+            lines::note(format_args!("note: left out: {} files in all", grouped(self.left_out.len() as u128)));
+        }
+        if self.unfinished > 0 {
+            lines::note(format_args!(
+                "note: left out: {} (*.live) in {}: their programs still run or were killed; name them to take what they have",
+                counted(self.unfinished as u128, "unfinished profile"),
+                self.path.display()
+            ));
+        }
+    }
+
+    fn nothing(&self) -> miette::Report {
+        let more = if self.sums > 0 { ", only sums of runs: name these" } else { "" };
+        miette!("there is no profile of a run (*.cotree) in the folder {}{more}", self.path.display())
+    }
+}
+
+/// Opens a profile, or adds up those of a folder: of each binary the runs of its newest build.
+pub fn open(path: &Path) -> Result<ProfileFile> {
+    if !path.is_dir() {
+        return ProfileFile::open(path).into_diagnostic();
+    }
+    let mut builds: BTreeMap<UnitId, Merge> = BTreeMap::new();
+    Folder::read(path)?.each(|profile| {
+        let profile = profile.into_diagnostic()?;
+        // A run leaves counts of one link unit.
+        let Some(unit) = profile.units.first().map(|counts| counts.unit) else { return Ok(()) };
+        builds.entry(unit).or_default().add(profile, 1).into_diagnostic()
+    })?;
+    let units = newest(builds.into_values().flat_map(Merge::finish).collect());
+    Ok(ProfileFile { path: path.to_owned(), kind: Kind::Merged, units })
+}
+
+/// Leaves out builds of a binary that was built anew later on.
+fn newest(units: Vec<UnitCounts>) -> Vec<UnitCounts> {
+    let age = |counts: &UnitCounts| counts.ended_ns.max(counts.started_ns);
+    let mut newest: BTreeMap<PathBuf, UnitCounts> = BTreeMap::new();
+    for counts in units {
+        let path = counts.binary.clone();
+        let old = match newest.remove(&path) {
+            Some(known) if age(&known) > age(&counts) => {
+                newest.insert(path, known);
+                Some(counts)
+            }
+            known => {
+                newest.insert(path, counts);
+                known
+            }
+        };
+        if let Some(old) = old {
+            let runs = counted(u128::from(old.runs.total()), "run");
+            let binary = old.binary.display();
+            lines::note(format_args!("note: left out: {runs} of an older build of {binary} ({})", old.unit));
+        }
+    }
+    let mut units: Vec<_> = newest.into_values().collect();
+    units.sort_by_key(|counts| counts.unit);
+    units
+}
