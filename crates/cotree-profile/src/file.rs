@@ -45,7 +45,15 @@ impl ProfileFile {
         file.rewind().map_err(io)?;
         match magic.first_chunk::<8>() {
             Some(&layout::MAGIC) => {
-                let counts = raw::read(file, metadata.len(), path)?;
+                let mut counts = raw::read(file, metadata.len(), path)?;
+                if let Some(left) = raw::left_over(path)?
+                    && left.unit == counts.unit
+                {
+                    counts.add(&left, 1).map_err(|_| ProfileError::Damaged {
+                        path: path.to_owned(),
+                        what: "the profile that was being added to it has other counters",
+                    })?;
+                }
                 Ok(Self { path: path.to_owned(), kind: Kind::Raw, units: vec![counts] })
             }
             Some(&merged::MAGIC) => {

@@ -14,8 +14,10 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+mod pool;
 mod segments;
 
+pub(crate) use pool::left_over;
 use segments::Segment;
 pub(crate) use segments::Segments;
 
@@ -46,6 +48,9 @@ mod at {
     pub(super) const COMMAND: usize = offset_of!(RawHeader, command);
     pub(super) const SEGMENT_HEAD: usize = offset_of!(RawHeader, segment_head);
     pub(super) const TRACE_WORD: usize = offset_of!(RawHeader, trace_word);
+    pub(super) const RUNS_FINISHED: usize = offset_of!(RawHeader, runs_finished);
+    pub(super) const RUNS_ABORTED: usize = offset_of!(RawHeader, runs_aborted);
+    pub(super) const LAST_STARTED: usize = offset_of!(RawHeader, last_started_ns);
 }
 
 pub(crate) const HEADER_SIZE: usize = PAGE as usize;
@@ -147,6 +152,14 @@ impl Header {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.u32(at::PID)
+    }
+
+    /// How its runs ended, which are many only in a pool.
+    fn runs(&self) -> Runs {
+        match [self.u64(at::RUNS_FINISHED), self.u64(at::RUNS_ABORTED)] {
+            [0, 0] => Runs::one(self.state()).unwrap_or_default(),
+            [finished, aborted] => Runs { finished, aborted, ..Runs::default() },
+        }
     }
 
     /// Bits of [`Flags`].
@@ -273,8 +286,8 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         unit: header.unit(),
         binary: header.binary(),
         command: header.command(),
-        runs: Runs::one(header.state()).expect("checked with the header"),
-        weight: 1,
+        runs: header.runs(),
+        weight: header.runs().total(),
         flags: header.flags(),
         threads_alive: u64::from(header.u32(at::THREADS_ALIVE)),
         started_ns: header.u64(at::STARTED),

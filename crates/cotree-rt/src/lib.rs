@@ -34,6 +34,8 @@ extern crate std;
 
 mod checksum;
 pub mod layout;
+#[cfg(any(feature = "runtime", test))]
+mod pool;
 mod zeros;
 
 #[cfg(feature = "runtime")]

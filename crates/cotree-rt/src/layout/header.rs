@@ -126,7 +126,14 @@ pub struct RawHeader {
     pub reserved_word: u32,
     /// The first of the [`TraceWord`]s of a slab; 0: nothing is traced.
     pub trace_word: u64,
+    /// Of a pool, which is the sum of several runs: how many of these ended in [`State::FINISHED`]. Both this and the next one are 0 in
+    /// the profile of one run. (`started_ns` is then the first one's, `ended_ns` the last one's.)
+    pub runs_finished: u64,
+    /// How many ended in [`State::ABORTED`].
+    pub runs_aborted: u64,
+    /// Of a pool: `started_ns` of the run that was added last. `pid` is that one's, too.
+    pub last_started_ns: u64,
     /// Zeros up to the end of the page.
-    pub reserved: [u8; 864],
+    pub reserved: [u8; 840],
 }
 const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);

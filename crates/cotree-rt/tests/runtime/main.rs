@@ -5,5 +5,6 @@ mod flavours;
 mod holes;
 mod leaves;
 mod paths;
+mod pools;
 mod starts;
 mod support;

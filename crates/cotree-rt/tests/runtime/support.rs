@@ -2,7 +2,7 @@
 
 use cotree_rt::layout::{
     Access, BodyChecksum, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PathBucket, RawHeader, SEGMENT_MAGIC,
-    SegmentHeader, SegmentKind, State, checksum,
+    SegmentHeader, SegmentKind, State, checksum, segment_size,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -242,7 +242,13 @@ impl Profile {
                 bytes[at as usize..][..size_of::<SegmentHeader>()].as_ptr().cast::<SegmentHeader>().read_unaligned()
             };
             let SegmentHeader { magic, kind, entry_size, capacity, next, used, owner, offset, reserved } = segment;
-            assert_eq!((magic, kind, reserved), (SEGMENT_MAGIC, SegmentKind::PATHS, 0));
+            assert_eq!((magic, reserved), (SEGMENT_MAGIC, 0));
+            if kind == SegmentKind::STACK {
+                segments.push(at..at + segment_size(entry_size, capacity));
+                at = next;
+                continue;
+            }
+            assert_eq!(kind, SegmentKind::PATHS);
             assert_eq!((entry_size as usize, offset), (size_of::<PathBucket>(), at));
             assert!(used <= capacity, "{used} of {capacity}");
             let slab = owner.checked_sub(header.slabs_offset);

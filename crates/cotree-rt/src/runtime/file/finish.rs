@@ -1,7 +1,7 @@
 //! How a profile ends: it is summed up, sealed with checksums, and gets its name. All of this can be undone.
 
-use super::{names, no_room, profile};
-use crate::layout::{BodyChecksum, PAGE, RawHeader, State, VERSION, checksum};
+use super::{names, no_room, pool, profile};
+use crate::layout::{BodyChecksum, Checksum, PAGE, RawHeader, State, VERSION};
 use crate::runtime::os::{say, sys};
 use crate::runtime::{record, slabs, unit};
 use core::ffi::c_int;
@@ -31,6 +31,7 @@ pub fn detach() {
         record::close();
         profile::set_header(core::ptr::null_mut());
         slabs::lead_nowhere();
+        pool::join();
         slabs::go_on_growing();
     }
 }
@@ -73,11 +74,26 @@ pub fn seal(
     fields.threads_alive = threads_alive;
     fields.ended_ns = sys::now();
     fields.body_checksum = sum.finish();
-    fields.state = state;
     fields.header_checksum = 0;
     // SAFETY: the header is one page of plain bytes.
-    fields.header_checksum = checksum(unsafe { core::slice::from_raw_parts(header.cast::<u8>(), PAGE as usize) });
+    let page = unsafe { core::slice::from_raw_parts(header.cast::<u8>(), PAGE as usize) };
+    let mut sum = Checksum::new(PAGE);
+    let (before, after) = page.split_at(STATE);
+    sum.add(before);
+    sum.add(&(u64::from(VERSION) | u64::from(state) << 32).to_le_bytes());
+    sum.add(&after[size_of::<u64>()..]);
+    let sum = sum.finish();
+    // The state comes last: who is killed here has not finished.
+    // SAFETY: fields of the header.
+    unsafe {
+        (&raw mut (*header).header_checksum).write_volatile(sum);
+        (&raw mut (*header).state).write_volatile(state);
+    }
 }
+
+/// The version is in the same word, before it.
+const STATE: usize = core::mem::offset_of!(RawHeader, version);
+const _: () = assert!(core::mem::offset_of!(RawHeader, state) == STATE + 4 && STATE.is_multiple_of(8));
 
 /// Writes what was kept in memory, at the end.
 fn write_from_memory(header: *mut RawHeader) {

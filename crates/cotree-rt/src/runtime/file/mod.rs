@@ -7,4 +7,5 @@ pub mod identity;
 pub mod names;
 pub mod naming;
 pub mod no_room;
+pub mod pool;
 pub mod profile;

@@ -4,7 +4,7 @@ use super::naming::{Facts, Path, Place};
 use super::profile;
 use crate::runtime::os::sys::{self, Errno};
 use core::cell::UnsafeCell;
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 
 /// Names and identity of the file; written only by start and fork, when no other thread uses them.
 struct Names {
@@ -12,14 +12,33 @@ struct Names {
     name: Path,
     live: Path,
     identity: Option<(u64, u64)>,
+    /// It has its final name.
+    finished: bool,
+    pool: [Path; 4],
+}
+
+/// The names of a pool and of files beside it.
+pub struct PoolNames<'a> {
+    pub pool: &'a CStr,
+    /// What takes the pool's place.
+    pub new: &'a CStr,
+    /// The profile that is being added.
+    pub joining: &'a CStr,
+    pub folder: &'a CStr,
 }
 
 struct Shared<T>(UnsafeCell<T>);
 // SAFETY: see Names.
 unsafe impl<T> Sync for Shared<T> {}
 
-static NAMES: Shared<Names> =
-    Shared(UnsafeCell::new(Names { place: Place::new(), name: Path::new(), live: Path::new(), identity: None }));
+static NAMES: Shared<Names> = Shared(UnsafeCell::new(Names {
+    place: Place::new(),
+    name: Path::new(),
+    live: Path::new(),
+    identity: None,
+    finished: false,
+    pool: [const { Path::new() }; 4],
+}));
 
 #[allow(clippy::mut_from_ref)]
 fn names() -> &'static mut Names {
@@ -35,13 +54,14 @@ pub fn set_pattern(pattern: &[u8]) {
 /// Finds a free name and creates the file.
 pub fn create(child: bool) -> sys::Result<c_int> {
     let names = names();
+    names.finished = false;
     let fd = create_free(names, child)?;
     names.identity = sys::identity(fd);
     Ok(fd)
 }
 
 fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
-    let mut facts = Facts { process: profile::process(), attempt: 1, child };
+    let mut facts = Facts { process: profile::process(), attempt: 1, child, pool: None };
     loop {
         names.place.expand(&facts, &mut names.name, &mut names.live);
         let own_name = names.place.tells_processes_apart(&facts);
@@ -104,7 +124,11 @@ pub fn create_again() -> sys::Result<c_int> {
 pub fn finish() -> sys::Result<()> {
     let names = names();
     match (names.live.c_str(), names.name.c_str()) {
-        (Some(live), Some(name)) => sys::rename(live, name),
+        (Some(live), Some(name)) => {
+            sys::rename(live, name)?;
+            names.finished = true;
+            Ok(())
+        }
         _ => Err(Errno(libc::ENAMETOOLONG)),
     }
 }
@@ -112,6 +136,7 @@ pub fn finish() -> sys::Result<()> {
 /// Takes [`finish`] back; the file goes if what was in memory is still there.
 pub fn take_back(in_memory: bool) {
     let names = names();
+    names.finished = false;
     if let (Some(live), Some(name)) = (names.live.c_str(), names.name.c_str()) {
         if in_memory {
             sys::unlink(name);
@@ -119,6 +144,31 @@ pub fn take_back(in_memory: bool) {
             let _ = sys::rename(name, live);
         }
     }
+}
+
+/// The final name, if the file has it.
+pub fn finished() -> Option<&'static CStr> {
+    let names = names();
+    names.finished.then(|| names.name.c_str()).flatten()
+}
+
+/// The names of this process's pool, if there are any pools.
+pub fn pool() -> Option<PoolNames<'static>> {
+    let names = names();
+    let count = names.place.pools()?;
+    let number = (profile::process().unsigned_abs() % u32::from(count)) as u8;
+    let facts = Facts { process: profile::process(), attempt: 1, child: false, pool: Some(number) };
+    let [pool, new, joining, folder] = &mut names.pool;
+    names.place.expand(&facts, pool, folder);
+    for (name, extension) in [(&mut *new, &b".new"[..]), (&mut *joining, b".joining")] {
+        name.clear();
+        name.push(pool.bytes());
+        name.push(extension);
+    }
+    folder.clear();
+    let end = pool.bytes().iter().rposition(|&byte| byte == b'/');
+    folder.push(end.map_or(b".", |end| &pool.bytes()[..end.max(1)]));
+    Some(PoolNames { pool: pool.c_str()?, new: new.c_str()?, joining: joining.c_str()?, folder: folder.c_str()? })
 }
 
 /// The final name.

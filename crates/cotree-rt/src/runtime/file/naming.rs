@@ -90,6 +90,8 @@ pub struct Facts {
     pub attempt: u64,
     /// Whether the process was forked from one that has a profile.
     pub child: bool,
+    /// Which of the pools; none for the process's own file.
+    pub pool: Option<u8>,
 }
 
 impl Place {
@@ -114,7 +116,12 @@ impl Place {
 
     /// Whether the name of each process is its own.
     pub fn tells_processes_apart(&self, facts: &Facts) -> bool {
-        facts.child || conversions(self.pattern.bytes()).any(|c| c == b'p')
+        facts.child || conversions(self.pattern.bytes()).any(|c| c == b'p') || self.pools().is_some()
+    }
+
+    /// How many pools there are, if any.
+    pub fn pools(&self) -> Option<u8> {
+        conversions(self.pattern.bytes()).find(|found| matches!(found, b'1'..=b'9')).map(|digit| digit - b'0')
     }
 
     /// The final name and the name while running.
@@ -136,6 +143,15 @@ impl Place {
                 continue;
             }
             match rest.next() {
+                Some(b'1'..=b'9') if rest.as_slice().first() == Some(&b'm') => {
+                    rest.next();
+                    push_unit_id(name);
+                    name.push(if facts.pool.is_some() { b"_" } else { b"." });
+                    match facts.pool {
+                        Some(pool) => name.push(&[b'0' + pool]),
+                        None => name.push(process.bytes()),
+                    }
+                }
                 Some(b'p') => name.push(process.bytes()),
                 Some(b'h') => push_host(name),
                 Some(b'm') => push_unit_id(name),
@@ -145,10 +161,11 @@ impl Place {
             }
         }
         let has = |wanted: u8| conversions(pattern).any(|c| c == wanted);
-        if unit::descriptor().executable == 0 && !has(b'n') && !has(b'm') {
+        let pools = self.pools().is_some();
+        if unit::descriptor().executable == 0 && !has(b'n') && !has(b'm') && !pools {
             name.insert_before_extension(push_unit_name);
         }
-        if facts.child && !has(b'p') {
+        if facts.child && !has(b'p') && !pools {
             name.insert_before_extension(|name| name.push(process.bytes()));
         }
         live.clear();
@@ -160,11 +177,17 @@ impl Place {
     }
 }
 
+/// The characters that stand for something; of `%4m` the digit.
 fn conversions(pattern: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let mut rest = pattern.iter();
     core::iter::from_fn(move || {
-        rest.find(|&&byte| byte == b'%')?;
-        rest.next().copied()
+        loop {
+            rest.find(|&&byte| byte == b'%')?;
+            match *rest.next()? {
+                b'1'..=b'9' if rest.as_slice().first() != Some(&b'm') => {}
+                found => return Some(found),
+            }
+        }
     })
 }
 

@@ -230,6 +230,19 @@ pub fn expect_random_use(at: *mut u8, len: usize) {
     let _ = unsafe { call(libc::SYS_madvise, [at as usize, len, libc::MADV_RANDOM as usize, 0, 0, 0]) };
 }
 
+/// How long a file is.
+pub fn size(fd: c_int) -> Result<u64> {
+    // SAFETY: touches nothing.
+    unsafe { call(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]) }.map(|size| size as u64)
+}
+
+/// Locks a file or folder, if nobody has: until it is closed.
+pub fn try_lock(fd: c_int) -> Result<()> {
+    let how = libc::LOCK_EX | libc::LOCK_NB;
+    // SAFETY: touches nothing.
+    unsafe { call(libc::SYS_flock, [fd as usize, how as usize, 0, 0, 0, 0]) }.map(|_| ())
+}
+
 /// Renames, replacing.
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     // SAFETY: both are C strings.

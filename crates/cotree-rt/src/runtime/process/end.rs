@@ -1,6 +1,8 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
 use crate::layout::{Flags, HANDLER, State};
+#[cfg(feature = "shared-library")]
+use crate::runtime::file::pool;
 use crate::runtime::file::{no_room, profile};
 use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
 use crate::runtime::os::sys;
@@ -77,6 +79,7 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
     if is_unloading(caller) {
         complete(State::FINISHED, 0);
         record::close();
+        pool::join();
         slabs::let_go();
     } else {
         finish(caller, State::FINISHED);
