@@ -3,6 +3,7 @@
 //! Peers are measured once for each version of theirs and of the program. cotree's builds are made again whenever cotree has changed;
 //! their instructions are counted again only if the machine code has changed.
 
+use super::across::{self, Across};
 use super::build::{Builder, Parts};
 use super::built::Built;
 use super::code;
@@ -155,6 +156,9 @@ impl<'a> Running<'a> {
         if variant.is_peer() {
             return !self.campaign.peers;
         }
+        if across::wanted(subject, variant) && counted.across.is_none() {
+            return false;
+        }
         let built = self.built.lock().expect("nothing panics with it");
         counted.code.is_some() && built.code(subject, variant, inputs) == counted.code.as_deref()
     }
@@ -220,12 +224,19 @@ impl<'a> Running<'a> {
                 output: Some(output),
                 inputs: inputs.clone(),
                 code: code.clone(),
+                across: None,
                 from: self.campaign.today.clone(),
             };
             self.store().keep_counted(subject, variant, counted)?;
             let counting = start.elapsed().as_secs_f64() - took;
             let text = format!("{:.1} M, built in {took:.0} s, counted in {counting:.0} s", instructions as f64 / 1e6);
             self.progress.tell(subject, variant, &text);
+        }
+        let lacks = |counted: &Counted| across::wanted(subject, variant) && counted.across.is_none();
+        let lacking = self.store().counted(subject, variant).filter(|counted| lacks(counted)).cloned();
+        if let Some(counted) = lacking {
+            let across = Across::measure(self.campaign.context, subject, variant, &made.executable)?;
+            self.store().keep_counted(subject, variant, Counted { across: Some(across), ..counted })?;
         }
         if let Some(code) = code {
             self.built.lock().expect("nothing panics with it").keep(subject, variant, inputs, &code)?;

@@ -143,6 +143,11 @@ impl Sections {
     }
 }
 
+/// Bytes of an executable's code.
+pub fn text_size(executable: &Path) -> Result<u64> {
+    sizes(executable)?.into_iter().find(|(name, _)| name == ".text").map(|(_, size)| size).context("no .text")
+}
+
 /// Names and sizes of an executable's sections.
 fn sizes(executable: &Path) -> Result<Vec<(String, u64)>> {
     let text = command::text(Command::new("size").arg("-A").arg(executable))?;

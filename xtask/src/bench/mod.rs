@@ -4,6 +4,7 @@
 //! Measurements are kept in `bench/results.json`, and `bench/RESULTS.md` is made from it. Each one is written when it is made: a run
 //! that was interrupted is resumed by starting it again.
 
+mod across;
 mod build;
 mod built;
 mod campaign;
@@ -43,7 +44,7 @@ pub struct Args {
     /// Only programs whose name contains this; bench/RESULTS.md is not written
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// Only builds whose name contains this, and those that they are compared with; bench/RESULTS.md is not written
+    /// Only the build of this name, or builds whose name contains it, and those that they are compared with; bench/RESULTS.md is not written
     #[arg(long, value_name = "PART")]
     build: Option<String>,
     /// Only builds by these; bench/RESULTS.md is not written
@@ -86,7 +87,12 @@ impl Args {
 
     /// Whether a build is part of this run.
     fn wants_build(&self, variant: &Variant, variants: &[Variant]) -> bool {
-        let named = |variant: &Variant| self.build.as_ref().is_none_or(|part| variant.name.contains(part.as_str()));
+        let named = |variant: &Variant| {
+            self.build.as_ref().is_none_or(|part| {
+                let exactly = variants.iter().any(|variant| variant.name == *part);
+                if exactly { variant.name == *part } else { variant.name.contains(part.as_str()) }
+            })
+        };
         let base_of = |other: &Variant| other.tool.base() == variant.name && named(other);
         (variant.quick || !self.quick)
             && (self.tool.is_empty() || self.tool.contains(&variant.tool))

@@ -35,6 +35,9 @@ pub struct Counted {
     /// A hash of what the executable loads: of cotree's builds, whose compiler changes from day to day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// What its paths are, and what they take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub across: Option<super::across::Across>,
     /// The day of the measurement, or where else the number is from.
     pub from: String,
 }
@@ -261,6 +264,7 @@ mod tests {
             output: None,
             inputs: "1f".into(),
             code: None,
+            across: None,
             from: "2026-11-24".into(),
         };
         let mut measurements = Measurements::default();

@@ -1,5 +1,6 @@
 //! The tables of the papers, of our programs: paths, increments, loops.
 
+use super::across;
 use super::results::{Measured, Results, percent};
 use super::variants::{self, Variant};
 use crate::table::Table;
@@ -19,6 +20,7 @@ pub fn write(results: &Results, out: &mut String) -> std::fmt::Result {
         return Ok(());
     }
     write_paths(results, out)?;
+    across::write(results, out)?;
     write_increments(&results.programs, out)?;
     write_loops(&results.programs, out)
 }

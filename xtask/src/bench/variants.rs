@@ -167,6 +167,9 @@ pub fn table() -> Vec<Variant> {
         cotree("path, --weights", "path", &[]).weighted(),
         // With 65536, the counters of SQLite and of zstd lie where valgrind itself wants to be.
         cotree("path, --path-array 16384", "path", &["--path-array", "16384"]),
+        cotree("ipath-hybrid=leaf", "ipath-hybrid=leaf", &[]),
+        cotree("ipath-hybrid=file", "ipath-hybrid=file", &[]),
+        cotree("ipath, --pending on", "ipath", &["--pending", "on"]),
         variant("LLVM's passes in our place", Passes, &["-do-counter-promotion"]),
         variant("LLVM's passes in our place, no promotion", Passes, &[]),
         variant("LLVM", Llvm, &[]).rust(&[]).quick().timed(),
@@ -211,7 +214,8 @@ fn unknown(variant: &mut Variant, help: &str) -> Option<&'static str> {
     let has = |word: &str| help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|part| part == word);
     let mut kept = Vec::new();
     for pair in variant.options.chunks(2) {
-        if pair[0] == "--profile" && !has(pair[1]) {
+        let method = pair.get(1).and_then(|method| method.split('=').next());
+        if pair[0] == "--profile" && !method.is_some_and(has) {
             return Some(pair[1]);
         }
         if has(pair[0]) {

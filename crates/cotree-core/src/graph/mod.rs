@@ -4,8 +4,10 @@
 //! - [`dfs`], [`dominators`], [`loops`]: the classical analyses, for irreducible graphs as well.
 //! - [`sese`]: regions with a single entry and a single exit.
 //! - [`forest`], [`union_find`]: how spanning trees are built.
+//! - [`arcs`]: acyclic graphs of labelled arcs, on which paths are numbered.
 //! - `flow`: flow conservation, which gives the counts of edges without counters.
 
+pub mod arcs;
 pub mod cfg;
 pub mod dfs;
 pub mod dominators;

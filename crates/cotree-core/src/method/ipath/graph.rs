@@ -15,15 +15,12 @@
 
 use super::types::{AtCall, FunctionKey};
 use crate::facts::{EdgeKind, Function};
+use crate::graph::arcs::ArcGraph;
+pub use crate::graph::arcs::{Arc, Node};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge, FunctionId};
 use crate::method::path::classes::{Class, EdgeClasses};
-use crate::method::path::graph::Groups;
-
-/// A node, by its number.
-pub type Node = usize;
-/// An arc, by its number.
-pub type Arc = usize;
+use std::ops::Deref;
 
 /// Where activations begin.
 pub const ENTRY: Node = 0;
@@ -77,11 +74,14 @@ impl Role {
 
 /// The graph.
 #[derive(Clone, Debug)]
-pub struct FlowGraph {
-    arcs: Vec<(Node, Node, Role)>,
-    out: Groups,
-    order: Vec<Node>,
-    nodes: usize,
+pub struct FlowGraph(ArcGraph<Role>);
+
+impl Deref for FlowGraph {
+    type Target = ArcGraph<Role>;
+
+    fn deref(&self) -> &ArcGraph<Role> {
+        &self.0
+    }
 }
 
 /// The graph while it is made.
@@ -180,80 +180,12 @@ impl FlowGraph {
                 builder.arc(dispatches[number as usize], target, Role::FromDispatch(block));
             }
         }
-        Self::sorted(builder)
-    }
-
-    /// Kahn's algorithm.
-    fn sorted(Builder { arcs, nodes, .. }: Builder) -> Self {
-        let out = Groups::new(nodes, arcs.iter().map(|arc| arc.0));
-        let mut open = vec![0usize; nodes];
-        arcs.iter().for_each(|arc| open[arc.1] += 1);
-        let mut order: Vec<Node> = (0..nodes).filter(|&node| open[node] == 0).collect();
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            for &arc in out.of(node) {
-                let dst = arcs[arc].1;
-                open[dst] -= 1;
-                if open[dst] == 0 {
-                    order.push(dst);
-                }
-            }
-        }
-        Self { arcs, out, order, nodes }
-    }
-
-    /// Do the cuts break every cycle?
-    #[must_use]
-    pub fn is_acyclic(&self) -> bool {
-        self.order.len() == self.nodes
-    }
-
-    /// The nodes, each after all that lead to it.
-    #[must_use]
-    pub fn topological_order(&self) -> &[Node] {
-        &self.order
-    }
-
-    /// How many nodes there are.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.nodes
-    }
-
-    /// How many arcs there are.
-    #[must_use]
-    pub fn arc_count(&self) -> usize {
-        self.arcs.len()
-    }
-
-    /// The arc's source.
-    #[must_use]
-    pub fn src(&self, arc: Arc) -> Node {
-        self.arcs[arc].0
-    }
-
-    /// The arc's target.
-    #[must_use]
-    pub fn dst(&self, arc: Arc) -> Node {
-        self.arcs[arc].1
-    }
-
-    /// What the arc stands for.
-    #[must_use]
-    pub fn role(&self, arc: Arc) -> Role {
-        self.arcs[arc].2
-    }
-
-    /// The arcs that leave the node, by rising value.
-    #[must_use]
-    pub fn out(&self, node: Node) -> &[Arc] {
-        self.out.of(node)
+        Self(ArcGraph::new(builder.nodes, builder.arcs))
     }
 
     /// The calls that paths cross: the arc, the call, and the callee.
     pub fn crossings(&self) -> impl Iterator<Item = (Arc, CallId, FunctionId)> {
-        (0..self.arcs.len()).filter_map(|arc| match self.role(arc) {
+        (0..self.arc_count()).filter_map(|arc| match self.role(arc) {
             Role::Cross(call, callee) => Some((arc, call, callee)),
             _ => None,
         })

@@ -16,8 +16,11 @@
 use super::classes::{Class, EdgeClasses};
 use super::types::{Arc, Cuts};
 use crate::facts::Function;
+pub use crate::graph::arcs::Node;
+use crate::graph::arcs::{ArcGraph, Groups};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
+use std::ops::Deref;
 
 /// What an edge of the path graph stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,53 +52,21 @@ pub enum Role {
     DeadEnd(Block),
 }
 
-/// A node of the path graph.
-pub type Node = usize;
-
 /// The path graph. The edge EXIT→ENTRY is not in it.
 #[derive(Clone, Debug)]
 pub struct PathGraph {
     blocks: usize,
-    /// Source, target and meaning of each arc.
-    arcs: Vec<(Node, Node, Role)>,
-    out: Groups,
+    graph: ArcGraph<Role>,
     inward: Groups,
-    /// Nodes in topological order; fewer than all if there is a cycle.
-    order: Vec<Node>,
-    nodes: usize,
     /// Self-loops that are counted apart.
     self_loops: Vec<Edge>,
 }
 
-/// Arcs grouped by one of their ends.
-#[derive(Clone, Debug)]
-pub(in crate::method) struct Groups {
-    arcs: Vec<Arc>,
-    start: Vec<usize>,
-}
+impl Deref for PathGraph {
+    type Target = ArcGraph<Role>;
 
-impl Groups {
-    /// Of arcs with these ends, in order.
-    pub(in crate::method) fn new(nodes: usize, ends: impl Iterator<Item = Node> + Clone) -> Self {
-        let mut start = vec![0; nodes + 1];
-        for node in ends.clone() {
-            start[node + 1] += 1;
-        }
-        for node in 0..nodes {
-            start[node + 1] += start[node];
-        }
-        let mut next = start.clone();
-        let mut arcs = vec![0; start[nodes]];
-        for (arc, node) in ends.enumerate() {
-            arcs[next[node]] = arc;
-            next[node] += 1;
-        }
-        Self { arcs, start }
-    }
-
-    /// The arcs at a node, in order.
-    pub(in crate::method) fn of(&self, node: Node) -> &[Arc] {
-        &self.arcs[self.start[node]..self.start[node + 1]]
+    fn deref(&self) -> &ArcGraph<Role> {
+        &self.graph
     }
 }
 
@@ -241,41 +212,8 @@ impl PathGraph {
             arcs.push((dispatch(number), entered(block), Role::FromDispatch(block)));
         }
         let nodes = exit + 1 + edges.dispatches();
-        let out = Groups::new(nodes, arcs.iter().map(|a| a.0));
-        let inward = Groups::new(nodes, arcs.iter().map(|a| a.1));
-        let mut graph = Self { blocks, arcs, out, inward, order: Vec::new(), nodes, self_loops };
-        graph.sort();
-        graph
-    }
-
-    /// Kahn's algorithm.
-    fn sort(&mut self) {
-        let mut open: Vec<usize> = (0..self.nodes).map(|n| self.inward(n).len()).collect();
-        let mut order: Vec<Node> = (0..self.nodes).filter(|&n| open[n] == 0).collect();
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            for &arc in self.out(node) {
-                let dst = self.dst(arc);
-                open[dst] -= 1;
-                if open[dst] == 0 {
-                    order.push(dst);
-                }
-            }
-        }
-        self.order = order;
-    }
-
-    /// Do the cuts break every cycle?
-    #[must_use]
-    pub fn is_acyclic(&self) -> bool {
-        self.order.len() == self.nodes
-    }
-
-    /// The nodes, each after all that lead to it (of a cyclic graph those on or after a cycle are missing).
-    #[must_use]
-    pub fn topological_order(&self) -> &[Node] {
-        &self.order
+        let graph = ArcGraph::new(nodes, arcs);
+        Self { blocks, inward: graph.inward(), graph, self_loops }
     }
 
     /// Where all paths start.
@@ -288,42 +226,6 @@ impl PathGraph {
     #[must_use]
     pub fn exit(&self) -> Node {
         2 * self.blocks + 1
-    }
-
-    /// How many nodes there are.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.nodes
-    }
-
-    /// How many arcs there are.
-    #[must_use]
-    pub fn arc_count(&self) -> usize {
-        self.arcs.len()
-    }
-
-    /// The arc's source.
-    #[must_use]
-    pub fn src(&self, arc: Arc) -> Node {
-        self.arcs[arc].0
-    }
-
-    /// The arc's target.
-    #[must_use]
-    pub fn dst(&self, arc: Arc) -> Node {
-        self.arcs[arc].1
-    }
-
-    /// What the arc stands for.
-    #[must_use]
-    pub fn role(&self, arc: Arc) -> Role {
-        self.arcs[arc].2
-    }
-
-    /// The arcs that leave the node.
-    #[must_use]
-    pub fn out(&self, node: Node) -> &[Arc] {
-        self.out.of(node)
     }
 
     /// The arcs that enter the node.
