@@ -176,3 +176,28 @@ int main() {
         assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{level}: {said}");
     }
 }
+
+#[test]
+fn the_thread_that_faults_is_told_in_static_programs_too() {
+    let source = r#"
+#include <pthread.h>
+__attribute__((noinline)) static void fail(int n) { if (n > 2) *(volatile int *)0 = n; }
+static void *work(void *p) {
+  for (int i = 0; i < 9; i++)
+    fail(i);
+  return p;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, work, 0);
+  pthread_join(thread, 0);
+}
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    for link in ["", "-static"] {
+        project.ok(&format!("--profile path cc -O1 -g -w -pthread {link} -o p p.c"));
+        let crashed = story(&project, "0");
+        assert_eq!(crashed.functions, ["work", "fail"], "{link}");
+        assert_eq!(crashed.lines, [6, 3], "{link}");
+    }
+}
