@@ -22,7 +22,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SymbolKind};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::{offset_of, size_of};
 
 /// Probe number → (function of the unit, site).
@@ -82,28 +82,30 @@ pub(crate) fn read<'a>(
             .map_err(|e| broken(e.to_string()))?;
         let data = section.data().map_err(|e| broken(e.to_string()))?;
         let groups = decode(data).ok_or_else(|| broken("LLVM wrote call addresses that we cannot read".into()))?;
+        let mut probes_of: BTreeMap<usize, (u64, u64, Vec<Probe>)> = BTreeMap::new();
         for group in groups {
             // Functions may share a section that their author or LLVM named. The function of the outermost call then
-            // says which function a probe belongs to.
+            // says which function a probe belongs to. Probes before faults name no function, and are left out there.
             let outermost = |probe: &Probe| probe.chain.iter().rev().find_map(|n| sites.get(n));
             let owner = match owners[..] {
                 [only] => Some(only),
-                _ => group.iter().find_map(outermost).and_then(|&(function, _)| {
+                _ => group.iter().filter(|probe| probe.kind != FAULT).find_map(outermost).and_then(|&(function, _)| {
                     let number = number_of.get(symbol_of(function)?)?;
                     owners.iter().copied().find(|o| o.2 == *number)
                 }),
             };
-            let Some((start, size, number)) = owner else {
-                if group.iter().any(|probe| outermost(probe).is_some()) {
-                    unmapped.extend(owners.iter().map(|&(_, _, number)| number));
-                }
-                continue;
-            };
+            if let Some((start, size, number)) = owner {
+                probes_of.entry(number).or_insert((start, size, Vec::new())).2.extend(group);
+            } else if group.iter().any(|probe| probe.kind != FAULT && outermost(probe).is_some()) {
+                unmapped.extend(owners.iter().map(|&(_, _, number)| number));
+            }
+        }
+        for (number, (start, size, probes)) in probes_of {
             let end = usize::try_from(start + size).unwrap_or(usize::MAX).min(code.len());
             let code = &code[usize::try_from(start).unwrap_or(usize::MAX).min(end)..end];
             let found = &mut result[number].returns;
-            faults(code, &group, sites, found);
-            let calls = group.into_iter().filter(|probe| probe.kind != FAULT).collect();
+            faults(code, &probes, sites, found);
+            let calls = probes.into_iter().filter(|probe| probe.kind != FAULT).collect();
             if !returns(code, calls, sites, &registers[number], found) {
                 unmapped.push(number);
             }
