@@ -9,11 +9,11 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// How long a case runs at most: nearly all end within a minute or two.
-pub const CASE: Duration = Duration::from_secs(15 * 60);
+pub const CASE: Duration = Duration::from_secs(20 * 60);
 /// How long compiling the workspace takes at most, with nothing there.
 pub const COMPILING: Duration = Duration::from_secs(40 * 60);
 /// How long the crates' tests run at most.
-pub const TESTING: Duration = Duration::from_secs(30 * 60);
+pub const TESTING: Duration = Duration::from_secs(40 * 60);
 
 thread_local! {
     static CURRENT: Cell<Option<Deadline>> = const { Cell::new(None) };

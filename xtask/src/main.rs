@@ -19,6 +19,7 @@ mod sources;
 mod suite;
 mod table;
 mod tools;
+mod valgrind;
 mod viewers;
 mod workspace;
 
@@ -104,6 +105,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     projects::add(&mut suite, &context);
     gcov::add(&mut suite, &context);
     viewers::add(&mut suite, &context);
+    valgrind::add(&mut suite, &context);
     real::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
     if suite.has_more() && !is_there {

@@ -285,7 +285,8 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     let mut counts = UnitCounts {
         unit: header.unit(),
         binary: header.binary(),
-        command: header.command(),
+        // A pool has the command line of the run that made it, and not those of the others.
+        command: if header.runs().total() > 1 { Vec::new() } else { header.command() },
         runs: header.runs(),
         weight: header.runs().total(),
         flags: header.flags(),

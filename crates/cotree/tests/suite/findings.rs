@@ -287,6 +287,14 @@ fn threads_that_start_in_libraries() {
         let code = succeed(project.command("objdump").args(["-d", "--disassemble=main", "program"]));
         assert!(!code.contains("%gs:"), "{linker}: {code}");
     }
+    // The library is profiled, too.
+    project.ok("--verify cc -O1 -g -fPIC -shared lib.c -o libboth.so -pthread");
+    project.ok("--verify cc -O1 -g main.c -L. -lboth -Wl,-rpath,. -o program");
+    succeed(project.command("./program").env("COTREE_FILE", "%n.cotree"));
+    for profile in ["program.cotree", "libboth.so.cotree"] {
+        assert!(project.ok(&format!("report {profile}")).contains("exact: every count"), "{profile}");
+        project.ok(&format!("verify --strict {profile}"));
+    }
     // Where it slips through, the remedy is named.
     project.ok("--threads off cc -O1 -g calls.c -L. -leach -Wl,-rpath,. -o program");
     succeed(project.command("./program").env("COTREE_FILE", "p.cotree"));
