@@ -179,9 +179,9 @@ mod tests {
     fn what_hangs_is_killed_with_all_that_it_started() {
         let start = Instant::now();
         let script = "sleep 1000 & echo $!; (sleep 1000 & echo $!; wait); echo never";
-        let run = || deadline::within(Duration::from_millis(300), || succeed(&mut shell(script)));
+        let run = || deadline::within(Duration::from_secs(5), || succeed(&mut shell(script)));
         let error = run().unwrap_err().to_string();
-        assert!(error.contains("did not end within 300ms"), "{error}");
+        assert!(error.contains("did not end within 5s"), "{error}");
         let (_, last) = error.rsplit_once("wrote: ").expect("the last line");
         assert!(start.elapsed() < Duration::from_secs(100));
         // It has been killed, but a busy machine may take a while to end it. Whoever adopts it will wait for it soon.
