@@ -45,9 +45,9 @@ impl Across {
     /// Runs the build once more, outside of callgrind.
     pub fn measure(context: &Context, subject: &Subject, variant: &Variant, executable: &Path) -> Result<Across> {
         let folder = executable.parent().context("an executable is in a folder")?;
-        // Some programs end with another status than 0, which is no matter here.
+        // Some programs print what is no text, and some end with another status than 0, which is no matter here.
         let mut first = Command::new("sh");
-        first.args(["-c", "\"$@\" || true", "sh"]).arg(executable);
+        first.args(["-c", "\"$@\" > /dev/null || true", "sh"]).arg(executable);
         let runs = subject.runs();
         first.args(runs.first().context("there is a run")?).current_dir(folder).envs(environment(folder, 0));
         let mut across =
