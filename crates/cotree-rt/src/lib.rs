@@ -33,6 +33,8 @@
 extern crate std;
 
 mod checksum;
+#[cfg(any(feature = "runtime", test))]
+mod expression;
 pub mod layout;
 #[cfg(any(feature = "runtime", test))]
 mod pool;

@@ -39,6 +39,7 @@ impl Flavour {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["rustc", "-q", "-p", "cotree-rt", "--lib", "--crate-type", "staticlib", "--profile", "runtime"]);
         cargo.args(["--features", feature, "--target-dir"]).arg(&target).current_dir(crate_dir);
+        cargo.args(["--", "-C", "llvm-args=-inline-threshold=5"]);
         check(&mut cargo);
         let exports = crate_dir.join(format!("exports-{name}.txt"));
         let raw = target.join(format!("{name}.raw.o"));

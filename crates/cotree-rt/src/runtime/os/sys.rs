@@ -120,10 +120,10 @@ pub fn allocate(fd: c_int, offset: u64, len: u64) -> Result<()> {
         Err(Errno(libc::EOPNOTSUPP | libc::ENOSYS)) => {}
         other => return other.map(|_| ()),
     }
-    static ZEROS: [u8; 4096] = [0; 4096];
+    static ZEROS: [u8; 512] = [0; 512];
     let mut at = offset;
     while at < offset + len {
-        let n = (offset + len - at).min(4096);
+        let n = (offset + len - at).min(ZEROS.len() as u64);
         // SAFETY: n is at most the length of ZEROS.
         unsafe { write_at(fd, ZEROS.as_ptr(), n as usize, at) }?;
         at += n;

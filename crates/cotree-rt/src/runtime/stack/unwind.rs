@@ -4,6 +4,7 @@
 //! Under most rules the caller's stack pointer is enough to continue. Other saved registers are
 //! restored only on request, from the *trail* of the steps since.
 
+use crate::expression;
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::process::thread;
@@ -12,9 +13,8 @@ use crate::runtime::stack::{marks, modules};
 use crate::runtime::unit;
 use core::mem::MaybeUninit;
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, EvaluationResult, FrameDescriptionEntry, LittleEndian,
-    Pointer, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
-    UnwindTableRow, Value, X86_64,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian, Pointer, Register,
+    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow, X86_64,
 };
 
 type Reader = EndianSlice<'static, LittleEndian>;
@@ -36,11 +36,6 @@ struct Small;
 impl UnwindContextStorage<usize> for Small {
     type Rules = [(Register, RegisterRule<usize>); 20];
     type Stack = [UnwindTableRow<usize, Self>; 4];
-}
-impl gimli::EvaluationStorage<Reader> for Small {
-    type Stack = [Value; 16];
-    type ExpressionStack = [(Reader, Reader); 1];
-    type Result = [gimli::Piece<Reader>; 1];
 }
 
 /// What a step leads to.
@@ -283,12 +278,11 @@ impl Cursor {
             return Some(self.apply(rule));
         }
         let signal = entry.is_signal_trampoline();
-        let encoding = entry.cie().encoding();
         let cfa = match *row.cfa() {
             CfaRule::RegisterAndOffset { register, offset } => {
                 self.registers.get(usize::from(register.0))?.wrapping_add(offset as u64)
             }
-            CfaRule::Expression(expression) => self.evaluate(frames, expression, encoding, at, None)?,
+            CfaRule::Expression(expression) => self.evaluate(frames, expression, at, None)?,
         };
         let mut next = self.registers;
         next[RSP] = cfa;
@@ -299,12 +293,10 @@ impl Cursor {
                 RegisterRule::ValOffset(offset) => cfa.wrapping_add(offset as u64),
                 RegisterRule::Register(other) => *self.registers.get(usize::from(other.0))?,
                 RegisterRule::Expression(expression) => {
-                    let address = self.evaluate(frames, expression, encoding, at, Some(cfa))?;
+                    let address = self.evaluate(frames, expression, at, Some(cfa))?;
                     self.read(address)?
                 }
-                RegisterRule::ValExpression(expression) => {
-                    self.evaluate(frames, expression, encoding, at, Some(cfa))?
-                }
+                RegisterRule::ValExpression(expression) => self.evaluate(frames, expression, at, Some(cfa))?,
                 RegisterRule::Constant(value) => value,
                 _ => continue,
             };
@@ -321,43 +313,20 @@ impl Cursor {
         &mut self,
         frames: &EhFrame<Reader>,
         expression: UnwindExpression<usize>,
-        encoding: gimli::Encoding,
         at: u64,
         initial: Option<u64>,
     ) -> Option<u64> {
         let code = expression.get(frames).ok()?;
-        let mut evaluation = gimli::Evaluation::<Reader, Small>::new_in(code.0, encoding);
-        evaluation.set_max_iterations(1000);
-        if let Some(value) = initial {
-            evaluation.set_initial_value(value);
-        }
-        let mut result = evaluation.evaluate().ok()?;
-        loop {
-            result = match result {
-                EvaluationResult::Complete => break,
-                EvaluationResult::RequiresRegister { register: Register(16), .. } => {
-                    let pc = if self.interrupted { at } else { self.pc };
-                    evaluation.resume_with_register(Value::Generic(pc)).ok()?
-                }
-                EvaluationResult::RequiresRegister { register, .. } => {
-                    let value = *self.registers.get(usize::from(register.0))?;
-                    evaluation.resume_with_register(Value::Generic(value)).ok()?
-                }
-                EvaluationResult::RequiresMemory { address, size, .. } => {
-                    let word = self.read(address & !7)?;
-                    if address % 8 + u64::from(size) > 8 {
-                        return None;
-                    }
-                    let value = word >> (address % 8 * 8) & (u64::MAX >> (64 - u32::from(size.max(1)) * 8));
-                    evaluation.resume_with_memory(Value::Generic(value)).ok()?
-                }
-                _ => return None,
-            };
-        }
-        match evaluation.as_result() {
-            [gimli::Piece { location: gimli::Location::Address { address }, .. }] => Some(*address),
-            _ => None,
-        }
+        let (registers, pc) = (self.registers, if self.interrupted { at } else { self.pc });
+        let register = |number: u64| match number {
+            16 => Some(pc),
+            number => registers.get(usize::try_from(number).ok()?).copied(),
+        };
+        expression::evaluate(code.0.slice(), initial, register, |address, size| {
+            let word = self.read(address & !7)?;
+            let within = address % 8 + u64::from(size) <= 8;
+            within.then(|| word >> (address % 8 * 8) & (u64::MAX >> (64 - u32::from(size) * 8)))
+        })
     }
 
     /// The kernel's signal frame, by the code that returns from it: musl gives its trampoline no tables.
