@@ -32,12 +32,47 @@ extern void cotree_events(unsigned long long n) __attribute__((weak));
 extern void cotree_trace_start(void) __attribute__((weak));
 extern void cotree_trace_stop(void) __attribute__((weak));
 
+/* Kinds of events (docs/events.md). */
+enum {
+  COTREE_INSTRUCTIONS = 0,
+  COTREE_LOADS = 1,
+  COTREE_STORES = 2,
+  COTREE_CALLS = 3,
+  COTREE_BRANCHES = 4,
+  COTREE_FLOAT = 5,
+  COTREE_ALLOCATIONS = 6,
+  COTREE_SYSCALLS = 7,
+  COTREE_COST = 8
+};
+
+/* In a build with --profile events: how many events of the kind the calling thread has had, exactly, through this call. They count
+ * from the thread's beginning, cotree_reset or fork on. 0 for a kind that the build does not count. Safe in signal handlers; what
+ * code had they interrupted lacks up to the events of a stretch of code there, unless the signal was raised by a call.
+ *
+ * Without cotree it is the constant 0 (`cotree cc` and `cotree c++` define __COTREE__). */
+extern unsigned long long cotree_event_count(int kind) __attribute__((weak));
+
+/* In a build with --profile events and --event-limit: calls back at the first safe point at which the calling thread has had n events
+ * of the kind or more, as cotree_event_count has them. Safe points are where loops begin a turn, and where functions begin that
+ * may recur. The limit is gone then; the callback may set the next one, jump (longjmp), or throw. Each thread has one limit per kind; a new one
+ * takes the place of the old; a null callback removes it.
+ *
+ * 0: done. 1: this kind is not counted, or nothing is. 2: built without --event-limit. Safe in signal handlers. */
+extern int cotree_event_limit(int kind, unsigned long long n, void (*callback)(void)) __attribute__((weak));
+
 /* Without a runtime the functions are null. */
 #define cotree_dump(path) (cotree_dump ? cotree_dump(path) : 1)
 #define cotree_reset() (cotree_reset ? cotree_reset() : (void)0)
 #define cotree_events(n) (cotree_events ? cotree_events(n) : (void)0)
 #define cotree_trace_start() (cotree_trace_start ? cotree_trace_start() : (void)0)
 #define cotree_trace_stop() (cotree_trace_stop ? cotree_trace_stop() : (void)0)
+#ifdef __COTREE__
+#define cotree_event_count(kind) (cotree_event_count ? cotree_event_count(kind) : 0ULL)
+#define cotree_event_limit(kind, n, callback) (cotree_event_limit ? cotree_event_limit(kind, n, callback) : 1)
+#else
+#define cotree_event_count(kind) ((void)(kind), 0ULL)
+#define cotree_event_limit(kind, n, callback) ((void)(kind), (void)(n), (void)(callback), 1)
+#endif
 
 #ifdef __cplusplus
 }

@@ -50,6 +50,65 @@ pub fn events(count: u64) {
     }
 }
 
+/// A kind of events that `--profile events` counts; their meaning is in `docs/events.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum EventKind {
+    /// Instructions of LLVM's intermediate representation.
+    Instructions = 0,
+    /// Loads from memory.
+    Loads = 1,
+    /// Stores to memory.
+    Stores = 2,
+    /// Calls.
+    Calls = 3,
+    /// Branches.
+    Branches = 4,
+    /// Floating-point operations.
+    Float = 5,
+    /// Calls of functions that allocate memory.
+    Allocations = 6,
+    /// Calls of functions that are system calls.
+    SystemCalls = 7,
+    /// What a file says that instructions cost.
+    Cost = 8,
+}
+
+/// In a build with `--profile events`: how many events of the kind this thread has had, exactly, through this call. They count from
+/// the thread's beginning, [`reset`] or `fork` on. 0 for a kind that the build does not count, and without cotree.
+#[inline]
+#[must_use]
+pub fn event_count(kind: EventKind) -> u64 {
+    // SAFETY: the runtime's function takes a number.
+    runtime::event_count().map_or(0, |function| unsafe { function(kind as i32) })
+}
+
+/// Why a limit can't be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoLimit {
+    /// The build does not count events of this kind, or nothing is profiled.
+    NotCounted,
+    /// It was built without `--event-limit`.
+    NotPlanned,
+}
+
+/// In a build with `--profile events --event-limit`: calls back at the first safe point at which this thread has had so many events
+/// of the kind or more, as [`event_count`] has them. The limit is gone then; the callback may set the next one.
+/// Each thread has one limit per kind; a new one takes the place of the old, and no callback removes it.
+///
+/// # Errors
+/// See [`NoLimit`].
+#[inline]
+pub fn event_limit(kind: EventKind, count: u64, callback: Option<extern "C" fn()>) -> Result<(), NoLimit> {
+    let Some(function) = runtime::event_limit() else { return Err(NoLimit::NotCounted) };
+    // SAFETY: the runtime's function takes two numbers and null or a function.
+    match unsafe { function(kind as i32, count, callback) } {
+        0 => Ok(()),
+        2 => Err(NoLimit::NotPlanned),
+        _ => Err(NoLimit::NotCounted),
+    }
+}
+
 /// In a build with `--profile trace`: this thread records what it does from here on. A build with `--trace-off` begins without; each
 /// thread speaks for itself.
 pub fn trace_start() {
@@ -66,6 +125,8 @@ pub fn trace_stop() {
         unsafe { function() };
     }
 }
+
+type LimitFunction = unsafe extern "C" fn(i32, u64, Option<extern "C" fn()>) -> i32;
 
 /// Weak references to the runtime, which stable Rust can make only in assembly.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -117,6 +178,45 @@ mod runtime {
         unsafe { std::mem::transmute(address) }
     }
 
+    #[cfg(cotree)]
+    #[inline]
+    pub fn event_count() -> Option<unsafe extern "C" fn(c_int) -> u64> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_event_count", "mov {}, qword ptr [rip + cotree_event_count@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+
+    #[cfg(cotree)]
+    #[inline]
+    pub fn event_limit() -> Option<super::LimitFunction> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_event_limit", "mov {}, qword ptr [rip + cotree_event_limit@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+
+    // Nothing is left of a call in a build without cotree, which knows no such configuration.
+    #[cfg(not(cotree))]
+    #[inline]
+    pub fn event_count() -> Option<unsafe extern "C" fn(c_int) -> u64> {
+        None
+    }
+
+    #[cfg(not(cotree))]
+    #[inline]
+    pub fn event_limit() -> Option<super::LimitFunction> {
+        None
+    }
+
     #[inline]
     pub fn events() -> Option<unsafe extern "C" fn(u64)> {
         let address: usize;
@@ -147,6 +247,14 @@ mod runtime {
         None
     }
 
+    pub fn event_count() -> Option<unsafe extern "C" fn(c_int) -> u64> {
+        None
+    }
+
+    pub fn event_limit() -> Option<super::LimitFunction> {
+        None
+    }
+
     pub fn trace_start() -> Option<unsafe extern "C" fn()> {
         None
     }
@@ -163,6 +271,8 @@ mod tests {
         assert!(!super::dump(None).unwrap());
         super::reset();
         super::events(3);
+        assert_eq!(super::event_count(super::EventKind::Loads), 0);
+        assert_eq!(super::event_limit(super::EventKind::Loads, 7, None), Err(super::NoLimit::NotCounted));
         super::trace_start();
         super::trace_stop();
     }

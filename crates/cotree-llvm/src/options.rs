@@ -251,6 +251,13 @@ impl Options {
                         _ => return Err(bad("auto or on")),
                     }
                 }
+                "cotree-event-limit" => {
+                    options.events.limits = match argument {
+                        "yes" => true,
+                        "no" => false,
+                        _ => return Err(bad("yes or no")),
+                    }
+                }
                 "cotree-trace-by" => {
                     options.traces.by =
                         TraceBy::from_name(argument).ok_or_else(|| bad("auto, paths, bits or witness"))?;
@@ -311,6 +318,12 @@ impl Options {
             return Err(Error::Option {
                 option: if options.trace_off { "cotree-trace-off" } else { "cotree-trace-ring" }.into(),
                 reason: "it is about traces, so it needs --profile trace".into(),
+            });
+        }
+        if options.events.limits && options.method != Method::Events && !options.uses_profile {
+            return Err(Error::Option {
+                option: "cotree-event-limit".into(),
+                reason: "it is about events, so it needs --profile events".into(),
             });
         }
         if options.uses_profile {

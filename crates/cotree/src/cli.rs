@@ -51,6 +51,8 @@ enum Command {
     CmakeToolchain,
     /// Run a profiled program and print its totals, as `perf stat` does
     Run(commands::run::RunArgs),
+    /// Debug with gdb: stop at an event, and go back there
+    Gdb(commands::gdb::GdbArgs),
     /// Show a profile at a glance: totals, hot code, what never ran
     Report(commands::report::ReportArgs),
     /// Show source lines with their counts and branches
@@ -168,6 +170,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::InstallTools(args) => done(commands::install_tools::run(&args))?,
         Command::CmakeToolchain => cmake_toolchain()?,
         Command::Run(args) => commands::run::run(&args)?,
+        Command::Gdb(args) => commands::gdb::run(&args)?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
         Command::Paths(args) => done(commands::paths::run(&args))?,

@@ -9,7 +9,7 @@
 //! The list has every `call`, `invoke` and `callbr` of a block that can be reached, inline assembly included, but no call of an
 //! intrinsic (`llvm.*`). Most intrinsics are instructions or nothing at all in machine code; whether one becomes a call of a library
 //! function (`llvm.memcpy`, `llvm.sin`) is up to the code generator. A block has as many calls here as
-//! [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides resume markers and instructions that may fault.
+//! [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides markers ([`Call::is_marker`]).
 
 use super::linker_name;
 use crate::ids::{Block, CallId, Site};
@@ -28,6 +28,10 @@ pub enum Callee {
     /// Nobody: it is an instruction that may fault. Always a call site, since the activation ends there if the fault ends the program.
     Fault,
 }
+
+/// The callee of a *safe point*: a call that stands where the program may be taken out of what it does
+/// ([`crate::method::events::safe_points`]). It is no instruction of the program, and so no event.
+pub const SAFE_POINT: &str = "__cotree_safe_point";
 
 /// One call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +81,18 @@ impl Call {
     pub fn comes_back(&self) -> bool {
         let several_ways_on = self.terminator && self.callee == Callee::Assembly;
         !self.must_tail && !self.no_return && !self.resume_marker && !several_ways_on
+    }
+
+    /// Is it a safe point?
+    #[must_use]
+    pub fn is_safe_point(&self) -> bool {
+        matches!(&self.callee, Callee::Symbol(symbol) if symbol == SAFE_POINT)
+    }
+
+    /// Does it stand for something else than a call of the program's?
+    #[must_use]
+    pub fn is_marker(&self) -> bool {
+        self.resume_marker || self.is_safe_point() || self.is_fault()
     }
 
     /// The linker's name of the callee, if it calls by name.

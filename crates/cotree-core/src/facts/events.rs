@@ -167,6 +167,13 @@ impl Function {
             let (mut sum, mut begun) = (0, 0);
             let mut of_runs = Vec::with_capacity(facts.runs.len());
             for (at, run) in facts.runs.iter().enumerate() {
+                // A safe point has no run of its own.
+                while begun < run.after_calls
+                    && let Some(_) = calls.next_if(|call| call.block.index() == index)
+                {
+                    events.calls.push(sum);
+                    begun += 1;
+                }
                 let before = sum;
                 sum += kind.of_run(run);
                 let last = at + 1 == facts.runs.len();

@@ -12,9 +12,10 @@ pub mod events;
 mod function;
 pub mod hints;
 mod program;
+pub mod quiet;
 
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
-pub use calls::{Call, CallLine, Callee, Calls};
+pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
 pub use edges::{EdgeFacts, EdgeKind};
 pub use function::{Doubt, Function, Linkage, Untouched, linker_name};
 pub use program::{Module, Position, ProgramMap};

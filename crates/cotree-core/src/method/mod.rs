@@ -152,7 +152,8 @@ impl MethodPlan {
     /// Assigns the words of tables, and those that the method's code uses internally.
     pub(crate) fn lay_out_tables(&self, words: &mut Words) -> MethodTables {
         match self {
-            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Events(_) => MethodTables::None,
+            Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
+            Self::Events(plan) => plan.lay_out(words).map_or(MethodTables::None, MethodTables::Events),
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
             Self::Ipath(plan) => MethodTables::Ipath(ipath::lay_out(plan, words)),
             Self::Traces(_) => MethodTables::Trace(trace::lay_out(words)),
@@ -171,6 +172,8 @@ pub enum MethodTables {
     Ipath(IpathTables),
     /// Where the thread's stream grows.
     Trace(TraceWords),
+    /// The first of the [`QUERY_WORDS`](events::QUERY_WORDS) of each kind.
+    Events(u64),
 }
 
 impl MethodTables {
@@ -178,8 +181,17 @@ impl MethodTables {
     #[must_use]
     pub fn paths(&self) -> &[PathTable] {
         match self {
-            Self::None | Self::Ipath(_) | Self::Trace(_) => &[],
+            Self::None | Self::Ipath(_) | Self::Trace(_) | Self::Events(_) => &[],
             Self::Paths(tables) => tables,
+        }
+    }
+
+    /// The first word that serves queries of events, if there are any.
+    #[must_use]
+    pub fn queries(&self) -> Option<u64> {
+        match self {
+            Self::Events(first) => Some(*first),
+            Self::None | Self::Paths(_) | Self::Ipath(_) | Self::Trace(_) => None,
         }
     }
 
@@ -188,7 +200,7 @@ impl MethodTables {
     pub fn trace(&self) -> Option<TraceWords> {
         match self {
             Self::Trace(words) => Some(*words),
-            Self::None | Self::Paths(_) | Self::Ipath(_) => None,
+            Self::None | Self::Paths(_) | Self::Ipath(_) | Self::Events(_) => None,
         }
     }
 }

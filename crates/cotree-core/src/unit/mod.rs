@@ -14,4 +14,4 @@ pub(crate) use calls::Names;
 pub use calls::{call_points, callers};
 pub use layout::Layout;
 pub use plan::UnitPlan;
-pub use planner::{Choices, FunctionGraph, Guess, PlanError, Planner, Queries, UnitFacts};
+pub use planner::{Choices, FunctionGraph, Guess, PlanError, Planner, UnitFacts};

@@ -14,7 +14,6 @@ use crate::place::spanning::Extreme;
 use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 use rayon::prelude::*;
-use std::collections::HashSet;
 
 /// The facts about a unit before it is planned. Lists have an entry per function, in unit order; a list may be empty if
 /// nothing is known.
@@ -36,17 +35,8 @@ pub struct UnitFacts<'a> {
     pub previous: Vec<Option<&'a FunctionProfile>>,
     /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared libraries.
     pub preemptible: bool,
-    /// Who asks for events while the program runs.
-    pub queries: Queries<'a>,
-}
-
-/// What is known of questions about events while the program runs ([`crate::method::events::reach`]).
-#[derive(Clone, Debug, Default)]
-pub struct Queries<'a> {
-    /// Does anything in the link ask?
-    pub made: bool,
-    /// Functions outside of the unit that call nobody back and always return, or end the process at once.
-    pub quiet: HashSet<&'a str>,
+    /// Does anything in the link ask for events while the program runs ([`crate::method::events::reach`])?
+    pub queried: bool,
 }
 
 impl<'a> UnitFacts<'a> {
@@ -62,7 +52,7 @@ impl<'a> UnitFacts<'a> {
             interruptible: Vec::new(),
             previous: Vec::new(),
             preemptible: false,
-            queries: Queries::default(),
+            queried: false,
         }
     }
 }

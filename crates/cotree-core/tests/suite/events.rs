@@ -1,21 +1,19 @@
-//! Event counts against the truth: on random programs of random graphs, with recursion, threads and all early endings; and
-//! the worked figures of Ball 1994.
+//! Event counts against the truth: on random programs of random graphs, with recursion, threads and all early endings; with queries in
+//! between.
 
 use crate::programs::{Life, Program, programs_of_llvm};
-use crate::random;
 use cotree_core::facts::events::{EventKind, FunctionEvents};
 use cotree_core::facts::{BlockFacts, Call, Callee, Function, InstructionCounts, Module, ProgramMap, Run};
-use cotree_core::ids::{Block, CallId, Edge, FunctionId};
-use cotree_core::interpret::{Outcome, Step};
-use cotree_core::method::events::{EventKinds, EventOptions, EventProfile, UnitEventPlan, counters_of, recover};
+use cotree_core::ids::{Block, CallId, FunctionId};
+use cotree_core::interpret::{Outcome, Step, Thread};
+use cotree_core::method::events::{EventKinds, EventOptions, EventProfile, UnitEventPlan, recover};
 use cotree_core::method::{Method, MethodPlan};
-use cotree_core::probe::{Place, Probe};
-use cotree_core::unit::{Choices, Queries, UnitFacts, UnitPlan};
+use cotree_core::unit::{Choices, UnitFacts, UnitPlan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Gives blocks instructions, before, between and behind their calls.
-fn with_events(function: &mut Function, seed: u64) {
+pub fn with_events(function: &mut Function, seed: u64) {
     for block in 0..function.blocks.len() {
         let calls = function.calls.iter().filter(|call| call.block.index() == block).count();
         let ends = function.calls.iter().any(|call| call.block.index() == block && call.terminator);
@@ -35,7 +33,7 @@ fn with_events(function: &mut Function, seed: u64) {
 }
 
 /// The program with events and names: calls name their callee where there is only one.
-fn named(mut program: Program, seed: u64) -> (Program, ProgramMap, Vec<bool>) {
+pub fn named(mut program: Program, seed: u64) -> (Program, ProgramMap, Vec<bool>) {
     let count = program.functions.len();
     let mut known: Vec<bool> = program.roots.iter().map(|root| !root).collect();
     for number in 0..count {
@@ -63,12 +61,8 @@ fn named(mut program: Program, seed: u64) -> (Program, ProgramMap, Vec<bool>) {
     (program, map, known)
 }
 
-fn plan(map: &ProgramMap, known: &[bool], events: EventOptions, made: bool, flow: bool) -> UnitEventPlan {
-    let facts = UnitFacts {
-        callers_known: known.to_vec(),
-        queries: Queries { made, ..Queries::default() },
-        ..UnitFacts::new(map)
-    };
+pub fn plan(map: &ProgramMap, known: &[bool], events: EventOptions, made: bool, flow: bool) -> UnitEventPlan {
+    let facts = UnitFacts { callers_known: known.to_vec(), queried: made, ..UnitFacts::new(map) };
     let choices = Choices { events, interprocedural_flow: flow, ..Choices::default() };
     match UnitPlan::of(&facts, Method::Events, choices, false).unwrap().method {
         MethodPlan::Events(plan) => plan,
@@ -77,7 +71,7 @@ fn plan(map: &ProgramMap, known: &[bool], events: EventOptions, made: bool, flow
 }
 
 /// How many events the log has.
-fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> u64 {
+pub fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> u64 {
     let events: Vec<FunctionEvents> = program.functions.iter().map(|f| f.events(kind).unwrap()).collect();
     let mut at: BTreeMap<_, (Block, u64)> = BTreeMap::new();
     let mut total = 0;
@@ -117,7 +111,7 @@ fn recovered(outcome: &Outcome, plan: &UnitEventPlan) -> EventProfile {
     recover(plan, &counters, early.iter().map(Some)).unwrap()
 }
 
-fn kinds() -> EventKinds {
+pub fn kinds() -> EventKinds {
     [EventKind::Instructions, EventKind::Loads].into_iter().collect()
 }
 
@@ -193,6 +187,54 @@ proptest! {
         }
     }
 
+    /// Wherever a program stands in a call, the counter and what calls lack is the truth; and where a query may come, the counter
+    /// alone is, whatever activations have ended early before.
+    #[test]
+    fn queries_are_answered_in_programs((program, seed) in programs_of_llvm(), made in any::<bool>(), flow in any::<bool>()) {
+        let (program, map, known) = named(program, seed);
+        let Some(script) = program.script(seed, Life { threads: 1, signals: false, jumps_anywhere: false }) else { return Ok(()) };
+        let plan = plan(&map, &known, EventOptions { kinds: kinds(), ..EventOptions::default() }, made, flow);
+        let step = 1 + script.len() / 12;
+        for length in (0..script.len()).step_by(step) {
+            let script = &script[..length];
+            let mut process = program.process().with_plans(&plan.functions);
+            script.iter().for_each(|&(thread, action)| process.act(thread, action).unwrap());
+            process.settle(Thread(0));
+            // What each activation lacks while it is in its call.
+            let lacking: Vec<Vec<i64>> = process.positions(Thread(0)).map(|at| {
+                let queries = &plan.functions[at.function.index()].queries;
+                queries.iter().map(|queries| at.calling.map_or(0, |call| queries.at_call(call))).collect()
+            }).collect();
+            // Code outside of the program runs in the innermost call: it may ask.
+            let asks = process.positions(Thread(0)).next_back().is_some_and(|at| {
+                let call = at.calling.map(|call| &program.functions[at.function.index()].calls[call]);
+                call.is_some_and(|call| matches!(call.callee, Callee::Indirect) && !call.must_tail)
+            });
+            if !asks {
+                continue;
+            }
+            let outcome = process.finish();
+            for (number, &kind) in plan.kinds.iter().enumerate() {
+                let counted = |counter: usize| -> u64 {
+                    let of = |f| outcome.counts(FunctionId::new(f)).counters.get(counter).copied().unwrap_or(0);
+                    (0..plan.functions.len()).map(of).fold(0, u64::wrapping_add)
+                };
+                let counted = counted(2 * number).wrapping_sub(counted(2 * number + 1));
+                let missing: i64 = lacking.iter().map(|kinds| kinds[number]).sum();
+                let gone: i64 = (0..plan.functions.len()).map(|f| {
+                    let early = outcome.truth.functions[f].early();
+                    let lacking = &plan.functions[f].key.at_sites[number];
+                    lacking.iter().zip(&early.at_site).map(|(&lacking, &ends)| lacking * ends).sum::<i64>()
+                }).sum();
+                let expected = truth(&outcome, &program, kind);
+                prop_assert_eq!(counted.wrapping_add_signed(missing + gone), expected);
+                if made {
+                    prop_assert_eq!(counted, expected);
+                }
+            }
+        }
+    }
+
     /// Keys and counts of files can be anything.
     #[test]
     fn hostile_keys_are_no_panic((program, seed) in programs_of_llvm(), counters in prop::collection::vec(any::<u64>(), 0..6), lacking in any::<i64>()) {
@@ -205,74 +247,4 @@ proptest! {
         let profile = recover(&plan, &counters, early.iter().map(Some));
         prop_assert_eq!(profile.is_ok(), counters.len() == 4);
     }
-}
-
-/// The graph of Figs 1, 3 and 5 with events of the blocks' own, chosen so that every sum of them is another number.
-#[test]
-fn figure_1_increments_and_query_increments() {
-    let names = ["P", "Q", "A", "B", "R", "C"];
-    let block = |name: &str| Block::new(names.iter().position(|n| *n == name).unwrap_or(6));
-    let edges = ["P Q", "P EXIT", "Q A", "Q B", "A R", "B R", "R C", "R EXIT", "C P"];
-    let ends = |edge: &&str| {
-        let (from, to) = edge.split_once(' ').unwrap();
-        (block(from).index(), block(to).index(), true)
-    };
-    let list: Vec<_> = edges.iter().map(ends).collect();
-    let mut function = random::function(6, &list, &[]);
-    let events: BTreeMap<&str, i64> = names.iter().enumerate().map(|(i, &name)| (name, 10i64.pow(i as u32))).collect();
-    for name in names {
-        let instructions =
-            InstructionCounts { total: u32::try_from(events[name]).unwrap(), ..InstructionCounts::default() };
-        let runs = vec![Run { instructions, ..Run::default() }];
-        function.blocks[block(name).index()] = BlockFacts { instructions, runs, ..BlockFacts::default() };
-    }
-    let module = Module { functions: vec![function.clone()], ..Module::default() };
-    let map = ProgramMap { modules: vec![module], ..ProgramMap::default() };
-    // Counts of an earlier run bring about the paper's tree: it is a maximum one for them.
-    let counts = [105, 5, 53, 52, 53, 52, 100, 5, 100];
-    let blocks = ["P", "Q", "A", "B", "R", "C"].map(|name| {
-        edges.iter().zip(counts).filter(|(edge, _)| edge.starts_with(name)).map(|(_, count)| count).sum::<u64>()
-    });
-    let previous = cotree_core::profile::FunctionProfile {
-        entries: 10,
-        blocks: blocks.to_vec(),
-        edges: Some(counts.to_vec()),
-        early: Vec::new(),
-        flaws: Vec::new(),
-    };
-    let facts = UnitFacts { previous: vec![Some(&previous)], ..UnitFacts::new(&map) };
-    let MethodPlan::Events(plan) = UnitPlan::of(&facts, Method::Events, Choices::default(), false).unwrap().method
-    else {
-        panic!("another method's plan");
-    };
-    let [plan] = &plan.functions[..] else { panic!("one function") };
-    let [up, down] = counters_of(0);
-    let increments: BTreeMap<Place, i64> = plan
-        .probes
-        .iter()
-        .map(|placed| match placed.probe {
-            Probe::CountBy(counter, by) if counter == up => (placed.place, by as i64),
-            Probe::CountBy(counter, by) if counter == down => (placed.place, -(by as i64)),
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    let edge = |name: &str| Edge::new(edges.iter().position(|edge| *edge == name).unwrap());
-    let sum = |blocks: &[&str]| blocks.iter().map(|name| events[name]).sum::<i64>();
-    // A and B have one way out each, so x and y are counted where the blocks end. EXIT has no events here.
-    let [w, z] = ["P EXIT", "R EXIT"].map(|name| Place::Edge(edge(name)));
-    let [x, y] = ["A", "B"].map(|name| Place::End(block(name)));
-    let expected = BTreeMap::from([
-        (w, sum(&["P"])),
-        (x, sum(&["P", "Q", "A", "R", "C"])),
-        (y, sum(&["P", "Q", "B", "R", "C"])),
-        (z, -sum(&["C"])),
-    ]);
-    assert_eq!(increments, expected);
-    // The paper's query increments are those at the end of a block; ours are at its beginning.
-    let queries = &plan.queries[0];
-    let counted = |name: &str| increments.get(&Place::End(block(name))).copied().unwrap_or(0);
-    let at_end = |name: &str| queries.at_block(block(name)) + events[name] - counted(name);
-    assert_eq!(at_end("Q"), sum(&["P", "Q"]));
-    assert_eq!(at_end("A"), -sum(&["R", "C"]));
-    assert_eq!(at_end("B"), -sum(&["R", "C"]));
 }

@@ -4,6 +4,8 @@ mod affine;
 mod calls;
 mod cold_blocks;
 mod cycles;
+mod event_figures;
+mod event_steps;
 mod events;
 mod figures;
 mod interpreter;

@@ -35,6 +35,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) trace_ring: u64,
     /// See [`UnitDescriptor::trace_off`].
     pub(crate) trace_off: bool,
+    /// See [`UnitDescriptor::event_limits`].
+    pub(crate) event_limits: bool,
 }
 
 impl UnitParts<'_> {
@@ -127,6 +129,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     method::describe(&plan.method, layout, &mut put);
     put(offset_of!(UnitDescriptor, trace_ring), &unit.trace_ring.to_le_bytes());
     put(offset_of!(UnitDescriptor, trace_off), &u64::from(unit.trace_off).to_le_bytes());
+    put(offset_of!(UnitDescriptor, event_limits), &u64::from(unit.event_limits).to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

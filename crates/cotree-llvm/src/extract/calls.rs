@@ -2,7 +2,7 @@
 
 use crate::ir::Instruction;
 use crate::stacks;
-use cotree_core::facts::{Call, Callee, Doubt};
+use cotree_core::facts::{Call, Callee, Doubt, SAFE_POINT};
 use cotree_core::ids::Block;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashSet;
@@ -97,6 +97,12 @@ pub(super) fn is_annotation(instruction: Instruction<'_>) -> bool {
     let call = instruction.as_call().filter(|call| call.opcode() == LLVMOpcode::LLVMCall);
     let name = call.and_then(|call| call.intrinsic());
     name.is_some_and(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Is it the call that marks a safe point?
+pub(crate) fn is_safe_point(instruction: Instruction<'_>) -> bool {
+    let callee = instruction.as_call().and_then(|call| call.callee());
+    callee.is_some_and(|callee| callee.is_declaration() && callee.name() == SAFE_POINT)
 }
 
 /// Is it an intrinsic of floating-point arithmetic? clang makes `a * b + c` one (`llvm.fmuladd`).

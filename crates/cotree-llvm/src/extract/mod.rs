@@ -16,7 +16,7 @@ mod segment;
 mod selection;
 
 pub use affine::find as find_affine;
-pub(crate) use calls::NO_SITE;
+pub(crate) use calls::{NO_SITE, is_safe_point};
 pub use costs::{CostFile, CostFileError, add_costs};
 pub(crate) use faults::faults_at_once;
 pub(crate) use handlers::installs_handlers;
@@ -52,6 +52,8 @@ pub struct Extracted {
     pub hints: Vec<Hints>,
     /// The module refers to a function that installs signal handlers.
     pub(crate) installs_handlers: bool,
+    /// The module asks for events while the program runs.
+    pub(crate) queries_events: bool,
     /// The module changes stacks, or refers to a function that does.
     pub(crate) switches_stacks: bool,
     /// The module has a use of its own for the segment register GS.
@@ -119,11 +121,21 @@ pub(crate) fn extract_with(module: &Module, selection: &Selection, sites: Sites)
         handles,
         hints,
         installs_handlers: refers_to(module, &handlers::INSTALLERS),
+        queries_events: refers_to(module, &QUERIES)
+            || QUERIES.iter().any(|name| reader.named.contains(&*name.to_string_lossy())),
         switches_stacks,
         uses_segment,
         taken_elsewhere,
         named_in_assembly: reader.named,
     }
+}
+
+/// The functions by which programs ask for events.
+const QUERIES: [&CStr; 2] = [c"cotree_event_count", c"cotree_event_limit"];
+
+/// Is it the name of such a function?
+pub(crate) fn queries_events(symbol: &str) -> bool {
+    QUERIES.iter().any(|name| name.to_bytes() == symbol.as_bytes())
 }
 
 /// Reads functions of one module.
@@ -248,7 +260,7 @@ fn reachable_blocks(function: ir::Function<'_>) -> Vec<ir::Block<'_>> {
 
 /// Does the instruction count as executed work? Phis are moves on edges, debug intrinsics nothing at all.
 fn is_counted(instruction: Instruction<'_>) -> bool {
-    instruction.as_phi().is_none() && !calls::is_annotation(instruction)
+    instruction.as_phi().is_none() && !calls::is_annotation(instruction) && !calls::is_safe_point(instruction)
 }
 
 /// One instruction, by kind.

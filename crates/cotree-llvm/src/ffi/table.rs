@@ -334,6 +334,7 @@ table! {
     fn LLVMIsATerminatorInst(inst: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAMDNode(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMIsAMDString(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMInsertIntoBuilder(builder: LLVMBuilderRef, instruction: LLVMValueRef);
     fn LLVMInstructionRemoveFromParent(inst: LLVMValueRef);
     fn LLVMDeleteInstruction(inst: LLVMValueRef);
     fn LLVMGetPoison(ty: LLVMTypeRef) -> LLVMValueRef;

@@ -88,6 +88,13 @@ impl<'m> Builder<'m> {
         unsafe { LLVMSetCurrentDebugLocation2(self.raw, Location::raw_or_null(location)) };
     }
 
+    /// Inserts an instruction that is in no block. It keeps its source line if the builder has none.
+    pub(super) fn insert(&self, instruction: Instruction<'m>) {
+        assert!(instruction.block().is_none() && self.module.owns(*instruction), "an instruction in no block");
+        // SAFETY: an instruction of this module, which is in no block.
+        unsafe { LLVMInsertIntoBuilder(self.here(), instruction.raw()) };
+    }
+
     /// LLVM's builder, whose position is one.
     fn here(&self) -> LLVMBuilderRef {
         assert!(self.before.get().is_none_or(|before| before.block().is_some()), "the builder's position is gone");

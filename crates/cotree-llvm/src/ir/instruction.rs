@@ -1,6 +1,6 @@
 //! Instructions and phis.
 
-use super::{Block, Call, Location, MetadataKind, Node, Type, Value, kind};
+use super::{Block, Builder, Call, Location, MetadataKind, Node, Type, Value, kind};
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::prelude::*;
@@ -260,6 +260,18 @@ impl Module {
         // SAFETY: it is in a block. It is deleted in `sweep`, when no handle is left.
         unsafe { LLVMInstructionRemoveFromParent(instruction.raw()) };
         self.removed.borrow_mut().push(instruction.raw());
+    }
+
+    /// Moves an instruction to the end of another block, which has no terminator yet.
+    ///
+    /// # Panics
+    /// If it is in no block, or one of the two is of another module.
+    pub fn move_to_end<'m>(&'m self, instruction: Instruction<'m>, block: Block<'m>) {
+        assert!(instruction.block().is_some() && self.owns(*instruction), "an instruction in a block of this module");
+        let builder = Builder::at_end(self, block);
+        // SAFETY: it is in a block.
+        unsafe { LLVMInstructionRemoveFromParent(instruction.raw()) };
+        builder.insert(instruction);
     }
 
     /// Deletes what was removed.

@@ -7,6 +7,7 @@ use super::job::{LinkJob, Setting};
 use super::known_callers::known_callers;
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
+use super::safe_points;
 use super::signals::Handlers;
 use crate::lower::Access;
 use crate::stacks::{self, NativeObject};
@@ -32,7 +33,8 @@ pub(super) struct AnalysedUnit<'a> {
 impl<'a> PreparedUnit<'a> {
     /// Analyses the modules' facts together.
     pub(super) fn analyse(self) -> AnalysedUnit<'a> {
-        let Self { setting, mut modules } = self;
+        let Self { setting, modules } = self;
+        let mut modules = safe_points::add(&setting, modules);
         let (options, link) = (setting.options, setting.link);
         if let Some(job) = link {
             callers::complete(&mut modules, &job.modules);

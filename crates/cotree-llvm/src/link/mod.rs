@@ -15,6 +15,7 @@ mod linkage;
 mod planned;
 mod prepared;
 mod program;
+mod safe_points;
 mod signals;
 pub mod standalone;
 mod written;

@@ -9,7 +9,8 @@ use crate::lower::{self, Access, Layer, MethodPart};
 use crate::profile_use::UsedProfile;
 use cotree_core::facts::ProgramMap;
 use cotree_core::ids::FunctionId;
-use cotree_core::unit::{Layout, Queries, UnitFacts, UnitPlan};
+use cotree_core::method::MethodPlan;
+use cotree_core::unit::{Layout, UnitFacts, UnitPlan};
 use cotree_profile::weights::Weights;
 use std::ops::Range;
 
@@ -64,7 +65,7 @@ impl<'a> AnalysedUnit<'a> {
             interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
-            queries: Queries::default(),
+            queried: setting.queries_events(&modules),
             program: &program,
         };
         let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify)?;
@@ -94,7 +95,18 @@ impl PlannedProgram<'_> {
             // They are read back from the objects, which only a link has.
             registers_at_calls: self.setting.link.is_some()
                 && lower::registers_at_calls(&self.plan.method, self.setting.options.pending),
+            limits: self.limits(),
         }
+    }
+
+    fn limits(&self) -> Option<lower::Limits> {
+        let MethodPlan::Events(plan) = &self.plan.method else { return None };
+        let first = |words: u64| lower::Limits {
+            counters: self.layout.main.first().copied().unwrap_or(0),
+            words,
+            kinds: plan.kinds.len() as u64,
+        };
+        self.layout.tables.queries().filter(|_| self.setting.options.events.limits).map(first)
     }
 
     /// The plans of a range of functions, with the places of their counters.

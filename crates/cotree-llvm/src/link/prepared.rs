@@ -28,6 +28,11 @@ impl Prepared {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
         }
+        Self::of_changed(module, options)
+    }
+
+    /// Extracts the facts of a module as it is now.
+    pub(super) fn of_changed(module: Module, options: &Options) -> Self {
         let sites = match options.method.family() {
             Family::Traces => extract::Sites::All,
             Family::Counters(_) => extract::Sites::Faulting { everywhere: options.level == Level::O0 },

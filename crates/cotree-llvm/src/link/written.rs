@@ -73,6 +73,7 @@ impl PlannedProgram<'_> {
             announcing,
             trace_ring: setting.options.trace_ring.unwrap_or(0),
             trace_off: setting.options.trace_off,
+            event_limits: setting.options.events.limits,
         })
     }
 }

@@ -4,9 +4,12 @@
 //! `__builtin_setjmp` comes a call that returns twice in its stead (`cotree_rt`'s modules `jump` and `landed`). It is done before
 //! facts are extracted: to everything after that both are calls like any other.
 
-use crate::ir::{At, Builder, Call, Type, Value};
+use crate::ir::{At, Builder, Call, Instruction, Type, Value};
 use crate::module::Module;
 use llvm_sys::LLVMVisibility;
+
+/// The call behind a `setjmp`.
+const SETJMP: &str = "__cotree_builtin_setjmp";
 
 /// Puts the calls into the module.
 pub(crate) fn make_calls(module: &mut Module) {
@@ -30,8 +33,16 @@ pub(crate) fn make_calls(module: &mut Module) {
 /// A call behind a `setjmp`, with its result.
 fn announce<'m>(module: &'m Module, setjmp: Call<'m>) {
     let next = setjmp.next().expect("a terminator follows the call");
-    let made = call(module, next, "__cotree_builtin_setjmp", module.int32(), (*setjmp).into(), "returns_twice");
+    let made = call(module, next, SETJMP, module.int32(), (*setjmp).into(), "returns_twice");
     made.set_location(setjmp.location());
+}
+
+/// What comes to life again if a call returns twice: the `setjmp` in front of the call that stands for it, otherwise the call itself.
+/// Code in between would run again.
+pub(super) fn what_returns_twice(call: Instruction<'_>) -> Instruction<'_> {
+    let stands_for_it = call.as_call().and_then(|call| call.callee()).is_some_and(|callee| callee.name() == SETJMP);
+    let setjmp = if stands_for_it { call.operand(0).and_then(|result| result.as_instruction()) } else { None };
+    setjmp.filter(|setjmp| setjmp.block() == call.block()).unwrap_or(call)
 }
 
 /// A call in the place of a `longjmp`.
@@ -45,7 +56,7 @@ fn replace<'m>(module: &'m Module, longjmp: Call<'m>) {
 /// A call of a function of the runtime before that instruction.
 fn call<'m>(
     module: &'m Module,
-    before: crate::ir::Instruction<'m>,
+    before: Instruction<'m>,
     name: &str,
     parameter: Type<'m>,
     argument: Value<'m>,

@@ -128,6 +128,13 @@ impl<'m> Counters<'m> {
         self.builder.load(ty, self.address(self.slab, index)).into()
     }
 
+    /// A word of the slab as it is now: code that interrupts this one may have written it.
+    pub(super) fn load_fresh(&self, index: Value<'m>) -> Value<'m> {
+        let load = self.builder.load(self.int64, self.address(self.slab, index));
+        load.make_atomic();
+        load.into()
+    }
+
     /// Writes a word of the slab.
     pub(super) fn store(&self, index: Value<'m>, value: Value<'m>) {
         self.builder.store(value, self.address(self.slab, index));

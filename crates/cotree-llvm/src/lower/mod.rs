@@ -13,6 +13,7 @@ mod edges;
 mod method;
 mod notes_at_calls;
 mod phis;
+mod safe_points;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
@@ -23,6 +24,8 @@ pub(crate) use method::registers_at_calls;
 pub(crate) use notes_at_calls::{
     HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_all as drop_bundles, drop_empty as drop_empty_bundles,
 };
+pub use safe_points::Limits;
+pub(crate) use safe_points::mark as mark_safe_points;
 
 use crate::error::Error;
 use crate::extract::Extracted;
@@ -74,6 +77,8 @@ pub struct Unit<'a> {
     pub foreign: &'a [bool],
     /// Functions that may run before thread-local variables have values, by number in the unit.
     pub resolving: &'a [bool],
+    /// Where limits of events are looked up, if there are safe points.
+    pub limits: Option<Limits>,
 }
 
 impl Unit<'_> {
@@ -128,7 +133,9 @@ fn lower_functions(
             let entry = code::first_position(ir, Block(0));
             counters::announce(module, entry, unit.spare, unit.resolving[number]);
         }
-        if function.untouched.is_some() || layers.iter().all(|layer| layer.plan.probes.is_empty()) {
+        let safe_points = safe_points::find(ir);
+        let bare = safe_points.is_empty() && layers.iter().all(|layer| layer.plan.probes.is_empty());
+        if function.untouched.is_some() || bare {
             if unit.registers_at_calls {
                 notes_at_calls::add_unknown(module, ir.function);
             }
@@ -137,6 +144,9 @@ fn lower_functions(
         let code = Code::new(module, function, ir, (unit, number), calls);
         let lowering = Lowering::new(&code, layers, announcing.map(|counter| (counter, unit.resolving[number])))?;
         lowering.run()?;
+        if let Some(limits) = unit.limits {
+            safe_points::lower(&code, &safe_points, limits);
+        }
     }
     Ok(())
 }
@@ -203,7 +213,9 @@ impl<'a, 'm> Lowering<'a, 'm> {
             let position = match place {
                 Place::Start(block) => code.first_position(block),
                 Place::End(block) => code.last_position(block),
-                Place::Call(call) | Place::After(call) => code.ir.calls[call.index()],
+                Place::Call(call) | Place::After(call) => {
+                    builtin_jumps::what_returns_twice(code.ir.calls[call.index()])
+                }
                 Place::Edge(edge) => {
                     let facts = &code.facts.edges[edge.index()];
                     if facts.dst != code.facts.exit() {

@@ -86,6 +86,7 @@ impl Seen {
             interruptible: &[false],
             foreign: &[true],
             resolving: &[false],
+            limits: None,
             registers_at_calls: false,
         };
         lower(&mut self.module, &self.extracted, &layers, &unit, 0).expect("every probe has code");

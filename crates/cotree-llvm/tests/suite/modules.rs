@@ -56,6 +56,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         interruptible: &vec![false; plans.len()],
         foreign: &vec![true; plans.len()],
         resolving: &vec![true; plans.len()],
+        limits: None,
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, 0).expect("every probe has code");
@@ -149,6 +150,7 @@ fn entries_tell_whose_thread_it_is() {
         interruptible: &[false],
         foreign: &[true],
         resolving: &[false],
+        limits: None,
         registers_at_calls: false,
     };
     lower(
@@ -286,6 +288,7 @@ fn count_at(body: &str, places: &[Place]) -> Result<String, Error> {
         interruptible: &[false],
         foreign: &[false],
         resolving: &[false],
+        limits: None,
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, 0)?;

@@ -54,6 +54,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
         interruptible: &[interruptible],
         foreign: &[true],
         resolving: &[false],
+        limits: None,
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, 0).expect("every probe has code");

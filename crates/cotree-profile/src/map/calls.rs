@@ -121,7 +121,7 @@ pub(super) fn read_sites(
 /// Call sites per block that are calls, no markers and no faults: nearly always the number of its calls.
 pub(super) fn sites_per_block<'a>(blocks: usize, sites: impl Iterator<Item = &'a Call>) -> Vec<u32> {
     let mut calls = vec![0; blocks];
-    for site in sites.filter(|s| !s.resume_marker && !s.is_fault()) {
+    for site in sites.filter(|site| !site.is_marker()) {
         if let Some(calls) = calls.get_mut(site.block.index()) {
             *calls += 1;
         }

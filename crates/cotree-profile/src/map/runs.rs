@@ -146,7 +146,7 @@ fn read_block(block: &BlockFacts, calls: &[&Call], r: &mut Reader<'_>) -> Result
     ends.push(calls.len());
     for (run, end) in runs.iter_mut().zip(ends) {
         let own = &calls[run.after_calls as usize..end];
-        run.instructions.calls = own.iter().filter(|call| !call.resume_marker && !call.is_fault()).count() as u32;
+        run.instructions.calls = own.iter().filter(|call| !call.is_marker()).count() as u32;
     }
     if let Some((last, others)) = runs.split_last_mut() {
         let none = InstructionCounts::default();

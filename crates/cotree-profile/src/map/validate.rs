@@ -105,7 +105,7 @@ fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str>
     for (index, block) in function.blocks.iter().enumerate() {
         let mut here = 0;
         while let Some(call) = rest.next_if(|call| call.block.index() == index) {
-            here += u32::from(!call.resume_marker && !call.is_fault());
+            here += u32::from(!call.is_marker());
         }
         require(here == block.instructions.calls, "a block does not list all its calls")?;
     }

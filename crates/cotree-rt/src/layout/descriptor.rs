@@ -1,5 +1,7 @@
 //! The descriptor of a link unit, by which its generated code describes itself to the runtime.
 
+#[cfg(doc)]
+use super::QueryWord;
 use super::RegisterReturn;
 #[cfg(doc)]
 use super::RegisterValue;
@@ -7,7 +9,7 @@ use super::RegisterValue;
 use super::{MORE_WORDS, RawHeader, TraceWord};
 
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
 pub struct Access;
@@ -71,4 +73,12 @@ pub struct UnitDescriptor {
     pub trace_ring: u64,
     /// 1: threads record nothing before they call `cotree_trace_start`.
     pub trace_off: u64,
+    /// The kinds of events that are counted, each a bit by its number.
+    pub event_kinds: u64,
+    /// The first of their counters; each kind has two, one that is added to, and one for what is taken away.
+    pub event_words: u64,
+    /// The first of the [`QueryWord`]s of a slab, those of the first kind; 0: the program asks for nothing while it runs.
+    pub query_words: u64,
+    /// 1: there are safe points, at which limits strike.
+    pub event_limits: u64,
 }

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod diff;
 pub mod dump;
 pub mod export;
+pub mod gdb;
 mod input;
 pub mod install_tools;
 pub mod instrument;

@@ -203,6 +203,7 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
     let linker = std::env::var(linker::CHOICE).unwrap_or_default();
     let linker = if linker.is_empty() { "bfd" } else { &linker };
     let mut flags = vec![
+        "--cfg=cotree".into(),
         format!("-Clinker-plugin-lto={}", toolkit.plugin().display()),
         format!("-Clink-arg=-fuse-ld={linker}"),
         // gcc and clang look here for the linker of that name, and find us in front of it.

@@ -105,7 +105,7 @@ impl Wishes {
 
 /// clang's arguments. Those of ours that the user may override come before the user's, the others after them, and all
 /// before a `--`, after which everything is input.
-fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolkit) -> Vec<OsString> {
+fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, toolkit: &Toolkit) -> Vec<OsString> {
     let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
     let mut all: Vec<OsString> = Vec::with_capacity(user.len() + 8);
     let quietly = |options: Vec<OsString>| {
@@ -114,7 +114,7 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolki
     };
     // Reports need lines; any -g of the user comes later and wins. Without one, lines are not for the executable, and the link
     // knows them by this note.
-    all.extend(quietly(vec!["-gline-tables-only".into()]));
+    all.extend(quietly(vec!["-gline-tables-only".into(), "-D__COTREE__=1".into()]));
     if !wishes.debug_info {
         let note = ["-Xclang", "-dwarf-debug-flags", "-Xclang", LINES_FOR_REPORTS];
         all.extend(quietly(note.map(OsString::from).to_vec()));
@@ -124,7 +124,11 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, early: bool, toolkit: &Toolki
     let mut ours: Vec<OsString> = Vec::new();
     if !wishes.no_lto {
         ours.push("-flto=full".into());
-        if early {
+        if options.event_limit == Some(true) {
+            // A limit may strike, and what it calls throw, in functions that look as if nothing in them could.
+            ours.extend(["-mllvm".into(), "-disable-nounwind-inference".into()]);
+        }
+        if options.early() {
             ours.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
         }
     }
@@ -146,7 +150,7 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = Command::new(clang);
-    command.args(arguments(user, &wishes, options.early(), &toolkit)).envs(options.environment());
+    command.args(arguments(user, &wishes, options, &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {
         command.env(linker::CHOICE, linker);
     }

@@ -75,6 +75,21 @@ pub struct InstrumentOptions {
     /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own, such as fuel
     #[arg(long, env = "COTREE_EVENT_COSTS", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true, value_name = "FILE")]
     pub event_costs: Option<PathBuf>,
+    /// With event counts: put in safe points, at which limits strike that the program sets (cotree_event_limit of cotree.h)
+    #[arg(
+        long,
+        env = "COTREE_EVENT_LIMIT",
+        help_heading = ONE_METHOD,
+        hide_short_help = true,
+        hide_env = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        value_name = "yes|no"
+    )]
+    pub event_limit: Option<bool>,
     /// With path profiles: what each path adds up beside its count [default: count]
     #[arg(long, value_enum, env = "COTREE_PATH_METRIC", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true)]
     pub path_metric: Option<PathMetric>,
@@ -327,6 +342,7 @@ impl InstrumentOptions {
             ("path-metric", self.path_metric.map(spelling)),
             ("trace-by", self.trace_by.map(spelling)),
             ("trace-ring", self.trace_ring.clone()),
+            ("event-limit", self.event_limit.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             ("trace-off", self.trace_off.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));

@@ -7,6 +7,7 @@ mod costs;
 mod counted_runs;
 mod drivers;
 mod endings;
+mod event_queries;
 mod explain;
 mod findings;
 mod ipath;

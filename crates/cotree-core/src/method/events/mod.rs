@@ -12,6 +12,8 @@
 //! known to be 0, like entry and EXIT ([`graph`]): that costs one chord instead of two probes, and the spanning tree
 //! puts it where it is cheapest (the paper's footnote 3).
 //!
+//! **Safe points** ([`safe_points`]), where a limit of events may strike, are such calls as well.
+//!
 //! **Activations that end early** lack their potential at the call for good. The runtime counts such ends per call site, and
 //! recovery adds *ends × potential* ([`recover`], the paper's footnote 2). Where a query must be exact while the program goes on,
 //! all calls that may be abandoned are among those of potential 0.
@@ -31,6 +33,7 @@ mod naive;
 mod offsets;
 pub mod reach;
 mod recover;
+pub mod safe_points;
 pub(crate) mod unit;
 
 pub use kinds::EventKinds;
@@ -40,6 +43,7 @@ use crate::facts::events::EventKind;
 use crate::ids::{Block, CallId, Counter};
 use crate::plan::FunctionPlan;
 use crate::probe::PlacedProbe;
+use crate::slab::Words;
 
 /// How events are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub struct EventOptions {
     pub naive: bool,
     /// Queries are exact, also if none can be seen: code of other link units may make them.
     pub queries: bool,
+    /// Limits can be set: there are [`safe_points`].
+    pub limits: bool,
 }
 
 /// The plan of a link unit.
@@ -67,6 +73,17 @@ pub struct UnitEventPlan {
 #[must_use]
 pub fn counters_of(kind: usize) -> [Counter; 2] {
     [Counter::new(2 * kind), Counter::new(2 * kind + 1)]
+}
+
+/// Words of a slab that serve queries of one kind, beside its counters: a limit, what the thread began with, and whom to call.
+pub const QUERY_WORDS: u64 = 3;
+
+impl UnitEventPlan {
+    /// Assigns the words that serve queries; gives the first, if the unit is queried.
+    pub(crate) fn lay_out(&self, words: &mut Words) -> Option<u64> {
+        words.end_counters();
+        self.queried.then(|| words.take(QUERY_WORDS * self.kinds.len() as u64))
+    }
 }
 
 /// The plan of one function.

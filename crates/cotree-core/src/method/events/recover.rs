@@ -50,7 +50,7 @@ pub fn recover<'a>(
     for (plan, early) in unit.functions.iter().zip(early) {
         let Some(early) = early else { continue };
         for (sum, repair) in sums.iter_mut().zip(repairs(&plan.key, early)) {
-            *sum += repair;
+            *sum = sum.saturating_add(repair);
         }
     }
     let possible = sums.iter().all(|&sum| u64::try_from(sum).is_ok());
@@ -65,7 +65,8 @@ pub fn recover<'a>(
 /// Per kind, what the counter lacks for good by activations that ended early.
 fn repairs(key: &EventKey, early: &EarlyExits) -> impl Iterator<Item = i128> {
     let repair = |at_sites: &Vec<i64>| {
-        at_sites.iter().zip(&early.at_site).map(|(&lacking, &ends)| i128::from(lacking) * i128::from(ends)).sum()
+        let sites = at_sites.iter().zip(&early.at_site);
+        sites.map(|(&lacking, &ends)| i128::from(lacking) * i128::from(ends)).fold(0, i128::saturating_add)
     };
     key.at_sites.iter().map(repair)
 }

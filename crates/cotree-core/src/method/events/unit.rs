@@ -22,9 +22,9 @@ pub(crate) fn plan_unit(planner: &Planner<'_>) -> Result<UnitEventPlan, PlanErro
     let options = planner.choices().events;
     let kinds: Vec<_> = options.kinds.iter().collect();
     let facts = planner.facts();
-    let queried = facts.queries.made || options.queries;
+    let queried = facts.queried || options.queries || options.limits;
     let reaching = if queried && !options.naive {
-        reach::calls_that_reach(facts.program, &facts.queries, facts.preemptible)
+        reach::calls_that_reach(facts.program, facts.preemptible)
     } else {
         vec![Vec::new(); planner.len()]
     };

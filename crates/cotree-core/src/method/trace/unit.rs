@@ -3,14 +3,12 @@
 use super::calls;
 use super::plan::{TraceCalls, plan};
 use super::types::{CallKind, TraceError, TraceOptions, TracePlan, UnitTracePlan};
-use crate::facts::{Call, Callee, EdgeKind, Function, Linkage};
+use crate::facts::{Call, Callee, Function, Linkage};
 use crate::graph::cfg::Cfg;
 use crate::ids::FunctionId;
 use crate::unit::{Guess, Names, PlanError, Planner, call_points};
 use crate::weight::weighting::Weighting;
 use rayon::prelude::*;
-use std::collections::HashSet;
-use std::sync::LazyLock;
 
 /// Plans functions that are linked together. Of direct calls it finds out more; `calls` says what is known before.
 ///
@@ -71,7 +69,7 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
         let Some(name) = call.callee_name().filter(|_| !call.callee_uncertain) else { return CallKind::Opaque };
         match *names.find(module, name) {
             [callee] if certain(callee) => CallKind::Direct(FunctionId::new(callee)),
-            [] if is_silent(function, call, name) => CallKind::Silent,
+            [] if function.calls_quietly(call, name) => CallKind::Silent,
             _ => CallKind::Opaque,
         }
     };
@@ -80,13 +78,4 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
         TraceCalls { announces, kinds: kinds.filter(|&(_, kind)| kind != CallKind::Opaque).collect() }
     });
     calls.collect()
-}
-
-/// Does a call of a function outside of the unit always return, and never call anyone back?
-fn is_silent(function: &Function, call: &Call, name: &str) -> bool {
-    static NAMES: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| include_str!("silent_names.txt").split_whitespace().collect());
-    let unwinds = call.terminator
-        && function.edges.iter().any(|edge| edge.src == call.block && edge.kind == EdgeKind::InvokeUnwind);
-    !unwinds && !call.no_return && !call.returns_twice && NAMES.contains(name)
 }

@@ -1,5 +1,6 @@
 //! What the runtime is told of a method in the unit's descriptor.
 
+mod events;
 mod path;
 
 use cotree_core::method::MethodPlan;
@@ -12,7 +13,8 @@ pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(u
     // Without paths it is the number of counters.
     put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());
     match plan {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Events(_) => {}
+        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => {}
+        MethodPlan::Events(unit) => events::describe(unit, layout, put),
         MethodPlan::Ipath(_) => put(offset_of!(UnitDescriptor, counts_paths), &1u32.to_le_bytes()),
         MethodPlan::Paths(unit) => path::describe(unit, put),
         MethodPlan::Traces(_) => {

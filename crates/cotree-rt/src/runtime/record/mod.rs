@@ -25,6 +25,7 @@ pub mod early;
 pub mod events;
 pub mod last_stack;
 pub mod paths;
+mod queries;
 pub mod registers;
 mod trace;
 
@@ -40,6 +41,7 @@ recorders! {
     paths::Paths,
     counters::Counters,
     trace::Trace,
+    queries::Queries,
 }
 
 /// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.

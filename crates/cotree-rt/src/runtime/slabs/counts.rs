@@ -90,6 +90,12 @@ fn for_each_orphan(act: impl FnMut(*mut u64)) {
     chunks().filter(|chunk| chunk.is_orphan()).flat_map(Chunk::each).for_each(act);
 }
 
+/// Every slab of the unit.
+pub fn each(act: impl FnMut(*mut u64)) {
+    let of_threads = chunks().filter(|chunk| !chunk.is_for_segments()).flat_map(Chunk::each);
+    core::iter::once(counters()).chain(of_threads).for_each(act);
+}
+
 /// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that
 /// nobody had yet: they are zero, and not looked at they take no memory.
 pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {

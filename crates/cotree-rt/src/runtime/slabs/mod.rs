@@ -13,7 +13,7 @@ pub mod segments;
 mod threads;
 
 pub use chunks::{count, initial_count};
-pub use counts::{add_orphans, are_orphaned, clear, fold_orphans, for_each};
+pub use counts::{add_orphans, are_orphaned, clear, each, fold_orphans, for_each};
 pub use growth::{Place, go_on_growing, lock, lock_soon, lock_to_grow, make_first_room, stop_growing};
 pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 #[cfg(feature = "shared-library")]

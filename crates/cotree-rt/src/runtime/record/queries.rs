@@ -1,0 +1,189 @@
+//! The public interface of event counts (`cotree.h`): how many events there have been, and limits at which the program is called.
+//!
+//! The unit's counters of a thread are in its slab, and generated code sees to it that nothing is lacking of them when code is
+//! called that may ask. A thread may get the slab of one that is gone: what was in its counters then stands in
+//! [`QueryWord::BASE`]. All words are zero in a fresh slab, in that of a forked child, too, whose counts begin anew.
+
+use super::Recorder;
+use crate::layout::QueryWord;
+use crate::runtime::hooks::linkage::{Caller, entry};
+use crate::runtime::{slabs, unit};
+use core::arch::global_asm;
+use core::ffi::c_int;
+
+/// The recorder: it looks after the words of threads.
+pub struct Queries;
+
+impl Recorder for Queries {
+    type Walk = ();
+
+    #[inline(always)]
+    fn walk() -> Option<()> {
+        Some(())
+    }
+
+    /// Comes after the recorder that gives the thread its slab.
+    fn thread_starts(_thread: usize, thread_pointer: u64) {
+        if unit::threaded() && unit::descriptor().query_words != 0 {
+            let slab = unit::slab_of(thread_pointer);
+            (0..unit::descriptor().event_kinds.count_ones() as usize).for_each(|index| Kind { slab, index }.begin());
+        }
+    }
+
+    fn clear() {
+        if unit::descriptor().query_words != 0 {
+            slabs::each(|slab| {
+                let kinds = (0..unit::descriptor().event_kinds.count_ones() as usize).map(|index| Kind { slab, index });
+                kinds.for_each(Kind::forget_base);
+            });
+        }
+    }
+}
+
+/// A kind of events in the slab of a thread.
+#[derive(Clone, Copy)]
+struct Kind {
+    slab: *mut u64,
+    /// Its place among those that are counted.
+    index: usize,
+}
+
+impl Kind {
+    /// The kind of this number in the calling thread's slab, if it is counted, and exactly.
+    fn own(number: c_int) -> Option<Self> {
+        let kinds = unit::descriptor().event_kinds;
+        let counted = (0..64).contains(&number) && kinds >> number & 1 == 1 && unit::descriptor().query_words != 0;
+        let index = (kinds & !(u64::MAX << (number & 63))).count_ones() as usize;
+        counted.then(|| Self { slab: unit::own_slab(), index })
+    }
+
+    /// All that are counted.
+    fn all() -> impl Iterator<Item = Self> {
+        let descriptor = unit::descriptor();
+        let kinds = if descriptor.query_words == 0 { 0 } else { descriptor.event_kinds.count_ones() as usize };
+        (0..kinds).map(|index| Self { slab: unit::own_slab(), index })
+    }
+
+    fn read(self, word: u64) -> u64 {
+        // SAFETY: a word of the slab.
+        unsafe { self.slab.add(word as usize).read_volatile() }
+    }
+
+    /// What the counters say: what was added, less what was taken away.
+    fn counted(self) -> u64 {
+        let first = unit::descriptor().event_words + 2 * self.index as u64;
+        self.read(first).wrapping_sub(self.read(first + 1))
+    }
+
+    fn word(self, word: u64) -> u64 {
+        unit::descriptor().query_words + QueryWord::COUNT * self.index as u64 + word
+    }
+
+    fn get(self, word: u64) -> u64 {
+        self.read(self.word(word))
+    }
+
+    fn set(self, word: u64, value: u64) {
+        // SAFETY: a word of the slab, which belongs to a thread that is this one or does not run yet.
+        unsafe { self.slab.add(self.word(word) as usize).write_volatile(value) };
+    }
+
+    /// A thread begins.
+    fn begin(self) {
+        self.set(QueryWord::LIMIT, 0);
+        self.set(QueryWord::CALLBACK, 0);
+        self.set(QueryWord::BASE, self.counted());
+    }
+
+    /// Counters are zero.
+    fn forget_base(self) {
+        if self.get(QueryWord::BASE) != 0 {
+            self.set(QueryWord::BASE, 0);
+        }
+    }
+
+    /// The thread's events.
+    fn count(self) -> u64 {
+        self.counted().wrapping_sub(self.get(QueryWord::BASE))
+    }
+
+    /// The limit strikes at that many events of the thread.
+    fn limit(self, events: u64, callback: usize) {
+        // A handler that comes in between finds none.
+        self.set(QueryWord::LIMIT, 0);
+        self.set(QueryWord::CALLBACK, callback as u64);
+        let at = self.get(QueryWord::BASE).wrapping_add(events);
+        // More than there ever will be.
+        if callback != 0 && events < 1 << 62 {
+            self.set(QueryWord::LIMIT, (1u64 << 63).wrapping_sub(at));
+        }
+    }
+
+    /// Whom to call if the limit has been reached. It is gone then.
+    fn strike(self) -> Option<usize> {
+        let limit = self.get(QueryWord::LIMIT);
+        if limit == 0 || self.counted().wrapping_add(limit).cast_signed() >= 0 {
+            return None;
+        }
+        let callback = self.get(QueryWord::CALLBACK);
+        self.set(QueryWord::LIMIT, 0);
+        Some(callback as usize)
+    }
+}
+
+entry!("cotree_event_count", count, "rsi");
+entry!("cotree_event_limit", limit, "rcx");
+
+unsafe extern "C" fn count(kind: c_int, _caller: &Caller) -> u64 {
+    Kind::own(kind).map_or(0, Kind::count)
+}
+
+unsafe extern "C" fn limit(kind: c_int, events: u64, callback: usize, _caller: &Caller) -> c_int {
+    let Some(kind) = Kind::own(kind) else { return 1 };
+    if unit::descriptor().event_limits == 0 {
+        return 2;
+    }
+    kind.limit(events, callback);
+    0
+}
+
+/// The callback of the first limit that has been reached; 0 if there is none.
+extern "C" fn struck() -> usize {
+    Kind::all().find_map(Kind::strike).unwrap_or(0)
+}
+
+// Generated code calls it at a safe point if a limit has been reached. It is gone when the callback begins, which may leave by a jump or
+// an exception: then it is the call at the safe point that does not come back.
+global_asm!(
+    ".pushsection .text.cotree.safe_point,\"ax\",@progbits",
+    ".p2align 4",
+    ".hidden __cotree_safe_point",
+    ".globl __cotree_safe_point",
+    ".type __cotree_safe_point,@function",
+    "__cotree_safe_point:",
+    ".cfi_startproc",
+    "endbr64",
+    "push rbp",
+    ".cfi_adjust_cfa_offset 8",
+    "call {struck}",
+    "pop rbp",
+    ".cfi_adjust_cfa_offset -8",
+    "test rax, rax",
+    "jz 2f",
+    "jmp rax",
+    "2: ret",
+    ".cfi_endproc",
+    ".size __cotree_safe_point, . - __cotree_safe_point",
+    // Where a debugger stops: the callback of its limit.
+    ".hidden cotree_event_stop",
+    ".globl cotree_event_stop",
+    ".type cotree_event_stop,@function",
+    "cotree_event_stop:",
+    ".cfi_startproc",
+    "endbr64",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_event_stop, . - cotree_event_stop",
+    ".popsection",
+    struck = sym struck,
+);

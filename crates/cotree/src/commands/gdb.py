@@ -1,0 +1,88 @@
+# Commands for gdb in programs that were built with `cotree --profile events --event-limit`:
+#
+#   cotree-count [KIND]       how many events the current thread has had
+#   cotree-stop-at [KIND] N   starts the program, or goes on, and stops at the first safe point after N events of the thread
+#
+# `cotree-stop-at` after another `run` comes to the same place again. Programs that set limits themselves lose theirs.
+import gdb
+
+KINDS = ["instructions", "loads", "stores", "calls", "branches", "float", "allocations", "syscalls", "cost"]
+
+
+def cotree_kind(name):
+    if name not in KINDS:
+        raise gdb.GdbError("no kind of events: %s (there are %s)" % (name, ", ".join(KINDS)))
+    return KINDS.index(name)
+
+
+def cotree_call(expression):
+    try:
+        return int(gdb.parse_and_eval(expression))
+    except gdb.error as error:
+        raise gdb.GdbError("the program can't be asked: %s (was it built with cotree --profile events?)" % error)
+
+
+def cotree_count(kind):
+    return cotree_call("((unsigned long long (*)(int))cotree_event_count)(%d)" % kind)
+
+
+def cotree_is_running():
+    return gdb.selected_thread() is not None and gdb.selected_thread().is_valid()
+
+
+class CotreeCount(gdb.Command):
+    """cotree-count [KIND]: how many events the current thread has had.
+It is exact where cotree-stop-at stops, and in functions that code which is not profiled has been called from; elsewhere it may lack
+up to the events of a stretch of code."""
+
+    def __init__(self):
+        super().__init__("cotree-count", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        name = argument.strip() or "instructions"
+        if not cotree_is_running():
+            raise gdb.GdbError("the program is not running")
+        print("%s: %d" % (name, cotree_count(cotree_kind(name))))
+
+
+class CotreeStopAt(gdb.Command):
+    """cotree-stop-at [KIND] N: go on to the first safe point at which the thread has had N events or more.
+Starts the program if it is not running. Safe points are where loops begin a turn, and where functions begin that may recur."""
+
+    def __init__(self):
+        super().__init__("cotree-stop-at", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        name = words[0] if len(words) == 2 else "instructions"
+        if len(words) not in (1, 2) or not words[-1].isdigit():
+            raise gdb.GdbError("cotree-stop-at [KIND] N")
+        kind = cotree_kind(name)
+        if not cotree_is_running():
+            gdb.Breakpoint("main", temporary=True)
+            gdb.execute("run", to_string=True)
+        set_limit = "((int (*)(int, unsigned long long, void (*)(void)))cotree_event_limit)(%d, %s, (void (*)(void))%s)"
+        answer = cotree_call(set_limit % (kind, words[-1], "cotree_event_stop"))
+        if answer == 1:
+            raise gdb.GdbError("%s are not counted: build with cotree --profile events=%s" % (name, name))
+        if answer == 2:
+            raise gdb.GdbError("there are no safe points: build with cotree --profile events --event-limit")
+        stop = gdb.Breakpoint("*(char *)cotree_event_stop", internal=True)
+        try:
+            gdb.execute("continue", to_string=True)
+        finally:
+            stop.delete()
+        if not cotree_is_running():
+            print("The program has ended before %s %s." % (words[-1], name))
+            return
+        if int(gdb.parse_and_eval("$pc")) != cotree_call("(long)&cotree_event_stop"):
+            print("Stopped before %s %s." % (words[-1], name))
+            gdb.execute("frame")
+            return
+        gdb.execute("up-silently")
+        print("Stopped at %d %s." % (cotree_count(kind), name))
+        gdb.execute("frame")
+
+
+CotreeCount()
+CotreeStopAt()

@@ -1,0 +1,56 @@
+//! `cotree gdb`: the debugger at an event of a number (Mellor-Crummey & LeBlanc 1989 used such a counter to go back to a moment of a
+//! run).
+//!
+//! The work is done by a script in gdb's Python, which asks the program's own runtime: it has the program set itself a limit.
+
+use crate::driver::Error;
+use clap::Args;
+use miette::{IntoDiagnostic, Result, WrapErr};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::{Command, ExitCode};
+
+/// The commands for gdb.
+const SCRIPT: &str = include_str!("gdb.py");
+
+/// Arguments of `cotree gdb`.
+#[derive(Args, Debug)]
+pub struct GdbArgs {
+    /// Print the script that gives gdb its commands, for `gdb -x` or a .gdbinit
+    #[arg(long, conflicts_with = "command")]
+    script: bool,
+    /// A command for gdb, once the program is loaded; several are executed in turn
+    #[arg(short, long, value_name = "COMMAND", conflicts_with = "script")]
+    execute: Vec<OsString>,
+    /// End after these commands
+    #[arg(long, conflicts_with = "script")]
+    batch: bool,
+    /// A program that was built with --profile events --event-limit, and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required_unless_present = "script",
+        value_name = "COMMAND"
+    )]
+    command: Vec<OsString>,
+}
+
+/// Runs `cotree gdb`, which ends as gdb ends.
+pub fn run(args: &GdbArgs) -> Result<ExitCode> {
+    if args.script {
+        print!("{SCRIPT}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut script = tempfile::Builder::new().prefix("cotree-").suffix(".py").tempfile().into_diagnostic()?;
+    script.write_all(SCRIPT.as_bytes()).into_diagnostic().wrap_err("cannot write gdb's script")?;
+    let mut gdb = Command::new("gdb");
+    gdb.arg("-q").args(args.batch.then_some("-batch")).arg("-x").arg(script.path());
+    for command in &args.execute {
+        gdb.arg("-ex").arg(command);
+    }
+    gdb.arg("--args").args(&args.command);
+    // The interrupt is for gdb and the program.
+    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Default::default()).into_diagnostic()?;
+    let status = gdb.status().map_err(|error| Error::Start { tool: "gdb".into(), error })?;
+    Ok(crate::driver::exit_code(status))
+}
