@@ -59,7 +59,12 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
         call_points(facts.program, &facts.callers_known).iter().map(|points| points.is_empty()).collect();
     let certain = |callee: usize| {
         let function = functions[callee].1;
-        let here = !announces[callee] || function.linkage == Linkage::Internal || !facts.preemptible;
+        // Of a copy another unit may have the one that is called, as of `extern template`s.
+        let here = match function.linkage {
+            Linkage::Internal => true,
+            Linkage::Copy => !announces[callee],
+            Linkage::External => !announces[callee] || !facts.preemptible,
+        };
         here && function.untouched.is_none()
     };
     let kind = |module: usize, function: &Function, call: &Call| {
