@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Paths,
     /// Pieces of threads' streams ([`super::trace::streams`]).
     Trace,
+    /// The same, compressed or not.
+    TracePacked,
     /// The same in a ring.
     TraceRing,
     /// The stack of the thread that ended the process.
@@ -31,6 +33,7 @@ impl Kind {
         match number {
             SegmentKind::PATHS => Some(Self::Paths),
             SegmentKind::TRACE => Some(Self::Trace),
+            SegmentKind::TRACE_PACKED => Some(Self::TracePacked),
             SegmentKind::TRACE_RING => Some(Self::TraceRing),
             SegmentKind::STACK => Some(Self::Stack),
             _ => None,
@@ -41,7 +44,7 @@ impl Kind {
     pub(crate) fn entry_size(self) -> u64 {
         match self {
             Self::Paths => path::BUCKET_SIZE,
-            Self::Trace => 8,
+            Self::Trace | Self::TracePacked => 8,
             Self::TraceRing => TraceChunk::PLACE,
             Self::Stack => size_of::<StackEntry>() as u64,
         }
@@ -51,7 +54,7 @@ impl Kind {
     pub(crate) fn allows(self, capacity: u64) -> bool {
         match self {
             Self::Paths => capacity.is_power_of_two(),
-            Self::Trace | Self::TraceRing | Self::Stack => true,
+            Self::Trace | Self::TracePacked | Self::TraceRing | Self::Stack => true,
         }
     }
 
@@ -59,7 +62,7 @@ impl Kind {
     pub(crate) fn is_counted(self) -> bool {
         match self {
             Self::Paths | Self::Stack => true,
-            Self::Trace | Self::TraceRing => false,
+            Self::Trace | Self::TracePacked | Self::TraceRing => false,
         }
     }
 }
@@ -85,7 +88,7 @@ impl Recorded {
     pub(crate) fn add(&mut self, kind: Kind, entry: &[u64]) -> Result<(), &'static str> {
         match kind {
             Kind::Paths => self.paths.add(entry),
-            Kind::Trace | Kind::TraceRing => Ok(()),
+            Kind::Trace | Kind::TracePacked | Kind::TraceRing => Ok(()),
             Kind::Stack => {
                 let &[address, register, value] = entry else { return Err("its stack has entries of another size") };
                 // What was not written is zeros.

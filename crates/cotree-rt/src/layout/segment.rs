@@ -25,6 +25,8 @@ impl SegmentKind {
     pub const TRACE_RING: u32 = 3;
     /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process. There is one segment at most.
     pub const STACK: u32 = 4;
+    /// As [`Self::TRACE`], but a chunk's bytes may be compressed, in LZ4's block format: then fewer are stored than it holds.
+    pub const TRACE_PACKED: u32 = 5;
 }
 
 /// Before the entries of a segment, on a page boundary.

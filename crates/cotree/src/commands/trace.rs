@@ -14,9 +14,10 @@ use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
 use cotree_report::files::FilePattern;
 use cotree_report::method::trace::Traced;
-use cotree_report::method::trace::compare;
+use cotree_report::method::trace::clock::Clock;
 use cotree_report::method::trace::rows::{By, Rows, SourceLine};
 use cotree_report::method::trace::text::{Form, Stretch};
+use cotree_report::method::trace::{compare, timeline, vectors};
 use cotree_report::names::Names;
 use cotree_report::unit::Unit;
 use cotree_report::{json, report};
@@ -55,6 +56,12 @@ pub struct TraceArgs {
     /// Count what ran, of the whole trace or from --from to --to, and show the report of these counts (--json: export them)
     #[arg(long = "profile", id = "count", conflicts_with_all = ["by", "function", "file"])]
     count: bool,
+    /// Write the trace in the format of other programs
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["by", "backwards", "last", "first", "nth", "count", "json", "function", "file"])]
+    format: Option<Format>,
+    /// bbv: how many instructions an interval has
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    interval: u64,
     /// Only this thread
     #[arg(long, value_name = "N")]
     thread: Option<u64>,
@@ -84,6 +91,14 @@ enum Granularity {
     Line,
     /// Functions as they begin, and calls of others
     Call,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Basic-block vectors of one thread, for SimPoint
+    Bbv,
+    /// A timeline of calls, for Perfetto and chrome://tracing; its clock is instructions
+    Chrome,
 }
 
 impl From<Granularity> for By {
@@ -165,6 +180,9 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     if args.count {
         return write_profile(args, &file, &traced);
     }
+    if let Some(format) = args.format {
+        return write_format(args, &traced, format);
+    }
     let shows_line = args.first.is_some() || !args.nth.is_empty();
     let by = args.by.map(By::from).unwrap_or(if shows_line { By::Line } else { By::Block });
     if shows_line && by != By::Line {
@@ -236,6 +254,23 @@ fn window(args: &TraceArgs, traced: &Traced<'_>) -> Result<(u64, u64)> {
     }
     // The first block has before it what leads to it.
     Ok((if from <= 1 { 0 } else { from }, to))
+}
+
+fn write_format(args: &TraceArgs, traced: &Traced<'_>, format: Format) -> Result<()> {
+    if Clock::new(traced.binary.map()).is_none() {
+        let path = traced.binary.path().display();
+        return Err(miette!("{path} was built by an older cotree: its map does not say where instructions stand"));
+    }
+    let stretch = window(args, traced)?;
+    match (format, traced.threads.as_slice()) {
+        (Format::Bbv, [thread]) => args.output.write(|out| vectors::write(traced, thread, stretch, args.interval, out)),
+        (Format::Bbv, _) => Err(miette!("vectors are of one thread: --thread N says of which")),
+        (Format::Chrome, _) => {
+            let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+            let rows = Rows::new(traced.binary.map(), By::Call, names);
+            args.output.write(|out| timeline::write(traced, &rows, stretch, out))
+        }
+    }
 }
 
 fn write_nth(args: &TraceArgs, traced: &Traced<'_>, rows: &Rows<'_>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The streams of a raw profile ([`cotree_rt::layout::TraceChunk`]).
 //!
-//! Opening one reads only where the bytes are: a few words per chunk. The bytes are read when they are asked for, so that
-//! memory does not depend on the length of a trace.
+//! Opening one reads only where the bytes are: a few words per chunk. The bytes are read, and those of a compressed chunk decoded, when
+//! they are asked for.
 
 use crate::error::ProfileError;
 use crate::method::Kind;
@@ -17,15 +17,19 @@ use std::path::{Path, PathBuf};
 
 const CHUNK_HEADER: u64 = size_of::<TraceChunk>() as u64;
 
-/// Some bytes of a stream.
+/// Some bytes of a stream: those of a chunk or a window, but for the first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Piece {
     /// The position of the first.
     position: u64,
     /// How many there are.
     length: u64,
-    /// Where they are in the file.
+    /// Where those of the chunk are in the file.
     offset: u64,
+    /// How many of the chunk's come before them.
+    skip: u64,
+    /// How many the file has of the chunk: fewer than its own if they are compressed.
+    stored: u64,
     /// How many bytes before them tell the stack at their beginning; 0: that is not told.
     snapshot: u64,
     /// See [`TraceChunk::interrupted`].
@@ -36,6 +40,15 @@ impl Piece {
     /// The position behind the last byte.
     fn end(&self) -> u64 {
         self.position + self.length
+    }
+
+    /// How many bytes of the chunk they are, with those before them.
+    fn whole(&self) -> u64 {
+        self.skip + self.length
+    }
+
+    fn is_packed(&self) -> bool {
+        self.stored < self.whole()
     }
 }
 
@@ -84,6 +97,12 @@ impl<'a> Part<'a> {
     pub fn end(&self) -> u64 {
         self.0[self.0.len() - 1].end()
     }
+
+    /// How many bytes of the file it takes, but for headers of pieces.
+    #[must_use]
+    pub fn stored(&self) -> u64 {
+        self.0.iter().map(|piece| piece.stored).sum()
+    }
 }
 
 /// The streams of one process in one link unit.
@@ -113,7 +132,8 @@ impl Streams {
         let mut found = Found { file: &file, streams: BTreeMap::new() };
         for segment in segments.iter() {
             let outcome = match segment.kind {
-                Kind::Trace => found.chunks(segment.entries(), segment.used),
+                Kind::Trace => found.chunks(segment.entries(), segment.used, false),
+                Kind::TracePacked => found.chunks(segment.entries(), segment.used, true),
                 Kind::TraceRing => found.ring(segment.entries(), segment.capacity),
                 Kind::Paths | Kind::Stack => continue,
             };
@@ -155,7 +175,7 @@ impl Streams {
         let mut done = pieces.first().map_or(0, |piece| position.saturating_sub(piece.position));
         pieces.split_inclusive(|piece| piece.interrupted).map(move |pieces| {
             let (snapshot, done) = (std::mem::take(&mut snapshot), std::mem::take(&mut done));
-            Bytes { file: &self.file, pieces, snapshot, done }
+            Bytes { file: &self.file, pieces, snapshot, done, decoded: None }
         })
     }
 }
@@ -175,11 +195,11 @@ impl Found<'_> {
         self.streams.entry(number).or_insert_with(|| Stream { number, ..Stream::default() })
     }
 
-    /// The chunks in so many words of a segment.
-    fn chunks(&mut self, start: u64, words: u64) -> io::Result<Result<(), &'static str>> {
+    /// The chunks in so many words of a segment; `packed`: they may be compressed.
+    fn chunks(&mut self, start: u64, words: u64, packed: bool) -> io::Result<Result<(), &'static str>> {
         let (mut at, end) = (start, start + words * 8);
         while at < end {
-            match self.chunk(at, end - at)? {
+            match self.chunk(at, end - at, packed)? {
                 Ok(size) => at += size,
                 Err(what) => return Ok(Err(what)),
             }
@@ -194,7 +214,7 @@ impl Found<'_> {
             let mut number = [0; 8];
             self.file.read_exact_at(&mut number, at)?;
             if !matches!(u64::from_le_bytes(number), 0 | TraceChunk::BUSY)
-                && let Err(what) = self.chunk(at, TraceChunk::PLACE)?
+                && let Err(what) = self.chunk(at, TraceChunk::PLACE, false)?
             {
                 return Ok(Err(what));
             }
@@ -203,7 +223,7 @@ impl Found<'_> {
     }
 
     /// The chunk at an offset, where there are so many bytes: gives its size.
-    fn chunk(&mut self, at: u64, room: u64) -> io::Result<Result<u64, &'static str>> {
+    fn chunk(&mut self, at: u64, room: u64, packed: bool) -> io::Result<Result<u64, &'static str>> {
         const DAMAGED: &str = "a piece of the trace does not fit its place";
         if room < CHUNK_HEADER {
             return Ok(Err(DAMAGED));
@@ -216,15 +236,17 @@ impl Found<'_> {
             [offset_of!(TraceChunk, length), offset_of!(TraceChunk, stored)].map(half).map(u64::from);
         let number = word(offset_of!(TraceChunk, stream));
         let size = TraceChunk::words(stored) * 8;
-        if size > room || stored != length || number == 0 {
+        // Nobody writes more at once than a window holds.
+        let fits = stored == length || (packed && stored < length && length <= TRACE_WINDOW + TRACE_SLACK);
+        if size > room || !fits || number == 0 {
             return Ok(Err(DAMAGED));
         }
         let snapshot = u64::from(half(offset_of!(TraceChunk, snapshot)));
         let Some(length) = length.checked_sub(snapshot) else { return Ok(Err(DAMAGED)) };
-        let (position, offset) = (word(offset_of!(TraceChunk, position)), at + CHUNK_HEADER + snapshot);
+        let (position, offset) = (word(offset_of!(TraceChunk, position)), at + CHUNK_HEADER);
         let interrupted = half(offset_of!(TraceChunk, interrupted)) != 0;
         let stream = self.stream(number);
-        stream.pieces.push(Piece { position, length, offset, snapshot, interrupted });
+        stream.pieces.push(Piece { position, length, offset, skip: snapshot, stored, snapshot, interrupted });
         let inside = (word(offset_of!(TraceChunk, inside)), word(offset_of!(TraceChunk, inside_at)));
         stream.inside = Some(inside).filter(|inside| inside.0 != 0);
         Ok(Ok(size))
@@ -264,9 +286,9 @@ impl Found<'_> {
             }
             // A process that was killed has not told all of its stack, and nothing after it.
             if let Some(length) = (to - from).checked_sub(at.snapshot) {
-                let offset = offset + TraceWord::WINDOW * 8 + from + at.snapshot;
-                let (position, snapshot) = (at.position, at.snapshot);
-                let piece = Piece { position, length, offset, snapshot, interrupted: false };
+                let offset = offset + TraceWord::WINDOW * 8 + from;
+                let (position, snapshot, stored) = (at.position, at.snapshot, to - from);
+                let piece = Piece { position, length, offset, skip: snapshot, stored, snapshot, interrupted: false };
                 self.stream(at.stream).pieces.push(piece);
             }
             let Some(header) = at.interrupted.checked_sub(1) else { return Ok(Ok(())) };
@@ -301,7 +323,7 @@ impl Found<'_> {
                 let twice = end.saturating_sub(piece.position).min(piece.length);
                 piece.position += twice;
                 piece.length -= twice;
-                piece.offset += twice;
+                piece.skip += twice;
                 piece.snapshot = if twice > 0 { 0 } else { piece.snapshot };
                 end = end.max(next);
             }
@@ -320,6 +342,34 @@ pub struct Bytes<'a> {
     /// How many bytes of the record before the first piece are left.
     snapshot: u64,
     done: u64,
+    /// The bytes of the compressed chunk that was decoded last, and where that is in the file.
+    decoded: Option<(u64, Vec<u8>)>,
+}
+
+impl Bytes<'_> {
+    /// Reads bytes of a piece's chunk, from one of them on, up to so many.
+    fn read_chunk(&mut self, piece: Piece, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if !piece.is_packed() {
+            return self.file.read_at(buffer, piece.offset + from);
+        }
+        let decoded = match self.decoded.take() {
+            Some((offset, decoded)) if offset == piece.offset => decoded,
+            _ => self.decode(piece)?,
+        };
+        let read = (&decoded[usize::try_from(from).unwrap_or(usize::MAX).min(decoded.len())..]).read(buffer)?;
+        self.decoded = Some((piece.offset, decoded));
+        Ok(read)
+    }
+
+    fn decode(&self, piece: Piece) -> io::Result<Vec<u8>> {
+        const DAMAGED: &str = "a compressed piece of the trace is damaged";
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, DAMAGED);
+        let [mut stored, mut whole] =
+            [piece.stored, piece.whole()].map(|bytes| vec![0; usize::try_from(bytes).unwrap_or(0)]);
+        self.file.read_exact_at(&mut stored, piece.offset)?;
+        let length = lz4_flex::block::decompress_into(&stored, &mut whole).map_err(|_| damaged())?;
+        if length == whole.len() { Ok(whole) } else { Err(damaged()) }
+    }
 }
 
 impl Read for Bytes<'_> {
@@ -327,13 +377,13 @@ impl Read for Bytes<'_> {
         while self.snapshot == 0 && self.pieces.first().is_some_and(|piece| piece.length == 0) {
             self.pieces = &self.pieces[1..];
         }
-        let Some(piece) = self.pieces.first() else { return Ok(0) };
-        let (at, left) = match self.snapshot {
-            0 => (piece.offset + self.done, piece.length - self.done),
-            snapshot => (piece.offset - snapshot, snapshot),
+        let Some(&piece) = self.pieces.first() else { return Ok(0) };
+        let (from, left) = match self.snapshot {
+            0 => (piece.skip + self.done, piece.length - self.done),
+            snapshot => (piece.skip - snapshot, snapshot),
         };
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-        let read = self.file.read_at(&mut buffer[..wanted], at)?;
+        let read = self.read_chunk(piece, from, &mut buffer[..wanted])?;
         if read == 0 && wanted > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

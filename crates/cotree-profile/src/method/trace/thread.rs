@@ -62,6 +62,8 @@ pub struct Survey<'t> {
     pub uncertain: u64,
     /// Bytes that were read, and those before them of which nobody knows what they mean.
     pub bytes: (u64, u64),
+    /// Bytes that these take in the file, where they may be compressed.
+    pub stored: u64,
     /// Did anything of the thread come before it?
     pub beheaded: bool,
     /// How it ends.
@@ -170,6 +172,7 @@ impl<'t> Survey<'t> {
             blocks: 0,
             uncertain: 0,
             bytes: (0, part.end() - part.start()),
+            stored: part.stored(),
             beheaded: part.start() > 0,
             stop: Stop::NoEntrance,
             end: Checkpoint::beginning(),

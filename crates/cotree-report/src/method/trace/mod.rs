@@ -3,12 +3,16 @@
 //! - [`rows`]: an execution as rows, by block, line or call.
 //! - [`text`]: the summary of a trace, a stretch of it in either direction, and the moment in which a line ran.
 //! - [`compare`]: where two traces part.
+//! - [`clock`]: how many instructions have run; by it [`vectors`] for SimPoint, and a [`timeline`] for Perfetto.
 //!
 //! Counts of a trace are those of any other profile ([`cotree_profile::method::trace::count`]).
 
+pub mod clock;
 pub mod compare;
 pub mod rows;
 pub mod text;
+pub mod timeline;
+pub mod vectors;
 
 use super::Total;
 use crate::report::{self, Options};

@@ -103,8 +103,14 @@ impl<'a> Rows<'a> {
         self.facts.get(function.index()).copied()
     }
 
-    fn name(&self, function: FunctionId) -> String {
+    /// What people call a function.
+    pub(super) fn name(&self, function: FunctionId) -> String {
         self.facts(function).map_or_else(|| function.to_string(), |facts| self.names.show(&facts.symbol))
+    }
+
+    /// Where a function stands.
+    pub(super) fn position(&self, function: FunctionId) -> Option<String> {
+        self.brief(self.facts(function)?.position)
     }
 
     fn brief(&self, at: Option<Position>) -> Option<String> {

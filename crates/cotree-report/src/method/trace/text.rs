@@ -47,7 +47,7 @@ fn bits(bytes: u64, blocks: u64) -> f64 {
     if blocks == 0 { 0.0 } else { bytes as f64 * 8.0 / blocks as f64 }
 }
 
-fn title(thread: &Thread<'_>) -> String {
+pub(super) fn title(thread: &Thread<'_>) -> String {
     let number = thread.stream.number;
     match thread.stream.inside {
         Some((outer, _)) => format!("thread {number}, a signal handler in thread {outer}"),
@@ -75,6 +75,11 @@ impl Traced<'_> {
             counted(bytes.into(), "byte"),
             bits(bytes, blocks)
         )?;
+        let stored: u64 = parts().map(|part| part.stored).sum();
+        if stored < bytes {
+            let stored_bytes = counted(stored.into(), "byte");
+            writeln!(out, "compressed in the file to {stored_bytes}: {:.3} bits per block", bits(stored, blocks))?;
+        }
         for thread in &self.threads {
             writeln!(out, "\n{}: {}", title(thread), counted(thread.blocks().into(), "block"))?;
             for (index, part) in thread.parts.iter().enumerate() {
@@ -319,6 +324,7 @@ impl Traced<'_> {
                 "uncertain_blocks": part.uncertain,
                 "bytes": part.bytes.0,
                 "unread_bytes": part.bytes.1,
+                "stored_bytes": part.stored,
                 "newest_only": part.beheaded,
                 "end": stop(&part.stop),
                 "stack": rows.stack(self.tables, &part.end),

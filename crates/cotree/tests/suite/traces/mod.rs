@@ -4,6 +4,9 @@
 //! these calls too. So the call that the trace says came k-th must have logged the k-th number, the same number each
 //! time.
 
+mod formats;
+mod packed;
+
 use crate::project::{Project, succeed};
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::trace::Event;

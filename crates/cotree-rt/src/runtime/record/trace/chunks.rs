@@ -1,5 +1,7 @@
-//! Chunks ([`TraceChunk`]), in segments of the profile file: each thread appends to one of its own, or all threads share a ring.
+//! Chunks ([`TraceChunk`]), in segments of the profile file: each thread appends to one of its own, compressed, or all threads share a
+//! ring, in which they are as they were.
 
+use super::compress::Compressor;
 use super::window::Window;
 use crate::layout::{SegmentKind, TraceChunk};
 use crate::runtime::file::profile;
@@ -13,7 +15,7 @@ use core::sync::atomic::{
 };
 
 /// Segments of words.
-const KIND: Kind = Kind { number: SegmentKind::TRACE, entry_size: 8 };
+const KIND: Kind = Kind { number: SegmentKind::TRACE_PACKED, entry_size: 8 };
 /// Segments of places for chunks.
 const RING: Kind = Kind { number: SegmentKind::TRACE_RING, entry_size: TraceChunk::PLACE as u32 };
 
@@ -41,30 +43,31 @@ pub fn add(window: Window, interrupted: bool) -> sys::Result<()> {
     if are_in_ring() { add_to_ring(window, interrupted) } else { append(window, interrupted) }
 }
 
-/// Writes a chunk, but for its number.
+/// Writes a chunk, but for its number. `stored`: the window's bytes, as they are or compressed.
 ///
 /// # Safety
 /// There must be room for it at this place, which nobody else writes to.
-unsafe fn write(place: *mut TraceChunk, window: Window, interrupted: bool) {
-    let bytes = window.bytes();
-    let length = bytes.len() as u32;
+unsafe fn write(place: *mut TraceChunk, window: Window, stored: &[u8], interrupted: bool) {
     let (inside, inside_at) = window.inside();
     // SAFETY: as the caller promises.
     unsafe {
         (&raw mut (*place).stream).write(window.stream());
         (&raw mut (*place).position).write(window.position());
-        (&raw mut (*place).length).write(length);
-        (&raw mut (*place).stored).write(length);
+        (&raw mut (*place).length).write(window.bytes().len() as u32);
+        (&raw mut (*place).stored).write(stored.len() as u32);
         (&raw mut (*place).snapshot).write(window.snapshot() as u32);
         (&raw mut (*place).interrupted).write(u32::from(interrupted));
         (&raw mut (*place).inside).write(inside);
         (&raw mut (*place).inside_at).write(inside_at);
-        ptr::copy_nonoverlapping(bytes.as_ptr(), place.add(1).cast(), bytes.len());
+        ptr::copy_nonoverlapping(stored.as_ptr(), place.add(1).cast(), stored.len());
     }
 }
 
 fn append(window: Window, interrupted: bool) -> sys::Result<()> {
-    let words = TraceChunk::words(window.bytes().len() as u64);
+    let bytes = window.bytes();
+    let mut compressor = Compressor::take(window.stream(), bytes.len());
+    let stored = compressor.as_mut().and_then(|compressor| compressor.compress(bytes)).unwrap_or(bytes);
+    let words = TraceChunk::words(stored.len() as u64);
     let has_room = |segment: &Segment| segment.capacity() - segment.used().load(Relaxed) >= words;
     let segment = match Segment::at(window.segment()).filter(has_room) {
         Some(segment) => segment,
@@ -74,7 +77,7 @@ fn append(window: Window, interrupted: bool) -> sys::Result<()> {
     // SAFETY: so many words of the segment are free, and nobody else appends to it.
     unsafe {
         let place = segment.first_entry().add(used as usize * 8).cast::<TraceChunk>();
-        write(place, window, interrupted);
+        write(place, window, stored, interrupted);
         (*place).sequence = CHUNKS.fetch_add(1, Relaxed) + 1;
     }
     segment.used().store(used + words, Release);
@@ -117,7 +120,7 @@ fn add_to_ring(window: Window, interrupted: bool) -> sys::Result<()> {
             continue;
         }
         // SAFETY: the place is ours until its number says otherwise.
-        unsafe { write(place, window, interrupted) };
+        unsafe { write(place, window, window.bytes(), interrupted) };
         number.store(sequence, Release);
         return Ok(());
     }

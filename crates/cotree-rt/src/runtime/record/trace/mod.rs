@@ -2,12 +2,13 @@
 //! happens to activations without a return.
 //!
 //! Each thread has a [`window`] in its slab. A full one makes generated code call `__cotree_trace_full` ([`entry`]), which moves the
-//! bytes into a chunk of the profile file ([`chunks`]). What is in a window needs no help: it is in the file already.
+//! bytes into a chunk of the profile file ([`chunks`]), [compressed](compress) unless that is a ring. What is in a window needs no help: it is in the file already.
 //!
 //! Frames come by the same walks as early exits, innermost first, in the thread that they belong to. So what is written for
 //! them stands in the stream where they end.
 
 mod chunks;
+mod compress;
 mod entry;
 mod stack;
 mod switch;

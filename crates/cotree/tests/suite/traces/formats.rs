@@ -1,0 +1,111 @@
+//! Traces for other programs.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const CALLS: &str = "
+static volatile int sink;
+__attribute__((noinline)) static void leaf(int n) { for (int i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) static void middle(int n) { leaf(n); leaf(2 * n); sink++; }
+int main(void) {
+  for (int i = 1; i < 9; i++) middle(100);
+  return 0;
+}
+";
+
+fn traced(level: &str) -> Project {
+    let project = Project::new(&[("p.c", CALLS)]);
+    project.ok(&format!("--profile trace cc {level} -g -o p p.c"));
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    project
+}
+
+/// The instructions of each block: all runs of it, by its number in the vectors.
+fn instructions(project: &Project) -> BTreeMap<u64, u64> {
+    let json: Value = serde_json::from_str(&project.ok("export p.cotree")).expect("JSON");
+    let functions = json["units"][0]["functions"].as_array().expect("functions").clone();
+    let blocks = functions.iter().flat_map(|function| function["blocks"].as_array().expect("blocks"));
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let all = blocks.map(|block| number(&block["count"]) * number(&block["instructions"]["total"]));
+    (1..).zip(all).filter(|&(_, instructions)| instructions > 0).collect()
+}
+
+#[test]
+fn vectors_add_up_to_what_ran() {
+    for level in ["-O0", "-O2"] {
+        let project = traced(level);
+        let vectors = project.ok("trace p.cotree --format bbv --interval 500");
+        let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut intervals = Vec::new();
+        for line in vectors.lines() {
+            let line = line.strip_prefix('T').expect("an interval");
+            let mut interval = 0;
+            for item in line.split_whitespace() {
+                let (block, count) =
+                    item.strip_prefix(':').and_then(|item| item.split_once(':')).expect("block and count");
+                let [block, count] = [block, count].map(|number| number.parse::<u64>().expect("a number"));
+                *sums.entry(block).or_default() += count;
+                interval += count;
+            }
+            intervals.push(interval);
+        }
+        assert_eq!(sums, instructions(&project), "{level}");
+        let (last, whole) = intervals.split_last().expect("intervals");
+        assert!(whole.len() > 5 && *last > 0, "{intervals:?}");
+        assert!(whole.iter().all(|interval| (500..600).contains(interval)), "{intervals:?}");
+    }
+}
+
+#[test]
+fn timelines_nest_as_calls_do() {
+    let project = traced("-O0");
+    let timeline: Value = serde_json::from_str(&project.ok("trace p.cotree --format chrome")).expect("JSON");
+    let mut stack: Vec<(String, f64)> = Vec::new();
+    let mut calls: BTreeMap<String, u32> = BTreeMap::new();
+    let (mut now, mut in_main) = (0.0, 0.0);
+    for event in timeline["traceEvents"].as_array().expect("events") {
+        let kind = event["ph"].as_str().expect("a phase");
+        if kind == "M" {
+            continue;
+        }
+        let at = event["ts"].as_f64().expect("a time");
+        assert!(at >= now && event["pid"] == 1 && event["tid"] == 1, "{event}");
+        now = at;
+        match kind {
+            "B" => {
+                let name = event["name"].as_str().expect("a name").to_owned();
+                let around: Vec<&str> = stack.iter().map(|(name, _)| name.as_str()).collect();
+                let expected: &[&str] = match name.as_str() {
+                    "main" => &[],
+                    "middle" => &["main"],
+                    "leaf" => &["main", "middle"],
+                    other => panic!("{other}"),
+                };
+                assert_eq!(around, expected);
+                *calls.entry(name.clone()).or_default() += 1;
+                stack.push((name, at));
+            }
+            "E" => {
+                let (name, began) = stack.pop().expect("it has begun");
+                if name == "main" {
+                    in_main += at - began;
+                }
+            }
+            other => assert_eq!(other, "i"),
+        }
+    }
+    assert!(stack.is_empty());
+    assert_eq!(calls, [("leaf", 16), ("main", 1), ("middle", 8)].map(|(name, calls)| (name.to_owned(), calls)).into());
+    let all: u64 = instructions(&project).values().sum();
+    assert_eq!((in_main * 1000.0).round() as u64, all);
+
+    // A part of it begins with what is under way there.
+    let part: Value =
+        serde_json::from_str(&project.ok("trace p.cotree --format chrome --from leaf#3 --to leaf#4")).expect("JSON");
+    let events = part["traceEvents"].as_array().expect("events");
+    let begun: Vec<&str> =
+        events.iter().filter(|event| event["ph"] == "B").filter_map(|event| event["name"].as_str()).collect();
+    assert_eq!(begun, ["main", "middle", "leaf"]);
+    assert_eq!(events.iter().filter(|event| event["ph"] == "E").count(), 3);
+}
