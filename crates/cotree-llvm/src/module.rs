@@ -161,6 +161,43 @@ impl Module {
         unsafe { CStr::from_ptr(LLVMGetTarget(self.raw)) }.to_string_lossy().into_owned()
     }
 
+    /// How types lie in memory.
+    #[must_use]
+    pub(crate) fn data_layout(&self) -> String {
+        // SAFETY: LLVM returns a NUL-terminated string that it owns.
+        unsafe { CStr::from_ptr(LLVMGetDataLayoutStr(self.raw)) }.to_string_lossy().into_owned()
+    }
+
+    /// Links another module into this one, as LLVM's linker does: what is external in both is one. If that fails, this
+    /// module is of no use any more.
+    ///
+    /// # Errors
+    /// The bitcode cannot be read, or the two do not go together.
+    pub(crate) fn join(&mut self, name: &str, bitcode: &[u8]) -> Result<(), Error> {
+        self.sweep();
+        self.renew();
+        let buffer_name = CString::new(name).unwrap_or_default();
+        // SAFETY: the buffer only borrows `bitcode` and is disposed of before we return; the other module is of this
+        // context, and LLVM's linker takes it.
+        let joined = unsafe {
+            let buffer = LLVMCreateMemoryBufferWithMemoryRange(
+                bitcode.as_ptr().cast::<c_char>(),
+                bitcode.len(),
+                buffer_name.as_ptr(),
+                0,
+            );
+            let mut other = ptr::null_mut();
+            let read = LLVMParseBitcodeInContext2(self.context, buffer, &raw mut other) == 0;
+            LLVMDisposeMemoryBuffer(buffer);
+            read && LLVMLinkModules2(self.raw, other) == 0
+        };
+        let reasons = self.take_errors();
+        if joined && reasons.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Llvm { module: name.into(), step: "link modules", reason: reasons.join("; ") })
+    }
+
     /// Runs LLVM's verifier.
     pub(crate) fn verify(&self) -> Result<(), String> {
         let mut message = ptr::null_mut();

@@ -72,6 +72,8 @@ pub struct Options {
     pub trace_off: bool,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
     pub early: bool,
+    /// Modules are compiled as one.
+    pub across_modules: bool,
     /// Which functions.
     pub selection: Selection,
     /// What instructions cost.
@@ -124,6 +126,7 @@ impl Options {
             trace_ring: None,
             trace_off: false,
             early: false,
+            across_modules: false,
             selection: Selection::default(),
             costs: None,
             carry_on_stack: false,
@@ -278,6 +281,13 @@ impl Options {
                         "early" => true,
                         "late" => false,
                         _ => return Err(bad("early or late")),
+                    }
+                }
+                "cotree-lto" => {
+                    options.across_modules = match argument {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(bad("on or off")),
                     }
                 }
                 "cotree-include" => include.push(argument.to_owned()),

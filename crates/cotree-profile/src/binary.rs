@@ -2,7 +2,7 @@
 //!
 //! The section is not loaded. A sibling section, `.cotree.funcs`, was relocated by the linker and holds one record of
 //! 16 bytes per machine function: its link-time address (0: the linker dropped it), the index of its
-//! [`CodeFunction`] in [`CodeMap::functions`], and the index of its module.
+//! [`CodeFunction`] in [`CodeMap::functions`], and its [`Origin`].
 
 use cotree_core::facts::ProgramMap;
 use cotree_core::ids::{FunctionId, Site};
@@ -56,6 +56,39 @@ pub struct CodeFunction {
     pub returns: Vec<ReturnPoint>,
 }
 
+/// Where the code of a machine function is from, as its record says in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// From this module, which was compiled by itself.
+    Module(u32),
+    /// From one of several modules that were compiled as one. It is this function, or one that LLVM has made.
+    Function(Option<FunctionId>),
+}
+
+impl Origin {
+    const SEVERAL: u32 = 1 << 31;
+
+    /// As it is in a record.
+    #[must_use]
+    pub fn pack(self) -> u32 {
+        match self {
+            Self::Module(module) => module & !Self::SEVERAL,
+            Self::Function(Some(function)) => function.0 | Self::SEVERAL,
+            Self::Function(None) => u32::MAX,
+        }
+    }
+
+    /// From a record.
+    #[must_use]
+    pub fn unpack(packed: u32) -> Self {
+        match packed {
+            u32::MAX => Self::Function(None),
+            _ if packed & Self::SEVERAL == 0 => Self::Module(packed),
+            _ => Self::Function(Some(FunctionId(packed & !Self::SEVERAL))),
+        }
+    }
+}
+
 /// The return address of one call instruction and the call sites that are under way while it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnPoint {
@@ -79,5 +112,17 @@ impl ReturnPoint {
             *place = own.map(|(value, _)| value);
         }
         values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_survive_the_round_trip() {
+        let origins =
+            [Origin::Module(0), Origin::Module(70_000), Origin::Function(Some(FunctionId(5))), Origin::Function(None)];
+        assert_eq!(origins.map(|origin| Origin::unpack(origin.pack())), origins);
     }
 }

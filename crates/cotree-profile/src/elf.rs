@@ -3,7 +3,7 @@
 //! Only the sections that matter are read, through a cache and not through a mapping. So a binary that is rebuilt or
 //! truncated while we read it causes an error and not a SIGBUS.
 
-use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
+use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, Origin, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
 use crate::wire::{Tag, WireError};
 use cotree_core::facts::{Callee, Function};
@@ -122,7 +122,7 @@ pub struct BinaryFile {
 struct Placed {
     start: u64,
     code: u32,
-    module: u32,
+    origin: Origin,
     /// Another function with other calls lies at the same address (identical code folding).
     ambiguous: bool,
     /// The function of the map whose body this is, by its ELF symbol or its call sites.
@@ -349,23 +349,31 @@ impl BinaryFile {
         let mut bodies: BTreeSet<FunctionId> =
             code.returns.iter().flat_map(|r| r.chain.iter().map(|&(f, _)| f)).collect();
         bodies.extend(placed.owner);
-        let of_module =
-            || FunctionId::all().zip(&self.index).filter(|(_, (module, _))| *module == placed.module).map(|(f, _)| f);
+        let may_be_of = |module: u32| match placed.origin {
+            Origin::Module(own) => module == own,
+            Origin::Function(_) => true,
+        };
+        let of_modules = || FunctionId::all().zip(&self.index).filter(|(_, (m, _))| may_be_of(*m)).map(|(f, _)| f);
         if bodies.is_empty() || placed.ambiguous {
-            // Nothing ties the code to a function: it may be any function of its module.
-            bodies.extend(of_module());
+            // Nothing ties the code to a function: it may be any function of its module, or of those compiled with
+            // that.
+            bodies.extend(of_modules());
         }
         let called: HashSet<(FunctionId, Site)> =
             code.returns.iter().filter_map(|r| r.chain.first().copied()).collect();
-        let by_symbol: HashMap<&str, FunctionId> = of_module().map(|f| (self.function(f).symbol.as_str(), f)).collect();
+        let mut by_symbol: HashMap<&str, Vec<FunctionId>> = HashMap::new();
+        for function in of_modules() {
+            by_symbol.entry(self.function(function).symbol.as_str()).or_default().push(function);
+        }
         let mut work: Vec<FunctionId> = bodies.iter().copied().collect();
         while let Some(body) = work.pop() {
             for (index, site) in self.function(body).sites().enumerate() {
                 let Callee::Symbol(symbol) = &site.callee else { continue };
-                let Some(&callee) = by_symbol.get(symbol.as_str()) else { continue };
-                if !called.contains(&(body, Site::new(index))) && bodies.insert(callee) {
-                    work.push(callee);
+                if called.contains(&(body, Site::new(index))) {
+                    continue;
                 }
+                let callees = by_symbol.get(symbol.as_str()).into_iter().flatten();
+                work.extend(callees.copied().filter(|&callee| bodies.insert(callee)));
             }
         }
         bodies.into_iter().collect()
@@ -387,6 +395,7 @@ fn place(
     if !records.len().is_multiple_of(16) {
         return Err("its size is not a multiple of 16");
     }
+    let functions = map.program.functions().count();
     let mut placed = Vec::with_capacity(records.len() / 16);
     for record in records.chunks_exact(16) {
         let word = |at: usize| {
@@ -395,14 +404,21 @@ fn place(
         };
         let start: [u8; 8] = record[..8].try_into().expect("eight bytes");
         let start = if little { u64::from_le_bytes(start) } else { u64::from_be_bytes(start) };
-        let (code, module) = (word(8), word(12));
+        let (code, origin) = (word(8), Origin::unpack(word(12)));
         if start == 0 {
             continue;
         }
         let function =
             map.code.functions.get(code as usize).ok_or("it names a machine function that the map does not have")?;
-        let owner = function.returns.iter().find_map(|r| r.chain.last()).map(|&(f, _)| f);
-        placed.push(Placed { start, code, module, ambiguous: false, owner });
+        let outermost = || function.returns.iter().find_map(|r| r.chain.last()).map(|&(f, _)| f);
+        let owner = match origin {
+            Origin::Function(Some(function)) if function.index() >= functions => {
+                return Err("it names a function that the map does not have");
+            }
+            Origin::Function(Some(function)) => Some(function),
+            Origin::Module(_) | Origin::Function(None) => outermost(),
+        };
+        placed.push(Placed { start, code, origin, ambiguous: false, owner });
     }
     placed.sort_by_key(|p| (p.start, p.code));
     placed.dedup_by(|later, earlier| {

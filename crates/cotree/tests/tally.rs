@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Level, method (`path-hashed`: every function counts its paths in a hash table), and where probes go in. The other methods differ from `edge` in plan and recovery only: one level
-/// shows it.
+/// shows it. With `lto` another module is compiled with the program as one.
 const BUILDS: &[(&str, &str, &str)] = &[
     ("-O0", "edge", "late"),
     ("-O1", "edge", "late"),
@@ -83,6 +83,9 @@ const BUILDS: &[(&str, &str, &str)] = &[
     ("-O2", "ipath-piecewise", "late"),
     ("-O2", "ipath-piecewise", "early"),
     ("-O2", "ipath-hybrid=leaf", "late"),
+    ("-O2", "edge", "late lto"),
+    ("-O1", "edge", "early lto"),
+    ("-O2", "path", "late lto"),
 ];
 
 fn main() {
@@ -90,7 +93,8 @@ fn main() {
     let mut trials = Vec::new();
     for case in CASES {
         for &(level, method, at) in BUILDS {
-            let name = format!("{}{}{level}::{method}::{at}", case.program, case.arguments.concat());
+            let name =
+                format!("{}{}{level}::{method}::{}", case.program, case.arguments.concat(), at.replace(' ', "_"));
             trials.push(Trial::test(name, move || run(case, level, method, at)));
         }
     }
@@ -103,13 +107,17 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
     let compiler = if case.program.ends_with(".cpp") { "c++" } else { "cc" };
     let table: &[&str] = if method == "path-hashed" { &["--path-array", "0"] } else { &[] };
     let method = method.strip_suffix("-hashed").unwrap_or(method);
-    succeed(
-        cotree(folder.path())
-            .args(table)
-            .args(["--profile", method, "--at", at, "--verify", compiler, level, "-g", "-w", "-o", "program"])
-            .args(case.flags)
-            .arg(&source),
-    )?;
+    let (at, lto) = at.strip_suffix(" lto").map_or((at, false), |at| (at, true));
+    let mut build = cotree(folder.path());
+    build.args(table).args(["--profile", method, "--at", at, "--verify"]);
+    if lto {
+        let beside = source.with_file_name("beside.c");
+        succeed(cotree(folder.path()).args(["--at", at, "cc", "-O2", "-g", "-c", "-o", "beside.o"]).arg(beside))?;
+        build.args(["--lto", "on", compiler, "beside.o"]);
+    } else {
+        build.arg(compiler);
+    }
+    succeed(build.args([level, "-g", "-w", "-o", "program"]).args(case.flags).arg(&source))?;
     let output = Command::new(folder.path().join("program"))
         .args(case.arguments)
         .current_dir(folder.path())

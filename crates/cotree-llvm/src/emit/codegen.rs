@@ -32,6 +32,20 @@ pub enum Level {
     Oz,
 }
 
+impl Level {
+    /// As pipelines are named.
+    fn name(self) -> &'static str {
+        match self {
+            Level::O0 => "O0",
+            Level::O1 => "O1",
+            Level::O2 => "O2",
+            Level::O3 => "O3",
+            Level::Os => "Os",
+            Level::Oz => "Oz",
+        }
+    }
+}
+
 /// What the code generator needs to know besides the IR.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -43,6 +57,9 @@ pub struct Target {
     pub position_independent: bool,
     /// The bitcode comes without the compiler's own simplification: run the whole pipeline.
     pub whole_pipeline: bool,
+    /// The bitcode holds all that is compiled together: the rest of the pipeline is the one of full link-time
+    /// optimisation.
+    pub across_modules: bool,
     /// The map of this link describes the functions. Without it they get no records, which a later link would take for
     /// its own.
     pub mapped: bool,
@@ -62,6 +79,7 @@ impl Target {
             cpu: "x86-64".into(),
             position_independent: true,
             whole_pipeline: false,
+            across_modules: false,
             mapped: true,
             carry_on_stack: false,
             careful: false,
@@ -79,31 +97,37 @@ pub struct Object {
     pub without_notes: Vec<String>,
 }
 
-/// Optimises the module and makes an object of it. Records in `.cotree.funcs` carry the function's index in
-/// [`Object::functions`] and `module_number`.
+/// Runs what the compiler leaves to be done before modules are joined, on bitcode that comes without its
+/// simplification.
 ///
 /// # Errors
 /// LLVM's own.
-pub fn compile(module: &mut Module, target: &Target, module_number: u32) -> Result<Object, Error> {
+pub(crate) fn simplify(module: &mut Module, target: &Target) -> Result<(), Error> {
+    if target.level == Level::O0 {
+        return Ok(());
+    }
+    Machine::new(module, target)?.run(module, &format!("lto-pre-link<{}>", target.level.name()))
+}
+
+/// Optimises the module and makes an object of it. Records in `.cotree.funcs` carry the function's index in
+/// [`Object::functions`] and its origin, which `origin_of` knows by its symbol.
+///
+/// # Errors
+/// LLVM's own.
+pub fn compile(module: &mut Module, target: &Target, origin_of: &dyn Fn(&str) -> u32) -> Result<Object, Error> {
     let machine = Machine::new(module, target)?;
     if target.level != Level::O0 {
         keep_carried_in_registers();
     }
-    let level = match target.level {
-        Level::O0 => "O0",
-        Level::O1 => "O1",
-        Level::O2 => "O2",
-        Level::O3 => "O3",
-        Level::Os => "Os",
-        Level::Oz => "Oz",
-    };
-    let pipeline = match (target.level, target.whole_pipeline) {
-        (Level::O0, _) | (_, true) => format!("default<{level}>"),
-        _ => format!("thinlto<{level}>"),
+    let level = target.level.name();
+    let pipeline = match (target.level, target.across_modules, target.whole_pipeline) {
+        (Level::O0, ..) | (_, false, true) => format!("default<{level}>"),
+        (_, true, _) => format!("lto<{level}>"),
+        (_, false, false) => format!("thinlto<{level}>"),
     };
     machine.run(module, &pipeline)?;
     constructors::lay_out(module);
-    let Recorded { functions, mut carrying } = record_functions(module, target, module_number);
+    let Recorded { functions, mut carrying } = record_functions(module, target, origin_of);
     module.sweep();
     let without_notes = if target.careful { crash::suspects(&machine, module, &carrying)? } else { Vec::new() };
     carrying.retain(|name| !without_notes.contains(name));
@@ -277,7 +301,7 @@ impl Machine {
 /// Gives every function a section of its own, as `-ffunction-sections` does: the linker can drop it alone, and its call
 /// addresses are unambiguous. A function in the map also gets a record in `.cotree.funcs`, which the linker keeps or
 /// drops with it.
-fn record_functions(module: &Module, target: &Target, module_number: u32) -> Recorded {
+fn record_functions(module: &Module, target: &Target, origin_of: &dyn Fn(&str) -> u32) -> Recorded {
     let (mut names, mut carrying) = (Vec::new(), Vec::new());
     let section = CString::new(FUNCS_SECTION).expect("no NUL in our own names");
     let associated = module.metadata_kind("associated");
@@ -297,7 +321,7 @@ fn record_functions(module: &Module, target: &Target, module_number: u32) -> Rec
         }
         // Refer to it by a local name: a symbol that may be preempted would lead to its PLT entry in a shared library.
         let here = module.private_alias(*function);
-        let numbers = [number, module_number.into()].map(|number| module.int32().constant(number));
+        let numbers = [number, origin_of(&name).into()].map(|number| module.int32().constant(number));
         let record = module.private_variable(module.structure(&[here.into(), numbers[0], numbers[1]]), 0);
         record.make_read_only();
         record.set_section(&section);

@@ -68,6 +68,10 @@ table! {
     fn LLVMGetBufferSize(mem_buf: LLVMMemoryBufferRef) -> usize;
     fn LLVMParseBitcodeInContext2(context_ref: LLVMContextRef, mem_buf: LLVMMemoryBufferRef, out_module: *mut LLVMModuleRef) -> LLVMBool;
     fn LLVMDisposeModule(m: LLVMModuleRef);
+    fn LLVMLinkModules2(dest: LLVMModuleRef, src: LLVMModuleRef) -> LLVMBool;
+    fn LLVMGetDataLayoutStr(m: LLVMModuleRef) -> *const c_char;
+    fn LLVMGetFirstGlobal(m: LLVMModuleRef) -> LLVMValueRef;
+    fn LLVMGetNextGlobal(global_var: LLVMValueRef) -> LLVMValueRef;
     fn LLVMVerifyModule(m: LLVMModuleRef, action: LLVMVerifierFailureAction, out_message: *mut *mut c_char) -> LLVMBool;
     fn LLVMWriteBitcodeToMemoryBuffer(m: LLVMModuleRef) -> LLVMMemoryBufferRef;
     fn LLVMPrintModuleToString(m: LLVMModuleRef) -> *mut c_char;
@@ -188,6 +192,7 @@ table! {
     fn LLVMInt64TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMPointerTypeInContext(c: LLVMContextRef, address_space: c_uint) -> LLVMTypeRef;
     fn LLVMVoidTypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
+    fn LLVMConstArray2(element_type: LLVMTypeRef, constant_vals: *mut LLVMValueRef, length: u64) -> LLVMValueRef;
     fn LLVMArrayType2(element_type: LLVMTypeRef, element_count: u64) -> LLVMTypeRef;
     fn LLVMFunctionType(return_type: LLVMTypeRef, param_types: *mut LLVMTypeRef, param_count: c_uint, is_var_arg: LLVMBool) -> LLVMTypeRef;
     fn LLVMGetMDKindIDInContext(c: LLVMContextRef, name: *const c_char, s_len: c_uint) -> c_uint;

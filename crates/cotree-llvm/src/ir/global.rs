@@ -27,6 +27,12 @@ impl<'m> Global<'m> {
         unsafe { LLVMGetLinkage(self.raw()) }
     }
 
+    /// Whether only its module sees it.
+    #[must_use]
+    pub fn is_local(self) -> bool {
+        matches!(self.linkage(), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+    }
+
     /// Gives it another linkage.
     pub fn set_linkage(self, linkage: LLVMLinkage) {
         // SAFETY: a global.
@@ -215,6 +221,29 @@ impl Module {
         variable
     }
 
+    /// Takes entries out of a list that LLVM joins with those of other modules, such as `llvm.global_ctors`.
+    pub fn retain_in_list(&mut self, name: &CStr, keep: impl Fn(Value<'_>) -> bool) {
+        let Some(list) = self.variable(name) else { return };
+        let entries: Vec<Value<'_>> = list.initial_value().into_iter().flat_map(Value::operands).collect();
+        let mut kept: Vec<LLVMValueRef> =
+            entries.iter().filter(|entry| keep(**entry)).map(|entry| entry.raw()).collect();
+        if kept.len() == entries.len() {
+            return;
+        }
+        let element = entries[0].ty().raw();
+        self.delete_variable(name);
+        if kept.is_empty() {
+            return;
+        }
+        // SAFETY: constants of this module and one type; they outlive the variable that listed them.
+        unsafe {
+            let array = LLVMConstArray2(element, kept.as_mut_ptr(), kept.len() as u64);
+            let variable = LLVMAddGlobal(self.raw, LLVMTypeOf(array), name.as_ptr());
+            LLVMSetInitializer(variable, array);
+            LLVMSetLinkage(variable, LLVMLinkage::LLVMAppendingLinkage);
+        }
+    }
+
     /// Deletes the variable of this name, unless something uses it.
     pub fn delete_variable(&mut self, name: &CStr) {
         self.renew();
@@ -222,6 +251,15 @@ impl Module {
             // SAFETY: the module is borrowed exclusively, so this is the only handle to the variable, which nothing uses.
             unsafe { LLVMDeleteGlobal(variable.raw()) };
         }
+    }
+
+    /// The module's variables, declarations too.
+    pub fn variables(&self) -> impl Iterator<Item = Variable<'_>> {
+        // SAFETY: a valid module.
+        let first = unsafe { Value::from_raw(LLVMGetFirstGlobal(self.raw)) };
+        // SAFETY: a variable of the module's list.
+        std::iter::successors(first, |variable| unsafe { Value::from_raw(LLVMGetNextGlobal(variable.raw())) })
+            .map(|value| Variable(Global(value)))
     }
 
     /// The variable of this name.

@@ -1,19 +1,20 @@
-//! Fourth stage: each module gets its probes and is compiled, and its call addresses are read back from the object.
+//! Fourth stage: each module gets its probes and is compiled, by itself or with others, and call addresses are read
+//! back from the object.
 
+use super::instrumented::{InstrumentedModule, PlannedModule};
 use super::job::{LinkJob, OutputKind};
+use super::joined;
 use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::Prepared;
-use crate::branch_weights;
-use crate::emit::code_map::{self, Sites};
+use crate::emit::code_map;
 use crate::emit::stack_maps::Point;
 use crate::emit::{self, Target};
 use crate::error::Error;
-use crate::extract::Extracted;
-use crate::lower::{self, Layer};
-use crate::module::Module;
-use cotree_core::ids::{FunctionId, Site};
-use cotree_profile::binary::CodeFunction;
+use crate::lower::First;
+use cotree_core::ids::FunctionId;
+use cotree_profile::binary::{CodeFunction, Origin};
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// A unit whose modules are compiled.
 pub(super) struct BuiltUnit<'a> {
@@ -29,8 +30,8 @@ pub(super) struct BuiltModule {
     pub(super) code: Vec<CodeFunction>,
     /// Where path registers are.
     pub(super) registers: Vec<Vec<Point>>,
-    /// Symbols of machine functions whose call addresses are not known.
-    pub(super) unmapped: Vec<String>,
+    /// Functions whose call addresses are not known.
+    pub(super) unmapped: Vec<FunctionId>,
     /// Counters of entries whose increments tell which thread runs.
     pub(super) announcing: Vec<u64>,
     /// Its debug information is there for reports only, which have it in the map.
@@ -40,14 +41,15 @@ pub(super) struct BuiltModule {
 }
 
 impl<'a> PlannedUnit<'a> {
-    /// Compiles all modules, each on a thread of its own.
+    /// Compiles all modules: each on a thread of its own, or those that are compiled as one together.
     pub(super) fn build(self, job: &'a LinkJob<'a>) -> Result<BuiltUnit<'a>, Error> {
         let Self { modules, planned } = self;
         let mut first = 0;
         let numbered = modules.into_iter().enumerate().map(|(number, Prepared { module, extracted })| {
             let own = first;
             first += extracted.facts.functions.len();
-            PlannedModule { number, first: own, module, extracted }
+            let first = First { function: own, ..First::default() };
+            PlannedModule { number, first, module, extracted, renamed: HashMap::new() }
         });
         let numbered: Vec<PlannedModule> = numbered.collect();
         let target = Target {
@@ -55,64 +57,54 @@ impl<'a> PlannedUnit<'a> {
             cpu: job.options.cpu.clone(),
             position_independent: job.kind != OutputKind::Executable,
             whole_pipeline: job.options.early,
+            across_modules: job.options.across_modules,
             mapped: job.kind != OutputKind::Relocatable,
             carry_on_stack: job.options.carry_on_stack,
             careful: job.options.careful,
         };
-        let build = |module: PlannedModule| module.build(job, &planned, &target);
-        let modules = if target.careful {
-            // Attempts are made in forked children: nothing else may go on meanwhile.
-            numbered.into_iter().map(build).collect::<Result<_, Error>>()?
+        let alone = |module: PlannedModule| module.instrument(job, &planned, &target)?.compile(job, &target);
+        let modules = if target.across_modules {
+            let build = |group: joined::Group| group.build(job, &planned, &target);
+            let groups = joined::groups(numbered, !job.options.method.is_none());
+            in_parallel_unless(target.careful, groups, build)?.into_iter().flatten().collect()
         } else {
-            numbered.into_par_iter().map(build).collect::<Result<_, Error>>()?
+            in_parallel_unless(target.careful, numbered, alone)?
         };
         Ok(BuiltUnit { job, planned, modules })
     }
 }
 
-/// A module that is about to be compiled.
-struct PlannedModule {
-    /// Its number in the unit.
-    number: usize,
-    /// The number of its first function in the unit.
-    first: usize,
-    module: Module,
-    extracted: Extracted,
+/// Where `careful`, attempts are made in forked children: nothing else may go on meanwhile.
+fn in_parallel_unless<T: Send, R: Send>(
+    careful: bool,
+    items: Vec<T>,
+    work: impl Fn(T) -> Result<R, Error> + Send + Sync,
+) -> Result<Vec<R>, Error> {
+    if careful { items.into_iter().map(work).collect() } else { items.into_par_iter().map(work).collect() }
 }
 
-impl PlannedModule {
-    fn build(mut self, job: &LinkJob<'_>, planned: &PlannedProgram<'_>, target: &Target) -> Result<BuiltModule, Error> {
-        let layers = planned.layers(self.first..self.first + self.extracted.facts.functions.len());
-        if job.options.hints_branches() {
-            branch_weights::set_for_seldom_counters(&self.module, &self.extracted, &layers);
-        }
-        let is_profiled = !job.options.method.is_none();
-        if let Some(weights) = planned.weights.as_ref().filter(|_| is_profiled) {
-            branch_weights::set_from_counts(&self.module, &self.extracted, weights);
-        }
-        if let (Some(weights), Some(used)) = (&planned.weights, &planned.used) {
-            used.apply(&self.module, &self.extracted, weights);
-        }
-        job.keep(&format!("{}.before.ll", self.number), &self.module)?;
-        let unit = planned.to_lower();
-        if is_profiled {
-            self.lower(&layers, &unit)?;
-            job.keep(&format!("{}.after.ll", self.number), &self.module)?;
-        }
-        let announcing = self.announcing(&layers, &unit);
-        let sites = self.numbered_sites();
-        let Self { number, first, mut module, extracted } = self;
-        let lines_for_reports_only = module.has_lines_for_reports_only();
-        let object = emit::compile(&mut module, target, u32::try_from(number).unwrap_or(u32::MAX))?;
-        job.keep(&format!("{number}.final.ll"), &module)?;
-        let symbol_of = |function: FunctionId| {
-            let local = function.index().checked_sub(first)?;
-            extracted.facts.functions.get(local).map(|f| f.symbol.as_str())
+impl InstrumentedModule {
+    /// Compiles it, and reads back where its calls are.
+    pub(super) fn compile(self, job: &LinkJob<'_>, target: &Target) -> Result<BuiltModule, Error> {
+        let Self { mut module, contents } = self;
+        let number = contents.members[0];
+        let function_of: HashMap<&str, FunctionId> =
+            contents.symbols.iter().map(|(function, symbol)| (symbol.as_str(), *function)).collect();
+        let origin_of = |symbol: &str| match contents.members[..] {
+            [only] => Origin::Module(u32::try_from(only).unwrap_or(u32::MAX)),
+            _ => Origin::Function(function_of.get(symbol).copied()),
         };
-        let calls = code_map::read(&module.name, &object.bytes, &object.functions, &sites, symbol_of)?;
-        let unmapped = calls.unmapped.iter().map(|&n| object.functions[n].clone()).collect();
+        let object = emit::compile(&mut module, target, &|symbol| origin_of(symbol).pack())?;
+        job.keep(&format!("{number}.final.ll"), &module)?;
+        let symbols: HashMap<FunctionId, &str> =
+            contents.symbols.iter().map(|(function, symbol)| (*function, symbol.as_str())).collect();
+        let symbol_of = |function: FunctionId| symbols.get(&function).copied();
+        let calls = code_map::read(&module.name, &object.bytes, &object.functions, &contents.sites, symbol_of)?;
+        let unmapped: Vec<&str> = calls.unmapped.iter().map(|&n| object.functions[n].as_str()).collect();
+        let of_these = |(function, symbol): &(FunctionId, String)| unmapped.contains(&&**symbol).then_some(*function);
+        let unmapped = contents.symbols.iter().filter_map(of_these).collect();
         let name = module.name.clone();
-        if job.modules.len() <= rayon::current_num_threads() {
+        if job.modules.len() <= rayon::current_num_threads() || contents.members.len() > 1 {
             // The process ends soon: taking a large module apart piece by piece would cost a tenth of the link.
             std::mem::forget(module);
         }
@@ -123,43 +115,9 @@ impl PlannedModule {
             code,
             registers,
             unmapped,
-            announcing,
-            lines_for_reports_only,
+            announcing: contents.announcing,
+            lines_for_reports_only: contents.lines_for_reports_only,
             without_notes,
         })
-    }
-
-    /// Puts the probes in.
-    fn lower(&mut self, layers: &[Vec<Layer<'_>>], unit: &lower::Unit<'_>) -> Result<(), Error> {
-        lower::lower(&mut self.module, &self.extracted, layers, unit, self.first)?;
-        self.module.verify().map_err(|reason| Error::Internal {
-            module: self.module.name.clone(),
-            reason: format!("the instrumented module is not valid: {reason}"),
-        })
-    }
-
-    /// See [`BuiltModule::announcing`].
-    fn announcing(&self, layers: &[Vec<Layer<'_>>], unit: &lower::Unit<'_>) -> Vec<u64> {
-        let functions = (self.first..).zip(&self.extracted.facts.functions).zip(layers);
-        functions
-            .filter(|((number, facts), _)| unit.announces(*number, facts))
-            .filter_map(|(_, layers)| lower::entry_counter(layers))
-            .collect()
-    }
-
-    /// The call sites that have probe numbers, and instructions that may fault.
-    fn numbered_sites(&self) -> Sites {
-        let mut sites = Sites::new();
-        let mut faults = lower::fault_numbers();
-        for (index, function) in self.extracted.facts.functions.iter().enumerate() {
-            let id = FunctionId::new(self.first + index);
-            for (site, facts) in function.sites().enumerate() {
-                let number = if facts.is_fault() { faults.next() } else { Some(u32::from(facts.probe)) };
-                if let Some(number) = number.filter(|&number| number != 0) {
-                    sites.insert(number, (id, Site::new(site)));
-                }
-            }
-        }
-        sites
     }
 }

@@ -33,7 +33,22 @@ pub(super) struct SymbolVerdict {
 }
 
 /// Applies the verdicts to the module's linkage, visibility and comdats.
-pub(super) fn apply(module: &Module, symbols: &[SymbolVerdict]) {
+pub(super) fn apply(module: &mut Module, symbols: &[SymbolVerdict]) {
+    apply_to_globals(module, symbols);
+    // Who has the definition constructs it: the constructor here went with the definition that lost.
+    let is_defined = |key: Value<'_>| {
+        let function = key.as_function().map(|function| *function);
+        let global = function.or_else(|| key.as_variable().map(|variable| *variable));
+        global.is_none_or(|global| {
+            !global.is_declaration() && global.linkage() != LLVMLinkage::LLVMAvailableExternallyLinkage
+        })
+    };
+    for list in [c"llvm.global_ctors", c"llvm.global_dtors"] {
+        module.retain_in_list(list, |entry| entry.operand(2).is_none_or(is_defined));
+    }
+}
+
+fn apply_to_globals(module: &Module, symbols: &[SymbolVerdict]) {
     let pinned = pinned(module);
     let (mut lost, mut seen) = (Vec::new(), HashSet::new());
     for symbol in symbols {
@@ -52,6 +67,21 @@ pub(super) fn apply(module: &Module, symbols: &[SymbolVerdict]) {
     let mut names = if aliases.is_empty() && others.is_empty() { HashMap::new() } else { aliases_of(module) };
     for (global, name) in aliases.into_iter().chain(others) {
         drop_definition(module, global, &name, &mut names);
+    }
+}
+
+/// Makes definitions internal that only other modules of the link referred to, which are now joined to this one.
+pub(super) fn internalise<'a>(module: &Module, names: impl Iterator<Item = &'a str>) {
+    let pinned = pinned(module);
+    for name in names.filter(|name| !pinned.contains(*name)) {
+        let Ok(name) = CString::new(name) else { continue };
+        let Some(global) = module.global(&name).filter(|global| !global.is_declaration() && !in_a_set(*global)) else {
+            continue;
+        };
+        let elsewhere = matches!(global.linkage(), LLVMLinkage::LLVMAvailableExternallyLinkage);
+        if !elsewhere && !global.is_local() {
+            narrow(global, false);
+        }
     }
 }
 
@@ -174,7 +204,7 @@ fn in_a_set(global: Global<'_>) -> bool {
 }
 
 /// Names in `llvm.used` and `llvm.compiler.used`: assembly or the author relies on them.
-fn pinned(module: &Module) -> HashSet<String> {
+pub(super) fn pinned(module: &Module) -> HashSet<String> {
     let lists = [c"llvm.used", c"llvm.compiler.used"];
     let arrays = lists.iter().filter_map(|list| module.variable(list)?.initial_value());
     arrays.flat_map(Value::operands).map(Value::name).collect()

@@ -66,8 +66,8 @@ impl<'a> PreparedUnit<'a> {
         let defined: HashSet<&str> =
             symbols().filter(|s| !s.resolution.is_reference()).map(|s| s.ir_name.as_str()).collect();
         let prepare = |input: &JobModule| {
-            let module = Module::parse(&input.name, &read(input)?)?;
-            linkage::apply(&module, &verdicts(input, &referenced));
+            let mut module = Module::parse(&input.name, &read(input)?)?;
+            linkage::apply(&mut module, &verdicts(input, &referenced));
             Ok(Prepared::new(module, &job.options, &defined))
         };
         let modules = job.modules.par_iter().map(prepare).collect::<Result<_, Error>>()?;

@@ -124,7 +124,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
             branch_weights::set_from_counts(module, extracted, weights);
         }
         let layers = planned.layers(0..extracted.facts.functions.len());
-        lower::lower(module, extracted, &layers, &planned.to_lower(), 0)?;
+        lower::lower(module, extracted, &layers, &planned.to_lower(), lower::First::default())?;
         module.verify().map_err(|reason| Error::Internal { module: name.into(), reason })?;
     }
     let bitcode = module.to_bitcode();

@@ -8,8 +8,10 @@ use crate::emit::unit_object::{self, UnitParts};
 use crate::emit::{code_map, runtime_object};
 use crate::error::Error;
 use crate::lower::Access;
-use cotree_core::facts::{Doubt, Function};
+use cotree_core::facts::{Doubt, ProgramMap};
+use cotree_core::ids::FunctionId;
 use cotree_profile::binary::{BinaryMap, CodeMap};
+use std::collections::HashSet;
 
 impl BuiltUnit<'_> {
     /// Writes all objects.
@@ -18,12 +20,11 @@ impl BuiltUnit<'_> {
         let mut output = LinkOutput::default();
         let mut code = CodeMap::default();
         let (mut objects, mut registers, mut announcing) = (Vec::new(), Vec::new(), Vec::new());
+        let unmapped: HashSet<FunctionId> = modules.iter().flat_map(|built| built.unmapped.iter().copied()).collect();
+        doubt(&mut planned.program, &unmapped);
         for (number, mut built) in modules.into_iter().enumerate() {
             let base = u32::try_from(code.functions.len()).unwrap_or(u32::MAX);
             code_map::finish(&built.name, &mut built.object, base, built.lines_for_reports_only)?;
-            for symbol in &built.unmapped {
-                doubt(&mut planned.program.modules[number].functions, symbol);
-            }
             code.functions.append(&mut built.code);
             registers.append(&mut built.registers);
             announcing.append(&mut built.announcing);
@@ -78,9 +79,13 @@ impl PlannedProgram<'_> {
     }
 }
 
-/// The call sites of a function whose call addresses are not known can't be vouched for.
-fn doubt(functions: &mut [Function], symbol: &str) {
-    for function in functions.iter_mut().filter(|f| f.symbol == symbol) {
+/// The call sites of functions whose call addresses are not known can't be vouched for.
+fn doubt(program: &mut ProgramMap, unmapped: &HashSet<FunctionId>) {
+    if unmapped.is_empty() {
+        return;
+    }
+    let functions = program.modules.iter_mut().flat_map(|module| &mut module.functions);
+    for (_, function) in FunctionId::all().zip(functions).filter(|(id, _)| unmapped.contains(id)) {
         if !function.doubts.contains(&Doubt::UnmappedCallSites) {
             function.doubts.push(Doubt::UnmappedCallSites);
         }

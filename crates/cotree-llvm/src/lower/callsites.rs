@@ -7,6 +7,7 @@
 //! Instructions that may fault have pseudo probes before them, with numbers above those of calls. That is for code which is compiled
 //! as it is written: where the code generator may move instructions, it could not move them past such a probe.
 
+use super::First;
 use crate::extract::{Extracted, FunctionIr, NO_SITE, faults_at_once};
 use crate::ir::{
     At, Builder, Call, DebugInfoBuilder, Function, FunctionType, Instruction, Location, Scope, SourceFile,
@@ -29,18 +30,18 @@ fn discriminator(number: u16, kind: u32) -> u32 {
     7 | u32::from(number) << 3 | 100 << 19 | kind << 26
 }
 
-/// The numbers of instructions that may fault, in the order of the module.
-pub(crate) fn fault_numbers() -> impl Iterator<Item = u32> {
-    u32::from(NO_SITE) + 1..
+/// The numbers of instructions that may fault, in the order of the module; `before` are of modules that it is joined to.
+pub(crate) fn fault_numbers(before: u32) -> impl Iterator<Item = u32> {
+    u32::from(NO_SITE) + 1 + before..
 }
 
 /// Of a probe before an instruction that may fault: several instructions of machine code may.
 pub(crate) const SEVERAL: u32 = 1;
 
-/// Numbers the call sites of a module, and puts a marker call before each `resume`. Gives the calls of each function's
-/// sites.
-pub(super) fn number<'m>(module: &'m Module, extracted: &Extracted) -> Vec<Vec<Call<'m>>> {
-    let numbering = Numbering::new(module);
+/// Numbers the call sites of a module higher than in its facts, by what `first` says, and puts a marker call before each
+/// `resume`. Gives the calls of each function's sites.
+pub(super) fn number<'m>(module: &'m Module, extracted: &Extracted, first: First) -> Vec<Vec<Call<'m>>> {
+    let numbering = Numbering::new(module, first);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles);
     functions.map(|(function, handles)| numbering.function(function, handles.open(module))).collect()
 }
@@ -60,6 +61,8 @@ struct Numbering<'m> {
     module: &'m Module,
     builder: DebugInfoBuilder<'m>,
     file: SourceFile<'m>,
+    /// The highest number of the modules that this one is joined to.
+    before: u16,
     /// The type of the functions whose scopes we make; with it comes a compile unit that emits nothing.
     function_type: OnceCell<FunctionType<'m>>,
     /// The number of the next instruction that may fault.
@@ -67,7 +70,7 @@ struct Numbering<'m> {
 }
 
 impl<'m> Numbering<'m> {
-    fn new(module: &'m Module) -> Self {
+    fn new(module: &'m Module, first: First) -> Self {
         let builder = DebugInfoBuilder::new(module);
         let file = builder.file("cotree");
         module.declare_debug_info_version();
@@ -75,8 +78,9 @@ impl<'m> Numbering<'m> {
         let zero = module.int64().constant(0).as_metadata();
         let description = module.node(&[zero, zero, module.metadata_string("cotree")]);
         module.add_named_metadata("llvm.pseudo_probe_desc", description);
-        let first = fault_numbers().next().expect("numbers without end");
-        Self { module, builder, file, function_type: OnceCell::new(), next_fault: Cell::new(first) }
+        let first_fault = fault_numbers(first.fault).next().expect("numbers without end");
+        let next_fault = Cell::new(first_fault);
+        Self { module, builder, file, before: first.probe, function_type: OnceCell::new(), next_fault }
     }
 
     fn function(&self, facts: &facts::Function, ir: &FunctionIr<'m>) -> Vec<Call<'m>> {
@@ -189,7 +193,7 @@ impl<'m> Numbering<'m> {
         let (line, column) = old.map_or((0, 0), |old| (old.line(), old.column()));
         let scope = old.map_or(own, Location::scope);
         let file = scope.file().unwrap_or(self.file);
-        let numbered = self.builder.discriminated(scope, file, discriminator(site.probe, kind));
+        let numbered = self.builder.discriminated(scope, file, discriminator(self.before + site.probe, kind));
         let inlined_at = old.and_then(Location::inlined_at);
         call.set_location(Some(self.builder.location(line, column, numbered, inlined_at)));
     }

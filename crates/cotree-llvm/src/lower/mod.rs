@@ -99,8 +99,19 @@ pub(crate) fn entry_counter(layers: &[Layer<'_>]) -> Option<u64> {
     layers.iter().find_map(counter_of)
 }
 
-/// Lowers plans to a module whose first function has number `first` in the unit. `layers[i]` are the plans of function
-/// `i` (the method's own, and with `--verify` the redundant one).
+/// Which numbers a module begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct First {
+    /// The number of its first function in the unit.
+    pub function: usize,
+    /// Call sites are numbered so much higher than in its facts, because it is joined to other modules.
+    pub probe: u16,
+    /// The same of instructions that may fault.
+    pub fault: u32,
+}
+
+/// Lowers plans to a module. `layers[i]` are the plans of function `i` (the method's own, and with `--verify` the
+/// redundant one).
 ///
 /// # Errors
 /// A probe cannot be expressed, which is a defect of its planner.
@@ -109,7 +120,7 @@ pub fn lower(
     extracted: &Extracted,
     layers: &[Vec<Layer<'_>>],
     unit: &Unit<'_>,
-    first: usize,
+    first: First,
 ) -> Result<(), Error> {
     lower_functions(module, extracted, layers, unit, first)?;
     module.sweep();
@@ -121,11 +132,11 @@ fn lower_functions(
     extracted: &Extracted,
     layers: &[Vec<Layer<'_>>],
     unit: &Unit<'_>,
-    first: usize,
+    first: First,
 ) -> Result<(), Error> {
-    let calls = callsites::number(module, extracted);
+    let calls = callsites::number(module, extracted, first);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
-    for (number, (((function, handles), layers), calls)) in (first..).zip(functions.zip(&calls)) {
+    for (number, (((function, handles), layers), calls)) in (first.function..).zip(functions.zip(&calls)) {
         let ir = handles.open(module);
         let announces = unit.announces(number, function);
         let announcing = if announces { entry_counter(layers) } else { None };

@@ -14,7 +14,7 @@ use cotree_core::probe::{Place, Probe};
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::Module;
 use cotree_llvm::extract::{Extracted, Selection, extract, find_affine};
-use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};
+use cotree_llvm::lower::{Access, First, Layer, MethodPart, Unit, lower};
 
 const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"
 target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128\"\n";
@@ -89,7 +89,7 @@ impl Seen {
             limits: None,
             registers_at_calls: false,
         };
-        lower(&mut self.module, &self.extracted, &layers, &unit, 0).expect("every probe has code");
+        lower(&mut self.module, &self.extracted, &layers, &unit, First::default()).expect("every probe has code");
         let text = self.module.to_text();
         Module::parse_text("again", &text).expect("the instrumented module is valid");
         text

@@ -9,7 +9,7 @@ use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::emit::{Level, Target, compile};
 use cotree_llvm::extract::{Selection, extract};
-use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};
+use cotree_llvm::lower::{Access, First, Layer, MethodPart, Unit, lower};
 use cotree_llvm::{Error, Module};
 
 const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"\ndeclare i32 @g(i32)\ndeclare i32 @personality(...)\n";
@@ -59,12 +59,12 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         limits: None,
         registers_at_calls: false,
     };
-    lower(&mut module, &extracted, &layers, &unit, 0).expect("every probe has code");
+    lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");
     let text = module.to_text();
     // The verifier runs when the text is read again.
     Module::parse_text("again", &text).expect("the instrumented module is valid");
     let target = Target::new(level);
-    compile(&mut module, &target, 0).expect("it compiles");
+    compile(&mut module, &target, &|_| 0).expect("it compiles");
     text
 }
 
@@ -158,7 +158,7 @@ fn entries_tell_whose_thread_it_is() {
         &extracted,
         &[vec![Layer { plan: (&plan).into(), base: 0, method: MethodPart::Counters }]],
         &unit,
-        0,
+        First::default(),
     )
     .expect("it has code");
     let text = module.to_text();
@@ -291,7 +291,7 @@ fn count_at(body: &str, places: &[Place]) -> Result<String, Error> {
         limits: None,
         registers_at_calls: false,
     };
-    lower(&mut module, &extracted, &layers, &unit, 0)?;
+    lower(&mut module, &extracted, &layers, &unit, First::default())?;
     Module::parse_text("again", &module.to_text())?;
     Ok(module.to_text())
 }
@@ -672,7 +672,7 @@ define void @second() { %r = call i32 @g(i32 1) ret void }
 define void @early() { %r = call i32 @g(i32 1) ret void }";
     let mut module = Module::parse_text("test", &format!("{HEAD}{body}")).expect("valid IR");
     let target = Target::new(Level::O2);
-    let object = compile(&mut module, &target, 0).expect("it compiles");
+    let object = compile(&mut module, &target, &|_| 0).expect("it compiles");
     let file = object::File::parse(&*object.bytes).expect("an object");
     let targets = |name: &str| -> Vec<String> {
         let section = file.section_by_name(name).expect("the section is there");

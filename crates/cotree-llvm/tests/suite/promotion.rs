@@ -6,7 +6,7 @@ use cotree_core::plan::CounterPlan;
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::Module;
 use cotree_llvm::extract::{Selection, extract};
-use cotree_llvm::lower::{Access, Layer, MethodPart, Unit, lower};
+use cotree_llvm::lower::{Access, First, Layer, MethodPart, Unit, lower};
 
 const HEAD: &str = "target triple = \"x86_64-unknown-linux-gnu\"
 target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128\"\n";
@@ -57,7 +57,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
         limits: None,
         registers_at_calls: false,
     };
-    lower(&mut module, &extracted, &layers, &unit, 0).expect("every probe has code");
+    lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");
     let text = module.to_text();
     Module::parse_text("again", &text).expect("the instrumented module is valid");
     (text, plan)

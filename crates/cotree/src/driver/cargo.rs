@@ -6,7 +6,7 @@
 //! one changes; a separate target folder protects ordinary builds from that.
 
 use super::cargo_config::{Debug, Settings};
-use super::options::{InstrumentOptions, driver_option, on_one_screen};
+use super::options::{InstrumentOptions, Lto, driver_option, on_one_screen};
 use super::unpack::Toolkit;
 use super::{Error, linker};
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
@@ -38,12 +38,14 @@ pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<E
         cargo.arg("--target-dir").arg(workspace.target_directory.join("cotree"));
     }
     let target = target.unwrap_or_else(|| rustc.host.clone());
+    let profile = line.profile();
+    // rustc leaves thin optimisation to the linker.
+    options.lto = options.lto.or(settings.lto_of(&profile).then_some(Lto::On));
     let flags = flags(&options, &toolkit, &rustc, &target);
     // Documentation tests are built by rustdoc and link the same bitcode.
     for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {
         give(&mut cargo, variable, key, &flags, &settings, &target);
     }
-    let profile = line.profile();
     if settings.debug_of(&profile) == Debug::None {
         let variable = format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_"));
         cargo.env(variable, "line-tables-only");

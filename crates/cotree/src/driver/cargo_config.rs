@@ -64,22 +64,37 @@ impl Settings {
         self.get(&[table, &[flags]].concat()).first().copied().and_then(Value::as_str).map(str::to_owned)
     }
 
-    /// The `debug` of a profile or of those that it inherits from: `None` where cargo's default for the profile holds.
+    /// The `debug` of a profile or of those that it inherits from.
     pub fn debug_of(&self, profile: &str) -> Debug {
+        match self.of_profile(profile, "debug") {
+            Ok(Value::Boolean(on)) => Debug::of(on),
+            Ok(Value::Integer(level)) => Debug::of(level != 0),
+            Ok(Value::String(level)) => Debug::of(!matches!(&*level, "0" | "false" | "none")),
+            Ok(_) => Debug::Some,
+            Err(root) => Debug::of(root == "dev"),
+        }
+    }
+
+    /// Does a profile ask for optimisation across crates?
+    pub fn lto_of(&self, profile: &str) -> bool {
+        match self.of_profile(profile, "lto") {
+            Ok(Value::Boolean(on)) => on,
+            Ok(Value::String(kind)) => matches!(&*kind, "true" | "fat" | "thin"),
+            _ => false,
+        }
+    }
+
+    /// A setting of a profile or of those that it inherits from; if none of them has it, the one that all go back to.
+    fn of_profile(&self, profile: &str, key: &str) -> Result<Value, String> {
         let mut name = profile.to_owned();
         // As deep as any chain of profiles can sensibly be; cargo reports loops.
         for _ in 0..16 {
-            let variable = std::env::var(format!("CARGO_PROFILE_{}_DEBUG", name.to_uppercase().replace('-', "_")));
-            if let Ok(value) = variable {
-                return Debug::of(!matches!(&*value, "0" | "false" | "none"));
+            let of_name = name.to_uppercase().replace('-', "_");
+            if let Ok(value) = std::env::var(format!("CARGO_PROFILE_{of_name}_{}", key.to_uppercase())) {
+                return Ok(Value::String(value));
             }
-            if let Some(value) = self.get(&["profile", &name, "debug"]).first() {
-                return Debug::of(match value {
-                    Value::Boolean(on) => *on,
-                    Value::Integer(level) => *level != 0,
-                    Value::String(level) => level != "none",
-                    _ => true,
-                });
+            if let Some(value) = self.get(&["profile", &name, key]).first() {
+                return Ok((*value).clone());
             }
             let parent =
                 self.get(&["profile", &name, "inherits"]).first().copied().and_then(Value::as_str).map(str::to_owned);
@@ -87,11 +102,10 @@ impl Settings {
                 (Some(parent), _) => parent,
                 (None, "test") => "dev".into(),
                 (None, "bench") => "release".into(),
-                (None, "dev") => return Debug::Some,
-                (None, _) => return Debug::None,
+                (None, _) => return Err(name),
             };
         }
-        Debug::None
+        Err(name)
     }
 }
 
@@ -136,6 +150,16 @@ mod tests {
         assert_eq!(settings.debug_of("bench"), Debug::None);
         assert_eq!(settings.debug_of("mine"), Debug::None);
         assert_eq!(settings.debug_of("yours"), Debug::Some);
+    }
+
+    #[test]
+    fn profiles_ask_for_optimisation_across_crates() {
+        let settings = settings(&[
+            "profile.release.lto = 'thin'\nprofile.mine.inherits = 'release'\nprofile.off = {inherits='mine', lto=false}",
+            "profile.fat = {inherits='dev', lto=true}",
+        ]);
+        let asks = ["release", "bench", "mine", "off", "fat", "dev", "test"].map(|profile| settings.lto_of(profile));
+        assert_eq!(asks, [true, true, true, false, true, false, false]);
     }
 
     #[test]

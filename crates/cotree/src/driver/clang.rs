@@ -3,9 +3,10 @@
 //! clang keeps all decisions. It gets the user's arguments unchanged, then `-flto`, so that it writes bitcode
 //! and links as for LTO (its options for a linker plugin, such as the -O level, reach ours), and our linker, which
 //! swaps LLVM's plugin for cotree's. Options that a command does not use cause no warnings, and none of them
-//! counts as an input. So `--version`, `-print-…`, `-###` and a command without inputs behave as clang's.
+//! counts as an input. If the user has asked for `-flto` in any form, our link optimises across modules. So
+//! `--version`, `-print-…`, `-###` and a command without inputs behave as clang's.
 
-use super::options::InstrumentOptions;
+use super::options::{InstrumentOptions, Lto};
 use super::unpack::Toolkit;
 use super::{Error, linker, print_path, response_file, search};
 use cotree_llvm::LINES_FOR_REPORTS;
@@ -66,6 +67,8 @@ fn is_clang(path: &Path) -> bool {
 struct Wishes {
     /// The user wants native code or plain bitcode from this command: `-S`, `-emit-llvm` or `-fno-lto`.
     no_lto: bool,
+    /// The user asks for optimisation across modules: `-flto`, in whatever form.
+    lto: bool,
     /// The user asks for debug information, or for none.
     debug_info: bool,
     /// `-fuse-ld=` or `--ld-path=`.
@@ -83,9 +86,9 @@ impl Wishes {
             match bytes {
                 b"--" => break,
                 b"-S" | b"--assemble" | b"-emit-llvm" => textual = true,
-                b"-fno-lto" => refused = true,
+                b"-fno-lto" => (refused, wishes.lto) = (true, false),
                 [b'-', b'g', ..] => wishes.debug_info = true,
-                _ if bytes == b"-flto" || bytes.starts_with(b"-flto=") => refused = false,
+                _ if bytes == b"-flto" || bytes.starts_with(b"-flto=") => (refused, wishes.lto) = (false, true),
                 _ => {
                     let tool = bytes.strip_prefix(b"-").map(|bytes| bytes.strip_prefix(b"-").unwrap_or(bytes));
                     if let Some(tool) = tool.and_then(|bytes| bytes.strip_prefix(b"print-prog-name=")) {
@@ -149,6 +152,8 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
         print_path(&tool)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut options = options.clone();
+    options.lto = options.lto.or(wishes.lto.then_some(Lto::On));
     let mut command = Command::new(clang);
     command.args(arguments(user, &wishes, options, &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {
@@ -173,6 +178,13 @@ mod tests {
         assert!(wishes("-c -fno-lto a.c").no_lto);
         assert!(!wishes("-fno-lto -flto=thin -c a.c").no_lto);
         assert!(!wishes("-c -- -S").no_lto);
+    }
+
+    #[test]
+    fn the_last_word_on_modules_counts() {
+        let lto =
+            ["a.c", "-flto a.c", "-flto=thin a.c", "-flto -fno-lto a.c", "-fno-lto -flto=full a.c", "a.c -- -flto"];
+        assert_eq!(lto.map(|line| wishes(line).lto), [false, true, true, false, true, false]);
     }
 
     #[test]

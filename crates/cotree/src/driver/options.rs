@@ -52,6 +52,11 @@ pub struct InstrumentOptions {
     /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs more.
     #[arg(long, value_enum, env = "COTREE_AT", hide_env = true, value_name = "WHEN", hide_possible_values = true)]
     pub at: Option<At>,
+    /// Optimise all modules of a link as one (on), or each by itself (off) [default: as asked for]
+    ///
+    /// What is asked for is said by -flto to clang, and by the `lto` of cargo's profile.
+    #[arg(long, value_enum, env = "COTREE_LTO", hide_env = true, value_name = "ON|OFF", hide_possible_values = true)]
+    pub lto: Option<Lto>,
     /// Measure only functions of such names (`*` and `?` match any)
     ///
     /// May be repeated.
@@ -212,6 +217,15 @@ pub enum At {
     Late,
 }
 
+/// `--lto`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Lto {
+    /// All of a link as one
+    On,
+    /// Each module by itself
+    Off,
+}
+
 /// `--threads`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Threads {
@@ -330,6 +344,7 @@ impl InstrumentOptions {
             ("use", self.use_profile.as_ref().map(|file| path(file).display().to_string())),
             ("event-costs", self.event_costs.as_ref().map(|file| path(file).display().to_string())),
             ("at", self.at.map(spelling)),
+            ("lto", self.lto.map(spelling)),
             ("threads", self.threads.map(spelling)),
             ("spanning-tree", self.spanning_tree.map(spelling)),
             ("affine", self.affine.map(spelling)),

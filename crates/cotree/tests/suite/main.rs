@@ -13,6 +13,7 @@ mod findings;
 mod ipath;
 #[path = "../lines/mod.rs"]
 mod lines;
+mod lto;
 mod methods;
 mod path_metrics;
 mod paths;
