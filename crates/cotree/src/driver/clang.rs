@@ -155,7 +155,7 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
     let mut options = options.clone();
     options.lto = options.lto.or(wishes.lto.then_some(Lto::On));
     let mut command = Command::new(clang);
-    command.args(arguments(user, &wishes, options, &toolkit)).envs(options.environment());
+    command.args(arguments(user, &wishes, &options, &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {
         command.env(linker::CHOICE, linker);
     }
