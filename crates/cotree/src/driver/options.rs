@@ -52,10 +52,10 @@ pub struct InstrumentOptions {
     /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs more.
     #[arg(long, value_enum, env = "COTREE_AT", hide_env = true, value_name = "WHEN", hide_possible_values = true)]
     pub at: Option<At>,
-    /// Optimise all modules of a link as one (on), or each by itself (off) [default: as asked for]
+    /// Optimise modules as one (on), or each by itself (off) [default: as clang is told]
     ///
-    /// What is asked for is said by -flto to clang, and by the `lto` of cargo's profile.
-    #[arg(long, value_enum, env = "COTREE_LTO", hide_env = true, value_name = "ON|OFF", hide_possible_values = true)]
+    /// Clang is told by -flto where it links, cargo by the `lto` of its profile.
+    #[arg(long, value_enum, env = "COTREE_LTO", hide_env = true, value_name = "HOW", hide_possible_values = true)]
     pub lto: Option<Lto>,
     /// Measure only functions of such names (`*` and `?` match any)
     ///
