@@ -122,11 +122,29 @@ fn ended_by(project: &Project, command: &mut Command, signal: Option<&str>) -> i
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
     match signal {
         Some(signal) => {
-            // It is somewhere in its loop.
+            // It has begun its profile, and is somewhere in its loop.
+            let begun = || {
+                let mut names =
+                    fs::read_dir(project.path(".")).expect("a folder").map(|e| e.expect("an entry").file_name());
+                names.any(|name| name.to_string_lossy().starts_with("p.cotree"))
+            };
+            let start = std::time::Instant::now();
+            while !begun() {
+                assert!(start.elapsed() < std::time::Duration::from_secs(120), "it does not begin");
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
             std::thread::sleep(std::time::Duration::from_millis(50));
             succeed(project.command("kill").args([format!("-{signal}"), child.id().to_string()]));
         }
         None => drop(child.stdout.take()),
+    }
+    let start = std::time::Instant::now();
+    while child.try_wait().expect("it is a child").is_none() {
+        if start.elapsed() > std::time::Duration::from_secs(120) {
+            child.kill().expect("it is a child");
+            panic!("signal {signal:?} does not end it");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     child.wait().expect("it ends").signal().expect("by a signal")
 }
@@ -147,7 +165,9 @@ fn endings_by_default_signals() {
                 (Some("USR1"), 10),
             ];
             for (signal, number) in signals {
-                let mut command = project.command(project.path("program"));
+                // The tests themselves may run where these are ignored, as behind nohup.
+                let mut command = project.command("env");
+                command.arg("--default-signal=INT,HUP,QUIT,PIPE").arg(project.path("program"));
                 command.args(signal.map(|_| "sleep")).env("COTREE_FILE", "p.cotree");
                 assert_eq!(ended_by(&project, &mut command, signal), number, "{options} {link} {level}");
                 let report = project.ok("report p.cotree");
