@@ -1,0 +1,128 @@
+//! The state of a reader between two events.
+
+use super::super::stream::Calling;
+use super::super::tables::Tables;
+use super::super::token::Token;
+use super::event::Event;
+use crate::ids::{Block, CallId, Edge, FunctionId};
+use std::collections::VecDeque;
+
+/// An activation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Activation {
+    pub(super) function: FunctionId,
+    /// Where it is, and the next call there.
+    pub(super) node: u32,
+    pub(super) next_call: CallId,
+    /// What is left of the token; `None` before it is read.
+    pub(super) token: Option<Token>,
+    /// The call under way.
+    pub(super) calling: Option<CallId>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The innermost activation goes on.
+    Run,
+    /// A control byte.
+    Control,
+    /// The function begins, for a call by name.
+    Begin(FunctionId),
+    /// The innermost activation enters this block, by the edge.
+    Enter(Block, Option<Edge>),
+    /// The indirect branch of the innermost activation's block says where it leads to.
+    Dispatch,
+    /// The innermost activation leaves by a `musttail` call.
+    Tail(CallId, Edge),
+    /// Recording is off.
+    Off,
+    /// The stack is told.
+    Stack,
+    /// Nobody knows what the stream means from here on.
+    Unknown,
+}
+
+/// The state of a reader between two events: it can be kept, and reading resumed there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    pub(super) stack: Vec<Activation>,
+    pub(super) next: Next,
+    /// Events that come before `next`.
+    pub(super) pending: VecDeque<Event>,
+    /// Frames that have come to life just now, innermost first.
+    pub(super) revived: Vec<Calling>,
+    /// Nobody knows what is around the outermost activation.
+    pub(super) open_ended: bool,
+    /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top of that.
+    pub(super) interrupted: Option<FunctionId>,
+    pub(super) position: u64,
+    pub(super) events: u64,
+    pub(super) certain: u64,
+    pub(super) silent: u64,
+    pub(super) begins: u64,
+}
+
+impl Checkpoint {
+    /// The beginning of a stream.
+    #[must_use]
+    pub fn beginning() -> Self {
+        Self {
+            stack: Vec::new(),
+            next: Next::Control,
+            pending: VecDeque::new(),
+            revived: Vec::new(),
+            open_ended: false,
+            interrupted: None,
+            position: 0,
+            events: 0,
+            certain: 0,
+            silent: 0,
+            begins: 0,
+        }
+    }
+
+    /// How many bytes of the stream have been read: a source for [`Reader::resume`] begins there.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// How many events have been yielded.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// How many of them have happened for certain. The others follow from what the stream says if the program got
+    /// that far; where the stream goes on, it has.
+    #[must_use]
+    pub fn certain(&self) -> u64 {
+        self.certain
+    }
+
+    /// Does the stream go on behind what is known of the stack? The thread has left the outermost activation that was told.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.next == Next::Unknown
+    }
+
+    /// The same, if the thread was interrupted outside of calls and did not go on: next comes a record of the runtime.
+    #[must_use]
+    pub fn interrupted(mut self) -> Self {
+        self.next = Next::Control;
+        self
+    }
+
+    /// The activations under way, outermost first, with their blocks and calls.
+    pub fn stack<'t>(
+        &'t self,
+        tables: &'t [Option<Tables>],
+    ) -> impl DoubleEndedIterator<Item = (FunctionId, Block, Option<CallId>)> + ExactSizeIterator + 't {
+        self.stack.iter().map(|activation| {
+            let tables = tables.get(activation.function.index()).and_then(Option::as_ref);
+            let block = tables.map_or(Block(0), |tables| tables.node(activation.node as usize).block);
+            (activation.function, block, activation.calling)
+        })
+    }
+}
