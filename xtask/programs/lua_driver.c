@@ -5,6 +5,7 @@
 // Compiled as C, Lua leaves errors by longjmp; compiled as C++, by exceptions. SCALE is the global `scale` of the scripts.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "lua.h"
 #include "lauxlib.h"
 #include "lualib.h"
@@ -20,6 +21,22 @@ static int apply(lua_State *L) {  // calls back into Lua, so that errors cross f
     return lua_gettop(L);
 }
 
+// Loads a script by its file's name alone: messages, and so instructions, are the same wherever the sources are.
+static int load(lua_State *L, const char *path) {
+    static char text[1 << 16];
+    FILE *file = fopen(path, "rb");
+    if (!file) return lua_pushfstring(L, "cannot open %s", path), LUA_ERRFILE;
+    size_t size = fread(text, 1, sizeof text, file);
+    int whole = feof(file);
+    fclose(file);
+    if (!whole) return lua_pushfstring(L, "%s is too long", path), LUA_ERRFILE;
+    const char *slash = strrchr(path, '/');
+    lua_pushfstring(L, "@%s", slash ? slash + 1 : path);
+    int status = luaL_loadbuffer(L, text, size, lua_tostring(L, -1));
+    lua_remove(L, -2);
+    return status;
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
     int failures = 0;
@@ -30,7 +47,7 @@ int main(int argc, char **argv) {
         lua_setglobal(L, "scale");
         lua_register(L, "apply", apply);
         lua_pushcfunction(L, traceback);
-        if (luaL_loadfile(L, argv[i]) != LUA_OK || lua_pcall(L, 0, 0, 1) != LUA_OK) {
+        if (load(L, argv[i]) != LUA_OK || lua_pcall(L, 0, 0, 1) != LUA_OK) {
             printf("failed: %s\n", lua_tostring(L, -1));
             failures++;
         }
