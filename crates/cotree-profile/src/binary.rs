@@ -68,6 +68,14 @@ pub enum Origin {
 impl Origin {
     const SEVERAL: u32 = 1 << 31;
 
+    /// Whether the code may be of this module.
+    pub(crate) fn may_be(self, module: u32) -> bool {
+        match self {
+            Self::Module(own) => module == own,
+            Self::Function(_) => true,
+        }
+    }
+
     /// As it is in a record.
     #[must_use]
     pub fn pack(self) -> u32 {

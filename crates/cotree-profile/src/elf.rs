@@ -3,8 +3,9 @@
 //! Only the sections that matter are read, through a cache and not through a mapping. So a binary that is rebuilt or
 //! truncated while we read it causes an error and not a SIGBUS.
 
-use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, Origin, ReturnPoint, UnitId};
+use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
+use crate::placed::{Placed, place};
 use crate::wire::{Tag, WireError};
 use cotree_core::facts::{Callee, Function};
 use cotree_core::ids::{FunctionId, Site};
@@ -115,18 +116,6 @@ pub struct BinaryFile {
     functions: Vec<Placed>,
     /// Module and place in the module of each function of the map.
     index: Vec<(u32, u32)>,
-}
-
-/// A machine function at its final address.
-#[derive(Clone, Debug)]
-struct Placed {
-    start: u64,
-    code: u32,
-    origin: Origin,
-    /// Another function with other calls lies at the same address (identical code folding).
-    ambiguous: bool,
-    /// The function of the map whose body this is, by its ELF symbol or its call sites.
-    owner: Option<FunctionId>,
 }
 
 /// The activations inlined into each other at a return address.
@@ -349,11 +338,8 @@ impl BinaryFile {
         let mut bodies: BTreeSet<FunctionId> =
             code.returns.iter().flat_map(|r| r.chain.iter().map(|&(f, _)| f)).collect();
         bodies.extend(placed.owner);
-        let may_be_of = |module: u32| match placed.origin {
-            Origin::Module(own) => module == own,
-            Origin::Function(_) => true,
-        };
-        let of_modules = || FunctionId::all().zip(&self.index).filter(|(_, (m, _))| may_be_of(*m)).map(|(f, _)| f);
+        let of_modules =
+            || FunctionId::all().zip(&self.index).filter(|(_, (m, _))| placed.origin.may_be(*m)).map(|(f, _)| f);
         if bodies.is_empty() || placed.ambiguous {
             // Nothing ties the code to a function: it may be any function of its module, or of those compiled with
             // that.
@@ -383,61 +369,4 @@ impl BinaryFile {
 fn index_of(map: &BinaryMap) -> Vec<(u32, u32)> {
     let modules = (0..).zip(&map.program.modules);
     modules.flat_map(|(m, module)| (0..).zip(&module.functions).map(move |(f, _)| (m, f))).collect()
-}
-
-/// Reads `.cotree.funcs` and sorts it by address.
-fn place(
-    records: &[u8],
-    little: bool,
-    map: &BinaryMap,
-    symbols: impl Iterator<Item = (u64, String)>,
-) -> Result<Vec<Placed>, &'static str> {
-    if !records.len().is_multiple_of(16) {
-        return Err("its size is not a multiple of 16");
-    }
-    let functions = map.program.functions().count();
-    let mut placed = Vec::with_capacity(records.len() / 16);
-    for record in records.chunks_exact(16) {
-        let word = |at: usize| {
-            let bytes: [u8; 4] = record[at..at + 4].try_into().expect("four bytes");
-            if little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
-        };
-        let start: [u8; 8] = record[..8].try_into().expect("eight bytes");
-        let start = if little { u64::from_le_bytes(start) } else { u64::from_be_bytes(start) };
-        let (code, origin) = (word(8), Origin::unpack(word(12)));
-        if start == 0 {
-            continue;
-        }
-        let function =
-            map.code.functions.get(code as usize).ok_or("it names a machine function that the map does not have")?;
-        let outermost = || function.returns.iter().find_map(|r| r.chain.last()).map(|&(f, _)| f);
-        let owner = match origin {
-            Origin::Function(Some(function)) if function.index() >= functions => {
-                return Err("it names a function that the map does not have");
-            }
-            Origin::Function(Some(function)) => Some(function),
-            Origin::Module(_) | Origin::Function(None) => outermost(),
-        };
-        placed.push(Placed { start, code, origin, ambiguous: false, owner });
-    }
-    placed.sort_by_key(|p| (p.start, p.code));
-    placed.dedup_by(|later, earlier| {
-        let same_place = later.start == earlier.start;
-        if same_place && map.code.functions[later.code as usize] != map.code.functions[earlier.code as usize] {
-            earlier.ambiguous = true;
-        }
-        same_place
-    });
-    if placed.iter().any(|p| p.owner.is_none()) {
-        let by_symbol: HashMap<&str, FunctionId> =
-            map.program.functions().map(|(_, f)| f.symbol.as_str()).zip(FunctionId::all()).collect();
-        for (address, name) in symbols {
-            if let Ok(at) = placed.binary_search_by_key(&address, |p| p.start)
-                && placed[at].owner.is_none()
-            {
-                placed[at].owner = by_symbol.get(name.as_str()).copied();
-            }
-        }
-    }
-    Ok(placed)
 }

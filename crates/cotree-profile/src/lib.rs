@@ -25,6 +25,7 @@ pub mod map;
 pub mod merged;
 pub mod method;
 mod notes;
+mod placed;
 pub mod raw;
 pub mod recover;
 pub mod snapshot;

@@ -1,6 +1,6 @@
 //! Extracts calls: the callee of each, and whether an activation may be abandoned there.
 
-use crate::ir::Instruction;
+use crate::ir::{self, Instruction};
 use crate::stacks;
 use cotree_core::facts::{Call, Callee, Doubt, SAFE_POINT};
 use cotree_core::ids::Block;
@@ -36,13 +36,13 @@ pub(super) fn call(instruction: Instruction<'_>) -> Option<Call> {
         let marker = Call::site(Block(0), Callee::Symbol("__cotree_resuming".into()));
         return Some(Call { resume_marker: true, ..marker });
     }
-    let call = instruction.as_call().filter(|call| call.intrinsic().is_none())?;
+    let call = instruction.as_call().filter(|&call| intrinsic(call).is_none())?;
     let terminator = call.opcode() != LLVMOpcode::LLVMCall;
     let called = call.called();
     if called.is_assembly() {
         return Some(Call { callee: Callee::Assembly, terminator, ..Call::default() });
     }
-    let is_direct = call.callee().is_some() || called.is_alias();
+    let is_direct = call.intrinsic().is_none() && (call.callee().is_some() || called.is_alias());
     let same_convention = call.callee().is_some_and(|callee| callee.convention() == call.convention());
     let returns = call.has_attribute("nounwind") && call.has_attribute("willreturn");
     Some(Call {
@@ -55,6 +55,16 @@ pub(super) fn call(instruction: Instruction<'_>) -> Option<Call> {
         returns_twice: call.has_attribute("returns_twice"),
         ..Call::default()
     })
+}
+
+/// The name of the intrinsic that it calls, if it is one that is no call in the end. Of some, LLVM makes indirect calls when it splits
+/// coroutines: those that resume or destroy one, in whatever function holds its handle, and those that ask an awaiter, in the
+/// coroutine itself.
+pub(super) fn intrinsic(call: ir::Call<'_>) -> Option<String> {
+    let is_call = |name: &str| {
+        matches!(name, "llvm.coro.resume" | "llvm.coro.destroy") || name.starts_with("llvm.coro.await.suspend.")
+    };
+    call.intrinsic().filter(|name| !is_call(name))
 }
 
 /// Why the instruction makes its function's counts doubtful, if it does.

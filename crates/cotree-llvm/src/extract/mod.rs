@@ -171,9 +171,10 @@ impl<'m> Reader<'_, 'm> {
             self.selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
         // An activation that ends in a function that the user excluded does not affect the counts of others. Exceptions
-        // that land in it do, since nothing there announces where they continue.
+        // that land in it do, since nothing there announces where they continue. Coroutines are split after this, but for their
+        // calls they are like functions with probes.
         let numbered = match facts.untouched {
-            None => true,
+            None | Some(Untouched::Coroutine) => true,
             Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),
             Some(_) => false,
         };
@@ -273,7 +274,7 @@ fn instruction_counts(instruction: Instruction<'_>) -> InstructionCounts {
         LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFNeg => counts.float = 1,
         _ => {
             if let Some(call) = instruction.as_call() {
-                match call.intrinsic() {
+                match calls::intrinsic(call) {
                     Some(name) => counts.float = u32::from(calls::is_float_arithmetic(&name)),
                     None => counts.calls = 1,
                 }

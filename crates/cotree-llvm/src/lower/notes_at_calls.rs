@@ -36,7 +36,9 @@ pub(super) fn can_carry(function: Function<'_>) -> bool {
 /// Whether it is a call in which an activation may end, other than those with a meaning of their own.
 fn is_plain(call: Call<'_>) -> bool {
     let called = call.called();
-    let intrinsic = called.as_function().is_some_and(Function::is_intrinsic);
+    // What asks an awaiter carries no note: LLVM 22 crashes when it splits a coroutine where it does.
+    let resumes = matches!(call.intrinsic().as_deref(), Some("llvm.coro.resume" | "llvm.coro.destroy"));
+    let intrinsic = call.intrinsic().is_some() && !resumes;
     call.opcode() != LLVMOpcode::LLVMCallBr
         && !call.is_musttail()
         && !intrinsic
