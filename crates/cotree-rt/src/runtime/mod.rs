@@ -23,11 +23,6 @@ mod unit;
 #[cfg(all(panic = "abort", not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    os::say::trouble(
-        "internal error in",
-        b"the profiling runtime",
-        os::sys::Errno(0),
-        "please report it; the program was stopped",
-    );
+    os::say::mistake();
     os::sys::exit_group(134)
 }

@@ -29,3 +29,4 @@ mod traces;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
 mod unit;
 mod unusual;
+mod versions;

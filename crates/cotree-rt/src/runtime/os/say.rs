@@ -44,11 +44,19 @@ pub fn trouble(what: &str, path: &[u8], error: Errno, remedy: &str) {
 
 /// Says that the program was put together of parts that don't fit, under the same conditions.
 pub fn mismatch() {
-    if SAID.swap(true, Relaxed) || !is_standard_error() {
-        return;
+    sentence(b"cotree: no profile of this program: its parts are of different versions of cotree; build it anew with one of them\n");
+}
+
+/// Says that there is a mistake in here, under the same conditions.
+#[cfg(all(panic = "abort", not(test)))]
+pub fn mistake() {
+    sentence(b"cotree: internal error in the profiling runtime, which stops the program: please report it\n");
+}
+
+fn sentence(line: &[u8]) {
+    if !SAID.swap(true, Relaxed) && is_standard_error() {
+        sys::write_pieces(STANDARD_ERROR, &[line]);
     }
-    let line = b"cotree: no profile of this program: its parts are of different versions of cotree; build it anew with one of them\n";
-    sys::write_pieces(STANDARD_ERROR, &[line]);
 }
 
 fn describe(error: Errno) -> Option<&'static str> {
