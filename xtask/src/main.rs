@@ -9,6 +9,7 @@ mod command;
 mod deadline;
 mod gcov;
 mod journal;
+mod lto;
 mod measure;
 mod packages;
 mod programs;
@@ -107,6 +108,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     viewers::add(&mut suite, &context);
     valgrind::add(&mut suite, &context);
     real::add(&mut suite, &context);
+    lto::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
     if suite.has_more() && !is_there {
         deadline::within(deadline::COMPILING, || workspace::cotree(None))?;

@@ -42,6 +42,8 @@ impl Context {
             "COTREE_THREADS",
             "COTREE_PENDING",
             "COTREE_WEIGHTS",
+            "COTREE_USE",
+            "COTREE_LTO",
             "COTREE_PATH_METRIC",
             "COTREE_PATH_ARRAY",
             "COTREE_PATH_LIMIT",

@@ -136,21 +136,42 @@ pub fn add(suite: &mut Suite, context: &Context) {
             (false, _) => &[],
         };
         let expected = Expected::default();
-        let mut builds: Vec<(&str, &str)> = levels.iter().map(|&level| (level, "edge")).collect();
+        let usual = Build { level: "3", method: "edge", lto: None };
+        let mut builds: Vec<Build> = levels.iter().map(|&level| Build { level, ..usual }).collect();
         if context.all && package.name != "ripgrep" {
-            builds.extend(["0", "2"].into_iter().flat_map(|level| real::ACROSS.map(|method| (level, method))));
+            let across = ["0", "2"].into_iter().flat_map(|level| real::ACROSS.map(|method| (level, method)));
+            builds.extend(across.map(|(level, method)| Build { level, method, ..usual }));
         }
-        for (level, method) in builds {
+        for lto in ["thin", "fat"] {
+            if context.all || (package.name, lto) == ("iterators", "thin") {
+                builds.push(Build { lto: Some(lto), ..usual });
+            }
+        }
+        for build in builds {
             let (package, context, expected) = (package.clone(), context.clone(), expected.clone());
-            let name = format!("verify {} opt-level={level} {method}", package.name);
-            suite.add(name, move || check(&package, level, method, &context, &expected));
+            suite.add(build.name(&package), move || check(&package, build, &context, &expected));
         }
     }
 }
 
-fn check(package: &Package, level: &str, method: &str, context: &Context, expected: &Expected) -> Result<String> {
-    let folder =
-        workspace::scratch().join("rust").join(format!("{}-{level}-{}", package.name, method.replace('=', "-")));
+/// How a package is built.
+#[derive(Clone, Copy)]
+struct Build {
+    level: &'static str,
+    method: &'static str,
+    /// `lto` of the cargo profile, if it is not the package's own.
+    lto: Option<&'static str>,
+}
+
+impl Build {
+    fn name(self, package: &Package) -> String {
+        let lto = self.lto.map(|lto| format!(" lto={lto}")).unwrap_or_default();
+        format!("verify {} opt-level={} {}{lto}", package.name, self.level, self.method)
+    }
+}
+
+fn check(package: &Package, how: Build, context: &Context, expected: &Expected) -> Result<String> {
+    let folder = workspace::scratch().join("rust").join(how.name(package).replace([' ', '='], "-"));
     let source = folder.join("source");
     workspace::fresh(&folder)?;
     package.unpack(&source)?;
@@ -175,8 +196,11 @@ fn check(package: &Package, level: &str, method: &str, context: &Context, expect
         (0..package.runs.len()).map(|index| run(&plain, index)).collect()
     })?;
     let mut cotree = context.cotree();
-    cotree.args(["--verify", "--profile", method, "cargo"]);
-    let (mut build, ours) = package.build_profiled(cotree, &source, &folder.join("ours"), level);
+    cotree.args(["--verify", "--profile", how.method, "cargo"]);
+    if let Some(lto) = how.lto {
+        cotree.env("CARGO_PROFILE_RELEASE_LTO", lto);
+    }
+    let (mut build, ours) = package.build_profiled(cotree, &source, &folder.join("ours"), how.level);
     command::succeed(&mut build)?;
     ensure!(ours.exists(), "{} was not built at {}", package.name, ours.display());
     let mut notes = BTreeSet::new();

@@ -79,8 +79,8 @@ fn tree_sitter(sources: &Sources, workload: Workload) -> Program {
     }
 }
 
-/// C++ with exceptions.
-fn clipper(sources: &Sources, workload: Workload) -> Program {
+/// C++ with exceptions: coordinates that are out of range are refused, which the driver prints.
+pub fn clipper(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.clipper();
     Program {
         name: "clipper",

@@ -186,6 +186,17 @@ pub fn all_c(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
     Ok(vec![sqlite(sources, workload), lua(sources, workload)?, zstd(sources, workload)?, bzip2(sources, workload)])
 }
 
+/// Those whose modules are compiled as one (`-flto`): of C and of C++.
+pub fn joined(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
+    Ok(vec![
+        sqlite(sources, workload),
+        lua(sources, workload)?,
+        zstd(sources, workload)?,
+        lua_cxx(sources, workload)?,
+        libraries::clipper(sources, workload),
+    ])
+}
+
 /// All that is measured: real programs of many kinds, and kernels of ours.
 pub fn all(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
     let mut all = all_c(sources, workload)?;
