@@ -1,6 +1,7 @@
 //! Random programs, whose profiles must agree with the redundant counters of the same run: hundreds, and thousands where the
 //! environment asks for them.
 
+mod by_profiles;
 mod functions;
 mod programs;
 
