@@ -8,11 +8,13 @@ use anyhow::{Result, bail, ensure};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Further random programs, in parts that can be run alone: the test, the variable that takes seeds, and the seeds of each part.
-/// A seed of `random_loops` is a file of 60 functions, built in ten ways; one of `random_programs` is a whole program.
-const FURTHER: [(&str, &str, &[&str]); 2] = [
-    ("random_loops", "COTREE_SEEDS", &["3..9", "9..15", "15..21"]),
-    ("random_programs", "COTREE_PROGRAMS", &["200..700", "700..1200", "1200..1700", "1700..2200"]),
+/// Tests that take a number of cases, in parts that can be run alone: the test, the variable that takes the number, what the cases
+/// are, and the numbers of each part. A seed of `random_loops` is a file of 60 functions, built in ten ways; one of
+/// `random_programs` is a whole program.
+const FURTHER: [(&str, &str, &str, &[&str]); 3] = [
+    ("random_loops", "COTREE_SEEDS", "seeds", &["3..9", "9..15", "15..21"]),
+    ("random_programs", "COTREE_PROGRAMS", "seeds", &["200..700", "700..1200", "1200..1700", "1700..2200"]),
+    ("what_a_killed_process_did_is_in_its_trace", "COTREE_KILLS", "kills", &["100"]),
 ];
 
 /// Runs those that are wanted; a failure of one doesn't stop the next. Says whether the crates, and cotree with them, were built.
@@ -35,21 +37,21 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
         built = tests(suite)?;
     }
     if all || suite.is_filtered() {
-        for (name, variable, parts) in FURTHER {
-            for seeds in parts {
-                suite.now_within(&format!("{name}, seeds {seeds}"), TESTING, || further(name, variable, seeds));
+        for (name, variable, cases, parts) in FURTHER {
+            for part in parts {
+                suite.now_within(&format!("{name}, {cases} {part}"), TESTING, || further(name, variable, part));
             }
         }
     }
     Ok(built)
 }
 
-/// Runs a test of random programs with these seeds.
-fn further(name: &str, variable: &str, seeds: &str) -> Result<String> {
+/// Runs a test with so many cases.
+fn further(name: &str, variable: &str, cases: &str) -> Result<String> {
     let mut test = workspace::cargo();
     // Of the whole workspace, as the crates' tests: then nothing is compiled anew.
     test.args(["test", "--release", "--quiet", "--workspace", "--test", "suite", name, "--", "--nocapture"]);
-    let said = command::text(test.env(variable, seeds))?;
+    let said = command::text(test.env(variable, cases))?;
     let passed = |line: &str| line.contains("ok. ") && line.contains(" passed") && !line.contains("ok. 0 passed");
     ensure!(said.lines().any(passed), "there is no test of that name");
     Ok(said.lines().filter(|line| line.contains(" programs; ")).collect())

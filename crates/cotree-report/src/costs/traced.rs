@@ -204,7 +204,7 @@ impl<'a, 'f> Replay<'a, 'f> {
                 }
             }
             Event::Restarted => self.end(),
-            Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => {}
+            Event::Interrupted(_) | Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => {}
         }
     }
 

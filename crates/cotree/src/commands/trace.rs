@@ -189,7 +189,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         return Err(miette!("--first and --nth show lines: leave --by out"));
     }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
-    let mut rows = Rows::new(binary.map(), by, names);
+    let mut rows = Rows::new(&tables, by, names);
     if let Some(pattern) = &args.function
         && rows.only_functions(pattern) == 0
     {
@@ -267,7 +267,7 @@ fn write_format(args: &TraceArgs, traced: &Traced<'_>, format: Format) -> Result
         (Format::Bbv, _) => Err(miette!("vectors are of one thread: --thread N says of which")),
         (Format::Chrome, _) => {
             let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
-            let rows = Rows::new(traced.binary.map(), By::Call, names);
+            let rows = Rows::new(traced.tables, By::Call, names);
             args.output.write(|out| timeline::write(traced, &rows, stretch, out))
         }
     }
@@ -333,6 +333,6 @@ pub fn diff(
     }
     let tables = tables(&binary)?;
     let [before, after] = [&streams_before, &streams_after].map(|streams| Traced::new(&tables, streams, None));
-    let rows = Rows::new(binary.map(), By::Block, names);
+    let rows = Rows::new(&tables, By::Block, names);
     output.write(|out| compare::write(&before, &after, &rows, context, out).map(|_| ()))
 }

@@ -196,6 +196,15 @@ pub struct Calling {
     pub call: CallId,
 }
 
+/// Where a signal interrupted a frame outside of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The function of the frame's outermost activation, if it is known; others may be inlined there.
+    pub function: Option<FunctionId>,
+    /// The instruction: what it means is the resolver's business.
+    pub address: u64,
+}
+
 /// What a frame in the stream means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
@@ -204,9 +213,8 @@ pub struct Frame {
     pub activations: Vec<Calling>,
     /// For [`Control::Unwound`]: the activation, around those, in which the exception lands. Its call is an invoke.
     pub lands: Option<Calling>,
-    /// A signal interrupted the frame outside of calls: of its activations only this one's function is known, around which there
-    /// is no other in it.
-    pub interrupted: Option<FunctionId>,
+    /// A signal interrupted the frame outside of calls.
+    pub interrupted: Option<Interrupted>,
 }
 
 /// Makes activations of frames.

@@ -119,7 +119,12 @@ impl<'a> Counting<'a> {
                 self.recording = false;
             }
             Event::SwitchedOn => self.recording = true,
-            Event::Call { .. } | Event::Catch(..) | Event::Restarted | Event::Ended(_) | Event::Time(_) => {}
+            Event::Call { .. }
+            | Event::Interrupted(_)
+            | Event::Catch(..)
+            | Event::Restarted
+            | Event::Ended(_)
+            | Event::Time(_) => {}
         }
     }
 
@@ -168,7 +173,7 @@ pub fn count(
             let Ok(()) = part.follow(tables, streams, from, to, |moment| {
                 match moment.event {
                     _ if moment.certain => counting.add(tables, &moment),
-                    Event::Begin(function) | Event::Block { function, .. } => {
+                    Event::Begin(function) | Event::Block { function, .. } | Event::Leave { function, .. } => {
                         counting.flag(function, Flaw::LiveFrames);
                     }
                     _ => {}

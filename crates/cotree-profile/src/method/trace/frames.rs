@@ -2,14 +2,15 @@
 
 use crate::binary::BinaryFile;
 use cotree_core::ids::{FunctionId, Site};
-use cotree_core::method::trace::stream::{Calling, Frame, Resolve};
+use cotree_core::method::trace::stream::{Calling, Frame, Interrupted, Resolve};
 use cotree_rt::layout::{INTERRUPTED, LANDED};
 
 impl Resolve for &BinaryFile {
     fn frame(&self, frame: u64) -> Option<Frame> {
         let address = frame & !(INTERRUPTED | LANDED);
         if frame & INTERRUPTED != 0 {
-            return Some(Frame { interrupted: self.function_at(address), ..Frame::default() });
+            let interrupted = Interrupted { function: self.function_at(address), address };
+            return Some(Frame { interrupted: Some(interrupted), ..Frame::default() });
         }
         let Some(chain) = self.chain_at(frame) else {
             // Code of others in the same image, as that which calls `main`.

@@ -11,9 +11,13 @@ pub mod streams;
 pub mod thread;
 
 use crate::binary::BinaryFile;
+use crate::source_lines;
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event, ReadError, Reader, Tables, TraceError};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use streams::{Bytes, Part, Streams};
 
 /// A note about the traces of all runs.
@@ -72,6 +76,8 @@ pub enum UnreadableTrace {
 pub struct UnitTables<'a> {
     binary: &'a BinaryFile,
     tables: Vec<Option<Tables>>,
+    /// Lines that somebody has asked for.
+    lines: Mutex<BTreeMap<u64, Option<(String, u32)>>>,
 }
 
 impl<'a> UnitTables<'a> {
@@ -91,7 +97,7 @@ impl<'a> UnitTables<'a> {
             Tables::new(function, &plan.key).map(Some).map_err(failed)
         };
         let tables = map.program.functions().zip(&plan.functions).map(table).collect::<Result<_, _>>()?;
-        Ok(Self { binary, tables })
+        Ok(Self { binary, tables, lines: Mutex::default() })
     }
 
     /// Reads a part of a stream from one of its entrances on.
@@ -105,14 +111,24 @@ impl<'a> UnitTables<'a> {
     pub fn resume<'t>(&'t self, streams: &'t Streams, part: Part<'t>, entrance: u64, at: Checkpoint) -> Execution<'t> {
         let mut runs = Box::new(streams.runs(part, entrance, at.position()));
         let nowhere = at.clone();
-        let reader = runs.next().map(|bytes| Reader::resume(&self.tables, bytes, self.binary, at));
-        Execution { tables: &self.tables, binary: self.binary, runs, reader, nowhere }
+        let reader = runs.next().map(|bytes| reader_of(&self.tables, bytes, self.binary, at));
+        Execution { tables: &self.tables, binary: self.binary, runs, reader, nowhere, doubts: Vec::new() }
     }
 
     /// The binary.
     #[must_use]
     pub const fn binary(&self) -> &'a BinaryFile {
         self.binary
+    }
+
+    /// File and line of an instruction that a signal interrupted, if the binary has line tables.
+    #[must_use]
+    pub fn line_at(&self, address: u64) -> Option<(String, u32)> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines
+            .entry(address)
+            .or_insert_with(|| source_lines::of(self.binary.path(), &[address]).remove(&address))
+            .clone()
     }
 
     /// The activations at a point, outermost first.
@@ -124,6 +140,16 @@ impl<'a> UnitTables<'a> {
     }
 }
 
+fn reader_of<'t>(
+    tables: &'t [Option<Tables>],
+    bytes: Bytes<'t>,
+    binary: &'t BinaryFile,
+    at: Checkpoint,
+) -> Reader<'t, Bytes<'t>, &'t BinaryFile> {
+    let interrupted = bytes.are_interrupted();
+    Reader::resume(tables, bytes, binary, at).interrupted(interrupted)
+}
+
 /// What a thread did, read from a part of its stream.
 pub struct Execution<'t> {
     tables: &'t [Option<Tables>],
@@ -133,6 +159,7 @@ pub struct Execution<'t> {
     reader: Option<Reader<'t, Bytes<'t>, &'t BinaryFile>>,
     /// Where it is without a reader.
     nowhere: Checkpoint,
+    doubts: Vec<Range<u64>>,
 }
 
 impl Execution<'_> {
@@ -149,9 +176,20 @@ impl Execution<'_> {
                 return Ok(event);
             }
             let Some(bytes) = self.runs.next() else { return Ok(None) };
-            let at = reader.checkpoint().clone().interrupted();
-            self.reader = Some(Reader::resume(self.tables, bytes, self.binary, at));
+            let at = reader.checkpoint();
+            if at.certain() < at.events() {
+                self.doubts.push(at.certain()..at.events());
+            }
+            let at = at.clone().interrupted();
+            self.reader = Some(reader_of(self.tables, bytes, self.binary, at));
         }
+    }
+
+    /// Events, by their numbers, that may not have happened: what activations would have done next that were interrupted outside of
+    /// calls. In order.
+    #[must_use]
+    pub fn doubts(&self) -> &[Range<u64>] {
+        &self.doubts
     }
 
     /// Where it is.

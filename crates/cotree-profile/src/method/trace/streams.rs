@@ -347,6 +347,11 @@ pub struct Bytes<'a> {
 }
 
 impl Bytes<'_> {
+    /// Was the thread interrupted behind the last of them?
+    pub(super) fn are_interrupted(&self) -> bool {
+        self.pieces.last().is_some_and(|piece| piece.interrupted)
+    }
+
     /// Reads bytes of a piece's chunk, from one of them on, up to so many.
     fn read_chunk(&mut self, piece: Piece, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if !piece.is_packed() {

@@ -11,6 +11,7 @@ use super::UnitTables;
 use super::streams::{Part, Stream, Streams};
 use cotree_core::method::trace::stream::Ending;
 use cotree_core::method::trace::{Checkpoint, Event, ReadError};
+use std::ops::Range;
 
 const MOST_PLACES: usize = 512;
 const MOST_ACTIVATIONS: usize = 1 << 20;
@@ -68,9 +69,13 @@ pub struct Survey<'t> {
     pub beheaded: bool,
     /// How it ends.
     pub stop: Stop,
+    /// The instruction at which a signal ended the activations that were under way, or the last of those that it did end.
+    pub interrupted: Option<u64>,
     /// The state at the end.
     pub end: Checkpoint,
     certain: u64,
+    /// Events before that which may not have happened ([`super::Execution::doubts`]).
+    doubts: Vec<Range<u64>>,
     /// Places, each with the number of the last block before it and the depth.
     places: Vec<(u64, usize, Checkpoint)>,
 }
@@ -126,6 +131,7 @@ const fn is_recorded(event: Event) -> bool {
     match event {
         Event::Begin(_) | Event::Block { .. } | Event::Call { .. } | Event::Leave { .. } => false,
         Event::Abandoned(..)
+        | Event::Interrupted(_)
         | Event::Catch(..)
         | Event::Revived(_)
         | Event::Restarted
@@ -157,7 +163,9 @@ impl Depth {
                 self.0 = 0;
                 0
             }
-            Event::Block { .. } | Event::Call { .. } | Event::Catch(..) => self.0.saturating_sub(1),
+            Event::Block { .. } | Event::Call { .. } | Event::Interrupted(_) | Event::Catch(..) => {
+                self.0.saturating_sub(1)
+            }
             Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => self.0,
         }
     }
@@ -175,8 +183,10 @@ impl<'t> Survey<'t> {
             stored: part.stored(),
             beheaded: part.start() > 0,
             stop: Stop::NoEntrance,
+            interrupted: None,
             end: Checkpoint::beginning(),
             certain: 0,
+            doubts: Vec::new(),
             places: Vec::new(),
         };
         let Some(entrance) = part.entrances().next() else { return survey };
@@ -198,10 +208,13 @@ impl<'t> Survey<'t> {
                 (survey.certain, survey.blocks) = (at.certain(), blocks);
             }
             depth.take(event);
+            if let Event::Interrupted(address) = event {
+                survey.interrupted = Some(address);
+            }
             ended = match event {
                 Event::Ended(ending) => Some(ending),
                 // What it takes with it.
-                Event::Abandoned(..) => ended,
+                Event::Abandoned(..) | Event::Interrupted(_) => ended,
                 _ => None,
             };
             if is_recorded(event) {
@@ -226,7 +239,14 @@ impl<'t> Survey<'t> {
         }
         survey.uncertain = blocks - survey.blocks;
         survey.end = at.clone();
+        survey.doubts = reader.doubts().to_vec();
         survey
+    }
+
+    /// Is it an event that an interrupted activation may not have come to?
+    fn is_in_doubt(&self, event: u64) -> bool {
+        let next = self.doubts.partition_point(|doubt| doubt.end <= event);
+        self.doubts.get(next).is_some_and(|doubt| doubt.contains(&event))
     }
 
     /// The number of the last block, be it certain or not; that before the first if there is none.
@@ -271,6 +291,7 @@ impl<'t> Survey<'t> {
             }
             let at = reader.checkpoint();
             let (certain, last) = (at.events() <= self.certain, at.events() == self.certain);
+            let certain = certain && (is_recorded(event) || !self.is_in_doubt(at.events() - 1));
             if block >= from && !show(Moment { block, depth: around, event, certain, last, at })? {
                 return Ok(());
             }

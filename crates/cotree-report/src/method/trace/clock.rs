@@ -104,7 +104,7 @@ impl<'a> Clock<'a> {
                 self.stack.clear();
                 None
             }
-            Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => None,
+            Event::Interrupted(_) | Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => None,
         }
     }
 

@@ -33,6 +33,7 @@ enum What {
     Line(FunctionId, Position),
     Call(FunctionId, CallId),
     Abandoned(FunctionId, Option<CallId>),
+    Interrupted(u64),
     Catch(FunctionId, CallId),
     GoesOn(FunctionId),
     Ended(bool),
@@ -62,6 +63,7 @@ pub struct SourceLine {
 
 /// Makes rows of moments.
 pub struct Rows<'a> {
+    tables: &'a UnitTables<'a>,
     map: &'a BinaryMap,
     facts: Vec<&'a Function>,
     names: Names,
@@ -78,9 +80,10 @@ const DEEPEST: usize = 40;
 impl<'a> Rows<'a> {
     /// Rows of a program.
     #[must_use]
-    pub fn new(map: &'a BinaryMap, by: By, names: Names) -> Self {
+    pub fn new(tables: &'a UnitTables<'a>, by: By, names: Names) -> Self {
+        let map = tables.binary().map();
         let facts = map.program.functions().map(|(_, function)| function).collect();
-        Self { map, facts, names, by, functions: None, files: None }
+        Self { tables, map, facts, names, by, functions: None, files: None }
     }
 
     /// Only rows of functions that match. Gives how many there are.
@@ -116,7 +119,12 @@ impl<'a> Rows<'a> {
     fn brief(&self, at: Option<Position>) -> Option<String> {
         let at = at?;
         let path = self.map.program.files.get(at.file as usize).map_or("?", String::as_str);
-        Some(format!("{}:{}", path.rsplit('/').next().unwrap_or(path), at.line))
+        Some(brief(path, at.line))
+    }
+
+    /// The line of an instruction that was interrupted.
+    pub(super) fn line_at(&self, address: u64) -> Option<String> {
+        self.tables.line_at(address).map(|(path, line)| brief(&path, line))
     }
 
     /// Appends the rows of a moment.
@@ -158,6 +166,7 @@ impl<'a> Rows<'a> {
                 }
             }
             Event::Abandoned(function, call) => to.push(row(What::Abandoned(function, call))),
+            Event::Interrupted(address) => to.push(row(What::Interrupted(address))),
             Event::Catch(function, call) => to.push(row(What::Catch(function, call))),
             Event::Revived(calling) => to.push(row(What::GoesOn(calling.function))),
             Event::Resumed(function) => to.push(row(What::GoesOn(function))),
@@ -207,7 +216,7 @@ impl<'a> Rows<'a> {
             | What::Abandoned(function, _)
             | What::Catch(function, _)
             | What::GoesOn(function) => function,
-            What::Ended(_) | What::Off | What::On | What::Time(_) => return true,
+            What::Interrupted(_) | What::Ended(_) | What::Off | What::On | What::Time(_) => return true,
         };
         let marked = |marks: &Vec<bool>, index: usize| marks.get(index).copied().unwrap_or(false);
         self.functions.as_ref().is_none_or(|functions| marked(functions, function.index()))
@@ -291,6 +300,7 @@ impl<'a> Rows<'a> {
                 format!("{} catches an exception{}", self.name(function), in_call(function, Some(call)))
             }
             What::GoesOn(function) => format!("{} goes on", self.name(function)),
+            What::Interrupted(address) => format!("interrupted by a signal{}", at(self.line_at(address))),
             What::Ended(true) => "the thread ends".to_owned(),
             What::Ended(false) => "the process ends".to_owned(),
             What::Off => "recording stops".to_owned(),
@@ -313,6 +323,7 @@ impl<'a> Rows<'a> {
             What::Abandoned(function, _) => ("abandoned", Some(function)),
             What::Catch(function, _) => ("catch", Some(function)),
             What::GoesOn(function) => ("goes-on", Some(function)),
+            What::Interrupted(_) => ("interrupted", None),
             What::Ended(true) => ("thread-ends", None),
             What::Ended(false) => ("process-ends", None),
             What::Off => ("recording-stops", None),
@@ -325,6 +336,7 @@ impl<'a> Rows<'a> {
         });
         if let Some(facts) = facts {
             value["function"] = facts.symbol.as_str().into();
+            value["index"] = function.map(|function| function.0).into();
         }
         let position = match row.what {
             What::Begin(_) => facts.and_then(|facts| facts.position),
@@ -336,10 +348,17 @@ impl<'a> Rows<'a> {
             What::Call(_, call) | What::Catch(_, call) | What::Abandoned(_, Some(call)) => {
                 let callee = facts.and_then(|facts| facts.calls.get(call)).and_then(|call| call.callee_name());
                 value["callee"] = callee.into();
+                value["call"] = call.0.into();
                 facts.and_then(|facts| facts.call_position(call))
             }
             What::Time(stamp) => {
                 value["time"] = stamp.into();
+                None
+            }
+            What::Interrupted(address) => {
+                if let Some((file, line)) = self.tables.line_at(address) {
+                    (value["file"], value["line"]) = (file.into(), line.into());
+                }
                 None
             }
             _ => None,
@@ -364,6 +383,10 @@ impl<'a> Rows<'a> {
         };
         tables.stack(at).rev().map(frame).collect()
     }
+}
+
+fn brief(path: &str, line: u32) -> String {
+    format!("{}:{line}", path.rsplit('/').next().unwrap_or(path))
 }
 
 /// How many call sites of a block come before a call.

@@ -112,6 +112,10 @@ impl Traced<'_> {
                 counted(unread.into(), "byte")
             )?;
         }
+        if let Some(address) = part.interrupted {
+            let line = rows.line_at(address).map(|line| format!(", at {line}")).unwrap_or_default();
+            writeln!(out, "  a signal ended what was under way{line}")?;
+        }
         writeln!(out, "  {}", stop(&part.stop))?;
         let stack = rows.stack(self.tables, &part.end);
         if !stack.is_empty() {
@@ -327,6 +331,7 @@ impl Traced<'_> {
                 "stored_bytes": part.stored,
                 "newest_only": part.beheaded,
                 "end": stop(&part.stop),
+                "interrupted": part.interrupted.map(|address| rows.line_at(address)),
                 "stack": rows.stack(self.tables, &part.end),
             })
         };

@@ -5,6 +5,7 @@
 //! time.
 
 mod formats;
+mod killed;
 mod packed;
 
 use crate::project::{Project, succeed};

@@ -4,7 +4,7 @@ use super::super::segments::{Link, NodeEnd, Target};
 use super::super::stream::Resolve;
 use super::super::tables::Tables;
 use super::super::types::CallKind;
-use super::checkpoint::{Activation, Next};
+use super::checkpoint::{Activation, Left, Next};
 use super::{Event, ReadError, Reader, Source, Step, known};
 use crate::ids::{Block, CallId, Edge, FunctionId};
 
@@ -43,7 +43,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
                 let undecided = node.undecided;
                 if undecided && activation.token.is_none() {
                     let (start, bytes) = (activation.node as usize, node.bytes);
-                    let number = known!(self.take(bytes));
+                    let number = known!(self.token(bytes));
                     let token = tables.token(start, number).ok_or_else(|| self.no_token())?;
                     self.innermost()?.1.token = Some(token);
                 }
@@ -98,7 +98,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             }
             Target::Cut(to) => {
                 let block = tables.node(to).block;
-                if !told && tables.target(block).is_none() && tables.ticks(to) && known!(self.take(1)) != 0 {
+                if !told && tables.target(block).is_none() && tables.ticks(to) && known!(self.token(1)) != 0 {
                     return Err(self.no_token());
                 }
                 self.enter(block, Some(link.edge))
@@ -116,7 +116,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         let (tables, _) = self.innermost()?;
         if let Some(number) = tables.target(block) {
             self.at.next = Next::Enter(block, edge);
-            if known!(self.take(tables.target_bytes())) != number {
+            if known!(self.token(tables.target_bytes())) != number {
                 return Err(self.no_token());
             }
         }
@@ -143,12 +143,23 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         let (tables, activation) = self.innermost()?;
         let function = activation.function;
         let resumes = tables.resumes(edge);
-        self.at.stack.pop();
+        self.pop();
         self.at.next = self.outside();
         if !resumes && !self.at.stack.is_empty() {
             self.come_back(false)?;
         }
         Ok(Event::Leave { function, edge })
+    }
+
+    /// The innermost activation is over.
+    fn pop(&mut self) {
+        let popped = self.at.stack.pop();
+        if self.interrupted
+            && let Some(activation) = popped
+        {
+            let around = self.at.stack.last().cloned();
+            self.at.left.push(Left { depth: self.at.stack.len(), activation, around });
+        }
     }
 
     /// The call under way is over, by a return of its callee or as a control byte says.
@@ -182,7 +193,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         let (tables, activation) = self.innermost()?;
         let function = activation.function;
         let callee = tables.call(call).and_then(|facts| facts.kind.callee());
-        self.at.stack.pop();
+        self.pop();
         self.at.next = callee.map_or_else(|| self.outside(), Next::Begin);
         Ok(Event::Leave { function, edge })
     }

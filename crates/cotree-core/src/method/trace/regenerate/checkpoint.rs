@@ -20,6 +20,17 @@ pub(super) struct Activation {
     pub(super) calling: Option<CallId>,
 }
 
+/// An activation that has left without a byte since the last one that was read: it may have been interrupted before that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    /// How many activations were around it.
+    pub(super) depth: usize,
+    /// What it was.
+    pub(super) activation: Activation,
+    /// What the innermost of those around it was.
+    pub(super) around: Option<Activation>,
+}
+
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
@@ -56,6 +67,8 @@ pub struct Checkpoint {
     pub(super) open_ended: bool,
     /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top of that.
     pub(super) interrupted: Option<FunctionId>,
+    /// If an interruption is to come: those that have left, the last one last.
+    pub(super) left: Vec<Left>,
     pub(super) position: u64,
     pub(super) events: u64,
     pub(super) certain: u64,
@@ -74,6 +87,7 @@ impl Checkpoint {
             revived: Vec::new(),
             open_ended: false,
             interrupted: None,
+            left: Vec::new(),
             position: 0,
             events: 0,
             certain: 0,

@@ -8,7 +8,7 @@ use crate::ids::FunctionId;
 impl<S: Source, R: Resolve> Reader<'_, S, R> {
     /// A function's announcement; `None` inside if something else stands there.
     pub(super) fn announced(&mut self) -> Step<Option<FunctionId>> {
-        let first = known!(self.take(1)) as u8;
+        let first = known!(self.token(1)) as u8;
         Ok(Some(match first {
             ControlByte::ENTERED => Some(FunctionId(known!(self.take(4)) as u32)),
             ControlByte::SHORT.. => Some(stream::short(first, known!(self.take(1)) as u8)),
@@ -41,6 +41,9 @@ impl<S: Source, R: Resolve> Reader<'_, S, R> {
             && let Some(event) = self.revive()?
         {
             return Ok(Some(Some(event)));
+        }
+        if first != ControlByte::UNWOUND {
+            self.at.left.clear();
         }
         let length = match first {
             ControlByte::RETURNED | ControlByte::SWITCHED_OFF | ControlByte::SWITCHED_ON => 1,

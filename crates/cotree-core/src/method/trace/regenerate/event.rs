@@ -33,6 +33,9 @@ pub enum Event {
     },
     /// The innermost activation ends without a return, in this call; `None` where a signal interrupted it elsewhere.
     Abandoned(FunctionId, Option<CallId>),
+    /// A signal interrupted the innermost activation at this instruction ([`Interrupted::address`](crate::method::trace::stream::Interrupted)),
+    /// outside of calls, and it does not go on.
+    Interrupted(u64),
     /// The innermost activation catches the exception that ended its call.
     Catch(FunctionId, CallId),
     /// An activation comes to life in a call, on top of those that did before.

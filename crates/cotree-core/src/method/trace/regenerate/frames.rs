@@ -4,7 +4,7 @@ use super::super::place::Written;
 use super::super::segments::Target;
 use super::super::stream::{Calling, Frame, MORE_FRAMES, Resolve, WrittenAt};
 use super::super::tables::Tables;
-use super::checkpoint::{Activation, Next};
+use super::checkpoint::{Activation, Left, Next};
 use super::{Event, ReadError, Reader, Source, Step, known};
 use crate::ids::{Block, CallId};
 
@@ -96,7 +96,14 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     /// A frame's activations end, or an exception lands among them.
     pub(super) fn unwind(&mut self, frame: u64) -> Result<(), ReadError> {
         let Frame { activations, lands, interrupted } = self.frame(frame)?;
-        self.at.interrupted = interrupted;
+        self.at.interrupted = interrupted.and_then(|interrupted| interrupted.function);
+        // It had not yet left, if it has without a byte.
+        if let Some(function) = self.at.interrupted
+            && self.at.left.iter().any(|left| left.activation.function == function)
+        {
+            while self.at.stack.last().is_none_or(|innermost| innermost.function != function) && self.bring_back() {}
+        }
+        self.at.pending.extend(interrupted.map(|interrupted| Event::Interrupted(interrupted.address)));
         for calling in activations {
             self.abandon_to(calling, true)?;
         }
@@ -124,14 +131,32 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
     }
 
+    /// The last activation that has left without a byte had not yet done so. False if there is none.
+    fn bring_back(&mut self) -> bool {
+        let Some(Left { depth, activation, around }) = self.at.left.pop() else { return false };
+        for activation in self.at.stack.drain(depth..).rev() {
+            self.at.pending.push_back(Event::Abandoned(activation.function, activation.calling));
+        }
+        if let (Some(innermost), Some(around)) = (self.at.stack.last_mut(), around) {
+            *innermost = around;
+        }
+        self.at.pending.push_back(Event::Resumed(activation.function));
+        self.at.stack.push(activation);
+        true
+    }
+
     /// Ends all activations on top of the innermost one that is in this call, and that one too if it is asked for. Those on top are
     /// in calls in tail position, which machine code has as jumps, or were interrupted by a signal outside of calls.
     pub(super) fn abandon_to(&mut self, calling: Calling, inclusive: bool) -> Result<(), ReadError> {
         let there = |activation: &Activation| {
             activation.function == calling.function && activation.calling == Some(calling.call)
         };
-        let Some(found) = self.at.stack.iter().rposition(there) else {
-            return Err(ReadError::NoFrame { position: self.at.position });
+        let found = loop {
+            match self.at.stack.iter().rposition(there) {
+                Some(found) => break found,
+                None if self.bring_back() => {}
+                None => return Err(ReadError::NoFrame { position: self.at.position }),
+            }
         };
         for activation in self.at.stack.drain(found + usize::from(!inclusive)..).rev() {
             self.at.pending.push_back(Event::Abandoned(activation.function, activation.calling));

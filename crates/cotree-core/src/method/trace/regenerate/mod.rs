@@ -50,6 +50,8 @@ pub struct Reader<'t, S, R> {
     /// How many bytes of the buffer have been read.
     read: usize,
     at: Checkpoint,
+    /// The stream is that of a thread that is interrupted, behind its last byte.
+    interrupted: bool,
     over: bool,
 }
 
@@ -75,7 +77,14 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
 
     /// A reader that goes on at a checkpoint.
     pub fn resume(tables: &'t [Option<Tables>], source: S, resolve: R, at: Checkpoint) -> Self {
-        Self { tables, source, resolve, buffer: Vec::new(), read: 0, at, over: false }
+        Self { tables, source, resolve, buffer: Vec::new(), read: 0, at, interrupted: false, over: false }
+    }
+
+    /// The same, of a stream behind whose last byte the thread was interrupted outside of calls, and did not go on. Another one goes on from
+    /// the checkpoint there, [interrupted](Checkpoint::interrupted).
+    #[must_use]
+    pub fn interrupted(self, interrupted: bool) -> Self {
+        Self { interrupted, ..self }
     }
 
     /// Where it is.
@@ -128,7 +137,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
                 Next::Dispatch => {
                     let (tables, activation) = self.innermost()?;
                     let from = tables.node(activation.node as usize).block;
-                    let number = known!(self.take(tables.target_bytes()));
+                    let number = known!(self.token(tables.target_bytes()));
                     let edge = tables.dispatch(from, number).ok_or_else(|| self.no_token())?;
                     Some(self.arrive(tables.destination(edge), Some(edge))?)
                 }
@@ -152,6 +161,13 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             }
         }
         Ok(true)
+    }
+
+    /// The next bytes as a number, which the code has written that runs: so whoever has left is gone.
+    fn token(&mut self, bytes: u8) -> Step<u64> {
+        let number = known!(self.take(bytes));
+        self.at.left.clear();
+        Ok(Some(number))
     }
 
     /// The next bytes as a number.
