@@ -153,7 +153,8 @@ impl<'a> Builder<'a> {
         let mut linker = self.cotree(variant, weights);
         linker.arg(if program.cxx { "c++" } else { "cc" }).current_dir(workspace::root());
         let objects: Vec<PathBuf> = objects.iter().map(|object| relative(object).to_owned()).collect();
-        program.link(linker, &["-O2"], &objects, relative(executable))
+        let options = [&["-O2"], variant.linking.as_slice()].concat();
+        program.link(linker, &options, &objects, relative(executable))
     }
 
     fn cotree(&self, variant: &Variant, weights: Option<&Path>) -> Command {

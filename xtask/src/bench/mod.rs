@@ -10,6 +10,7 @@ mod built;
 mod campaign;
 mod code;
 mod comparison;
+mod events;
 mod footprint;
 mod instructions;
 mod page;

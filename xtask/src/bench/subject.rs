@@ -60,6 +60,10 @@ impl Subject {
             }
         };
         inputs.texts(options);
+        // Without any, the hash is what it was before there were such options.
+        if !variant.linking.is_empty() {
+            inputs.texts(&variant.linking);
+        }
         inputs.text(if variant.weights { "weights" } else { "" });
         for run in self.runs() {
             for argument in &run {

@@ -1,6 +1,7 @@
 //! The tables of the papers, of our programs: paths, increments, loops.
 
 use super::across;
+use super::events;
 use super::results::{Measured, Results, percent};
 use super::variants::{self, Variant};
 use crate::table::Table;
@@ -21,6 +22,7 @@ pub fn write(results: &Results, out: &mut String) -> std::fmt::Result {
     }
     write_paths(results, out)?;
     across::write(results, out)?;
+    events::write(results, out)?;
     write_increments(&results.programs, out)?;
     write_loops(&results.programs, out)
 }

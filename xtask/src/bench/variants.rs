@@ -42,7 +42,9 @@ pub struct Variant {
     pub tool: Tool,
     /// Options of cotree, of opt, or of the C compiler.
     pub options: Vec<&'static str>,
-    /// The same for rustc; cotree's are those above.
+    /// Options of the C compiler where it links for cotree.
+    pub linking: Vec<&'static str>,
+    /// Options of rustc; cotree's are those above.
     pub rust: Option<Vec<&'static str>>,
     /// Give it the profile of [`EDGE`]'s run as `--weights`.
     pub weights: bool,
@@ -67,6 +69,12 @@ pub const NONE: &str = "cotree none";
 pub const EDGE: &str = "cotree edge";
 /// The same with nothing but counters on a spanning tree.
 pub const PLAIN: &str = "cotree edge, plain";
+/// One counter of events, on the chords of spanning trees.
+pub const EVENTS: &str = "cotree events";
+/// The same by an addition at every stretch of code.
+pub const NAIVE_EVENTS: &str = "cotree events, naive";
+/// The first, with limits.
+pub const EVENT_LIMITS: &str = "cotree events, --event-limit";
 /// Path profiles.
 pub const PATH: &str = "cotree path";
 /// The two forms of the peer that cotree is judged by.
@@ -77,6 +85,7 @@ fn variant(name: &str, tool: Tool, options: &[&'static str]) -> Variant {
         name: name.to_owned(),
         tool,
         options: options.to_vec(),
+        linking: Vec::new(),
         rust: None,
         weights: false,
         timed: false,
@@ -125,6 +134,10 @@ impl Variant {
         Variant { weights: true, ..self }
     }
 
+    fn linking(self, options: &[&'static str]) -> Variant {
+        Variant { linking: options.to_vec(), ..self }
+    }
+
     fn rust(self, options: &[&'static str]) -> Variant {
         Variant { rust: Some(options.to_vec()), ..self }
     }
@@ -167,6 +180,8 @@ pub fn table() -> Vec<Variant> {
         cotree("path, --weights", "path", &[]).weighted(),
         // With 65536, the counters of SQLite and of zstd lie where valgrind itself wants to be.
         cotree("path, --path-array 16384", "path", &["--path-array", "16384"]),
+        cotree("events, naive", "events", &[]).linking(&["-Wl,-plugin-opt=cotree-event-placement=blocks"]),
+        cotree("events, --event-limit", "events", &["--event-limit"]),
         cotree("ipath-hybrid=leaf", "ipath-hybrid=leaf", &[]),
         cotree("ipath-hybrid=file", "ipath-hybrid=file", &[]),
         cotree("ipath, --pending on", "ipath", &["--pending", "on"]),
@@ -250,7 +265,7 @@ mod tests {
             let build = table.iter().find(|variant| variant.name == format!("cotree {}", entry.name));
             assert!(build.is_some_and(|variant| variant.method), "{}", entry.name);
         }
-        for name in [NONE, EDGE, PLAIN, PATH].iter().chain(&JUDGES) {
+        for name in [NONE, EDGE, PLAIN, PATH, EVENTS, NAIVE_EVENTS, EVENT_LIMITS].iter().chain(&JUDGES) {
             assert!(table.iter().any(|variant| variant.name == *name), "{name}");
         }
         for variant in &table {
