@@ -7,6 +7,7 @@ mod bench;
 mod cargo_steps;
 mod command;
 mod deadline;
+mod events;
 mod gcov;
 mod journal;
 mod lto;
@@ -107,6 +108,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     gcov::add(&mut suite, &context);
     viewers::add(&mut suite, &context);
     valgrind::add(&mut suite, &context);
+    events::add(&mut suite, &context);
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.

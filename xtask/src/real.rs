@@ -91,6 +91,12 @@ const ACROSS_USUALLY: [(&str, &str, &str); 4] = [
     ("bzip2", "-O2", "ipath-hybrid=file"),
 ];
 
+/// Event counts of all kinds but the user's own.
+const EVENTS: &str = "events=instructions,loads,stores,calls,branches,float,allocations,syscalls";
+
+/// What is checked of them each time: programs and levels.
+const EVENTS_USUALLY: [(&str, &str); 3] = [("lua", "-O2"), ("lua-c++", "-O2"), ("bzip2", "-O2")];
+
 /// Adds all cases.
 pub fn add(suite: &mut Suite, context: &Context) {
     let c = match programs::all_c(&context.sources, Workload::Full) {
@@ -151,6 +157,11 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
     } else if program.name == "bzip2" {
         variants.push(Variant { method: "path", options: cycles, ..usual });
     }
+    for level in ["-O0", "-O2"] {
+        if context.all || EVENTS_USUALLY.contains(&(program.name, level)) {
+            variants.push(Variant { method: EVENTS, level, ..usual });
+        }
+    }
     for (level, method) in ["-O0", "-O2"].into_iter().flat_map(|level| ACROSS.map(|method| (level, method))) {
         if context.all || ACROSS_USUALLY.contains(&(program.name, level, method)) {
             variants.push(Variant { method, level, ..usual });
@@ -174,7 +185,8 @@ fn variants(program: &Program, context: &Context) -> Vec<Variant> {
 
 impl Variant {
     fn name(&self, program: &Program) -> String {
-        let mut name = format!("verify {} {} {} {}", program.name, self.level, self.method, self.clang.c());
+        let method = self.method.split("=instructions").next().unwrap_or(self.method);
+        let mut name = format!("verify {} {} {method} {}", program.name, self.level, self.clang.c());
         for option in self.options.iter().chain(self.flags) {
             name += " ";
             name += option;

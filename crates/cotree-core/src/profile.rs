@@ -1,5 +1,8 @@
 //! Recovered profiles: every block's and edge's count, and flaws that say which counts are not vouched for.
 
+use crate::facts::Function;
+use crate::facts::events::EventKind;
+use crate::ids::Block;
 use serde::{Deserialize, Serialize};
 
 /// Activations that left a function other than by its edges, or came back into it, per call site.
@@ -54,6 +57,24 @@ pub struct FunctionProfile {
 }
 
 impl FunctionProfile {
+    /// How many events of a kind the function had by the counts of its blocks: what an activation that ended early did not get to
+    /// did not happen. `None` if the facts do not say where instructions stand ([`Function::events`]), or are of another function.
+    #[must_use]
+    pub fn events(&self, function: &Function, kind: EventKind) -> Option<i128> {
+        let events = function.events(kind)?;
+        if self.blocks.len() != function.blocks.len() {
+            return None;
+        }
+        let product = |times: i128, events: u64| times.saturating_mul(i128::from(events));
+        let begun =
+            self.blocks.iter().zip((0..).map(Block)).map(|(&times, block)| product(times.into(), events.block(block)));
+        let sites = function.calls.numbered().filter(|(_, call)| call.is_site);
+        let not_reached = sites.zip(&self.early).map(|((call, facts), &ends)| {
+            product(ends.into(), events.block(facts.block).saturating_sub(events.through(call)))
+        });
+        Some(begun.fold(0, i128::saturating_add).saturating_sub(not_reached.fold(0, i128::saturating_add)))
+    }
+
     /// The profile with these flows and the early exits of the run. Negative or too large flow saturates and is
     /// flagged, as is anything else that is not `consistent`.
     pub(crate) fn from_flows(

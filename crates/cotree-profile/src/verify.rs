@@ -1,13 +1,20 @@
 //! Checks a profile against its reference: binaries built with `--verify` carry the counters of two methods, the
 //! chosen one and [`CounterMethod::Block`], and the same run feeds both.
+//!
+//! Counts of blocks and edges are compared one by one. Of a method that counts events, the totals are compared with what the
+//! reference's blocks have had.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::method::counters::recover_alone;
-use crate::recover::{UnitError, check_counts, recover};
+use crate::method::event_totals;
+use crate::recover::{UnitError, UnitProfile, check_counts, functions, recover};
+use cotree_core::facts::Function;
+use cotree_core::facts::events::EventKind;
 use cotree_core::ids::{Block, Edge, FunctionId};
 use cotree_core::method::counters::CounterMethod;
+use cotree_core::profile::FunctionProfile;
 
 /// The number on which the two methods disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +25,8 @@ pub enum Subject {
     Block(Block),
     /// An edge's count.
     Edge(Edge),
+    /// How many events of a kind the whole unit had.
+    Events(EventKind),
     /// One of them could not be recovered at all.
     Whole,
 }
@@ -25,15 +34,15 @@ pub enum Subject {
 /// One disagreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The function.
-    pub function: FunctionId,
+    /// The function; `None` for what only the whole unit has.
+    pub function: Option<FunctionId>,
     /// About what.
     pub subject: Subject,
     /// What the chosen method says.
     pub recovered: u64,
     /// What the reference says.
     pub reference: u64,
-    /// The profile itself says that it does not vouch for this function.
+    /// The profile itself says that it does not vouch for this function, or for some function if it is about the whole unit.
     pub declared: bool,
 }
 
@@ -46,6 +55,8 @@ pub struct Verification {
     pub blocks: u64,
     /// Edge counts compared.
     pub edges: u64,
+    /// Totals of events compared.
+    pub events: u64,
     /// Functions that the profile does not vouch for.
     pub flawed: u64,
     /// The disagreements.
@@ -53,6 +64,18 @@ pub struct Verification {
 }
 
 impl Verification {
+    /// Compares what the profile says with what the reference says.
+    fn compare(&mut self, function: Option<FunctionId>, subject: Subject, values: [u64; 2], declared: bool) {
+        if values[0] != values[1] {
+            self.differs(function, subject, values, declared);
+        }
+    }
+
+    fn differs(&mut self, function: Option<FunctionId>, subject: Subject, values: [u64; 2], declared: bool) {
+        let [recovered, reference] = values;
+        self.mismatches.push(Mismatch { function, subject, recovered, reference, declared });
+    }
+
     /// Are all disagreements in functions that the profile does not vouch for?
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -60,7 +83,7 @@ impl Verification {
     }
 }
 
-/// Compares every block and edge count with the reference that the same run counted.
+/// Compares every block and edge count, and every total of events, with the reference that the same run counted.
 ///
 /// # Errors
 /// If the counts are not of this binary, or it carries no reference.
@@ -71,7 +94,8 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
         return Err(UnitError::NothingToVerify { binary: binary.path().to_owned() });
     };
     let method = plan.method.method();
-    if !method.promises().blocks && !method.is_none() {
+    let promises = method.promises();
+    if !promises.blocks && !promises.events && !method.is_none() {
         return Err(UnitError::NotComparable { binary: binary.path().to_owned(), title: method.title() });
     }
     let profile = recover(binary, counts)?;
@@ -79,32 +103,63 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     let bases = plan.layout().check;
     let (references, failures) = recover_alone(binary, counts, CounterMethod::Block, check, &bases, &exits);
     let mut result = Verification::default();
-    for (index, _) in profile.failures.iter().chain(&failures) {
-        let mismatch =
-            Mismatch { function: *index, subject: Subject::Whole, recovered: 0, reference: 0, declared: false };
-        result.mismatches.push(mismatch);
+    for &(index, _) in profile.failures.iter().chain(&failures) {
+        result.differs(Some(index), Subject::Whole, [0, 0], false);
+    }
+    if let Some(totals) = event_totals(&profile.method) {
+        compare_events(binary, &profile, totals, &references, &mut result)?;
     }
     for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(FunctionId::all()) {
         let (Some(recovered), Some(reference)) = (recovered, reference) else { continue };
         let declared = !recovered.flaws.is_empty();
         result.functions += 1;
         result.flawed += u64::from(declared);
-        let mut compare = |subject, recovered, reference| {
-            if recovered != reference {
-                result.mismatches.push(Mismatch { function, subject, recovered, reference, declared });
-            }
-        };
-        compare(Subject::Entries, recovered.entries, reference.entries);
+        result.compare(Some(function), Subject::Entries, [recovered.entries, reference.entries], declared);
         for (block, (&a, &b)) in recovered.blocks.iter().zip(&reference.blocks).enumerate() {
-            compare(Subject::Block(Block::new(block)), a, b);
+            result.compare(Some(function), Subject::Block(Block::new(block)), [a, b], declared);
         }
         result.blocks += recovered.blocks.len() as u64;
         if let (Some(a), Some(b)) = (&recovered.edges, &reference.edges) {
             result.edges += a.len() as u64;
             for (edge, (&a, &b)) in a.iter().zip(b).enumerate() {
-                compare(Subject::Edge(Edge::new(edge)), a, b);
+                result.compare(Some(function), Subject::Edge(Edge::new(edge)), [a, b], declared);
             }
         }
     }
     Ok(result)
+}
+
+/// Compares the totals of a unit with the events of its blocks.
+fn compare_events(
+    binary: &BinaryFile,
+    profile: &UnitProfile,
+    totals: impl Iterator<Item = (EventKind, u64)>,
+    references: &[Option<FunctionProfile>],
+    result: &mut Verification,
+) -> Result<(), UnitError> {
+    let functions = functions(binary.map());
+    let counted: Vec<(&Function, &FunctionProfile)> = functions
+        .into_iter()
+        .zip(references)
+        .filter_map(|(function, counts)| Some((function, counts.as_ref()?)))
+        .collect();
+    result.functions += counted.len() as u64;
+    result.blocks += counted.iter().map(|(_, counts)| counts.blocks.len() as u64).sum::<u64>();
+    result.flawed += profile.all_flaws().filter(|flaws| !flaws.is_empty()).count() as u64;
+    let declared = result.flawed > 0;
+    for (kind, total) in totals {
+        let of_blocks = counted.iter().map(|(function, counts)| counts.events(function, kind));
+        let reference: Option<i128> = of_blocks.sum();
+        let Some(reference) = reference else {
+            return Err(UnitError::NotComparable {
+                binary: binary.path().to_owned(),
+                title: profile.method.method().title(),
+            });
+        };
+        result.events += 1;
+        // No total is negative or beyond 64 bits.
+        let reference = u64::try_from(reference).unwrap_or(if reference < 0 { 0 } else { u64::MAX });
+        result.compare(None, Subject::Events(kind), [total, reference], declared);
+    }
+    Ok(())
 }

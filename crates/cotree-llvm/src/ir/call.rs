@@ -67,6 +67,14 @@ impl<'m> Call<'m> {
         (self.opcode() == LLVMOpcode::LLVMCall).then(|| unsafe { LLVMGetTailCallKind(self.raw()) })
     }
 
+    /// Forbids to compile it to a jump, unless it must be.
+    pub fn keep_frame(self) {
+        if self.tail().is_some() && !self.is_musttail() {
+            // SAFETY: a plain call.
+            unsafe { LLVMSetTailCallKind(self.raw(), LLVMTailCallKind::LLVMTailCallKindNoTail) };
+        }
+    }
+
     /// Where an invoke goes on, and where it goes if the call throws.
     #[must_use]
     pub fn destinations(self) -> Option<[Block<'m>; 2]> {

@@ -144,6 +144,7 @@ fn lower_functions(
             let entry = code::first_position(ir, Block(0));
             counters::announce(module, entry, unit.spare, unit.resolving[number]);
         }
+        layers.iter().for_each(|layer| method::events::keep_frames(ir, layer.method));
         let safe_points = safe_points::find(ir);
         let bare = safe_points.is_empty() && layers.iter().all(|layer| layer.plan.probes.is_empty());
         if function.untouched.is_some() || bare {

@@ -22,6 +22,7 @@ use crate::counts::UnitCounts;
 use crate::error::ProfileError;
 use crate::exits::UnitExits;
 use crate::recover::UnitProfile;
+use cotree_core::facts::events::EventKind;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
@@ -108,6 +109,12 @@ impl MethodProfile {
             _ => &[],
         }
     }
+}
+
+/// How many events of each kind there were, if that is what was counted.
+pub(crate) fn event_totals(method: &MethodProfile) -> Option<impl Iterator<Item = (EventKind, u64)>> {
+    let profile = method.events()?;
+    Some(profile.kinds.iter().copied().zip(profile.totals.iter().copied()))
 }
 
 /// What can't be vouched for in one function; `None` if nothing of it was recovered.

@@ -186,7 +186,10 @@ fn verification_finds_what_differs() {
     let result = verify(&binary, &read(&bad)).unwrap();
     assert!(!result.holds());
     assert!(
-        result.mismatches.iter().all(|m| m.function == FunctionId(0) && m.subject != Subject::Whole && !m.declared)
+        result
+            .mismatches
+            .iter()
+            .all(|m| m.function == Some(FunctionId(0)) && m.subject != Subject::Whole && !m.declared)
     );
     bad.state = State::RUNNING;
     let result = verify(&binary, &read(&bad)).unwrap();

@@ -34,18 +34,19 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
         wrong += found;
         args.output.write(|out| {
             for mismatch in &result.mismatches {
-                let function = binary.function(mismatch.function);
+                let function = mismatch.function.map(|function| binary.function(function));
                 let subject = match mismatch.subject {
                     Subject::Entries => "entries".to_owned(),
                     Subject::Block(block) => format!("block {block}"),
                     Subject::Edge(edge) => {
-                        let facts = function.edges[edge.index()];
-                        format!("edge {edge} ({} to {})", facts.src, facts.dst)
+                        let ends = function.and_then(|function| function.edges.get(edge.index()));
+                        ends.map_or_else(|| format!("edge {edge}"), |e| format!("edge {edge} ({} to {})", e.src, e.dst))
                     }
+                    Subject::Events(kind) => kind.title().to_owned(),
                     Subject::Whole => "cannot be recovered".to_owned(),
                 };
                 let declared = if mismatch.declared { " (declared)" } else { "" };
-                let name = Names::Demangled.show(&function.symbol);
+                let name = function.map_or("all functions".into(), |function| Names::Demangled.show(&function.symbol));
                 writeln!(out, "{name}: {subject}: {} instead of {}{declared}", mismatch.recovered, mismatch.reference)?;
             }
             let verdict = match (found, result.mismatches.len()) {
@@ -54,12 +55,16 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
                 _ => "WRONG",
             };
             let count = |n: u64| grouped(u128::from(n));
+            let last = if result.events > 0 {
+                format!("{} kinds of events", count(result.events))
+            } else {
+                format!("{} edges", count(result.edges))
+            };
             writeln!(
                 out,
-                "{verdict}: {} functions, {} blocks, {} edges compared; {} functions not vouched for, {} counts differ",
+                "{verdict}: {} functions, {} blocks, {last} compared; {} functions not vouched for, {} counts differ",
                 count(result.functions),
                 count(result.blocks),
-                count(result.edges),
                 count(result.flawed),
                 grouped(result.mismatches.len() as u128)
             )

@@ -95,6 +95,62 @@ fn events_are_those_that_blocks_tell() {
     assert!(refused.contains("--event-costs FILE"), "{refused}");
 }
 
+/// Calls that become jumps, of functions that may leave by `longjmp`, at the ends of others.
+const JUMPS: &str = r#"
+#include <setjmp.h>
+#include <stdio.h>
+static jmp_buf out;
+static volatile int sink;
+__attribute__((noinline)) static void leave(int n) { if (n % 3 == 0) longjmp(out, 1); sink += n; }
+__attribute__((noinline)) static void straight(int n) { sink += n; sink += n; sink += n; sink += n; leave(n); }
+__attribute__((noinline)) static void loops(int n) { for (int i = 0; i < n; i++) sink ^= i; straight(n); sink++; }
+__attribute__((noinline)) static void either(int n) { if (n & 4) { sink += 1; straight(n); } else { sink += 2; sink += 3; loops(n); } }
+int main(void) {
+  volatile int left = 0;
+  for (volatile int i = 0; i < 1000; i++) {
+    if (setjmp(out)) { left++; continue; }
+    either(i);
+  }
+  printf("%d\n", left);
+}
+"#;
+
+/// Of an activation that ended with a jump to its last callee nobody hears any more: nothing may be lacking of it.
+#[test]
+fn events_are_complete_where_calls_become_jumps() {
+    let project = Project::new(&[("p.c", JUMPS)]);
+    for options in ["-O2", "-O2 -fno-optimize-sibling-calls"] {
+        let instructions = |method: &str| {
+            project.ok(&format!("--profile {method} cc {options} -o p p.c"));
+            let (output, said) = run(&project, "run --count ./p");
+            assert_eq!(output.stdout, b"334\n");
+            amount(&said, "  IR instructions").expect("some ran")
+        };
+        assert_eq!(instructions("events"), instructions("edge"), "{options}");
+    }
+}
+
+/// The reference of `--verify` counts the same events in the same run, whatever ends early.
+#[test]
+fn events_are_verified_against_blocks_of_the_same_run() {
+    let project = Project::new(&[("p.c", PROGRAM), ("j.c", JUMPS)]);
+    let kinds = "events=instructions,loads,stores,calls,branches,float,allocations,syscalls";
+    for level in ["-O0", "-O2"] {
+        for (source, arguments) in [("p.c", "5 fork 3"), ("p.c", "2 stay abort"), ("j.c", "")] {
+            project.ok(&format!("--verify --profile {kinds} cc {level} -w -include signal.h -o p {source}"));
+            let mut command = project.command(project.path("p"));
+            command.args(arguments.split_whitespace()).env("COTREE_FILE", "p.cotree");
+            command.output().expect("it starts");
+            let verdict = project.ok("verify --strict p.cotree");
+            assert!(
+                verdict.starts_with("OK: ") && verdict.contains(" blocks, 8 kinds of events compared"),
+                "{verdict}"
+            );
+            assert!(verdict.contains("; 0 functions not vouched for, 0 counts differ"), "{verdict}");
+        }
+    }
+}
+
 /// A trace counts nothing while the program runs; what it tells is counted afterwards.
 #[test]
 fn traces_of_a_run_are_counted() {

@@ -9,6 +9,7 @@ mod counted_runs;
 mod drivers;
 mod endings;
 mod event_queries;
+mod events_in_rust;
 mod explain;
 mod findings;
 mod ipath;

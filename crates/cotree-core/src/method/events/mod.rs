@@ -19,7 +19,8 @@
 //! all calls that may be abandoned are among those of potential 0.
 //!
 //! **Beyond the paper.** A function that is only called directly, from known places, may return with any potential: its callers
-//! count that as events of the call. This saves a chord, and straight-line functions need no probe at all. Loops that always go
+//! count that as events of the call. This saves a chord, and straight-line functions need no probe at all. (Not across calls that may
+//! become [jumps](`jumps`).) Loops that always go
 //! around equally often need no increment of their own; others are counted by a variable of the loop where that is cheaper
 //! ([`crate::place::affine`]).
 //!
@@ -28,6 +29,7 @@
 
 mod graph;
 mod increments;
+mod jumps;
 mod kinds;
 mod naive;
 mod offsets;
@@ -97,6 +99,8 @@ pub struct EventPlan {
     pub key: EventKey,
     /// Per kind, the query increments. They are not kept with the program.
     pub queries: Vec<QueryIncrements>,
+    /// Calls during which the activation must keep its frame, so that it is known if they do not come back. Not kept, either.
+    pub framed: Vec<CallId>,
 }
 
 /// What is kept to recover the counts.

@@ -5,6 +5,7 @@
 //! lacking.
 
 use super::graph::Input;
+use super::jumps::may_jump;
 use super::{EventError, EventPlan, UnitEventPlan, increments, naive, reach};
 use crate::facts::events::FunctionEvents;
 use crate::facts::{EdgeKind, Function};
@@ -44,7 +45,9 @@ pub(crate) fn plan_unit(planner: &Planner<'_>) -> Result<UnitEventPlan, PlanErro
                 Some(&callee) => functions[callee].queries.get(kind).map_or(0, |queries| queries.returned),
                 None => 0,
             };
-            Ok((number, plan_one(planner, &at, &events, &reaching[number], callees.adjusted[number], &returned)))
+            let mut plan = plan_one(planner, &at, &events, &reaching[number], callees.adjusted[number], &returned);
+            plan.framed = framed(at.function, &plan, &returned);
+            Ok((number, plan))
         };
         for (number, plan) in level.par_iter().map(plan).collect::<Result<Vec<_>, _>>()? {
             functions[number] = plan;
@@ -71,6 +74,15 @@ fn plan_one(
     increments::plan(input, events, &|call, kind| returned(call, kind))
 }
 
+/// The calls whose end matters to the counts of others: all of a function that returns with something lacking, and those of functions that
+/// do.
+fn framed(function: &Function, plan: &EventPlan, returned: &dyn Fn(CallId, usize) -> i64) -> Vec<CallId> {
+    let all = plan.queries.iter().any(|queries| queries.returned != 0);
+    let lacks = |call: CallId| (0..plan.queries.len()).any(|kind| returned(call, kind) != 0);
+    let sites = function.calls.numbered().filter(|(_, call)| call.is_site);
+    sites.filter(|&(call, _)| all || lacks(call)).map(|(call, _)| call).collect()
+}
+
 /// Who calls whom, as far as functions return with something lacking.
 struct Callees {
     /// Per function, may it?
@@ -90,9 +102,13 @@ impl Callees {
         } else {
             vec![Vec::new(); planner.len()]
         };
-        let fits = |&(caller, call): &(FunctionId, CallId)| call_fits(planner.facts_of(caller.index()), call);
+        let jumps: Vec<Vec<bool>> = (0..planner.len()).map(|number| may_jump(planner.facts_of(number))).collect();
+        let fits = |&(caller, call): &(FunctionId, CallId)| {
+            call_fits(planner.facts_of(caller.index()), call) && !jumps[caller.index()][call.index()]
+        };
         let adjusted = (0..planner.len()).map(|callee| {
-            !calls[callee].is_empty() && may_adjust(planner.facts_of(callee)) && calls[callee].iter().all(fits)
+            let stays = may_adjust(planner.facts_of(callee)) && !jumps[callee].contains(&true);
+            !calls[callee].is_empty() && stays && calls[callee].iter().all(fits)
         });
         let mut callees =
             Self { adjusted: adjusted.collect(), of: vec![HashMap::new(); planner.len()], levels: Vec::new() };

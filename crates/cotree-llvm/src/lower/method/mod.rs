@@ -5,6 +5,7 @@
 //! a file or a folder here, and an arm in [`MethodPart::of`] and [`begin`].
 
 mod counters;
+pub(super) mod events;
 pub(super) mod ipath;
 pub(super) mod path;
 mod registers;
@@ -15,6 +16,7 @@ use super::code::Code;
 use super::edges::LandingPad;
 use crate::ir::Instruction;
 use cotree_core::ids::FunctionId;
+use cotree_core::method::events::EventPlan;
 use cotree_core::method::{MethodPlan, MethodTables};
 use cotree_core::probe::{PlacedProbe, Probe};
 use cotree_core::unit::Layout;
@@ -24,6 +26,8 @@ use cotree_core::unit::Layout;
 pub enum MethodPart<'a> {
     /// Counters: nothing.
     Counters,
+    /// Counters of events, and what they lack during calls.
+    Events(&'a EventPlan),
     /// Paths and where they are counted.
     Path(path::Paths<'a>),
     /// Paths across functions, and where they are counted.
@@ -36,7 +40,8 @@ impl<'a> MethodPart<'a> {
     /// The part of one function of the unit. `in_ring`: only the newest part of a trace is kept.
     pub(crate) fn of(plan: &'a MethodPlan, layout: &'a Layout, function: FunctionId, in_ring: bool) -> Self {
         match plan {
-            MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) | MethodPlan::Events(_) => Self::Counters,
+            MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
+            MethodPlan::Events(unit) => Self::Events(&unit.functions[function.index()]),
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
                 plan: &unit.functions[function.index()],
                 table: layout.tables.paths()[function.index()],
@@ -97,7 +102,7 @@ pub(super) fn begin<'a, 'm: 'a>(
     [first, entry]: [Instruction<'m>; 2],
 ) -> Box<dyn MethodLowering<'m> + 'a> {
     match layer.method {
-        MethodPart::Counters => {
+        MethodPart::Counters | MethodPart::Events(_) => {
             let probes = layer.plan.probes.iter().map(|placed| placed.probe);
             Box::new(counters::PromotedCounters::new(code, probes, [first, entry]))
         }
