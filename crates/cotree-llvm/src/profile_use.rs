@@ -4,7 +4,8 @@
 //! all branches, the summary that says which counts are hot and which are cold, and attributes on functions that are either. The
 //! inliner, the optimisers of loops, the code generator and the layout of blocks read these.
 //!
-//! A function gets its counts if its graph is the one that was counted. Others are compiled as without a profile.
+//! A function gets its counts if all that is known of it is as it was when it was counted. Of others, the counts of blocks that can be
+//! found again are a guess ([`cotree_core::weight::stale`]), and LLVM works out the rest.
 
 use crate::branch_weights;
 use crate::error::Error;
@@ -16,7 +17,8 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::summary::{Cutoff, ProfileSummary};
 use cotree_core::weight::weighting::Weighting;
-use cotree_profile::weights::Weights;
+use cotree_profile::used::{self, How, Used, UsedFunction};
+use cotree_profile::weights::{Entry, Guess, Weights, module_name};
 use std::path::Path;
 
 /// LLVM takes the greatest number of 64 bits for "unknown".
@@ -28,62 +30,94 @@ const FEW: usize = 8;
 /// A program is another one if the profile has fewer than one in so many of its functions.
 const NAMESAKES: usize = 20;
 
-/// So many functions that have changed are named.
-const NAMED: usize = 3;
-
 /// A profile that a program is compiled by.
 pub(crate) struct UsedProfile {
     summary: ProfileSummary,
-    /// How many functions there are that could have counts.
-    functions: usize,
-    /// How many of them the profile has, of the same graph or another.
-    known: usize,
-    /// Symbols of those of another graph.
-    changed: Vec<String>,
+    /// What it says of each function that could have counts.
+    used: Used,
+}
+
+/// The counts of a function.
+enum Counts<'a> {
+    /// Those of the very function.
+    Counted(&'a Entry),
+    /// What those of another version of it tell.
+    Guessed(Guess<'a>),
+    /// There is another version of it, of which nothing is known but its counts.
+    Changed,
+    /// It is not in the profile.
+    Unknown,
+}
+
+impl<'a> Counts<'a> {
+    fn of(weights: &'a Weights, module: &str, function: &facts::Function) -> Self {
+        if !weights.knows(&function.symbol) {
+            return Self::Unknown;
+        }
+        match weights.same(module, function) {
+            Some(entry) => Self::Counted(entry),
+            None => weights.guess(module, function).map_or(Self::Changed, Self::Guessed),
+        }
+    }
+
+    fn profile(&self) -> Option<&FunctionProfile> {
+        match self {
+            Self::Counted(entry) => Some(&entry.profile),
+            Self::Guessed(guess) => Some(&guess.profile),
+            Self::Changed | Self::Unknown => None,
+        }
+    }
+
+    fn builds(&self) -> Vec<usize> {
+        match self {
+            Self::Counted(entry) => entry.builds.clone(),
+            Self::Guessed(guess) => guess.entry.builds.clone(),
+            Self::Changed | Self::Unknown => Vec::new(),
+        }
+    }
 }
 
 impl UsedProfile {
-    /// Compares a program with a profile.
-    pub(crate) fn new(program: &ProgramMap, weights: &Weights) -> Self {
-        let mut used =
-            Self { summary: ProfileSummary::of(weights.functions()), functions: 0, known: 0, changed: Vec::new() };
-        for (module, function) in program.functions().filter(|(_, function)| may_have_counts(function)) {
-            used.functions += 1;
-            if weights.knows(&function.symbol) {
-                used.known += 1;
-                if weights.of(&module.name, function).is_none() {
-                    used.changed.push(function.symbol.clone());
-                }
-            }
-        }
-        used
+    /// Compares a program with the profile in a file.
+    pub(crate) fn new(program: &ProgramMap, path: &Path, weights: &Weights) -> Self {
+        let functions =
+            program.functions().filter(|(_, function)| may_have_counts(function)).map(|(module, function)| {
+                let counts = Counts::of(weights, &module.name, function);
+                let blocks = function.blocks.len() as u64;
+                let (how, known) = match &counts {
+                    Counts::Counted(_) => (How::Counted, blocks),
+                    Counts::Guessed(guess) => (How::Guessed, guess.pairs as u64),
+                    Counts::Changed => (How::Changed, 0),
+                    Counts::Unknown => (How::Unknown, 0),
+                };
+                let (symbol, module) = (function.symbol.clone(), module_name(&module.name).to_owned());
+                UsedFunction { symbol, module, how, blocks, known, builds: counts.builds() }
+            });
+        let functions = functions.collect();
+        let of_file = || path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let profile = if weights.profile.is_empty() { of_file() } else { weights.profile.clone() };
+        let used = Used { schema: used::SCHEMA.into(), profile, builds: weights.builds.clone(), functions };
+        Self { summary: ProfileSummary::of(weights.functions()), used }
     }
 
     /// The same, unless it is the profile of another program.
     pub(crate) fn checked(self, path: &Path, unit: &str) -> Result<Self, Error> {
-        if self.functions >= FEW && self.known < self.functions.div_ceil(NAMESAKES) {
-            let (functions, known) = (self.functions, self.known);
+        let functions = self.used.functions.len();
+        let known = functions - self.used.of(How::Unknown).count();
+        if functions >= FEW && known < functions.div_ceil(NAMESAKES) {
             return Err(Error::OtherProgram { path: path.into(), unit: unit.into(), functions, known });
         }
         Ok(self)
     }
 
-    /// A sentence about functions that are compiled without counts, if there are such.
+    /// What it says of each function, for whoever asks later.
+    pub(crate) fn used(&self) -> &Used {
+        &self.used
+    }
+
+    /// A sentence about functions that are compiled by a guess or without counts, if there are such.
     pub(crate) fn warning(&self, unit: &str) -> Option<String> {
-        let (changed, unknown) = (self.changed.len(), self.functions - self.known);
-        if changed + unknown == 0 {
-            return None;
-        }
-        let mut names = self.changed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        if changed > NAMED {
-            names.push_str(", …");
-        }
-        let names = if names.is_empty() { names } else { format!(" ({names})") };
-        Some(format!(
-            "{unit}: of {} functions {changed} have changed since the profile{names} and {unknown} are not in it: these are compiled without \
-             counts",
-            self.functions
-        ))
+        self.used.sentence().map(|sentence| format!("{unit}: {sentence}"))
     }
 
     /// Tells LLVM the counts of a module's functions.
@@ -93,8 +127,11 @@ impl UsedProfile {
         }
         self.add_summary(module);
         for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
-            let known = weights.of(&module.name, function).filter(|_| may_have_counts(function));
-            let Some(profile) = known else { continue };
+            if !may_have_counts(function) {
+                continue;
+            }
+            let counts = Counts::of(weights, &module.name, function);
+            let Some(profile) = counts.profile() else { continue };
             let Ok(cfg) = function.cfg() else { continue };
             if !fits(&cfg, profile) {
                 continue;

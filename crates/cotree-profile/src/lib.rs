@@ -32,6 +32,7 @@ pub mod snapshot;
 mod source_lines;
 pub mod stack;
 pub mod sums;
+pub mod used;
 pub mod verify;
 pub mod weights;
 pub mod wire;

@@ -14,6 +14,7 @@
 //! | executed paths, which only path methods count | [`method::path`] | [`method::path::text`], [`method::path::json`] |
 //! | what lines, functions and calls have cost | [`costs`] | [`export`] |
 //! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
+//! | what a program was compiled by (`--use`) | | [`stale`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
 
@@ -39,5 +40,6 @@ pub mod report;
 pub mod selection;
 pub mod shell;
 pub mod source;
+pub mod stale;
 pub mod terminal;
 pub mod unit;

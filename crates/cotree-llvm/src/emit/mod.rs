@@ -9,6 +9,7 @@ mod method;
 pub(crate) mod runtime_object;
 pub(crate) mod stack_maps;
 pub(crate) mod unit_object;
+pub(crate) mod used_object;
 
 pub(crate) use codegen::simplify;
 pub use codegen::{Level, Object, Target, compile};

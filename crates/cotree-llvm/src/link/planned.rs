@@ -52,7 +52,7 @@ impl<'a> AnalysedUnit<'a> {
         let weights = options.weights.as_deref().map(Weights::open).transpose()?;
         let used = match (&options.weights, &weights) {
             (Some(path), Some(weights)) if options.uses_profile => {
-                Some(UsedProfile::new(&program, weights).checked(path, &program.name)?)
+                Some(UsedProfile::new(&program, path, weights).checked(path, &program.name)?)
             }
             _ => None,
         };

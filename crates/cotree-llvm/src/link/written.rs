@@ -5,7 +5,7 @@ use super::job::LinkOutput;
 use super::planned::PlannedProgram;
 use crate::emit::stack_maps::RegisterTable;
 use crate::emit::unit_object::{self, UnitParts};
-use crate::emit::{code_map, runtime_object};
+use crate::emit::{code_map, runtime_object, used_object};
 use crate::error::Error;
 use crate::lower::Access;
 use cotree_core::facts::{Doubt, ProgramMap};
@@ -38,7 +38,10 @@ impl BuiltUnit<'_> {
             output.objects.push(job.write(&format!("{number}.o"), &built.object)?);
             objects.push(built.object);
         }
-        output.warnings.extend(planned.used.as_ref().and_then(|used| used.warning(&planned.program.name)));
+        if let Some(used) = &planned.used {
+            output.warnings.extend(used.warning(&planned.program.name));
+            output.objects.push(job.write("used.o", &used_object::write(used.used())?)?);
+        }
         if job.options.method.is_none() {
             return Ok(output);
         }

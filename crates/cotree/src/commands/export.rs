@@ -109,7 +109,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     }
     match args.format {
         Format::Json => args.output.write(|out| json::write(&units, out))?,
-        Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered()))?,
+        Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered(), ""))?,
         Format::Lcov => {
             let options = lcov::Options {
                 test_name: args.test_name.clone(),

@@ -3,9 +3,11 @@
 use super::input::{Input, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::{Args, ValueEnum};
+use cotree_profile::used::Used;
 use cotree_report::names::Names;
 use cotree_report::report::{self, SortBy};
-use miette::Result;
+use cotree_report::stale;
+use miette::{IntoDiagnostic, Result};
 
 /// Arguments of `cotree report`.
 #[derive(Args, Debug)]
@@ -24,6 +26,10 @@ pub struct ReportArgs {
     /// Also list what is otherwise only counted
     #[arg(short, long)]
     verbose: bool,
+    /// Of a program that was built with --use, named in place of a profile: which functions have their counts, and of which they are
+    /// guessed
+    #[arg(long, conflicts_with_all = ["sort", "binaries"], requires = "profile")]
+    stale: bool,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -48,7 +54,6 @@ enum Sort {
 
 /// Runs `cotree report`.
 pub fn run(args: &ReportArgs) -> Result<()> {
-    let loaded = args.input.load()?;
     let options = report::Options {
         top: args.top,
         function: args.function.clone(),
@@ -62,6 +67,12 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         names: if args.no_demangle { Names::Raw } else { Names::Demangled },
         style: args.looks.style(&args.output),
     };
+    if let Some(program) = args.input.profile.as_ref().filter(|_| args.stale) {
+        let all = Used::read(program).into_diagnostic()?;
+        let name = program.display().to_string();
+        return args.output.write(|out| all.iter().try_for_each(|used| stale::write(&name, used, &options, out)));
+    }
+    let loaded = args.input.load()?;
     let units = loaded.units();
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));

@@ -29,6 +29,7 @@ pub fn resolve(file: &Path) -> Result<PathBuf> {
         vec![file.clone()]
     };
     let mut hasher = DefaultHasher::new();
+    weights::SCHEMA.hash(&mut hasher);
     for profile in &profiles {
         let known = fs::metadata(profile).into_diagnostic().wrap_err_with(unreadable)?;
         (profile, known.len(), known.modified().ok()).hash(&mut hasher);
@@ -43,6 +44,7 @@ pub fn resolve(file: &Path) -> Result<PathBuf> {
         "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
     )?;
     fs::create_dir_all(&folder).into_diagnostic().wrap_err_with(|| format!("cannot create {}", folder.display()))?;
-    atomic::write(&made, |out| weights::write(out, &units)).into_diagnostic()?;
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    atomic::write(&made, |out| weights::write(out, &units, &name)).into_diagnostic()?;
     Ok(made)
 }

@@ -82,6 +82,7 @@ fn programs_do_the_same_whatever_profile_they_are_compiled_by() {
         let hostile: String = (weights.lines().enumerate())
             .map(|(number, line)| {
                 let Some((head, counts)) = line.split_once("\"blocks\":") else { return format!("{line}\n") };
+                let (counts, rest) = counts.split_once("],\"build\"").expect("counts, then the build");
                 let (mut digit, mut changed) = (0, String::new());
                 let mut inside = false;
                 for c in counts.chars() {
@@ -95,7 +96,7 @@ fn programs_do_the_same_whatever_profile_they_are_compiled_by() {
                     }
                     inside = c.is_ascii_digit();
                 }
-                format!("{head}\"blocks\":{changed}\n")
+                format!("{head}\"blocks\":{changed}],\"build\"{rest}\n")
             })
             .collect();
         fs::write(project.path("hostile"), hostile).expect("a file");
@@ -104,21 +105,130 @@ fn programs_do_the_same_whatever_profile_they_are_compiled_by() {
     }
     // As many numbers as it pleases.
     let short: String =
-        weights.lines().map(|line| format!("{}\n", line.replace("\"blocks\":[", "\"blocks\":[5,"))).collect();
+        weights.lines().map(|line| format!("{}\n", line.replacen("\"blocks\":[", "\"blocks\":[5,", 1))).collect();
     fs::write(project.path("hostile"), short).expect("a file");
     build(&project, "--use hostile", "used");
     assert_eq!(outputs(&project, "used"), truth);
 }
 
+/// The rows of a view's lists in which a word stands, words apart.
+fn rows(text: &str, word: &str) -> Vec<Vec<String>> {
+    let rows = text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    rows.filter(|row| row.iter().any(|cell| cell == word)).collect()
+}
+
 #[test]
-fn functions_that_have_changed_are_said() {
+fn functions_that_have_changed_get_a_guess_which_is_said() {
     let project = profiled("0");
     let changed = PROGRAM.replace("return x / 2;", "while (x % 5 == 1) x = add(x); return x / 2;");
-    fs::write(project.path("p.c"), changed).expect("a file");
+    fs::write(project.path("p.c"), &changed).expect("a file");
     build(&project, "--profile none", "plain");
     let said = build(&project, "--use p.cotree", "used");
-    assert!(said.contains("have changed since the profile (step)"), "{said}");
+    assert!(said.contains("1 have changed since the profile (step); 1 of these have guessed counts"), "{said}");
     assert_eq!(outputs(&project, "used"), outputs(&project, "plain"));
+    let view = project.ok("report --stale used");
+    let [step] = &rows(&view, "step")[..] else { panic!("{view}") };
+    // The loop is new; where it is called, and all other calls, are as they were.
+    let [how, known, _, blocks, ..] = &step[..] else { panic!("{view}") };
+    let [known, blocks] = [known, blocks].map(|number| number.parse::<u32>().expect("a number"));
+    assert!(how == "guessed" && known < blocks && known + 4 >= blocks, "{view}");
+    assert!(view.contains("guess"), "{view}");
+
+    // Files of earlier versions tell graphs and counts only.
+    let weights = project.ok("export --format weights p.cotree --binary counted");
+    let old = |line: &str| {
+        let end = line.find(",\"build\"").unwrap_or(line.len());
+        format!("{}}}\n", line[..end].trim_end_matches('}'))
+    };
+    let old: String = weights.lines().skip(1).map(old).collect();
+    fs::write(project.path("old"), format!("{{\"schema\":\"cotree-weights/1\"}}\n{old}")).expect("a file");
+    let said = build(&project, "--use old", "used");
+    assert!(
+        said.contains("have changed since the profile (step); 0 are not in it, and 1 are compiled without"),
+        "{said}"
+    );
+    assert_eq!(outputs(&project, "used"), outputs(&project, "plain"));
+
+    // Lines that moved are the only difference: no guess is needed for the rest, and none is made of the graph.
+    let commented = PROGRAM.replace("    case 1: return", "    // Twice.\n    case 1: return");
+    fs::write(project.path("p.c"), commented).expect("a file");
+    let said = build(&project, "--use p.cotree", "used");
+    assert!(said.contains("(step); 1 of these have guessed counts"), "{said}");
+    let view = project.ok("report --stale used -f step");
+    let [step] = &rows(&view, "step")[..] else { panic!("{view}") };
+    assert_eq!(step[1], step[3], "all blocks are known: {view}");
+
+    let said = project.fails("report --stale plain");
+    assert!(said.contains("was not compiled by a profile"), "{said}");
+}
+
+/// What other calls a function makes is another function, although it has the same graph.
+#[test]
+fn functions_of_the_same_graph_that_call_others_are_others() {
+    let project = profiled("0");
+    let changed = PROGRAM.replace("case 1: return twice(x) + 1;", "case 1: return add(x) + 1;");
+    fs::write(project.path("p.c"), &changed).expect("a file");
+    build(&project, "--profile none", "plain");
+    let said = build(&project, "--use p.cotree", "used");
+    assert!(said.contains("1 have changed since the profile (step)"), "{said}");
+    assert_eq!(outputs(&project, "used"), outputs(&project, "plain"));
+}
+
+/// Ten thousand runs of three versions of a program, in one profile.
+#[test]
+fn the_profile_of_many_runs_of_several_builds() {
+    let project = Project::new(&[]);
+    let versions = [
+        PROGRAM.to_owned(),
+        PROGRAM.replace("return x / 2;", "if (x % 5 == 1) x = add(x); return x / 2;"),
+        PROGRAM.replace("return x / 2;", "if (x % 5 == 1) x = add(x); return x / 3;").replace(
+            "ALONE long add(long x) {",
+            "ALONE long twice(long x);\nALONE long add(long x) { if (x > 60000) x = twice(x);",
+        ),
+    ];
+    for (number, text) in versions.iter().enumerate() {
+        fs::write(project.path("p.c"), text).expect("a file");
+        project.ok(&format!("cc -O2 -g -w -o version{number} p.c"));
+        let profile = format!("{number}.cotree");
+        let mut run = project.command(project.path(&format!("version{number}")));
+        assert!(run.arg("0").env("COTREE_FILE", profile).status().expect("it runs").success());
+    }
+    let merge = |output: &str, inputs: &str| {
+        project.ok(&format!("merge --several-units -o {output} {inputs}"));
+    };
+    let times = |count: usize, inputs: &str| vec![inputs; count].join(" ");
+    merge("m30.cotree", &times(10, "0.cotree 1.cotree 2.cotree"));
+    merge("m300.cotree", &times(10, "m30.cotree"));
+    merge("m3000.cotree", &times(10, "m300.cotree"));
+    let rest = format!("{} {} {}", times(3, "m300.cotree"), times(3, "m30.cotree"), times(10, "2.cotree"));
+    merge("all.cotree", &format!("{} {rest}", times(3, "m3000.cotree")));
+
+    build(&project, "--profile none", "plain");
+    assert_eq!(build(&project, "--use all.cotree", "used"), "", "the last version is one of those that ran");
+    assert_eq!(outputs(&project, "used"), outputs(&project, "plain"));
+    let view = project.ok("report --stale used --verbose");
+    assert!(view.starts_with("used, compiled by all.cotree\n"), "{view}");
+    let runs: Vec<u32> = (0..3)
+        .map(|number| {
+            let [row] = &rows(&view, &format!("version{number}"))[..] else { panic!("{view}") };
+            row[2].replace(',', "").parse().expect("a number")
+        })
+        .collect();
+    assert_eq!((runs.iter().sum::<u32>(), &runs[..2]), (10_000, &[3330, 3330][..]), "{view}");
+    // From all builds, from the second and the third, and from the third alone.
+    for (function, from) in [("collatz", 3), ("step", 2), ("add", 1), ("twice", 3)] {
+        let [row] = &rows(&view, function)[..] else { panic!("{view}") };
+        let letters = row[4..].iter().take_while(|cell| cell.len() == 1).count();
+        assert_eq!((&*row[0], letters), ("counted", from), "{function}: {view}");
+    }
+    let counted = |weights: &str, symbol: &str| -> u64 {
+        let lines = weights.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        lines.filter(|line| line["symbol"] == symbol).filter_map(|line| line["blocks"][0].as_u64()).sum()
+    };
+    let [one, other, last, all] = ["0", "1", "2", "all"]
+        .map(|name| counted(&project.ok(&format!("export --format weights {name}.cotree")), "collatz"));
+    assert_eq!(all, 3330 * (one + other) + 3340 * last);
+    assert!(one > 0 && last > 0);
 }
 
 #[test]

@@ -97,6 +97,7 @@ fn damaged(weights: &str, seed: u64) -> String {
             text += &format!("{line}\n");
             continue;
         };
+        let (counts, rest) = counts.split_once("],\"build\"").expect("counts, then the build");
         text += &format!("{head}\"blocks\":");
         for piece in counts.split_inclusive([',', '[', ']']) {
             let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -110,7 +111,7 @@ fn damaged(weights: &str, seed: u64) -> String {
                 text += piece;
             }
         }
-        text.push('\n');
+        text += &format!("],\"build\"{rest}\n");
     }
     text
 }

@@ -1,0 +1,163 @@
+//! What a program was compiled by (`--use`): which of its functions have their counts, of which these are a guess, and from which
+//! builds they are. It is a section of the program that is never loaded, JSON in a zstd frame (docs/formats.md).
+
+use crate::weights::Build;
+use object::read::{Object, ObjectSection, ReadCache};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The section.
+pub const USED_SECTION: &str = ".cotree.used";
+
+/// The schema of its content.
+pub const SCHEMA: &str = "cotree-used/1";
+
+/// The most bytes that it may have when it is unpacked.
+const MOST: u64 = 1 << 30;
+
+/// So many functions that have changed are named in a sentence.
+const NAMED: usize = 3;
+
+/// What a profile said of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// [`SCHEMA`]
+    pub schema: String,
+    /// The name of the file that the counts were read from.
+    pub profile: String,
+    /// The builds whose runs were counted.
+    pub builds: Vec<Build>,
+    /// All functions that could have counts.
+    pub functions: Vec<UsedFunction>,
+}
+
+/// What it said of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedFunction {
+    /// The linker symbol.
+    pub symbol: String,
+    /// The module.
+    pub module: String,
+    /// What its counts are.
+    pub how: How,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// How many of these have counts.
+    pub known: u64,
+    /// The builds that the counts are from, as numbers of [`Used::builds`].
+    pub builds: Vec<usize>,
+}
+
+/// What the counts of a function are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum How {
+    /// Its own.
+    Counted,
+    /// Those of an earlier version of it, block by block.
+    Guessed,
+    /// None: it has changed, and too little is known of the version that was counted.
+    Changed,
+    /// None: the profile does not have it.
+    Unknown,
+}
+
+/// Why it cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UsedError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {cause}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It is no program, or was not compiled by a profile.
+    #[error("{path} was not compiled by a profile: name a program that was built with --use, and not stripped", path = .path.display())]
+    None {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The section is damaged, or of a later version.
+    #[error("{path} has a damaged section {USED_SECTION} ({reason}): build it again", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Used {
+    /// The content of the section.
+    ///
+    /// # Errors
+    /// Those of zstd, which has none where there is memory.
+    pub fn to_section(&self) -> io::Result<Vec<u8>> {
+        zstd::bulk::compress(&serde_json::to_vec(self)?, 9)
+    }
+
+    /// Reads what the sections of a program say: one, or several where it was linked of parts that had their own.
+    ///
+    /// # Errors
+    /// See [`UsedError`].
+    pub fn read(path: &Path) -> Result<Vec<Self>, UsedError> {
+        let io = |cause| UsedError::Io { path: path.into(), cause };
+        let damaged = |reason: String| UsedError::Damaged { path: path.into(), reason };
+        let cache = ReadCache::new(File::open(path).map_err(io)?);
+        let elf = object::File::parse(&cache).map_err(|_| UsedError::None { path: path.into() })?;
+        let section = elf.section_by_name(USED_SECTION).ok_or_else(|| UsedError::None { path: path.into() })?;
+        let data = section.data().map_err(|error| damaged(error.to_string()))?;
+        let mut text = Vec::new();
+        let frames = zstd::stream::read::Decoder::with_buffer(data).map_err(|error| damaged(error.to_string()))?;
+        frames.take(MOST).read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+        let all = serde_json::Deserializer::from_slice(&text).into_iter::<Self>();
+        let all: Vec<Self> = all.collect::<Result<_, _>>().map_err(|error| damaged(error.to_string()))?;
+        let numbered =
+            |used: &Self| used.functions.iter().flat_map(|f| &f.builds).all(|&b| b < used.builds.len().max(1));
+        match all.iter().find(|used| used.schema != SCHEMA || !numbered(used)) {
+            Some(other) => Err(damaged(format!(
+                "its schema is {}, not {SCHEMA}, or it names builds that it does not list",
+                other.schema
+            ))),
+            None => Ok(all),
+        }
+    }
+
+    /// The functions with such counts.
+    pub fn of(&self, how: How) -> impl Iterator<Item = &UsedFunction> {
+        self.functions.iter().filter(move |function| function.how == how)
+    }
+
+    /// A sentence about functions whose counts are guessed or missing, if there are such.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        let count = |how| self.of(how).count();
+        let (guessed, changed, unknown) = (count(How::Guessed), count(How::Changed), count(How::Unknown));
+        if guessed + changed + unknown == 0 {
+            return None;
+        }
+        let names: Vec<&str> =
+            self.of(How::Guessed).chain(self.of(How::Changed)).map(|function| &*function.symbol).collect();
+        let mut named = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        if names.len() > NAMED {
+            named.push_str(", …");
+        }
+        let mut parts = Vec::new();
+        if guessed + changed > 0 {
+            parts.push(format!("{} have changed since the profile ({named})", guessed + changed));
+        }
+        if guessed > 0 {
+            let sum = |of: fn(&UsedFunction) -> u64| self.of(How::Guessed).map(of).sum::<u64>();
+            let (known, blocks) = (sum(|function| function.known), sum(|function| function.blocks));
+            parts.push(format!("{guessed} of these have guessed counts, for {known} of their {blocks} blocks"));
+        }
+        if changed + unknown > 0 {
+            parts.push(format!("{unknown} are not in it, and {} are compiled without counts", changed + unknown));
+        }
+        Some(format!("of {} functions {} (more by `cotree report --stale`)", self.functions.len(), parts.join("; ")))
+    }
+}

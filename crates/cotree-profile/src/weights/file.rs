@@ -1,0 +1,126 @@
+//! Files of weights. The format is described in `docs/formats.md`.
+
+use super::{Build, Entry, Weights, shape};
+use crate::binary::BinaryFile;
+use crate::recover::{UnitProfile, functions};
+use cotree_core::profile::FunctionProfile;
+use cotree_core::weight::stale::Outline;
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+/// The schema that the first line names.
+pub const SCHEMA: &str = "cotree-weights/2";
+
+/// That of files that say nothing of blocks but their counts.
+const WITHOUT_OUTLINES: &str = "cotree-weights/1";
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    profile: String,
+    #[serde(default)]
+    builds: Vec<Build>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    symbol: String,
+    module: String,
+    shape: u64,
+    blocks: Vec<u64>,
+    edges: Vec<u64>,
+    #[serde(default)]
+    build: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outline: Option<Outline>,
+}
+
+/// Why weights cannot be read from a file.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// It cannot be read.
+    #[error("cannot read the weights {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no weights file, or a damaged one.
+    #[error("{path} is not a weights file ({reason}): make one with `cotree export --format weights`")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Weights {
+    /// Reads a weights file.
+    ///
+    /// # Errors
+    /// See [`WeightsError`].
+    pub fn open(path: &Path) -> Result<Self, WeightsError> {
+        let read = |source| WeightsError::Read { path: path.into(), source };
+        let malformed = |reason: String| WeightsError::Malformed { path: path.into(), reason };
+        let mut lines = io::BufReader::new(std::fs::File::open(path).map_err(read)?).lines();
+        let head = lines.next().transpose().map_err(read)?.unwrap_or_default();
+        let head: Head = serde_json::from_str(&head).map_err(|e| malformed(e.to_string()))?;
+        if ![SCHEMA, WITHOUT_OUTLINES].contains(&&*head.schema) {
+            return Err(malformed(format!("its schema is {}, not {SCHEMA}", head.schema)));
+        }
+        let mut weights = Self { profile: head.profile, builds: head.builds, ..Self::default() };
+        for line in lines {
+            let line: Line = serde_json::from_str(&line.map_err(read)?).map_err(|e| malformed(e.to_string()))?;
+            let profile =
+                FunctionProfile { blocks: line.blocks, edges: Some(line.edges), ..FunctionProfile::default() };
+            let entry = Entry {
+                module: line.module,
+                shape: line.shape,
+                outline: line.outline,
+                builds: vec![line.build],
+                profile,
+            };
+            weights.add(line.symbol, entry);
+        }
+        Ok(weights)
+    }
+}
+
+/// Writes the edge counts of recovered units as a weights file. Functions without edge counts are left out: vertex
+/// methods cannot weight edges. `profile` is the name of the profile that they are from, for people; it may be empty.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(out: &mut dyn Write, units: &[(BinaryFile, UnitProfile)], profile: &str) -> io::Result<()> {
+    let build = |(_, unit): &(BinaryFile, UnitProfile)| {
+        let name = unit.binary.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Build { name, id: unit.unit.to_string(), runs: unit.runs.total() }
+    };
+    let head = Head { schema: SCHEMA.into(), profile: profile.into(), builds: units.iter().map(build).collect() };
+    serde_json::to_writer(&mut *out, &head)?;
+    writeln!(out)?;
+    for (build, (binary, unit)) in units.iter().enumerate() {
+        let map = binary.map();
+        let modules = map.program.functions().map(|(module, _)| &module.name);
+        for ((function, module), profile) in functions(map).into_iter().zip(modules).zip(&unit.functions) {
+            let Some(FunctionProfile { blocks, edges: Some(edges), .. }) = profile else { continue };
+            let line = Line {
+                symbol: function.symbol.clone(),
+                module: module.clone(),
+                shape: shape(function),
+                blocks: blocks.clone(),
+                edges: edges.clone(),
+                build,
+                // Maps of older versions do not have all calls.
+                outline: map.program.all_calls.then(|| Outline::of(function)),
+            };
+            serde_json::to_writer(&mut *out, &line)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
