@@ -226,6 +226,15 @@ pub enum Probe {
     },
     /// `counter += constant`.
     CountBy(Counter, u64),
+    /// `to += from` or `to -= from`: another counter of the thread's as it is now ([`crate::method::events::call_sums`]).
+    AddCounter {
+        /// What is changed.
+        to: Counter,
+        /// What is read.
+        from: Counter,
+        /// It is taken away.
+        minus: bool,
+    },
 }
 
 impl Probe {
@@ -259,6 +268,7 @@ impl Probe {
             | Self::CountIfTaken(..)
             | Self::Announce
             | Self::CountBy(..)
+            | Self::AddCounter { .. }
             | Self::Witness { .. }
             | Self::Events(_)
             | Self::Close(..)

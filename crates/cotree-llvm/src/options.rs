@@ -3,12 +3,12 @@
 use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::{CostFile, Selection};
-use cotree_core::method::Method;
 use cotree_core::method::events::{EventKinds, EventOptions};
 use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::path::{MOST_PATH_ARRAY, MOST_PATHS, PathMetric, PathOptions};
 use cotree_core::method::trace::{TraceBy, TraceOptions};
+use cotree_core::method::{Family, Method};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
 use std::path::PathBuf;
@@ -152,7 +152,7 @@ impl Options {
                     if options.method == Method::IpathHybrid {
                         let strategy = strategy.map_or(Ok(Hybrid::Local), str::parse::<Hybrid>);
                         options.ipath = strategy.map_err(|()| bad(&format!("{name}={}", Hybrid::NAMES)))?.into();
-                    } else if options.method == Method::Events {
+                    } else if matches!(options.method.family(), Family::Events(_)) {
                         let kinds = strategy.map_or(Ok(EventKinds::default()), EventKinds::parse);
                         let expected = || format!("{name}=KINDS, of {}", EventKinds::all_names());
                         options.events.kinds = kinds.map_err(|_| bad(&expected()))?;

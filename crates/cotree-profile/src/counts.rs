@@ -101,12 +101,14 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::PATHS_MISSING
     | Flags::HANDLER_UNFORESEEN
     | Flags::TRACE_CUT
-    | Flags::TRACE_LOST;
+    | Flags::TRACE_LOST
+    | Flags::CALL_SUMS
+    | Flags::HANDLERS_MIXED;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.
     ///
-    /// Sums that do not fit saturate, and [`UnitCounts::saturated`] is set.
+    /// Unless they [wrap](Self::wraps), sums that do not fit saturate, and [`UnitCounts::saturated`] is set.
     ///
     /// # Errors
     /// [`CounterMismatch`] if the two have different numbers of counters: then one of them names the wrong unit.
@@ -115,13 +117,22 @@ impl UnitCounts {
             return Err(CounterMismatch { expected: self.counters.len(), found: other.counters.len() });
         }
         let mut cut = other.saturated;
+        let wraps = other.wraps();
         for (sum, &count) in self.counters.iter_mut().zip(&other.counters) {
+            if wraps {
+                *sum = sum.wrapping_add(count.wrapping_mul(weight));
+                continue;
+            }
             let (total, over) = sum.plus(count, weight);
             *sum = total;
             cut |= over;
         }
         for (&address, &count) in &other.early {
             let sum = self.early.entry(address).or_default();
+            if wraps {
+                *sum = sum.wrapping_add(count.wrapping_mul(weight.cast_signed()));
+                continue;
+            }
             let (total, over) = sum.plus(count, weight);
             *sum = total;
             cut |= over;
@@ -141,6 +152,12 @@ impl UnitCounts {
         }
         self.ended_ns = self.ended_ns.max(other.ended_ns);
         Ok(())
+    }
+
+    /// Are counters and early exits sums modulo 2⁶⁴ ([`Flags::CALL_SUMS`])? Then none is too large.
+    #[must_use]
+    pub fn wraps(&self) -> bool {
+        self.flags & Flags::CALL_SUMS != 0
     }
 
     /// The same counts taken `weight` times.

@@ -304,13 +304,14 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     let mut address = None;
     let early = &mut counts.early;
     let mut saturated = false;
+    let wraps = header.flags() & Flags::CALL_SUMS != 0;
     body.words(header.early_capacity() * 2, |word| match address.take() {
         None => address = Some(word),
         Some(0) => {}
         Some(address) => {
             let sum = early.entry(address).or_insert(0i64);
             let (new, over) = sum.overflowing_add(word.cast_signed());
-            saturated |= over;
+            saturated |= over && !wraps;
             *sum = new;
         }
     })
@@ -337,10 +338,9 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         let mut sums = counts.counters.iter_mut();
         body.words(header.counter_count(), |word| {
             let sum = sums.next().expect("as many counters in each slab");
-            *sum = sum.checked_add(word).unwrap_or_else(|| {
-                saturated = true;
-                u64::MAX
-            });
+            let (new, over) = sum.overflowing_add(word);
+            saturated |= over && !wraps;
+            *sum = if over && !wraps { u64::MAX } else { new };
         })
         .map_err(io)?;
     }

@@ -138,8 +138,22 @@ pub fn add(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
         let all = word(sum, at).checked_add(more)?;
         put(sum, at, all);
     }
-    add_counters(sum, from)?;
-    add_exits(sum, from)
+    let wraps = from.word(offset_of!(RawHeader, flags)) & Flags::CALL_SUMS != 0;
+    add_counters(sum, from, if wraps { wrapping } else { u64::checked_add })?;
+    add_exits(sum, from, if wraps { wrapping } else { checked_signed })
+}
+
+/// How two words are added; `None`: there is no room for the sum.
+type Add = fn(u64, u64) -> Option<u64>;
+
+/// Modulo 2⁶⁴.
+fn wrapping(a: u64, b: u64) -> Option<u64> {
+    Some(a.wrapping_add(b))
+}
+
+/// As signed numbers.
+fn checked_signed(a: u64, b: u64) -> Option<u64> {
+    a.cast_signed().checked_add(b.cast_signed()).map(i64::cast_unsigned)
 }
 
 /// What the header says of all runs, and of the last one.
@@ -155,7 +169,7 @@ fn join_headers(sum: &mut [u8], from: Profile<'_>) {
     put(sum, offset_of!(RawHeader, pid), from.process().into());
 }
 
-fn add_counters(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
+fn add_counters(sum: &mut [u8], from: Profile<'_>, add: Add) -> Option<()> {
     let counted = from.counters() * WORD;
     let to = sum.get_mut(from.slabs_offset()..)?.get_mut(..counted)?;
     for slab in from.0.get(from.slabs_offset()..)?.chunks_exact(from.stride()) {
@@ -167,14 +181,14 @@ fn add_counters(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
             let pairs =
                 to.get_mut(block.clone())?.as_chunks_mut::<WORD>().0.iter_mut().zip(slab.get(block)?.as_chunks().0);
             for (sum, more) in pairs {
-                *sum = u64::from_le_bytes(*sum).checked_add(u64::from_le_bytes(*more))?.to_le_bytes();
+                *sum = add(u64::from_le_bytes(*sum), u64::from_le_bytes(*more))?.to_le_bytes();
             }
         }
     }
     Some(())
 }
 
-fn add_exits(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
+fn add_exits(sum: &mut [u8], from: Profile<'_>, add: Add) -> Option<()> {
     let capacity = from.capacity();
     let slots = capacity * size_of::<EarlyEntry>();
     let table = sum.get_mut(HEADER..)?.get_mut(..slots)?;
@@ -186,9 +200,9 @@ fn add_exits(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
         let first = early_slot(address, capacity as u64) as usize;
         let mut probes = (0..capacity).map(|step| ((first + step) & (capacity - 1)) * size_of::<EarlyEntry>());
         let at = probes.find(|&at| word(table, at) == address || word(table, at) == 0)?;
-        let all = word(table, at + WORD).cast_signed().checked_add(count.cast_signed())?;
+        let all = add(word(table, at + WORD), count)?;
         put(table, at, address);
-        put(table, at + WORD, all.cast_unsigned());
+        put(table, at + WORD, all);
     }
     Some(())
 }

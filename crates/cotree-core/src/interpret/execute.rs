@@ -84,8 +84,8 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    fn new(codes: &[Code<'_>]) -> Self {
-        let mut stack = Self { frames: Vec::new(), state: ThreadState::default() };
+    fn new(codes: &[Code<'_>], totals: Option<usize>) -> Self {
+        let mut stack = Self { frames: Vec::new(), state: ThreadState { totals, ..ThreadState::default() } };
         stack.reset(codes);
         stack
     }
@@ -94,7 +94,8 @@ impl Stack {
     fn reset(&mut self, codes: &[Code<'_>]) {
         let counts = |code: &Code<'_>| Counts { counters: vec![0; code.counters], ..Counts::default() };
         let functions = codes.iter().map(counts).collect();
-        self.state = ThreadState { functions, events: self.state.events, ..ThreadState::default() };
+        let ThreadState { events, totals, .. } = self.state;
+        self.state = ThreadState { functions, events, totals, ..ThreadState::default() };
     }
 }
 
@@ -102,7 +103,7 @@ impl<'a> Process<'a> {
     /// Makes room for a thread.
     pub(super) fn open(&mut self, thread: Thread) {
         while self.stacks.len() <= thread.index() {
-            self.stacks.push(Stack::new(&self.codes));
+            self.stacks.push(Stack::new(&self.codes, self.totals));
             self.truth.logs.push(Vec::new());
             self.truth.reported.push(0);
         }
@@ -124,6 +125,9 @@ impl<'a> Process<'a> {
                 self.push(thread, handler, None, Registers::default());
                 if let Some(frame) = self.stacks[thread.index()].frames.last_mut() {
                     frame.handles = true;
+                    if let Some(facts) = self.truth.activations.get_mut(frame.activation.index()) {
+                        facts.handles = true;
+                    }
                 }
             }
             Action::Jump { depth, site } => self.jump(thread, depth as usize, site)?,
@@ -181,7 +185,7 @@ impl<'a> Process<'a> {
         let code = &self.codes[function.index()];
         let activation = Activation::new(self.truth.activations.len());
         if self.keeps_log {
-            self.truth.activations.push(ActivationFacts { function, thread, caller });
+            self.truth.activations.push(ActivationFacts { function, thread, caller, handles: false });
         }
         Frame {
             activation,
@@ -249,7 +253,7 @@ impl<'a> Process<'a> {
                 if let (Some(variables), Some(values)) = (&code.variables, &frame.values)
                     && let Some((counter, by)) = variables.closes(values, code.cfg, probe)
                 {
-                    stack.state.functions[frame.function.index()].bump(counter, by);
+                    stack.state.counts_of(frame.function.index()).bump(counter, by);
                 }
                 stack.state.apply(frame.function.index(), probe, next, &mut frame.registers);
             }
@@ -463,7 +467,8 @@ impl<'a> Process<'a> {
                     frame.from = From::Site(site);
                 }
                 let registers = frame.registers.clone();
-                self.truth.early.push(EarlyExit { thread, function, site, registers, count });
+                let totals = self.stacks[thread.index()].state.totals();
+                self.truth.early.push(EarlyExit { thread, function, site, registers, totals, count });
             }
         } else {
             self.truth.interrupted.push((function, frame.block));

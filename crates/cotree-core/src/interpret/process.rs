@@ -161,6 +161,8 @@ pub struct Process<'a> {
     /// Lists are kept of all that happens, and not just its numbers.
     pub(super) keeps_log: bool,
     pub(super) over: bool,
+    /// How many kinds of events are counted for all functions together.
+    pub(super) totals: Option<usize>,
     /// What variables are when their loops are entered is drawn from this.
     pub(super) drawn: u64,
     /// The registers of the activation that ended last.
@@ -181,6 +183,7 @@ impl<'a> Process<'a> {
             traced: false,
             keeps_log: true,
             over: false,
+            totals: None,
             drawn: 0,
             last_registers: Registers::default(),
         }
@@ -218,6 +221,14 @@ impl<'a> Process<'a> {
     #[must_use]
     pub fn with_trace(mut self) -> Self {
         self.traced = true;
+        self
+    }
+
+    /// With counters that all functions share: the outcome has them as those of the first function. So many kinds of events come
+    /// first ([`counters_of`](crate::method::events::counters_of)). What handlers do does not count for calls that they interrupt.
+    #[must_use]
+    pub fn with_shared_counters(mut self, kinds: usize) -> Self {
+        self.totals = Some(kinds);
         self
     }
 

@@ -1,6 +1,7 @@
 //! The state of probes: an activation's registers, and the counts of a thread.
 
-use crate::ids::{Edge, FunctionId, Table, Word};
+use crate::ids::{Counter, Edge, FunctionId, Table, Word};
+use crate::method::events::counters_of;
 use crate::method::trace::stream::{self, Control};
 use crate::probe::{Probe, Reg};
 use std::collections::BTreeMap;
@@ -73,6 +74,10 @@ pub struct ThreadState {
     pub(super) suspended: Vec<Vec<u8>>,
     /// The thread's event counter.
     pub events: i64,
+    /// All functions have the counters of the first one, which begin with those of so many kinds of events.
+    pub(super) totals: Option<usize>,
+    /// The totals where handlers began, outermost first.
+    pub(super) suspended_totals: Vec<Vec<u64>>,
     /// The words that the method's code uses for itself; one that was never written holds 0.
     pub words: BTreeMap<Word, i64>,
 }
@@ -85,6 +90,7 @@ impl ThreadState {
 
     /// A handler begins, with a trace of its own.
     pub(super) fn suspend(&mut self) {
+        self.suspended_totals.push(self.totals());
         self.suspended.push(std::mem::take(&mut self.trace));
     }
 
@@ -94,6 +100,27 @@ impl ThreadState {
             let trace = std::mem::replace(&mut self.trace, interrupted);
             self.handled.push((self.trace.len(), trace));
         }
+        // Its events are not those of the calls that it interrupted.
+        for (kind, before) in self.suspended_totals.pop().unwrap_or_default().into_iter().enumerate() {
+            let [up, down] = counters_of(kind).map(Counter::index);
+            let counters = &mut self.functions[0].counters;
+            let events = counters[up].wrapping_sub(before);
+            counters[up] = before;
+            counters[down] = counters[down].wrapping_sub(events);
+        }
+    }
+
+    /// What is counted for a function.
+    pub(super) fn counts_of(&mut self, function: usize) -> &mut Counts {
+        let function = if self.totals.is_some() { 0 } else { function };
+        &mut self.functions[function]
+    }
+
+    /// The events of each kind, as far as they count for the calls under way.
+    pub(super) fn totals(&self) -> Vec<u64> {
+        let kinds = self.totals.unwrap_or(0);
+        let counters = self.functions.first().map_or(&[][..], |counts| &counts.counters);
+        counters.iter().step_by(2).take(kinds).copied().collect()
     }
 
     fn emit(&mut self, value: i64, bytes: u8) {
@@ -103,11 +130,16 @@ impl ThreadState {
     /// Runs a probe of a function. `next` is the edge that the block is about to leave by; variables are not registers, so
     /// closings are left to whoever has them.
     pub(super) fn apply(&mut self, function: usize, probe: Probe, next: Option<Edge>, registers: &mut Registers) {
+        let function = if self.totals.is_some() { 0 } else { function };
         let counts = &mut self.functions[function];
         match probe {
             Probe::Count(counter) => counts.bump(counter.index(), 1),
             Probe::CountIfTaken(counter, edge) if next == Some(edge) => counts.bump(counter.index(), 1),
             Probe::CountBy(counter, by) => counts.bump(counter.index(), by),
+            Probe::AddCounter { to, from, minus } => {
+                let by = counts.counters[from.index()];
+                counts.bump(to.index(), if minus { by.wrapping_neg() } else { by });
+            }
             Probe::Witness { .. }
             | Probe::Events(_)
             | Probe::CountIfTaken(..)

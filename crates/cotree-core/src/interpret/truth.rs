@@ -33,6 +33,8 @@ pub struct ActivationFacts {
     pub thread: Thread,
     /// Who called it, and by which call; `None` if that was code outside of the program, or a signal.
     pub caller: Option<(Activation, CallId)>,
+    /// It handles a signal.
+    pub handles: bool,
 }
 
 /// One thing that an activation does.
@@ -65,6 +67,8 @@ pub struct EarlyExit {
     pub site: Site,
     /// The activation's registers then.
     pub registers: Registers,
+    /// The thread's events of each kind then, if they are counted for calls.
+    pub totals: Vec<u64>,
     /// +1 or −1.
     pub count: i64,
 }

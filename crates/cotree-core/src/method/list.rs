@@ -2,6 +2,7 @@
 //! a method is made here.
 
 use super::counters::CounterMethod;
+use super::events::EventMethod;
 use super::ipath::IpathMethod;
 use super::path::PathMethod;
 
@@ -35,6 +36,8 @@ pub enum Method {
     Trace,
     /// One count of all events (Ball 1994).
     Events,
+    /// Counts of events per call, with all that it led to (Ball 1994, §4).
+    EventsCalls,
     /// No probes: the reference of every overhead figure.
     None,
 }
@@ -55,7 +58,7 @@ pub enum Family {
     /// Tokens of segments: [`super::trace`].
     Traces,
     /// Counters of events: [`super::events`].
-    Events,
+    Events(EventMethod),
 }
 
 /// What a method's profile has exact counts of.
@@ -109,7 +112,7 @@ const ACROSS: Promises = Promises { paths: true, ..EDGES };
 const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
 /// All methods, in the order in which help and docs list them.
-pub const METHODS: [Entry; 13] = [
+pub const METHODS: [Entry; 14] = [
     Entry {
         method: Method::Edge,
         name: "edge",
@@ -237,7 +240,18 @@ pub const METHODS: [Entry; 13] = [
         number: 8,
         title: "event count",
         summary: "how many instructions ran, or other events: one exact count that the program can ask for while it runs",
-        family: Family::Events,
+        family: Family::Events(EventMethod::Total),
+        promises: EVENTS,
+        derives: true,
+        saves_counters: true,
+    },
+    Entry {
+        method: Method::EventsCalls,
+        name: "events-calls",
+        number: 14,
+        title: "event counts of calls",
+        summary: "how many instructions ran, or other events, in each function by itself, and in each call with all that it led to",
+        family: Family::Events(EventMethod::Calls),
         promises: EVENTS,
         derives: true,
         saves_counters: true,
@@ -338,6 +352,15 @@ impl From<CounterMethod> for Method {
     }
 }
 
+impl From<EventMethod> for Method {
+    fn from(method: EventMethod) -> Self {
+        match method {
+            EventMethod::Total => Self::Events,
+            EventMethod::Calls => Self::EventsCalls,
+        }
+    }
+}
+
 impl From<IpathMethod> for Method {
     fn from(method: IpathMethod) -> Self {
         match method {
@@ -375,7 +398,7 @@ mod tests {
                 Family::Calls => assert_eq!(method, Method::Calls),
                 Family::Ipath(of) => assert_eq!(Method::from(of), method),
                 Family::Traces => assert_eq!(method, Method::Trace),
-                Family::Events => assert_eq!(method, Method::Events),
+                Family::Events(of) => assert_eq!(Method::from(of), method),
             }
         }
         assert_eq!(Method::from_name("no such method"), None);

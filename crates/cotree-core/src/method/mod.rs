@@ -12,6 +12,7 @@
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
 //! | [`Method::Trace`] | [`trace`] | nothing: code writes tokens | the whole execution |
 //! | [`Method::Events`] | [`events`] | chords, in one counter | the number of events |
+//! | [`Method::EventsCalls`] | [`events::call_sums`] | the same, and that counter before and after calls | the number of events, per function and call |
 //!
 //! A method's `plan` and the matching `recover` are in one module. A family has its own types for plans,
 //! counts and recovered profiles; [`MethodPlan`] is the sum of the plans.
@@ -32,7 +33,7 @@ use crate::slab::Words;
 use crate::unit::{PlanError, Planner};
 use calls::{CallError, UnitCallPlan};
 use counters::{CounterError, UnitCounterPlan};
-use events::{EventError, UnitEventPlan};
+use events::{EventError, EventWords, UnitEventPlan};
 use ipath::{IpathError, IpathTables, UnitIpathPlan};
 use path::{PathError, PathTable, UnitPathPlan};
 use trace::{TraceWords, UnitTracePlan};
@@ -69,7 +70,7 @@ impl MethodPlan {
             Family::Calls => Self::Calls(calls::plan_unit(planner)),
             Family::Ipath(method) => Self::Ipath(ipath::unit::plan_unit(method, planner)?),
             Family::Traces => Self::Traces(trace::plan_unit(planner)?),
-            Family::Events => Self::Events(events::unit::plan_unit(planner)?),
+            Family::Events(method) => Self::Events(events::unit::plan_unit(method, planner)?),
         })
     }
 
@@ -83,7 +84,7 @@ impl MethodPlan {
             Self::Calls(_) => Method::Calls,
             Self::Ipath(plan) => plan.method.into(),
             Self::Traces(_) => Method::Trace,
-            Self::Events(_) => Method::Events,
+            Self::Events(plan) => plan.method.into(),
         }
     }
 
@@ -143,7 +144,7 @@ impl MethodPlan {
     pub(crate) fn lay_out_counters(&self, words: &mut Words) -> Vec<u64> {
         if let Self::Events(plan) = self {
             // All functions share the unit's counters.
-            let first = words.take(2 * plan.kinds.len() as u64);
+            let first = words.take(plan.counters() as u64);
             return vec![first; plan.functions.len()];
         }
         self.functions().map(|plan| words.take(plan.counters as u64)).collect()
@@ -153,7 +154,7 @@ impl MethodPlan {
     pub(crate) fn lay_out_tables(&self, words: &mut Words) -> MethodTables {
         match self {
             Self::None | Self::Counters(_) | Self::Calls(_) => MethodTables::None,
-            Self::Events(plan) => plan.lay_out(words).map_or(MethodTables::None, MethodTables::Events),
+            Self::Events(plan) => MethodTables::Events(plan.lay_out(words)),
             Self::Paths(plan) => MethodTables::Paths(path::lay_out(plan, words)),
             Self::Ipath(plan) => MethodTables::Ipath(ipath::lay_out(plan, words)),
             Self::Traces(_) => MethodTables::Trace(trace::lay_out(words)),
@@ -172,8 +173,8 @@ pub enum MethodTables {
     Ipath(IpathTables),
     /// Where the thread's stream grows.
     Trace(TraceWords),
-    /// The first of the [`QUERY_WORDS`](events::QUERY_WORDS) of each kind.
-    Events(u64),
+    /// What serves queries and handlers.
+    Events(EventWords),
 }
 
 impl MethodTables {
@@ -190,7 +191,7 @@ impl MethodTables {
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         match self {
-            Self::Events(first) => Some(*first),
+            Self::Events(words) => words.queries,
             Self::None | Self::Paths(_) | Self::Ipath(_) | Self::Trace(_) => None,
         }
     }

@@ -6,7 +6,7 @@ use cotree_core::facts::events::{EventKind, FunctionEvents};
 use cotree_core::facts::{BlockFacts, Call, Callee, Function, InstructionCounts, Module, ProgramMap, Run};
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::interpret::{Outcome, Step, Thread};
-use cotree_core::method::events::{EventKinds, EventOptions, EventProfile, UnitEventPlan, recover};
+use cotree_core::method::events::{EarlyEvents, EventKinds, EventOptions, EventProfile, UnitEventPlan, recover};
 use cotree_core::method::{Method, MethodPlan};
 use cotree_core::unit::{Choices, UnitFacts, UnitPlan};
 use proptest::prelude::*;
@@ -62,9 +62,20 @@ pub fn named(mut program: Program, seed: u64) -> (Program, ProgramMap, Vec<bool>
 }
 
 pub fn plan(map: &ProgramMap, known: &[bool], events: EventOptions, made: bool, flow: bool) -> UnitEventPlan {
+    plan_by(Method::Events, map, known, events, made, flow)
+}
+
+pub fn plan_by(
+    method: Method,
+    map: &ProgramMap,
+    known: &[bool],
+    events: EventOptions,
+    made: bool,
+    flow: bool,
+) -> UnitEventPlan {
     let facts = UnitFacts { callers_known: known.to_vec(), queried: made, ..UnitFacts::new(map) };
     let choices = Choices { events, interprocedural_flow: flow, ..Choices::default() };
-    match UnitPlan::of(&facts, Method::Events, choices, false).unwrap().method {
+    match UnitPlan::of(&facts, method, choices, false).unwrap().method {
         MethodPlan::Events(plan) => plan,
         _ => panic!("another method's plan"),
     }
@@ -100,15 +111,16 @@ pub fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> u64 {
     total
 }
 
-fn recovered(outcome: &Outcome, plan: &UnitEventPlan) -> EventProfile {
+fn recovered(outcome: &Outcome, map: &ProgramMap, plan: &UnitEventPlan) -> EventProfile {
     let mut counters = vec![0u64; 2 * plan.kinds.len()];
     let early: Vec<_> = outcome.truth.functions.iter().map(|truth| truth.early()).collect();
+    let early = EarlyEvents { exits: early.iter().map(Some).collect(), ..EarlyEvents::default() };
     for function in (0..plan.functions.len()).map(FunctionId::new) {
         for (sum, count) in counters.iter_mut().zip(outcome.counts(function).counters) {
             *sum = sum.wrapping_add(count);
         }
     }
-    recover(plan, &counters, early.iter().map(Some)).unwrap()
+    recover(plan, map, &counters, &early).unwrap()
 }
 
 pub fn kinds() -> EventKinds {
@@ -133,7 +145,7 @@ proptest! {
         let plan = plan(&map, &known, options, made, flow);
         let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
         let expected: Vec<u64> = plan.kinds.iter().map(|&kind| truth(&outcome, &program, kind)).collect();
-        let profile = recovered(&outcome, &plan);
+        let profile = recovered(&outcome, &map, &plan);
         prop_assert_eq!(&profile.totals, &expected);
         prop_assert!(profile.flaws.iter().flatten().all(Vec::is_empty));
         prop_assert_eq!(profile.kinds, plan.kinds);
@@ -151,7 +163,7 @@ proptest! {
             return Ok(());
         }
         let expected: Vec<u64> = plan.kinds.iter().map(|&kind| truth(&outcome, &program, kind)).collect();
-        prop_assert_eq!(recovered(&outcome, &plan).totals, expected);
+        prop_assert_eq!(recovered(&outcome, &map, &plan).totals, expected);
     }
 
     /// Where a query may come, nothing is lacking: at calls through pointers and of code outside, at all that lead there,
@@ -244,7 +256,8 @@ proptest! {
             function.key.at_sites = vec![vec![lacking; 3]; 2];
         }
         let early: Vec<_> = program.functions.iter().map(|_| cotree_core::profile::EarlyExits { at_site: vec![i64::MIN, 1, 7] }).collect();
-        let profile = recover(&plan, &counters, early.iter().map(Some));
+        let early = EarlyEvents { exits: early.iter().map(Some).collect(), ..EarlyEvents::default() };
+        let profile = recover(&plan, &map, &counters, &early);
         prop_assert_eq!(profile.is_ok(), counters.len() == 4);
     }
 }

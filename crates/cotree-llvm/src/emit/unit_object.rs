@@ -121,7 +121,9 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, threaded), &number(unit.access).to_le_bytes());
     put(offset_of!(UnitDescriptor, id), &id.0);
     put(offset_of!(UnitDescriptor, counter_count), &layout.counter_count.to_le_bytes());
-    let capacity = (sites * 2).clamp(1024, 65536).next_power_of_two();
+    // Entries that tell of totals come on top of those of exits.
+    let per_site = 2 * (1 + method::totals_per_exit(&plan.method));
+    let capacity = (sites * per_site).clamp(1024, 65536).next_power_of_two();
     put(offset_of!(UnitDescriptor, early_capacity), &capacity.to_le_bytes());
     put(offset_of!(UnitDescriptor, executable), &u32::from(unit.executable).to_le_bytes());
     let foreseen = u32::from(unit.handlers_foreseen);

@@ -70,6 +70,15 @@ impl<'a, 'm> Code<'a, 'm> {
         self.counters.add(int64.constant(counter), int64.constant(by));
     }
 
+    /// `to += from` or `to -= from`.
+    pub(super) fn add_counter(&self, to: u64, from: u64, minus: bool) {
+        let int64 = self.counters.int64;
+        let amount = self.counters.load(int64.constant(from), int64);
+        let builder = &self.counters.builder;
+        let amount = if minus { builder.sub(int64.constant(0), amount) } else { amount };
+        self.counters.add(int64.constant(to), amount);
+    }
+
     /// The current form of a value. A phi is rebuilt at most once, so one lookup is enough.
     pub(super) fn present(&self, value: Value<'m>) -> Value<'m> {
         self.rebuilt.borrow().get(&value).map_or(value, |&phi| phi.into())

@@ -102,14 +102,14 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
             }
         }
     }
-    for (method, mut probes) in lowering.methods.iter().zip(own) {
+    for ((method, layer), mut probes) in lowering.methods.iter().zip(lowering.layers).zip(own) {
         if !probes.is_empty() {
             let probes: Vec<Option<Vec<Probe>>> =
                 sources.iter().map(|source| source.and_then(|source| probes.remove(&source))).collect();
             let first = pad.first().expect("a block ends in a terminator");
             let pad = LandingPad { predecessors: predecessors.clone(), first, behind: code.first_position(target) };
             let failed = |probe| code.unsupported(&format!("{probe:?} on an unwind edge"));
-            method.on_unwind_edges(code, &pad, &probes).map_err(failed)?;
+            method.on_unwind_edges(code, layer.base, &pad, &probes).map_err(failed)?;
         }
     }
     count_at_landing_pad(code, target, &predecessors, &sources, &numbers);

@@ -276,6 +276,9 @@ impl<'a, 'm> Lowering<'a, 'm> {
             match placed.probe {
                 Probe::Count(counter) => code.count(base + u64::from(counter.0)),
                 Probe::CountBy(counter, by) => code.count_by(base + u64::from(counter.0), by),
+                Probe::AddCounter { to, from, minus } => {
+                    code.add_counter(base + u64::from(to.0), base + u64::from(from.0), minus);
+                }
                 Probe::CountIfTaken(counter, edge) => {
                     let target = code.block(code.facts.edges[edge.index()].dst);
                     let counter = base + u64::from(counter.0);

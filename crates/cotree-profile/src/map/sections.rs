@@ -110,6 +110,10 @@ sections! {
         Events,
         /// Per function, kind and call site: what the counter lacks while the call is under way.
         EventsLacking,
+        /// Where calls are measured, per function that counts: whether its activations are, and how each of its calls is.
+        EventsCalls,
+        /// Per such call and kind: what the callee leaves to the caller where it returns.
+        EventsReturned,
     }
     b"cntr" {
         /// How many plans of counters there are.

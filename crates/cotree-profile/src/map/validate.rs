@@ -140,6 +140,7 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
         };
         let probe = match placed.probe {
             Probe::Count(c) | Probe::CountBy(c, _) | Probe::AddTo(c, ..) => counter(c),
+            Probe::AddCounter { to, from, .. } => counter(to) && counter(from),
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),

@@ -5,7 +5,8 @@ use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
-use cotree_core::method::events::{EventProfile, UnitEventPlan, recover as recover_unit};
+use cotree_core::method::events::{EarlyEvents, EventProfile, UnitEventPlan, recover as recover_unit};
+use cotree_rt::layout::Flags;
 
 /// Recovers a unit, or says of each function that counts why it could not be. `bases` are the first counters of functions,
 /// which are all the same.
@@ -18,9 +19,17 @@ pub(super) fn recover(
 ) -> Result<EventProfile, Vec<(FunctionId, RecoverError)>> {
     let functions = binary.map().program.functions().count();
     let first = bases.first().map_or(0, |&base| usize::try_from(base).expect("within the counter array"));
-    let counters = counts.counters.get(first..first + 2 * unit.kinds.len()).unwrap_or_default();
-    let early = FunctionId::all().take(functions).map(|function| exits.by_function.get(&function));
-    recover_unit(unit, counters, early).map_err(|error| {
+    let counters = counts.counters.get(first..first + unit.counters()).unwrap_or_default();
+    let all = || FunctionId::all().take(functions);
+    let early = EarlyEvents {
+        exits: all().map(|function| exits.by_function.get(&function)).collect(),
+        totals: all().map(|function| exits.totals.get(&function)).collect(),
+    };
+    let mut recovered = recover_unit(unit, &binary.map().program, counters, &early);
+    if let Ok(EventProfile { calls: Some(calls), .. }) = &mut recovered {
+        calls.exact &= counts.flags & Flags::HANDLERS_MIXED == 0;
+    }
+    recovered.map_err(|error| {
         let counting = FunctionId::all().zip(&unit.functions).filter(|(_, plan)| plan.is_counted());
         counting.map(|(function, _)| (function, error.clone().into())).collect()
     })

@@ -26,7 +26,7 @@ use cotree_core::facts::events::EventKind;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
-use cotree_core::method::events::EventProfile;
+use cotree_core::method::events::{EventMethod, EventProfile};
 use cotree_core::method::ipath::{IpathMethod, UnitIpathProfile};
 use cotree_core::method::path::{PathMethod, PathProfile};
 use cotree_core::method::{Method, MethodPlan, RecoverError};
@@ -65,7 +65,7 @@ pub enum MethodProfile {
     /// read ([`trace::count`]).
     Trace,
     /// How many events there were; `None` where recovery failed.
-    Events(Option<EventProfile>),
+    Events(EventMethod, Option<EventProfile>),
 }
 
 impl MethodProfile {
@@ -79,7 +79,7 @@ impl MethodProfile {
             Self::Calls(_) => Method::Calls,
             Self::Ipath { method, .. } => (*method).into(),
             Self::Trace => Method::Trace,
-            Self::Events(_) => Method::Events,
+            Self::Events(method, _) => (*method).into(),
         }
     }
 
@@ -88,7 +88,9 @@ impl MethodProfile {
     pub fn paths(&self) -> &[Option<PathProfile>] {
         match self {
             Self::Paths { functions, .. } => functions,
-            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Ipath { .. } | Self::Trace | Self::Events(_) => &[],
+            Self::None | Self::Counters(_) | Self::Calls(_) | Self::Ipath { .. } | Self::Trace | Self::Events(..) => {
+                &[]
+            }
         }
     }
 
@@ -96,7 +98,7 @@ impl MethodProfile {
     #[must_use]
     pub fn events(&self) -> Option<&EventProfile> {
         match self {
-            Self::Events(profile) => profile.as_ref(),
+            Self::Events(_, profile) => profile.as_ref(),
             _ => None,
         }
     }
@@ -130,7 +132,7 @@ pub(crate) fn flaws<'a>(
         | MethodProfile::Ipath { .. }
         | MethodProfile::Trace => Some(&functions.get(function.index())?.as_ref()?.flaws),
         MethodProfile::Calls(calls) => Some(&calls.get(function.index())?.as_ref()?.flaws),
-        MethodProfile::Events(profile) => profile.as_ref()?.flaws.get(function.index())?.as_deref(),
+        MethodProfile::Events(_, profile) => profile.as_ref()?.flaws.get(function.index())?.as_deref(),
     }
 }
 
@@ -147,7 +149,7 @@ pub(crate) fn flaws_mut<'a>(
         | MethodProfile::Ipath { .. }
         | MethodProfile::Trace => Some(&mut functions.get_mut(function.index())?.as_mut()?.flaws),
         MethodProfile::Calls(calls) => Some(&mut calls.get_mut(function.index())?.as_mut()?.flaws),
-        MethodProfile::Events(profile) => profile.as_mut()?.flaws.get_mut(function.index())?.as_mut(),
+        MethodProfile::Events(_, profile) => profile.as_mut()?.flaws.get_mut(function.index())?.as_mut(),
     }
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
                 Ok(profile) => (Some(profile), Vec::new()),
                 Err(failures) => (None, failures),
             };
-            Recovered { functions, failures, method: MethodProfile::Events(profile) }
+            Recovered { functions, failures, method: MethodProfile::Events(unit.method, profile) }
         }
         MethodPlan::Ipath(unit) => {
             let method = unit.method;
@@ -248,6 +250,6 @@ pub(crate) fn add_from_file(path: &Path, binary: &BinaryFile, profile: &mut Unit
         | MethodProfile::Paths { .. }
         | MethodProfile::Calls(_)
         | MethodProfile::Ipath { .. }
-        | MethodProfile::Events(_) => Ok(()),
+        | MethodProfile::Events(..) => Ok(()),
     }
 }

@@ -13,6 +13,8 @@ pub enum MethodNote {
     Paths(PathNote),
     /// On traces.
     Trace(TraceNote),
+    /// Events of signal handlers may count for calls that they interrupted.
+    HandlersMixed,
 }
 
 impl MethodNote {
@@ -21,6 +23,7 @@ impl MethodNote {
         match self {
             Self::Paths(note) => note.doubtful(),
             Self::Trace(note) => note.doubtful(),
+            Self::HandlersMixed => true,
         }
     }
 }
@@ -30,6 +33,9 @@ impl fmt::Display for MethodNote {
         match self {
             Self::Paths(note) => note.fmt(f),
             Self::Trace(note) => note.fmt(f),
+            Self::HandlersMixed => {
+                f.write_str("events of a signal handler may count for the calls that it interrupted")
+            }
         }
     }
 }
@@ -41,6 +47,7 @@ pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = Metho
     path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0)
         .map(MethodNote::Paths)
         .chain(traces.into_iter().flatten())
+        .chain((flags & Flags::HANDLERS_MIXED != 0).then_some(MethodNote::HandlersMixed))
 }
 
 /// Do the flags of the runs say that counts of this plan are missing?

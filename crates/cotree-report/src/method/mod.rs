@@ -3,6 +3,7 @@
 
 mod calls;
 mod counters;
+mod event_calls;
 mod events;
 pub mod ipath;
 pub mod path;
@@ -39,7 +40,10 @@ pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
         }
         MethodPlan::Calls(_) => calls::write(unit, options, out),
         MethodPlan::Traces(_) => trace::write(unit, options, out),
-        MethodPlan::Events(_) => events::write(unit, out),
+        MethodPlan::Events(_) => {
+            events::write(unit, out)?;
+            event_calls::write(unit, options, out)
+        }
     }
 }
 
@@ -50,8 +54,8 @@ pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
         | MethodPlan::Counters(_)
         | MethodPlan::Paths(_)
         | MethodPlan::Ipath(_)
-        | MethodPlan::Traces(_)
-        | MethodPlan::Events(_) => BTreeMap::new(),
+        | MethodPlan::Traces(_) => BTreeMap::new(),
+        MethodPlan::Events(_) => event_calls::details(unit, function),
         MethodPlan::Calls(_) => calls::details(unit, function),
     }
 }

@@ -9,7 +9,7 @@ use super::RegisterValue;
 use super::{MORE_WORDS, RawHeader, TraceWord};
 
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
 pub struct Access;
@@ -81,4 +81,8 @@ pub struct UnitDescriptor {
     pub query_words: u64,
     /// 1: there are safe points, at which limits strike.
     pub event_limits: u64,
+    /// 1: calls are measured ([`Flags::CALL_SUMS`](super::Flags::CALL_SUMS)).
+    pub call_sums: u64,
+    /// The first of the words of a slab that keep totals while signal handlers run ([`HandlerWord`](super::HandlerWord)).
+    pub handler_words: u64,
 }

@@ -27,6 +27,24 @@ pub const LANDED: u64 = 1 << 62;
 /// ([`Flags::HANDLER_UNFORESEEN`]).
 pub const HANDLER: u64 = INTERRUPTED | LANDED;
 
+/// Bits of [`EarlyEntry::address`] that are not 0 where the entry tells of a total: `count` is then what the thread's counter of a kind of events was
+/// where activations left there, less what it was where they were revived, modulo 2⁶⁴. The bits are the place of the kind among
+/// those that are counted, from 1.
+pub const TOTAL: u64 = 63 << TOTAL_SHIFT;
+const TOTAL_SHIFT: u32 = 56;
+
+/// The bits of [`TOTAL`] for the kind at this place.
+#[must_use]
+pub const fn total_of(kind: u64) -> u64 {
+    (kind + 1) << TOTAL_SHIFT & TOTAL
+}
+
+/// The place of the kind whose total an entry tells, if it does.
+#[must_use]
+pub fn total_kind(address: u64) -> Option<usize> {
+    ((address & TOTAL) >> TOTAL_SHIFT).checked_sub(1).map(|kind| kind as usize)
+}
+
 /// First slot to try for an address in a table of `capacity` (a power of two) slots.
 #[must_use]
 pub const fn early_slot(address: u64, capacity: u64) -> u64 {

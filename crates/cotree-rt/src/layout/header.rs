@@ -2,7 +2,7 @@
 
 use super::PAGE;
 #[cfg(doc)]
-use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, TraceState, TraceWord, checksum};
+use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, TOTAL, TraceState, TraceWord, checksum};
 
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
@@ -69,6 +69,11 @@ impl Flags {
     /// Parts of the trace are not known ([`TraceState::LOST`]), or may be wrong: a signal handler forked, or was installed
     /// in a way that was not seen.
     pub const TRACE_LOST: u64 = 1 << 16;
+    /// Calls are measured ([`TOTAL`]): counters and the entries of early exits are sums modulo 2⁶⁴, and are added as such.
+    pub const CALL_SUMS: u64 = 1 << 17;
+    /// The events of a signal handler may count for the calls that it interrupted: handlers interrupted each other too deep, one forked, or
+    /// was installed in a way that was not seen.
+    pub const HANDLERS_MIXED: u64 = 1 << 18;
 }
 
 /// The header page.

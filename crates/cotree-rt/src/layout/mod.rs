@@ -43,12 +43,12 @@ mod trace;
 
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 pub use descriptor::{ABI, Access, UnitDescriptor};
-pub use early::{EarlyEntry, HANDLER, INTERRUPTED, LANDED, early_slot, mixed};
+pub use early::{EarlyEntry, HANDLER, INTERRUPTED, LANDED, TOTAL, early_slot, mixed, total_kind, total_of};
 pub use header::{Flags, MAGIC, OLDEST_VERSION, RawHeader, State, VERSION};
 pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
-pub use slab::{MORE_WORDS, QueryWord, TO_ZEROS, slab_hole, slab_stride};
+pub use slab::{HandlerWord, MORE_WORDS, QueryWord, TO_ZEROS, slab_hole, slab_stride};
 pub use stack::StackEntry;
 pub use trace::{
     TRACE_GAP, TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TraceInterrupted, TracePlace, TraceRecord,

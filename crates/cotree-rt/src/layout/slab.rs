@@ -24,6 +24,18 @@ impl QueryWord {
     pub const COUNT: u64 = 3;
 }
 
+/// Words of a slab that keep the totals of events while signal handlers run, from [`super::UnitDescriptor::handler_words`] on. From
+/// [`Self::FIRST`] on stand, per handler: the address of its frame, and the counter of each kind where it began.
+pub struct HandlerWord;
+impl HandlerWord {
+    /// How many handlers run.
+    pub const DEPTH: u64 = 0;
+    /// Where the outermost one's words begin.
+    pub const FIRST: u64 = 1;
+    /// Handlers that interrupt each other deeper are not told apart.
+    pub const MOST: u64 = 16;
+}
+
 /// Bytes of a slab: counters, caches, and [`MORE_WORDS`].
 #[must_use]
 pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {

@@ -187,15 +187,18 @@ impl TypedValueParser for ProfileParser {
             })?;
             return Ok(Profile(Method::IpathHybrid, Detail::Strategy(strategy)));
         }
-        let events = Method::Events.name();
-        if let Some(kinds) = value.to_str().and_then(|value| value.strip_prefix(events)?.strip_prefix('=')) {
+        let of_events = [Method::Events, Method::EventsCalls].into_iter().find_map(|method| {
+            let kinds = value.to_str()?.strip_prefix(method.name())?.strip_prefix('=')?;
+            Some((method, kinds))
+        });
+        if let Some((method, kinds)) = of_events {
             let kinds = EventKinds::parse(kinds).map_err(|wrong| {
                 let names = EventKinds::all_names();
                 let message =
                     format!("invalid kind of events '{wrong}': expected some of {names}, with commas between\n");
                 command.clone().error(clap::error::ErrorKind::InvalidValue, message)
             })?;
-            return Ok(Profile(Method::Events, Detail::Kinds(kinds)));
+            return Ok(Profile(method, Detail::Kinds(kinds)));
         }
         let names = PossibleValuesParser::new(self.possible_values().into_iter().flatten());
         let name = names.parse_ref(command, arg, value)?;

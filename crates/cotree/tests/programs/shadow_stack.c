@@ -1,5 +1,6 @@
 /* Recursion of every kind, with a stack of calls that the program keeps itself: per line, how often its call was made and how many
-   allocations happened while the outermost of these calls was under way. Nothing of cotree takes part in that. */
+   allocations happened while the outermost of these calls was under way. With -DEACH_CALL
+   every one of them counts. Nothing of cotree takes part in that. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 enum { LINES = 200, DEEPEST = 4096 };
 static long now, calls[LINES], inclusive[LINES], began[LINES], depth[LINES];
 static int stack[DEEPEST], height;
+static long begun[DEEPEST];
 static void *volatile kept;
 static jmp_buf back;
 static int saved;
@@ -16,12 +18,17 @@ static int saved;
 APART void enter(int line) {
   calls[line]++;
   if (depth[line]++ == 0) began[line] = now;
+  begun[height] = now;
   stack[height++] = line;
 }
 APART void leave_to(int below) {
   while (height > below) {
     int line = stack[--height];
+#ifdef EACH_CALL
+    inclusive[line] += now - begun[height];
+#else
     if (--depth[line] == 0) inclusive[line] += now - began[line];
+#endif
   }
 }
 APART void print(void) {

@@ -8,6 +8,7 @@ mod costs;
 mod counted_runs;
 mod drivers;
 mod endings;
+mod event_calls;
 mod event_queries;
 mod events_in_rust;
 mod explain;

@@ -196,5 +196,5 @@ pub(super) fn add(kind: usize, place: Place, events: i64) -> Option<PlacedProbe>
 
 /// The key of a function of which nothing is lacking anywhere.
 pub(super) fn exact_key(function: &Function, kinds: usize) -> EventKey {
-    EventKey { at_sites: vec![vec![0; function.sites().len()]; kinds], counts_in_loops: false }
+    EventKey { at_sites: vec![vec![0; function.sites().len()]; kinds], ..EventKey::default() }
 }

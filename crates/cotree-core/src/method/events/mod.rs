@@ -27,6 +27,7 @@
 //! **Two counters.** Increments may be negative. Those are added to a counter of their own, so that neither ever
 //! wraps: the count is the difference.
 
+pub mod call_sums;
 mod graph;
 mod increments;
 mod jumps;
@@ -39,13 +40,23 @@ pub mod safe_points;
 pub(crate) mod unit;
 
 pub use kinds::EventKinds;
-pub use recover::{EventError, EventProfile, recover};
+pub use recover::{EarlyEvents, EventError, EventProfile, recover};
 
 use crate::facts::events::EventKind;
 use crate::ids::{Block, CallId, Counter};
 use crate::plan::FunctionPlan;
 use crate::probe::PlacedProbe;
 use crate::slab::Words;
+use call_sums::CallSumKey;
+
+/// What is told of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventMethod {
+    /// How many there were.
+    Total,
+    /// How many there were in each function and during each call: [`call_sums`].
+    Calls,
+}
 
 /// How events are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +74,8 @@ pub struct EventOptions {
 /// The plan of a link unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitEventPlan {
+    /// What is told of them.
+    pub method: EventMethod,
     /// What is counted. Kind number `i` has the counters [`counters_of`] `i`, which all functions share.
     pub kinds: Vec<EventKind>,
     /// The counters are exact at calls that can reach a query.
@@ -80,11 +93,33 @@ pub fn counters_of(kind: usize) -> [Counter; 2] {
 /// Words of a slab that serve queries of one kind, beside its counters: a limit, what the thread began with, and whom to call.
 pub const QUERY_WORDS: u64 = 3;
 
+/// Where calls are measured: how many signal handlers may interrupt each other, and have words that say what the counters were when they
+/// began.
+pub const MOST_HANDLERS: u64 = 16;
+
+/// Words of a slab that are no counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventWords {
+    /// The first of the [`QUERY_WORDS`] of each kind, if the unit is queried.
+    pub queries: Option<u64>,
+    /// The first of those of handlers, if calls are measured.
+    pub handlers: Option<u64>,
+}
+
 impl UnitEventPlan {
-    /// Assigns the words that serve queries; gives the first, if the unit is queried.
-    pub(crate) fn lay_out(&self, words: &mut Words) -> Option<u64> {
+    /// How many counters the unit has. All functions share them.
+    #[must_use]
+    pub fn counters(&self) -> usize {
+        call_sums::counters(&self.functions, self.kinds.len()).1
+    }
+
+    /// Assigns the words that serve queries, and those of handlers.
+    pub(crate) fn lay_out(&self, words: &mut Words) -> EventWords {
         words.end_counters();
-        self.queried.then(|| words.take(QUERY_WORDS * self.kinds.len() as u64))
+        let kinds = self.kinds.len() as u64;
+        let queries = self.queried.then(|| words.take(QUERY_WORDS * kinds));
+        let handlers = (self.method == EventMethod::Calls).then(|| words.take(1 + MOST_HANDLERS * (1 + kinds)));
+        EventWords { queries, handlers }
     }
 }
 
@@ -110,6 +145,8 @@ pub struct EventKey {
     pub at_sites: Vec<Vec<i64>>,
     /// Some loops are counted only where they are left.
     pub counts_in_loops: bool,
+    /// How calls are measured; empty if they are not.
+    pub sums: CallSumKey,
 }
 
 /// What the counter lacks at each point of a function.

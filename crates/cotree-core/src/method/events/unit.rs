@@ -6,7 +6,7 @@
 
 use super::graph::Input;
 use super::jumps::may_jump;
-use super::{EventError, EventPlan, UnitEventPlan, increments, naive, reach};
+use super::{EventError, EventMethod, EventPlan, UnitEventPlan, call_sums, increments, naive, reach};
 use crate::facts::events::FunctionEvents;
 use crate::facts::{EdgeKind, Function};
 use crate::ids::{CallId, FunctionId};
@@ -19,17 +19,18 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// See [`PlanError`].
-pub(crate) fn plan_unit(planner: &Planner<'_>) -> Result<UnitEventPlan, PlanError> {
+pub(crate) fn plan_unit(method: EventMethod, planner: &Planner<'_>) -> Result<UnitEventPlan, PlanError> {
     let options = planner.choices().events;
     let kinds: Vec<_> = options.kinds.iter().collect();
     let facts = planner.facts();
     let queried = facts.queried || options.queries || options.limits;
-    let reaching = if queried && !options.naive {
+    let calls = method == EventMethod::Calls;
+    let reaching = if (queried || calls) && !options.naive {
         reach::calls_that_reach(facts.program, facts.preemptible)
     } else {
         vec![Vec::new(); planner.len()]
     };
-    let callees = Callees::new(planner);
+    let callees = Callees::new(planner, calls);
     let mut functions: Vec<EventPlan> = vec![EventPlan::default(); planner.len()];
     for level in &callees.levels {
         let plan = |&number: &usize| -> Result<(usize, EventPlan), PlanError> {
@@ -53,7 +54,15 @@ pub(crate) fn plan_unit(planner: &Planner<'_>) -> Result<UnitEventPlan, PlanErro
             functions[number] = plan;
         }
     }
-    Ok(UnitEventPlan { kinds, queried, functions })
+    if calls {
+        call_sums::plan_unit(planner, &mut functions, kinds.len(), |functions, caller, call, kind| {
+            callees.of[caller]
+                .get(&call)
+                .and_then(|&callee| functions[callee].queries.get(kind))
+                .map_or(0, |q| q.returned)
+        });
+    }
+    Ok(UnitEventPlan { method, kinds, queried, functions })
 }
 
 fn plan_one(
@@ -94,7 +103,9 @@ struct Callees {
 }
 
 impl Callees {
-    fn new(planner: &Planner<'_>) -> Self {
+    /// `measured`: what calls have counted of them is known apart from what their exceptions did, so only calls that end no block may
+    /// be adjusted.
+    fn new(planner: &Planner<'_>, measured: bool) -> Self {
         let facts = planner.facts();
         let choices = planner.choices();
         let calls = if choices.interprocedural_flow && !choices.events.naive {
@@ -104,7 +115,9 @@ impl Callees {
         };
         let jumps: Vec<Vec<bool>> = (0..planner.len()).map(|number| may_jump(planner.facts_of(number))).collect();
         let fits = |&(caller, call): &(FunctionId, CallId)| {
-            call_fits(planner.facts_of(caller.index()), call) && !jumps[caller.index()][call.index()]
+            let facts = planner.facts_of(caller.index());
+            let jumps = jumps[caller.index()][call.index()];
+            call_fits(facts, call) && !jumps && !(measured && facts.calls[call].terminator)
         };
         let adjusted = (0..planner.len()).map(|callee| {
             let stays = may_adjust(planner.facts_of(callee)) && !jumps[callee].contains(&true);

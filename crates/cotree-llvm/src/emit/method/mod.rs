@@ -4,9 +4,18 @@ mod events;
 mod path;
 
 use cotree_core::method::MethodPlan;
+use cotree_core::method::events::EventMethod;
 use cotree_core::unit::Layout;
 use cotree_rt::layout::UnitDescriptor;
 use std::mem::offset_of;
+
+/// How many totals of events each early exit adds up.
+pub(super) fn totals_per_exit(plan: &MethodPlan) -> u64 {
+    match plan {
+        MethodPlan::Events(unit) if unit.method == EventMethod::Calls => unit.kinds.len() as u64,
+        _ => 0,
+    }
+}
 
 /// Fills in the fields of [`UnitDescriptor`] that belong to the method; `put` writes at an offset, and all is zero before.
 pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(usize, &[u8])) {

@@ -28,13 +28,39 @@ impl<'m> MethodLowering<'m> for PromotedCounters<'m> {
         }
     }
 
-    /// Counters are promoted in loops without calls, so there is nothing on unwind edges.
+    /// Counters are promoted in loops without calls. What is left are counters that are added to others: to which, a phi says.
     fn on_unwind_edges(
         &self,
-        _code: &Code<'_, 'm>,
-        _pad: &LandingPad<'m>,
+        code: &Code<'_, 'm>,
+        base: u64,
+        pad: &LandingPad<'m>,
         probes: &[Option<Vec<Probe>>],
     ) -> Result<(), Probe> {
-        probes.iter().flatten().flatten().next().map_or(Ok(()), |&probe| Err(probe))
+        let (builder, int64) = (&code.counters.builder, code.counters.int64);
+        let most = probes.iter().flatten().map(Vec::len).max().unwrap_or(0);
+        for number in 0..most {
+            let added =
+                |probes: &Option<Vec<Probe>>| match probes.as_ref().and_then(|probes| probes.get(number)).copied() {
+                    None => Ok(None),
+                    Some(Probe::AddCounter { to, from, minus: false }) => Ok(Some((to, from))),
+                    Some(other) => Err(other),
+                };
+            let added = probes.iter().map(added).collect::<Result<Vec<_>, _>>()?;
+            // They stand in the same order on all edges.
+            let Some((_, from)) = added.iter().copied().flatten().next() else { continue };
+            if let Some((to, from)) = added.iter().copied().flatten().find(|&(_, other)| other != from) {
+                return Err(Probe::AddCounter { to, from, minus: false });
+            }
+            builder.move_before(pad.first);
+            let phi = builder.phi(int64);
+            for (&predecessor, added) in pad.predecessors.iter().zip(&added) {
+                let to = added.map_or(code.unit.spare, |(to, _)| base + u64::from(to.0));
+                phi.add_incoming(int64.constant(to), predecessor);
+            }
+            builder.move_before(pad.behind);
+            let amount = code.counters.load(int64.constant(base + u64::from(from.0)), int64);
+            code.counters.add(phi.into(), amount);
+        }
+        Ok(())
     }
 }

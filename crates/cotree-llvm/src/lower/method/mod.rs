@@ -86,6 +86,7 @@ pub(super) trait MethodLowering<'m> {
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,
+        base: u64,
         pad: &LandingPad<'m>,
         probes: &[Option<Vec<Probe>>],
     ) -> Result<(), Probe>;

@@ -125,6 +125,7 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,
+        _base: u64,
         pad: &LandingPad<'m>,
         probes: &[Option<Vec<Probe>>],
     ) -> Result<(), Probe> {

@@ -5,7 +5,8 @@ use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::events::EventKind;
 use cotree_core::facts::{Function, ProgramMap};
-use cotree_core::method::events::{EventKey, EventPlan, UnitEventPlan};
+use cotree_core::method::events::call_sums::{CallForm, CallSumKey};
+use cotree_core::method::events::{EventKey, EventMethod, EventPlan, UnitEventPlan};
 
 /// How a function counts.
 mod form {
@@ -13,6 +14,9 @@ mod form {
     pub(super) const COUNTS: u64 = 1;
     pub(super) const COUNTS_IN_LOOPS: u64 = 2;
 }
+
+/// How a call is measured, by number.
+const FORMS: [CallForm; 4] = [CallForm::Quiet, CallForm::Untold, CallForm::Counted, CallForm::Summed];
 
 pub(super) fn write(unit: &UnitEventPlan, w: &mut Writer) {
     w.put(Stream::Events, u64::from(unit.queried));
@@ -30,15 +34,51 @@ pub(super) fn write(unit: &UnitEventPlan, w: &mut Writer) {
         for &lacking in key.at_sites.iter().flatten() {
             w.put_signed(Stream::EventsLacking, lacking);
         }
+        if form != form::NOT && unit.method == EventMethod::Calls {
+            write_sums(&key.sums, w);
+        }
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitEventPlan, MapError> {
-    let queried = match r.get(Stream::Events)? {
-        0 => false,
-        1 => true,
-        _ => return Err(MapError::Invalid("a flag is neither 0 nor 1")),
-    };
+fn write_sums(sums: &CallSumKey, w: &mut Writer) {
+    w.put(Stream::EventsCalls, u64::from(sums.measured));
+    for (call, form) in sums.calls.iter().enumerate() {
+        w.put(Stream::EventsCalls, FORMS.iter().position(|known| known == form).map_or(0, |number| number as u64));
+        if matches!(form, CallForm::Counted | CallForm::Summed) {
+            for of_kind in &sums.returned {
+                w.put_signed(Stream::EventsReturned, of_kind.get(call).copied().unwrap_or(0));
+            }
+        }
+    }
+}
+
+fn read_sums(r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<CallSumKey, MapError> {
+    let measured = read_flag(r.get(Stream::EventsCalls)?)?;
+    let calls = function.calls.len();
+    let mut sums = CallSumKey { measured, calls: Vec::with_capacity(calls), returned: vec![vec![0; calls]; kinds] };
+    for call in 0..calls {
+        let form = usize::try_from(r.get(Stream::EventsCalls)?).ok().and_then(|number| FORMS.get(number)).copied();
+        let form = form.ok_or(MapError::Invalid("no such way to measure a call"))?;
+        sums.calls.push(form);
+        if matches!(form, CallForm::Counted | CallForm::Summed) {
+            for of_kind in &mut sums.returned {
+                of_kind[call] = r.get_signed(Stream::EventsReturned)?;
+            }
+        }
+    }
+    Ok(sums)
+}
+
+fn read_flag(number: u64) -> Result<bool, MapError> {
+    match number {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(MapError::Invalid("a flag is neither 0 nor 1")),
+    }
+}
+
+pub(super) fn read(method: EventMethod, r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitEventPlan, MapError> {
+    let queried = read_flag(r.get(Stream::Events)?)?;
     let count = r.get_count(Stream::Events, Stream::Events)?;
     let mut kinds = Vec::with_capacity(count);
     for _ in 0..count {
@@ -51,14 +91,17 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitEvent
     let functions = program
         .functions()
         .map(|(_, function)| {
-            let key = read_key(r, kinds.len(), function)?;
-            Ok(EventPlan { counters: 2 * kinds.len(), key, ..EventPlan::default() })
+            let key = read_key(method, r, kinds.len(), function)?;
+            Ok(EventPlan { key, ..EventPlan::default() })
         })
         .collect::<Result<_, MapError>>()?;
-    Ok(UnitEventPlan { kinds, queried, functions })
+    let mut unit = UnitEventPlan { method, kinds, queried, functions };
+    let counters = unit.counters();
+    unit.functions.iter_mut().for_each(|plan| plan.counters = counters);
+    Ok(unit)
 }
 
-fn read_key(r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<EventKey, MapError> {
+fn read_key(method: EventMethod, r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<EventKey, MapError> {
     let counts_in_loops = match r.get(Stream::Events)? {
         form::NOT => return Ok(EventKey::default()),
         form::COUNTS => false,
@@ -71,7 +114,11 @@ fn read_key(r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<Eve
         let lacking = (0..sites).map(|_| r.get_signed(Stream::EventsLacking)).collect::<Result<Vec<_>, _>>()?;
         at_sites.push(lacking);
     }
-    Ok(EventKey { at_sites, counts_in_loops })
+    let sums = match method {
+        EventMethod::Total => CallSumKey::default(),
+        EventMethod::Calls => read_sums(r, kinds, function)?,
+    };
+    Ok(EventKey { at_sites, counts_in_loops, sums })
 }
 
 /// A function that is listed as untouched counts nothing.

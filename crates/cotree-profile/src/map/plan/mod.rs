@@ -79,7 +79,7 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         Family::Calls => MethodPlan::Calls(calls::read(r, program)?),
         Family::Ipath(method) => MethodPlan::Ipath(ipath::read(method, r, program)?),
         Family::Traces => MethodPlan::Traces(trace::read(r, program)?),
-        Family::Events => MethodPlan::Events(events::read(r, program)?),
+        Family::Events(method) => MethodPlan::Events(events::read(method, r, program)?),
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
     Ok(UnitPlan { method, check })

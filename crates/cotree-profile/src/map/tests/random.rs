@@ -7,7 +7,8 @@ use cotree_core::facts::*;
 use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, Site, Variable};
 use cotree_core::method::calls::{self, CallPlan, UnitCallPlan};
 use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
-use cotree_core::method::events::{EventKey, EventPlan, UnitEventPlan};
+use cotree_core::method::events::call_sums::{CallForm, CallSumKey};
+use cotree_core::method::events::{EventKey, EventMethod, EventPlan, UnitEventPlan};
 use cotree_core::method::ipath::{self, AtCall, FunctionKey, IpathPlan, UnitIpathPlan};
 use cotree_core::method::path::{self, Cuts, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::trace::{TraceKey, TracePlan, UnitTracePlan};
@@ -321,6 +322,18 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
     entries
 }
 
+fn sums_for(function: &Function, kinds: usize, seed: u64) -> CallSumKey {
+    const FORMS: [CallForm; 4] = [CallForm::Quiet, CallForm::Untold, CallForm::Counted, CallForm::Summed];
+    let form = |call: usize| FORMS[(seed >> (2 * call % 64) & 3) as usize];
+    let calls: Vec<CallForm> = (0..function.calls.len()).map(form).collect();
+    let left = |kind: usize, call: usize| match calls[call] {
+        CallForm::Quiet | CallForm::Untold => 0,
+        CallForm::Counted | CallForm::Summed => seed.rotate_left((kind + 3 * call) as u32).cast_signed(),
+    };
+    let returned = (0..kinds).map(|kind| (0..calls.len()).map(|call| left(kind, call)).collect()).collect();
+    CallSumKey { measured: seed & 1 == 0, returned, calls }
+}
+
 /// The key of a function with paths across functions, of which there are so many.
 fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u64) -> IpathPlan {
     if function.untouched.is_some() || function.blocks.is_empty() {
@@ -401,7 +414,7 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                     let paths = seed >> 2;
                     MethodPlan::Ipath(UnitIpathPlan { method, functions, paths, array: paths.min(seed & 255) })
                 }
-                Family::Events => {
+                Family::Events(method) => {
                     let kinds: Vec<EventKind> =
                         EventKind::ALL.into_iter().filter(|kind| seed >> kind.number() & 1 == 1).collect();
                     let plan = |(number, f): (usize, &&Function)| {
@@ -413,11 +426,18 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                         };
                         let at_sites = if counted { (0..kinds.len()).map(lacking).collect() } else { Vec::new() };
                         let counts_in_loops = !at_sites.is_empty() && seed >> (number % 64) & 2 == 0;
-                        let key = EventKey { at_sites, counts_in_loops };
-                        EventPlan { counters: 2 * kinds.len(), key, ..EventPlan::default() }
+                        let sums = if method == EventMethod::Calls && !at_sites.is_empty() {
+                            sums_for(f, kinds.len(), seed.rotate_left(number as u32))
+                        } else {
+                            CallSumKey::default()
+                        };
+                        EventPlan { key: EventKey { at_sites, counts_in_loops, sums }, ..EventPlan::default() }
                     };
                     let functions = functions.iter().enumerate().map(plan).collect();
-                    MethodPlan::Events(UnitEventPlan { kinds, queried: seed & 1 == 0, functions })
+                    let mut unit = UnitEventPlan { method, kinds, queried: seed & 1 == 0, functions };
+                    let counters = unit.counters();
+                    unit.functions.iter_mut().for_each(|plan| plan.counters = counters);
+                    MethodPlan::Events(unit)
                 }
                 Family::Traces => {
                     let key = |(number, f): (usize, &&Function)| TraceKey {

@@ -143,7 +143,7 @@ pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
         Family::Counters(method) => {
             MethodPlan::Counters(UnitCounterPlan { method, functions: plans(method), entries: vec![] })
         }
-        Family::Paths(_) | Family::Calls | Family::Ipath(_) | Family::Traces | Family::Events => {
+        Family::Paths(_) | Family::Calls | Family::Ipath(_) | Family::Traces | Family::Events(_) => {
             unreachable!("other tests have paths, calls, traces and events")
         }
     };

@@ -162,7 +162,7 @@ fn end_with(state: u32, account: impl FnOnce()) {
 }
 
 /// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader
-/// knows whether it is code that counts. A trace may be wrong if handlers were installed that we did not see.
+/// knows whether it is code that counts. A trace, and sums of calls, may be wrong if handlers were installed that we did not see.
 fn note_unforeseen_handlers() {
     // Those that libc keeps for itself are ours when others are stopped.
     const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
@@ -175,6 +175,9 @@ fn note_unforeseen_handlers() {
         let Some(address) = unit::link_address(handler as u64 + 1) else { continue };
         if !seen && unit::descriptor().trace_word != 0 {
             profile::flag(Flags::TRACE_LOST);
+        }
+        if !seen && unit::descriptor().call_sums != 0 {
+            profile::flag(Flags::HANDLERS_MIXED);
         }
         if !unit::foresees_handlers() {
             units::flag(Flags::HANDLER_UNFORESEEN);

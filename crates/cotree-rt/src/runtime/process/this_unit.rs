@@ -30,7 +30,7 @@ pub struct Unit {
     pub jump_is_unsure: extern "C" fn(),
     pub handler_begins: extern "C" fn(frame: u64),
     pub handler_ends: extern "C" fn(frame: u64),
-    /// Whether it is traced.
+    /// Whether it is to know of handlers: it is traced, or measures calls.
     pub traced: extern "C" fn() -> bool,
 }
 
@@ -121,5 +121,5 @@ extern "C" fn handler_ends(frame: u64) {
 }
 
 extern "C" fn traced() -> bool {
-    unit::descriptor().trace_word != 0
+    unit::descriptor().trace_word != 0 || unit::descriptor().call_sums != 0
 }

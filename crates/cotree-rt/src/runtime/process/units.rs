@@ -107,7 +107,7 @@ pub fn handler_ends(frame: u64) {
     units().for_each(|unit| (unit.handler_ends)(frame));
 }
 
-/// Whether any unit is traced.
+/// Whether any unit is to know of handlers.
 #[cfg(not(feature = "shared-library"))]
 pub fn are_traced() -> bool {
     units().any(|unit| (unit.traced)())

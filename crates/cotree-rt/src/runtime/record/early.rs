@@ -113,7 +113,7 @@ fn count_somewhere(table: &[Slot], address: u64, delta: i64) {
 }
 
 /// The same in some table; false if it is full.
-fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
+pub(super) fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
     if table.is_empty() {
         return true;
     }

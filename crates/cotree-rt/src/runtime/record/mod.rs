@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | a file has been created for the profile | [`Recorder::make_room`], [`Recorder::begin`] |
 //! | a thread starts or ends | [`Recorder::thread_starts`], [`Recorder::thread_ends`] |
-//! | a signal handler begins or ends, if a unit is traced | [`Recorder::handler_begins`], [`Recorder::handler_ends`] |
+//! | a signal handler begins or ends, if a unit is traced or measures calls | [`Recorder::handler_begins`], [`Recorder::handler_ends`] |
 //! | an activation ends without a return, at `exit`, by a jump or an exception | [`Recorder::frame`] |
 //! | the process forks | [`Recorder::forked`] in the child, then what happens at every beginning |
 //! | the process ends, or calls `exec` | [`Recorder::complete`], then [`Recorder::close`] |
@@ -19,6 +19,7 @@
 //! | `cotree_dump` | [`Recorder::room_in_copy`], [`Recorder::copy`], [`Recorder::frame_in_copy`] |
 //! | the process is killed, or copied from outside while it runs | none: what is in the file must make sense at any moment |
 
+mod call_sums;
 pub mod counters;
 mod dispatch;
 pub mod early;
@@ -42,6 +43,7 @@ recorders! {
     counters::Counters,
     trace::Trace,
     queries::Queries,
+    call_sums::CallSums,
 }
 
 /// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.

@@ -1,6 +1,7 @@
 //! How the events of a function are counted.
 
 use super::super::code::Code;
+use cotree_core::ids::Counter;
 use cotree_core::method::events::{EventPlan, UnitEventPlan};
 use cotree_core::probe::Probe;
 use std::fmt::Write;
@@ -9,7 +10,19 @@ use std::fmt::Write;
 pub(super) fn write(code: Code<'_>, unit: &UnitEventPlan, plan: &EventPlan, out: &mut String) -> std::fmt::Result {
     for placed in &plan.probes {
         let (counter, amount) = match placed.probe {
+            Probe::CountBy(counter, by) if by > u64::MAX / 2 => {
+                (Counter::new(counter.index() ^ 1), by.wrapping_neg().to_string())
+            }
             Probe::CountBy(counter, by) => (counter, by.to_string()),
+            Probe::AddCounter { to, minus, .. } => {
+                let what = if minus { "taken away from" } else { "added to" };
+                writeln!(out, "  {}: the count is {what} sum {}", code.place(placed.place), to.index())?;
+                continue;
+            }
+            Probe::Count(counter) => {
+                writeln!(out, "  {}: counter {} counts", code.place(placed.place), counter.index())?;
+                continue;
+            }
             Probe::CloseBy { counter, times, .. } => (counter, format!("{times} times what a loop variable counted")),
             _ => continue,
         };

@@ -80,6 +80,7 @@ impl Paths<'_> {
             | Probe::CountBy(..)
             | Probe::Witness { .. }
             | Probe::Events(_)
+            | Probe::AddCounter { .. }
             | Probe::CloseBy { .. } => Ok(()),
         }
     }

@@ -1,0 +1,188 @@
+//! Events per call (Ball 1994, §4): what the counters of events were where activations ended without a return, and signal handlers, whose
+//! events are none of the calls that they interrupt.
+//!
+//! A call takes the thread's counter away from its sum before it is made, and adds it where it returns. One that does not return is made up for here:
+//! the counter as it is now is added to an entry of the table of early exits ([`TOTAL`](crate::layout::TOTAL)).
+//!
+//! Where a handler begins, the counters are put down in words of the slab ([`HandlerWord`]). Where it ends they are set back, and what was
+//! counted meanwhile goes to the other counter of each kind.
+
+use super::{Activation, Child, Recorder, early};
+use crate::layout::{Flags, HandlerWord, INTERRUPTED, RawHeader, total_of};
+use crate::runtime::file::copy::ProfileCopy;
+use crate::runtime::file::profile;
+use crate::runtime::os::sys;
+use crate::runtime::{slabs, unit};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// The recorder.
+pub struct CallSums;
+
+/// A child was forked in a handler, whose beginning its counters do not know.
+static FORKED_IN_HANDLER: AtomicBool = AtomicBool::new(false);
+
+impl Recorder for CallSums {
+    type Walk = Option<Totals>;
+
+    const LASTING_FLAGS: u64 = Flags::HANDLERS_MIXED;
+
+    #[inline(always)]
+    fn walk() -> Option<Self::Walk> {
+        Some(Totals::own())
+    }
+
+    #[inline(always)]
+    fn frame(totals: Self::Walk, frame: &Activation) {
+        if let Some(totals) = totals {
+            totals.frame(frame, |address, total| early::count(address, total));
+        }
+    }
+
+    fn begin(front: *mut u8) {
+        if unit::descriptor().call_sums != 0 {
+            let mixed = if FORKED_IN_HANDLER.swap(false, Relaxed) { Flags::HANDLERS_MIXED } else { 0 };
+            // SAFETY: the header page, which nobody else knows yet.
+            unsafe { (*front.cast::<RawHeader>()).flags |= Flags::CALL_SUMS | mixed };
+        }
+    }
+
+    fn forked(child: &Child) {
+        FORKED_IN_HANDLER.store(child.interrupted, Relaxed);
+    }
+
+    /// Comes after the recorder that gives the thread its slab.
+    fn thread_starts(_thread: usize, thread_pointer: u64) {
+        if unit::threaded()
+            && let Some(totals) = Totals::of(|| unit::slab_of(thread_pointer))
+        {
+            totals.set(HandlerWord::DEPTH, 0);
+        }
+    }
+
+    fn handler_begins(frame: u64) {
+        if let Some(totals) = Totals::own() {
+            let signals = sys::set_signal_mask(u64::MAX);
+            totals.suspend(frame);
+            sys::set_signal_mask(signals);
+        }
+    }
+
+    fn handler_ends(frame: u64) {
+        if let Some(totals) = Totals::own() {
+            let signals = sys::set_signal_mask(u64::MAX);
+            totals.resume(frame);
+            sys::set_signal_mask(signals);
+        }
+    }
+
+    fn clear() {
+        if Totals::own().is_some() {
+            slabs::each(|slab| {
+                if let Some(totals) = Totals::of(|| slab) {
+                    totals.forget();
+                }
+            });
+        }
+    }
+
+    fn frame_in_copy(copy: &mut ProfileCopy, frame: &Activation) {
+        if let Some(totals) = Totals::own() {
+            totals.frame(frame, |address, total| {
+                if !early::count_in(copy.early_exits(), address, total) {
+                    copy.flag(Flags::EARLY_TABLE_FULL);
+                }
+            });
+        }
+    }
+}
+
+/// The counters of events of a thread.
+#[derive(Clone, Copy)]
+pub struct Totals {
+    slab: *mut u64,
+    kinds: u64,
+}
+
+impl Totals {
+    /// Of this thread; `None` if no calls are measured.
+    #[inline(always)]
+    fn own() -> Option<Self> {
+        Self::of(unit::own_slab)
+    }
+
+    #[inline(always)]
+    fn of(slab: impl FnOnce() -> *mut u64) -> Option<Self> {
+        let descriptor = unit::descriptor();
+        (descriptor.call_sums != 0).then(|| Self { slab: slab(), kinds: descriptor.event_kinds.count_ones().into() })
+    }
+
+    fn frame(self, frame: &Activation, mut count: impl FnMut(u64, i64)) {
+        if frame.tag == INTERRUPTED {
+            return;
+        }
+        for kind in 0..self.kinds {
+            let total = self.read(unit::descriptor().event_words + 2 * kind).cast_signed();
+            count(frame.address | frame.tag | total_of(kind), total.wrapping_mul(frame.delta));
+        }
+    }
+
+    fn read(self, word: u64) -> u64 {
+        // SAFETY: a word of the slab.
+        unsafe { self.slab.add(word as usize).read_volatile() }
+    }
+
+    fn write(self, word: u64, value: u64) {
+        // SAFETY: a word of the slab, which belongs to this thread, or to one that does not run yet or counts anew.
+        unsafe { self.slab.add(word as usize).write_volatile(value) };
+    }
+
+    fn get(self, word: u64) -> u64 {
+        self.read(unit::descriptor().handler_words + word)
+    }
+
+    fn set(self, word: u64, value: u64) {
+        self.write(unit::descriptor().handler_words + word, value);
+    }
+
+    /// The words of the handler that has so many around it: its frame, then the totals.
+    fn handler(self, depth: u64) -> u64 {
+        HandlerWord::FIRST + depth * (1 + self.kinds)
+    }
+
+    /// A handler begins with that frame.
+    fn suspend(self, frame: u64) {
+        let depth = self.get(HandlerWord::DEPTH);
+        if depth >= HandlerWord::MOST {
+            profile::flag(Flags::HANDLERS_MIXED);
+            return;
+        }
+        let handler = self.handler(depth);
+        self.set(handler, frame);
+        for kind in 0..self.kinds {
+            self.set(handler + 1 + kind, self.read(unit::descriptor().event_words + 2 * kind));
+        }
+        self.set(HandlerWord::DEPTH, depth + 1);
+    }
+
+    /// The handler with that frame is over, and all that have interrupted it.
+    fn resume(self, frame: u64) {
+        let depth = self.get(HandlerWord::DEPTH).min(HandlerWord::MOST);
+        let Some(own) = (0..depth).rev().find(|&depth| self.get(self.handler(depth)) == frame) else { return };
+        let handler = self.handler(own);
+        for kind in 0..self.kinds {
+            let up = unit::descriptor().event_words + 2 * kind;
+            let before = self.get(handler + 1 + kind);
+            let events = self.read(up).wrapping_sub(before);
+            self.write(up, before);
+            self.write(up + 1, self.read(up + 1).wrapping_sub(events));
+        }
+        self.set(HandlerWord::DEPTH, own);
+    }
+
+    /// All counters are zero.
+    fn forget(self) {
+        for depth in 0..self.get(HandlerWord::DEPTH).min(HandlerWord::MOST) {
+            (0..self.kinds).for_each(|kind| self.set(self.handler(depth) + 1 + kind, 0));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Events of calls: `--profile events-calls`. The oracles are a stack that the program keeps itself, and the same program with blocks
+//! counted.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+fn json(project: &Project, file: &str) -> Value {
+    serde_json::from_str(&project.ok(&format!("export --format json {file}"))).expect("JSON")
+}
+
+/// Per line of a file, how often its calls were made and what happened meanwhile.
+fn calls_by_line(unit: &Value, kind: &str) -> BTreeMap<u64, (u64, u64)> {
+    let mut lines: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for function in unit["functions"].as_array().expect("functions") {
+        for call in function["events"]["calls"].as_array().into_iter().flatten() {
+            // The program's own stack is kept on the lines of calls.
+            if ["enter", "leave_to", "_setjmp"].iter().any(|own| call["callee"] == *own) {
+                continue;
+            }
+            let Some(line) = call["position"]["line"].as_u64() else { continue };
+            let sum = lines.entry(line).or_default();
+            sum.0 += call["calls"].as_u64().expect("a number");
+            sum.1 += call["inclusive"][kind].as_u64().expect("a number");
+        }
+    }
+    lines
+}
+
+/// Per function, the sum of what is its own.
+fn exclusive(unit: &Value, kind: &str) -> BTreeMap<String, u64> {
+    let functions = unit["functions"].as_array().expect("functions").iter();
+    let own = functions.filter_map(|function| {
+        let events = function["events"]["exclusive"][kind].as_u64()?;
+        Some((function["symbol"].as_str().expect("a symbol").to_owned(), events))
+    });
+    own.filter(|(_, events)| *events > 0).collect()
+}
+
+/// Are all sums of a unit right?
+fn inclusive_exact(unit: &Value) -> bool {
+    let functions = unit["functions"].as_array().expect("functions").iter();
+    let told: Vec<bool> = functions.filter_map(|function| function["events"]["inclusive_exact"].as_bool()).collect();
+    !told.is_empty() && told.iter().all(|&exact| exact)
+}
+
+/// Recursion of every kind, pointers, `qsort`, `longjmp` and `exit`.
+#[test]
+fn sums_are_those_of_the_programs_own_stack() {
+    let project = Project::new(&[("p.c", include_str!("../programs/shadow_stack.c"))]);
+    for (level, more) in [("-O0", ""), ("-O2", ""), ("-O2", "--threads on"), ("-O2", "--threads word")] {
+        let options = "cc -DEACH_CALL -g -w -o p p.c";
+        project.ok(&format!("--profile events-calls=allocations,instructions {more} {options} {level}"));
+        for arguments in [&[][..], &["exit"]] {
+            let mut run = project.command(project.path("p"));
+            let told = succeed(run.args(arguments).env("COTREE_FILE", "p.cotree"));
+            let file = json(&project, "p.cotree");
+            let unit = &file["units"][0];
+            assert_eq!(unit["exact"], true, "{level} {more}");
+            assert!(inclusive_exact(unit), "{level} {more}");
+            let found = calls_by_line(unit, "allocations");
+            let mut compared = 0;
+            for line in told.lines() {
+                let numbers: Vec<u64> = line.split(' ').map(|n| n.parse().expect("a number")).collect();
+                let [line, calls, inclusive] = numbers[..] else { panic!("{line}") };
+                assert_eq!(found.get(&line), Some(&(calls, inclusive)), "{level} {more} {arguments:?}: line {line}");
+                compared += 1;
+            }
+            assert!(compared >= 16, "{told}");
+            for kind in ["allocations", "instructions"] {
+                let sum: u64 = exclusive(unit, kind).values().sum();
+                assert_eq!(unit["events"][kind], sum, "{level} {more} {kind}");
+            }
+        }
+    }
+    let table = project.ok("report p.cotree -n 0");
+    assert!(table.contains("Functions\n") && table.contains("fib"), "{table}");
+}
+
+/// What functions cost themselves is what counts of their blocks say.
+#[test]
+fn what_is_a_functions_own_is_what_its_blocks_have() {
+    let project = Project::new(&[
+        ("shadow_stack.c", include_str!("../programs/shadow_stack.c")),
+        ("tally.h", include_str!("../programs/tally.h")),
+        ("recursion.c", include_str!("../programs/recursion.c")),
+        ("longjmp.c", include_str!("../programs/longjmp.c")),
+        ("threads.c", include_str!("../programs/threads.c")),
+        ("signals.c", include_str!("../programs/signals.c")),
+        ("fork.c", include_str!("../programs/fork.c")),
+    ]);
+    for (program, options) in [
+        ("shadow_stack", "-O2"),
+        ("recursion", "-O1"),
+        ("recursion", "-O0"),
+        ("longjmp", "-O2"),
+        ("threads", "-O2 -pthread"),
+        ("signals", "-O2"),
+        ("fork", "-O1"),
+    ] {
+        let of_method = |method: &str| {
+            project.ok(&format!("--profile {method} cc {options} -g -w -o p {program}.c"));
+            succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+            project.ok("merge --several-units p.cotree -o sum.cotree");
+        };
+        of_method("edge");
+        let costs: Value = serde_json::from_str(&project.ok("costs sum.cotree --json")).expect("JSON");
+        let blocks: BTreeMap<String, u64> = costs["functions"]
+            .as_array()
+            .expect("functions")
+            .iter()
+            .filter_map(|function| {
+                let own = function["exclusive"]["instructions"].as_u64()?;
+                Some((function["symbol"].as_str().expect("a symbol").to_owned(), own))
+            })
+            .collect();
+        of_method("events-calls");
+        let file = json(&project, "sum.cotree");
+        let unit = &file["units"][0];
+        assert!(inclusive_exact(unit), "{program} {options}");
+        assert_eq!(exclusive(unit, "instructions"), blocks, "{program} {options}");
+    }
+}
