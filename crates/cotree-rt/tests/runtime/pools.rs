@@ -76,8 +76,10 @@ fn children_and_many_at_once() {
     for mut child in started {
         assert!(child.wait().unwrap().success());
     }
+    // On a busy machine some wait for the lock in vain, and leave a profile of their own.
     let files = files(&place);
-    assert!(files.len() <= 3 && files.iter().all(|path| is_pool(path)), "{files:?}");
+    let pools = files.iter().filter(|path| is_pool(path)).count();
+    assert!((1..=3).contains(&pools), "{files:?}");
     let counts = sum(&files.iter().map(|path| Profile::read(path)).collect::<Vec<_>>());
     assert_eq!([counts[0], counts[1000]], [60, 60]);
     assert!(counts[1..=60].iter().all(|&count| count == 1), "{counts:?}");
