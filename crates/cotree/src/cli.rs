@@ -2,7 +2,7 @@
 
 use crate::commands;
 use crate::driver::options::{self, InstrumentOptions};
-use crate::driver::{binutils, cargo, clang, cmake_toolchain, linker, worker};
+use crate::driver::{binutils, cargo, clang, cmake_toolchain, linker, pgo, worker};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::miette;
@@ -162,7 +162,10 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     Ok(match command {
         Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
         Command::Cxx(passed) => clang::run(clang::Language::Cxx, &options, passed.arguments)?,
-        Command::Cargo(passed) => cargo::run(options, passed.arguments)?,
+        Command::Cargo(passed) => match passed.arguments.split_first() {
+            Some((verb, rest)) if verb == "pgo" => done(pgo::run(&options, rest.to_vec()))?,
+            _ => cargo::run(options, passed.arguments)?,
+        },
         Command::Ld(passed) => linker::run(&options, passed.arguments)?,
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
         Command::Nm(passed) => binutils::run("nm", passed.arguments)?,

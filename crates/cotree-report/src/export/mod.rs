@@ -1,13 +1,15 @@
-//! Exports of costs for the viewers that users of profilers know: one module per format.
+//! Exports for the viewers that users of profilers know, and for compilers and linkers: one module per format.
 //!
-//! Each derives from [`Costs`], writes to a stream, and says in its file, where the format has a place for remarks, what a profile
+//! Nearly all derive from [`Costs`]. Each writes to a stream, and says in its file, where the format has a place for remarks, what a profile
 //! could not tell.
 
 pub mod callgrind;
 pub mod flamegraph;
 pub mod folded;
+pub mod llvm_sample;
 pub mod pprof;
 pub mod speedscope;
+pub mod symbol_order;
 
 use crate::costs::Costs;
 use crate::terminal::counted;

@@ -11,7 +11,8 @@ use cotree_profile::recover::UnitProfile;
 use cotree_profile::weights;
 use cotree_report::costs::Costs;
 use cotree_report::costs::contexts::Contexts;
-use cotree_report::export::{callgrind, flamegraph, folded, pprof, speedscope};
+use cotree_report::export::symbol_order::{self, Of};
+use cotree_report::export::{callgrind, flamegraph, folded, llvm_sample, pprof, speedscope};
 use cotree_report::names::Names;
 use cotree_report::terminal::counted;
 use cotree_report::{files::FilePattern, json, lcov, lcov::Tracefile};
@@ -73,11 +74,26 @@ enum Format {
     Flamegraph,
     /// Stacks, for speedscope
     Speedscope,
+    /// A sample profile (AutoFDO's text) with exact counts, for clang -fprofile-sample-use; best of a build --at early
+    LlvmSample,
+    /// Symbols that ran, hot ones first and callers beside callees, for --symbol-ordering-file of lld
+    SymbolOrder,
+    /// The same as sections (-ffunction-sections), for --section-ordering-file of gold
+    SectionOrder,
 }
 
 impl Format {
     fn holds_costs(self) -> bool {
-        matches!(self, Self::Callgrind | Self::Pprof | Self::Folded | Self::Flamegraph | Self::Speedscope)
+        matches!(
+            self,
+            Self::Callgrind
+                | Self::Pprof
+                | Self::Folded
+                | Self::Flamegraph
+                | Self::Speedscope
+                | Self::SymbolOrder
+                | Self::SectionOrder
+        )
     }
 }
 
@@ -134,8 +150,21 @@ pub fn run(args: &ExportArgs) -> Result<()> {
                 lines::note(format_args!("note: {}", note()));
             }
         }
+        Format::LlvmSample => {
+            let mut left_out = llvm_sample::LeftOut::default();
+            args.output.write(|out| {
+                left_out = llvm_sample::write(&units, out)?;
+                Ok(())
+            })?;
+            if left_out != llvm_sample::LeftOut::default() {
+                let places = counted(left_out.0.into(), "place");
+                lines::note(format_args!(
+                    "note: left out what was inlined at {places}, as nothing else is left of these functions: a build --at early has all of it"
+                ));
+            }
+        }
         // See `Format::holds_costs`.
-        Format::Callgrind | Format::Pprof | Format::Folded | Format::Flamegraph | Format::Speedscope => {}
+        _ => {}
     }
     args.vouched.check(loaded.recovered())
 }
@@ -174,6 +203,8 @@ fn write_costs(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
         }
         Format::Pprof => args.output.write(|out| pprof::write(costs, &contexts(), &kinds, out))?,
         Format::Speedscope => args.output.write(|out| speedscope::write(costs, &contexts(), &kinds, out))?,
+        Format::SymbolOrder => args.output.write(|out| symbol_order::write(costs, Of::Symbols, out))?,
+        Format::SectionOrder => args.output.write(|out| symbol_order::write(costs, Of::Sections, out))?,
         Format::Flamegraph => {
             let kind = one_kind()?;
             args.output.write(|out| flamegraph::write(costs, &contexts(), kind, out))?;

@@ -79,7 +79,7 @@ impl Line {
             .about("Build a Rust package, profiled: cargo does the work, what follows the verb is for cargo")
             .version(env!("CARGO_PKG_VERSION"))
             .arg_required_else_help(true)
-            .override_usage("cargo cotree [OPTIONS] build|run|test|bench|check|rustc [ARGUMENTS OF CARGO]...")
+            .override_usage("cargo cotree [OPTIONS] build|run|test|bench|check|rustc|pgo [ARGUMENTS OF CARGO]...")
             .arg(words.required(true).trailing_var_arg(true).allow_hyphen_values(true));
         let command = if arguments.iter().any(|word| word == "-h") { on_one_screen(command) } else { command };
         let mut matches = command.get_matches_from(std::iter::once("cargo cotree".into()).chain(arguments));
@@ -198,6 +198,13 @@ fn answer(command: &mut Command) -> Result<String, Error> {
         return Err(fail(format!("{}; its messages, if any, stand above", output.status)));
     }
     String::from_utf8(output.stdout).map_err(|error| fail(error.to_string()))
+}
+
+/// The target folder that cargo would use with these arguments.
+pub(super) fn target_folder(arguments: &[OsString]) -> Result<PathBuf, Error> {
+    let line = Line { toolchain: None, verb: "build".into(), rest: arguments.to_vec() };
+    let folder = std::env::current_dir().map_err(Error::file("find", "the current folder"))?;
+    Ok(Workspace::ask(&line, &folder)?.target_directory)
 }
 
 /// The flags for rustc.

@@ -13,6 +13,7 @@ pub mod clang;
 pub mod embedded;
 pub mod linker;
 pub mod options;
+pub mod pgo;
 mod response_file;
 mod search;
 mod unpack;
@@ -109,7 +110,7 @@ pub enum Error {
     /// A cargo command that builds nothing, or not in the way that cotree needs.
     #[error("cargo cotree knows no `{0}`")]
     #[diagnostic(help(
-        "it knows build, run, test, bench, check and rustc; all other commands of cargo need no cotree"
+        "it knows build, run, test, bench, check, rustc and pgo; all other commands of cargo need no cotree"
     ))]
     CargoVerb(String),
 }

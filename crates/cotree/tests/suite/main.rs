@@ -12,6 +12,7 @@ mod event_calls;
 mod event_queries;
 mod events_in_rust;
 mod explain;
+mod exports;
 mod findings;
 mod ipath;
 #[path = "../lines/mod.rs"]
@@ -21,6 +22,7 @@ mod methods;
 mod path_metrics;
 mod paths;
 mod pending;
+mod pgo;
 mod profile_use;
 mod profiles;
 mod project;
