@@ -29,7 +29,8 @@ fn files(place: &Place) -> Vec<PathBuf> {
 }
 
 fn is_pool(path: &std::path::Path) -> bool {
-    path.to_str().unwrap().ends_with(".cotree") && path.to_str().unwrap().contains('_')
+    let name = path.file_name().unwrap().to_str().unwrap();
+    name.ends_with(".cotree") && name.contains('_')
 }
 
 fn sum(profiles: &[Profile]) -> Vec<u64> {
@@ -83,6 +84,49 @@ fn children_and_many_at_once() {
     let counts = sum(&files.iter().map(|path| Profile::read(path)).collect::<Vec<_>>());
     assert_eq!([counts[0], counts[1000]], [60, 60]);
     assert!(counts[1..=60].iter().all(|&count| count == 1), "{counts:?}");
+}
+
+/// A pipe, a link, a folder or an empty file that has the name of the pool stays what it is, and profiles stay by themselves.
+#[test]
+fn names_that_are_taken() {
+    for taken in ["pipe", "link", "folder", "empty file"] {
+        let place = Place::new(&format!("pools_taken_by_a_{}", taken.replace(' ', "_")));
+        let program = program(&place);
+        let pool = place.0.join("prog.ab010203000000000000000000000000_0.cotree");
+        let elsewhere = place.0.join("elsewhere");
+        std::fs::write(&elsewhere, "what a link leads to").unwrap();
+        match taken {
+            "pipe" => assert!(Command::new("mkfifo").arg(&pool).status().unwrap().success()),
+            "link" => std::os::unix::fs::symlink(&elsewhere, &pool).unwrap(),
+            "folder" => std::fs::create_dir(&pool).unwrap(),
+            _ => std::fs::write(&pool, "").unwrap(),
+        }
+        let before = std::fs::symlink_metadata(&pool).unwrap().file_type();
+        for number in 1..=2 {
+            let mut child = run(&program, number, &[]).env("COTREE_FILE", "%n.%1m.cotree").spawn().unwrap();
+            let began = Instant::now();
+            let status = loop {
+                if let Some(status) = child.try_wait().unwrap() {
+                    break status;
+                }
+                if began.elapsed() > DEADLINE {
+                    child.kill().unwrap();
+                    panic!("it waits for a {taken}");
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            };
+            assert!(status.success(), "{taken}");
+        }
+        assert_eq!(std::fs::symlink_metadata(&pool).unwrap().file_type(), before, "{taken}");
+        assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "what a link leads to");
+        let own: Vec<_> = files(&place).into_iter().filter(|path| *path != pool).collect();
+        assert!(
+            own.len() == 2 && own.iter().all(|path| !is_pool(path) && path.extension().unwrap() == "cotree"),
+            "{own:?}"
+        );
+        let counts = sum(&own.iter().map(|path| Profile::read(path)).collect::<Vec<_>>());
+        assert_eq!(counts[..4], [2, 1, 1, 0], "{taken}");
+    }
 }
 
 /// Whenever processes are killed, nothing that was counted is lost, and nothing is counted twice.

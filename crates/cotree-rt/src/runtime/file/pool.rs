@@ -5,7 +5,8 @@
 //! the pool's header says whose profile was added last. Whoever comes next finishes what was left.
 //!
 //! All of that is done under a lock of the folder, which the kernel takes back from the dead. What can't be added stays by itself, under
-//! the name of its process: a profile with segments, one for which the lock can't be had for some seconds, or no room.
+//! the name of its process: a profile with segments, one for which the lock can't be had for some seconds, or no room; all of them where
+//! something else than a pool has its name.
 
 use super::names::{self, PoolNames};
 use crate::pool::{self, Profile};
@@ -80,9 +81,10 @@ struct File {
 }
 
 impl File {
-    /// A file as it is: it is changed by nobody, since whole files take each other's place.
+    /// A file as it is: it is changed by nobody, since whole files take each other's place. A link would not stay one then, so
+    /// what it leads to is not taken; nor is anything without a size, such as a pipe, for whose other end nobody waits.
     fn open(path: &CStr) -> Option<Self> {
-        let fd = sys::open(path, libc::O_RDONLY, 0).ok()?;
+        let fd = sys::open(path, libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0).ok()?;
         let len = sys::size(fd).unwrap_or(0) as usize;
         // SAFETY: a new range.
         let at = unsafe { sys::map(core::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, fd, 0) };
