@@ -88,18 +88,23 @@ fn what_is_a_functions_own_is_what_its_blocks_have() {
         ("threads.c", include_str!("../programs/threads.c")),
         ("signals.c", include_str!("../programs/signals.c")),
         ("fork.c", include_str!("../programs/fork.c")),
+        ("throw.cpp", include_str!("../programs/throw.cpp")),
+        ("throw_inlined.cpp", include_str!("../programs/throw_inlined.cpp")),
     ]);
-    for (program, options) in [
-        ("shadow_stack", "-O2"),
-        ("recursion", "-O1"),
-        ("recursion", "-O0"),
-        ("longjmp", "-O2"),
-        ("threads", "-O2 -pthread"),
-        ("signals", "-O2"),
-        ("fork", "-O1"),
+    for (compiler, program, options) in [
+        ("cc", "shadow_stack.c", "-O2"),
+        ("cc", "recursion.c", "-O1"),
+        ("cc", "recursion.c", "-O0"),
+        ("cc", "longjmp.c", "-O2"),
+        ("cc", "threads.c", "-O2 -pthread"),
+        ("cc", "signals.c", "-O2"),
+        ("cc", "fork.c", "-O1"),
+        ("c++", "throw.cpp", "-O0"),
+        ("c++", "throw.cpp", "-O2"),
+        ("c++", "throw_inlined.cpp", "-O2"),
     ] {
         let of_method = |method: &str| {
-            project.ok(&format!("--profile {method} cc {options} -g -w -o p {program}.c"));
+            project.ok(&format!("--profile {method} {compiler} {options} -g -w -o p {program}"));
             succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
             project.ok("merge --several-units p.cotree -o sum.cotree");
         };
