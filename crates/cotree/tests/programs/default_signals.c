@@ -19,7 +19,7 @@ static void show(const char *what, int signal) {
   unsigned long mask;
   memcpy(&mask, &a.sa_mask, sizeof mask);
   const char *is = a.sa_handler == SIG_DFL ? "default" : a.sa_handler == SIG_IGN ? "ignored" : a.sa_handler == handler ? "own" : "other";
-  printf("%s %d: %s %x %lx\n", what, signal, is, a.sa_flags & ~0x04000000u, mask);
+  printf("%s %d: %s %x %lx %d\n", what, signal, is, a.sa_flags, mask, a.sa_restorer != 0);
 }
 static int status_of(void (*act)(void)) {
   fflush(stdout);
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
   printf("%d\n", sigaction(SIGTERM, &a, &old));
   show("with flags", SIGTERM);
   printf("%d\n", sigaction(SIGTERM, &a, &a));
-  printf("%d %x\n", a.sa_handler == SIG_DFL, a.sa_flags & ~0x04000000u);
+  printf("%d %x\n", a.sa_handler == SIG_DFL, a.sa_flags);
   printf("%d\n", signal(SIGPIPE, SIG_IGN) == SIG_DFL);
   show("ignored", SIGPIPE);
   printf("%d\n", signal(SIGPIPE, SIG_DFL) == SIG_IGN);

@@ -203,7 +203,7 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
                 // SAFETY: the kernel has just filled its four words.
                 unsafe {
                     if !old.is_null() && signals::stands_for_default(old.read_unaligned()) {
-                        let words = [libc::SIG_DFL, said.0 as usize, 0, said.1 as usize];
+                        let words = [libc::SIG_DFL, said.0 as usize, said.2, said.1 as usize];
                         old.cast::<[usize; 4]>().write_unaligned(words);
                     }
                 }

@@ -58,6 +58,7 @@ macro_rules! action {
                     if let Some(old) = old.as_mut().filter(|old| signals::stands_for_default(old.sa_sigaction)) {
                         old.sa_sigaction = libc::SIG_DFL;
                         old.sa_flags = said.0;
+                        (&raw mut old.sa_restorer).cast::<usize>().write(said.2);
                         (&raw mut old.sa_mask).cast::<u64>().write(said.1);
                     }
                     if is_default {

@@ -18,7 +18,7 @@ use crate::runtime::file::{no_room, profile};
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, stop};
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Signals that end a process by default, without SIGKILL and those of real time.
 const SIGNALS: [c_int; 22] = [
@@ -50,9 +50,11 @@ const SIGNALS: [c_int; 22] = [
 struct Said {
     flags: AtomicU32,
     mask: AtomicU64,
+    restorer: AtomicUsize,
 }
 
-static SAID: [Said; 32] = [const { Said { flags: AtomicU32::new(0), mask: AtomicU64::new(0) } }; 32];
+static SAID: [Said; 32] =
+    [const { Said { flags: AtomicU32::new(0), mask: AtomicU64::new(0), restorer: AtomicUsize::new(0) } }; 32];
 
 /// The kernel's `struct sigaction`: handler, flags, restorer, mask.
 type Action = [usize; 4];
@@ -76,13 +78,11 @@ pub fn disposition(signal: c_int) -> usize {
     if stands_for_default(handler) { libc::SIG_DFL } else { handler }
 }
 
-/// Flags and mask that the program has given with the default.
-pub fn said(signal: c_int) -> (c_int, u64) {
-    let none = (0, 0);
-    usize::try_from(signal)
-        .ok()
-        .and_then(|at| SAID.get(at))
-        .map_or(none, |said| (said.flags.load(Relaxed).cast_signed(), said.mask.load(Relaxed)))
+/// Flags, mask and restorer that the program, and libc for it, has given with the default.
+pub fn said(signal: c_int) -> (c_int, u64, usize) {
+    usize::try_from(signal).ok().and_then(|at| SAID.get(at)).map_or((0, 0, 0), |said| {
+        (said.flags.load(Relaxed).cast_signed(), said.mask.load(Relaxed), said.restorer.load(Relaxed))
+    })
 }
 
 /// Stands by for all signals that are at their defaults when the program begins.
@@ -111,7 +111,8 @@ pub fn settle(signal: c_int) {
     if action[0] != libc::SIG_DFL {
         return;
     }
-    said.flags.store((action[1] & !(stop::SA_RESTORER as usize)) as u32, Relaxed);
+    said.flags.store(action[1] as u32, Relaxed);
+    said.restorer.store(action[2], Relaxed);
     said.mask.store(action[3] as u64, Relaxed);
     // SAFETY: as above.
     unsafe { sys::set_disposition(signal, &ours()) };
