@@ -1,5 +1,5 @@
 //! What a program was compiled by (`--use`): which of its functions have their counts, of which these are a guess, and from which
-//! builds they are. It is a section of the program that is never loaded, JSON in a zstd frame (docs/formats.md).
+//! builds they are. It is a section of the program that is never loaded, a note with JSON in a zstd frame (docs/formats.md).
 
 use crate::weights::Build;
 use object::read::{Object, ObjectSection, ReadCache};
@@ -13,6 +13,12 @@ pub const USED_SECTION: &str = ".cotree.used";
 
 /// The schema of its content.
 pub const SCHEMA: &str = "cotree-used/1";
+
+/// Whose note it is, padded.
+const OWNER: &[u8; 8] = b"cotree\0\0";
+
+/// The type of the note.
+const NOTE: u32 = 1;
 
 /// The most bytes that it may have when it is unpacked.
 const MOST: u64 = 1 << 30;
@@ -91,13 +97,28 @@ pub enum UsedError {
     },
 }
 
+/// What a note says, and what is behind it.
+fn split_note(notes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = notes.strip_prefix(&8_u32.to_le_bytes())?.split_first_chunk::<4>()?;
+    let rest = rest.strip_prefix(&NOTE.to_le_bytes())?.strip_prefix(OWNER)?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    Some((rest.get(..length)?, rest.get(length.next_multiple_of(4)..)?))
+}
+
 impl Used {
-    /// The content of the section.
+    /// The content of the section: a note, since linkers that collect garbage keep notes.
     ///
     /// # Errors
-    /// Those of zstd, which has none where there is memory.
+    /// Those of zstd, which has none where there is memory; and a size that a note cannot have.
     pub fn to_section(&self) -> io::Result<Vec<u8>> {
-        zstd::bulk::compress(&serde_json::to_vec(self)?, 9)
+        let frame = zstd::bulk::compress(&serde_json::to_vec(self)?, 9)?;
+        let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        let head = [u32::try_from(OWNER.len()).unwrap_or(0), length, NOTE];
+        let mut note: Vec<u8> = head.iter().flat_map(|number| number.to_le_bytes()).collect();
+        note.extend(OWNER);
+        note.extend(frame);
+        note.resize(note.len().next_multiple_of(4), 0);
+        Ok(note)
     }
 
     /// Reads what the sections of a program say: one, or several where it was linked of parts that had their own.
@@ -111,9 +132,13 @@ impl Used {
         let elf = object::File::parse(&cache).map_err(|_| UsedError::None { path: path.into() })?;
         let section = elf.section_by_name(USED_SECTION).ok_or_else(|| UsedError::None { path: path.into() })?;
         let data = section.data().map_err(|error| damaged(error.to_string()))?;
-        let mut text = Vec::new();
-        let frames = zstd::stream::read::Decoder::with_buffer(data).map_err(|error| damaged(error.to_string()))?;
-        frames.take(MOST).read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+        let (mut text, mut rest) = (Vec::new(), data);
+        while !rest.is_empty() {
+            let (frame, behind) = split_note(rest).ok_or_else(|| damaged("a note is cut off".into()))?;
+            let frame = zstd::stream::read::Decoder::with_buffer(frame).map_err(|error| damaged(error.to_string()))?;
+            frame.take(MOST).read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+            rest = behind;
+        }
         let all = serde_json::Deserializer::from_slice(&text).into_iter::<Self>();
         let all: Vec<Self> = all.collect::<Result<_, _>>().map_err(|error| damaged(error.to_string()))?;
         let numbered =

@@ -32,6 +32,8 @@ fn a_package_is_built_by_the_profile_of_a_workload() {
     let program = told.lines().last().expect("where it is");
     assert!(!project.is_profiled(program), "it counts nothing");
     assert!(!project.run(program).is_empty());
+    let view = project.ok(&format!("report --stale {program}"));
+    assert!(view.contains("counted") && view.contains("tri"), "{view}");
 
     let (succeeds, told, said) = pgo("tri 3000");
     assert!(succeeds && said.contains("[3/5] the workload ran before"), "{said}");
