@@ -20,8 +20,12 @@ fn main() {
     let mut wrapped = BTreeSet::new();
     for flavour in Flavour::ALL {
         let name = flavour.name.to_uppercase();
-        let (runtime, exports) = build_runtime(&workspace, &flavour);
+        let (runtime, exports) = build_runtime(&workspace, &flavour, Contents::All);
+        let (small, same) = build_runtime(&workspace, &flavour, Contents::CountersAlone);
+        let names = [&exports, &same].map(|names| fs::read_to_string(names).expect("it was just written"));
+        assert_eq!(names[0], names[1], "what the runtime ({name}) exports does not depend on what it records");
         println!("cargo::rustc-env=COTREE_EMBEDDED_RUNTIME_{name}={}", runtime.display());
+        println!("cargo::rustc-env=COTREE_EMBEDDED_RUNTIME_{name}_COUNTERS_ALONE={}", small.display());
         println!("cargo::rustc-env=COTREE_EMBEDDED_EXPORTS_{name}={}", exports.display());
         let exports = fs::read_to_string(exports).expect("it was just written");
         wrapped.extend(exports.lines().filter_map(|name| name.strip_prefix(WRAP)).map(str::to_owned));
@@ -45,6 +49,23 @@ impl Flavour {
         Flavour { name: "static", feature: "static-executable" },
         Flavour { name: "shared", feature: "shared-library" },
     ];
+}
+
+/// Each shape comes with all that methods record, and for programs that have counters and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    All,
+    CountersAlone,
+}
+
+impl Contents {
+    /// What is called only where paths, traces or limits of events are recorded.
+    const ENTRIES: [&'static str; 5] =
+        ["__cotree_path", "__cotree_path_metric", "__cotree_safe_point", "__cotree_trace_full", "cotree_event_stop"];
+
+    fn has(self, symbol: &str) -> bool {
+        self == Self::All || !Self::ENTRIES.contains(&symbol)
+    }
 }
 
 fn workspace() -> PathBuf {
@@ -128,18 +149,27 @@ fn build_plugin(workspace: &Path) -> PathBuf {
 
 /// Builds one flavour of the runtime as one relocatable object, in which nothing is global but what other objects are
 /// meant to see: the program may hold a Rust runtime of its own, or another copy of any function in here.
-fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
+fn build_runtime(workspace: &Path, flavour: &Flavour, contents: Contents) -> (PathBuf, PathBuf) {
     let mut command = cargo(workspace, "rustc");
     command.args(["--package", "cotree-rt", "--lib", "--crate-type", "staticlib", "--profile", "runtime"]);
-    command.args(["--features", flavour.feature]);
+    let (suffix, features) = match contents {
+        Contents::All => ("", flavour.feature.to_owned()),
+        Contents::CountersAlone => ("-counters-alone", format!("{},counters-alone", flavour.feature)),
+    };
+    command.args(["--features", &features]);
     // What has to be fast is inlined by its attribute; by itself LLVM would make the runtime a third larger and no faster.
     command.args(["--", "-C", "llvm-args=-inline-threshold=5"]);
+    if contents == Contents::CountersAlone {
+        // Loops that have to be fast are written out. Functions that only the other recorders call are there, and not used.
+        command.args(["-C", "opt-level=s", "-A", "dead_code", "-A", "unused_imports"]);
+    }
     run(command);
     let archive = nested_target().join("runtime/libcotree_rt.a");
 
     let list = workspace.join(format!("crates/cotree-rt/exports-{}.txt", flavour.name));
     let list = fs::read_to_string(list).unwrap_or_default();
-    let listed: BTreeSet<_> = list.lines().map(str::trim).filter(|n| !n.is_empty() && !n.starts_with('#')).collect();
+    let listed: BTreeSet<_> =
+        list.lines().map(str::trim).filter(|n| !n.is_empty() && !n.starts_with('#') && contents.has(n)).collect();
     let defined = symbols("nm", &["--extern-only", "--defined-only"], &archive);
     let is_api = |name: &str| ["__cotree_", "cotree_", WRAP].iter().any(|prefix| name.starts_with(prefix));
     let wanted: BTreeSet<_> =
@@ -147,7 +177,7 @@ fn build_runtime(workspace: &Path, flavour: &Flavour) -> (PathBuf, PathBuf) {
     let absent: Vec<_> = listed.difference(&wanted).collect();
     assert!(absent.is_empty(), "exports-{}.txt lists symbols that the runtime lacks: {absent:?}", flavour.name);
 
-    let out = |suffix: &str| out_folder().join(format!("runtime-{}{suffix}", flavour.name));
+    let out = |ending: &str| out_folder().join(format!("runtime-{}{suffix}{ending}", flavour.name));
     let lines = |names: &mut dyn Iterator<Item = &&str>| names.map(|name| format!("{name}\n")).collect::<String>();
     let (keep, exports) = (out(".keep"), out(".exports"));
     fs::write(&keep, lines(&mut wanted.iter())).expect("OUT_DIR is writable");

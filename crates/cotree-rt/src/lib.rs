@@ -18,6 +18,8 @@
 //! | `static` | `static-executable` | static executables | `--wrap=` for each line of `wrap-static.txt`, `--eh-frame-hdr` |
 //! | `shared` | `shared-library` | shared libraries | nothing |
 //!
+//! With `counters-alone` besides, each is smaller and records counters only; it refuses units that need more.
+//!
 //! In dynamic executables the loader finds our hooks first, but a program may bring a statically linked `pthread_create`
 //! or unwinder of its own: then it takes `--wrap` to get in front of that. The dynamic list makes hooks visible to
 //! libraries that are loaded later, and keeps `--gc-sections` from dropping those without references at link time.

@@ -16,9 +16,16 @@ pub fn first_block(bytes: &[u8]) -> Option<Range<usize>> {
 /// Is any byte not zero?
 #[inline(always)]
 pub fn any(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let word = words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word));
-    word != 0 || rest.iter().any(|byte| *byte != 0)
+    // As many words at once as fit, also where this is compiled to be small.
+    let (lines, rest) = bytes.as_chunks::<LINE>();
+    let all = lines.iter().fold(0, |all, line| {
+        let (words, _) = line.as_chunks::<8>();
+        let word = |at: usize| u64::from_le_bytes(words[at]);
+        all | (word(0) | word(1) | word(2) | word(3)) | (word(4) | word(5) | word(6) | word(7))
+    });
+    let (words, rest) = rest.as_chunks::<8>();
+    let all = words.iter().fold(all, |all, word| all | u64::from_le_bytes(*word));
+    all != 0 || rest.iter().any(|byte| *byte != 0)
 }
 
 /// Bytes whose place is told.

@@ -334,6 +334,12 @@ impl Method {
         }
     }
 
+    /// Does all that is measured stand in counters? Then nothing else is recorded while the program runs.
+    #[must_use]
+    pub const fn has_counters_alone(self) -> bool {
+        matches!(self.family(), Family::Counters(_) | Family::Calls)
+    }
+
     /// Is nothing measured?
     #[must_use]
     pub const fn is_none(self) -> bool {

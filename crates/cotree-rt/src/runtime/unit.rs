@@ -1,7 +1,7 @@
 //! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, and the current
 //! thread's slab.
 
-use crate::layout::{Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
+use crate::layout::{ABI, Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
 use crate::runtime::os::sys;
 use core::arch::asm;
 use core::ops::Range;
@@ -56,7 +56,7 @@ pub fn stride() -> usize {
 /// The bytes of a slab that take room in the file only as they are written to.
 pub fn hole() -> Range<usize> {
     let descriptor = descriptor();
-    if descriptor.executable == 0 {
+    if cfg!(feature = "counters-alone") || descriptor.executable == 0 {
         return 0..0; // A handler for want of room could not be taken back when the library is unloaded.
     }
     let hole = slab_hole(descriptor.path_words, descriptor.counter_count, descriptor.cache_count);
@@ -65,7 +65,26 @@ pub fn hole() -> Range<usize> {
 
 /// Whether generated code counts paths.
 pub fn counts_paths() -> bool {
-    descriptor().counts_paths != 0
+    !cfg!(feature = "counters-alone") && descriptor().counts_paths != 0
+}
+
+/// Whether generated code writes a trace.
+pub fn is_traced() -> bool {
+    !cfg!(feature = "counters-alone") && descriptor().trace_word != 0
+}
+
+/// Whether generated code measures calls.
+pub fn measures_calls() -> bool {
+    !cfg!(feature = "counters-alone") && descriptor().call_sums != 0
+}
+
+/// Whether this build of the runtime is for such a unit.
+pub fn fits() -> bool {
+    let &UnitDescriptor {
+        abi, counts_paths, trace_word, register_functions, query_words, event_limits, call_sums, ..
+    } = descriptor();
+    let more = counts_paths != 0 || trace_word | register_functions | query_words | event_limits | call_sums != 0;
+    abi == ABI && !(cfg!(feature = "counters-alone") && more)
 }
 
 /// Whether any function whose address is taken may interrupt any other.

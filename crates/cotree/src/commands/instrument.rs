@@ -37,7 +37,8 @@ pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
     let name = args.input.display().to_string();
     let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;
     let companion = companion(&args.output);
-    write_companion(&companion, &made.unit, if args.shared { OutputKind::Shared } else { OutputKind::Pie })?;
+    let kind = if args.shared { OutputKind::Shared } else { OutputKind::Pie };
+    write_companion(&companion, &made.unit, embedded::runtime(kind, false, options.method))?;
     atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(into_report)?;
     answer(format_args!("link {} with it: it holds the counters and the runtime", companion.display()))?;
     Ok(())
@@ -50,12 +51,12 @@ fn companion(output: &Path) -> PathBuf {
 }
 
 /// The unit's counters and the runtime in one object.
-fn write_companion(path: &Path, unit: &[u8], kind: OutputKind) -> Result<()> {
+fn write_companion(path: &Path, unit: &[u8], runtime: &[u8]) -> Result<()> {
     let folder = tempfile::tempdir().into_diagnostic().wrap_err("cannot make a temporary folder")?;
     let (unit_path, runtime_path, joined) =
         (folder.path().join("unit.o"), folder.path().join("runtime.o"), folder.path().join("joined.o"));
     std::fs::write(&unit_path, unit).into_diagnostic()?;
-    std::fs::write(&runtime_path, embedded::runtime(kind, false)).into_diagnostic()?;
+    std::fs::write(&runtime_path, runtime).into_diagnostic()?;
     let linked = Command::new("ld")
         .args(["-r", "-o"])
         .args([&joined, &unit_path, &runtime_path])

@@ -37,6 +37,7 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
             request.output.display()
         ));
     }
+    let runtime = embedded::runtime(request.kind, request.is_static, options.method);
     let job = LinkJob {
         output: request.output.clone(),
         kind: match request.kind {
@@ -50,7 +51,7 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
         native_references: request.native_references.clone(),
         natives: request.natives.iter().map(native).collect(),
         work_dir: request.work_dir.clone(),
-        runtime: embedded::runtime(request.kind, request.is_static),
+        runtime,
     };
     let output = cotree_llvm::link_unit(&job)?;
     warnings.extend(output.warnings);

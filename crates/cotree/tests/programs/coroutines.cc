@@ -1,10 +1,48 @@
 // Coroutines that end in every way: they return, are destroyed while they wait, throw, catch, and are on the stack when the
 // process exits. `END` says where the last one is then.
-#include <coroutine>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <utility>
+
+#ifdef __cpp_impl_coroutine
+#include <coroutine>
+#else
+// clang 14 looks for them here, and the library's header does not know it.
+namespace std::experimental {
+template <class Result, class...> struct coroutine_traits { using promise_type = typename Result::promise_type; };
+template <class Promise = void> struct coroutine_handle;
+template <> struct coroutine_handle<void> {
+  void *frame = nullptr;
+  coroutine_handle() = default;
+  coroutine_handle(std::nullptr_t) {}
+  static coroutine_handle from_address(void *frame) { coroutine_handle made; made.frame = frame; return made; }
+  explicit operator bool() const { return frame; }
+  void resume() const { __builtin_coro_resume(frame); }
+  void destroy() const { __builtin_coro_destroy(frame); }
+  bool done() const { return __builtin_coro_done(frame); }
+};
+template <class Promise> struct coroutine_handle : coroutine_handle<> {
+  coroutine_handle() = default;
+  coroutine_handle(std::nullptr_t) {}
+  static coroutine_handle from_address(void *frame) { coroutine_handle made; made.frame = frame; return made; }
+  static coroutine_handle from_promise(Promise &promise) {
+    return from_address(__builtin_coro_promise(&promise, alignof(Promise), true));
+  }
+  Promise &promise() const {
+    return *static_cast<Promise *>(__builtin_coro_promise(frame, alignof(Promise), false));
+  }
+};
+struct suspend_always {
+  bool await_ready() noexcept { return false; }
+  void await_suspend(coroutine_handle<>) noexcept {}
+  void await_resume() noexcept {}
+};
+} // namespace std::experimental
+namespace std {
+using namespace experimental;
+}
+#endif
 
 #define APART __attribute__((noinline))
 

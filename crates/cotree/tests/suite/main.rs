@@ -29,6 +29,7 @@ mod project;
 mod promotion;
 mod random;
 mod raw_calls;
+mod sizes;
 mod traces;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
 mod unit;

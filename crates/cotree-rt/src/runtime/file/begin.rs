@@ -1,7 +1,7 @@
 //! How a profile begins: at the start of the program, and in a forked child.
 
 use super::{identity, names, no_room, profile};
-use crate::layout::{ABI, Flags, MAGIC, PAGE, RawHeader, State, VERSION};
+use crate::layout::{Flags, MAGIC, PAGE, RawHeader, State, VERSION};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::record::{self, Child};
@@ -10,7 +10,7 @@ use core::ffi::c_int;
 
 /// Chooses where profiles go and starts this process's.
 pub fn start(pattern: &[u8]) {
-    if unit::descriptor().abi != ABI {
+    if !unit::fits() {
         say::mismatch();
         return;
     }

@@ -173,10 +173,10 @@ fn note_unforeseen_handlers() {
         }
         let (handler, seen) = program_handler(signal, handler);
         let Some(address) = unit::link_address(handler as u64 + 1) else { continue };
-        if !seen && unit::descriptor().trace_word != 0 {
+        if !seen && unit::is_traced() {
             profile::flag(Flags::TRACE_LOST);
         }
-        if !seen && unit::descriptor().call_sums != 0 {
+        if !seen && unit::measures_calls() {
             profile::flag(Flags::HANDLERS_MIXED);
         }
         if !unit::foresees_handlers() {

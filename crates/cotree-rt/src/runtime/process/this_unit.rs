@@ -121,5 +121,5 @@ extern "C" fn handler_ends(frame: u64) {
 }
 
 extern "C" fn traced() -> bool {
-    unit::descriptor().trace_word != 0 || unit::descriptor().call_sums != 0
+    unit::is_traced() || unit::measures_calls()
 }

@@ -5,6 +5,8 @@
 //! nothing, and the others are inlined. A table of function pointers would cost a jump per frame of every walk. It
 //! would also need relocations, and nothing could be counted in a program that is being loaded before these are done.
 //!
+//! Most programs have counters and nothing else. With the feature `counters-alone` the table is without paths, traces and queries.
+//!
 //! | when | hook |
 //! | --- | --- |
 //! | a file has been created for the profile | [`Recorder::make_room`], [`Recorder::begin`] |
@@ -19,15 +21,21 @@
 //! | `cotree_dump` | [`Recorder::room_in_copy`], [`Recorder::copy`], [`Recorder::frame_in_copy`] |
 //! | the process is killed, or copied from outside while it runs | none: what is in the file must make sense at any moment |
 
+#[cfg(feature = "counters-alone")]
+mod absent;
+#[cfg(not(feature = "counters-alone"))]
 mod call_sums;
 pub mod counters;
 mod dispatch;
 pub mod early;
 pub mod events;
 pub mod last_stack;
+#[cfg(not(feature = "counters-alone"))]
 pub mod paths;
+#[cfg(not(feature = "counters-alone"))]
 mod queries;
 pub mod registers;
+#[cfg(not(feature = "counters-alone"))]
 mod trace;
 
 use super::file::copy::ProfileCopy;
@@ -37,6 +45,12 @@ use core::ffi::c_int;
 use dispatch::recorders;
 use registers::Registers;
 
+#[cfg(feature = "counters-alone")]
+recorders! {
+    early::EarlyExits,
+    counters::Counters,
+}
+#[cfg(not(feature = "counters-alone"))]
 recorders! {
     early::EarlyExits,
     paths::Paths,

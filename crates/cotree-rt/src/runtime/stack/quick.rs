@@ -69,10 +69,12 @@ impl<const REGISTERS: bool> Place<REGISTERS> {
         act(self);
         // SAFETY: between two stack pointers, or no further below the first of them than its caller's record is.
         let read = |below: u64| unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() };
-        for (field, register) in self.registers.preserved.iter_mut().enumerate() {
+        // What is not wanted costs nothing, however the loop is compiled.
+        let fields = if REGISTERS { 0..unwind::PRESERVED.len() } else { rules::RBP_FIELD..rules::RBP_FIELD + 1 };
+        for field in fields {
             let below = rule.saved_below(field);
-            if (REGISTERS || field == rules::RBP_FIELD) && below != 0 {
-                *register = read(below);
+            if below != 0 {
+                self.registers.preserved[field] = read(below);
             }
         }
         self.pc = read(8);
