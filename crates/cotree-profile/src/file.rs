@@ -34,6 +34,19 @@ impl ProfileFile {
     /// # Errors
     /// See [`ProfileError`].
     pub fn open(path: &Path) -> Result<Self, ProfileError> {
+        for _ in 0..MOST_CHANGES {
+            if let Some(profile) = Self::open_if_still(path)? {
+                return Ok(profile);
+            }
+        }
+        Err(ProfileError::Io { path: path.to_owned(), cause: io::Error::other("processes add to it all the time") })
+    }
+
+    /// `None`: it is a pool, and has changed meanwhile.
+    fn open_if_still(path: &Path) -> Result<Option<Self>, ProfileError> {
+        // Of a pool whose first process was killed there is the profile that was to become the pool.
+        let joining = raw::joining(path);
+        let path = if !path.exists() && joining.exists() { &joining } else { path };
         let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
         let mut file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
@@ -43,28 +56,23 @@ impl ProfileFile {
         let mut magic = Vec::with_capacity(8);
         file.by_ref().take(8).read_to_end(&mut magic).map_err(io)?;
         file.rewind().map_err(io)?;
-        match magic.first_chunk::<8>() {
-            Some(&layout::MAGIC) => {
-                let mut counts = raw::read(file, metadata.len(), path)?;
-                if let Some(left) = raw::left_over(path)?
-                    && left.unit == counts.unit
-                {
-                    counts.add(&left, 1).map_err(|_| ProfileError::Damaged {
-                        path: path.to_owned(),
-                        what: "the profile that was being added to it has other counters",
-                    })?;
-                }
-                Ok(Self { path: path.to_owned(), kind: Kind::Raw, units: vec![counts] })
-            }
+        let (kind, units) = match magic.first_chunk::<8>() {
+            Some(&layout::MAGIC) => match raw::read_with_left(file, path)? {
+                Some(counts) => (Kind::Raw, vec![counts]),
+                None => return Ok(None),
+            },
             Some(&merged::MAGIC) => {
-                let units = merged::read(BufReader::with_capacity(1 << 16, file), metadata.len(), path)?;
-                Ok(Self { path: path.to_owned(), kind: Kind::Merged, units })
+                (Kind::Merged, merged::read(BufReader::with_capacity(1 << 16, file), metadata.len(), path)?)
             }
-            _ if magic.is_empty() => Err(ProfileError::Empty { path: path.to_owned() }),
-            _ => Err(ProfileError::NotAProfile { path: path.to_owned(), hint: hint(&magic) }),
-        }
+            _ if magic.is_empty() => return Err(ProfileError::Empty { path: path.to_owned() }),
+            _ => return Err(ProfileError::NotAProfile { path: path.to_owned(), hint: hint(&magic) }),
+        };
+        Ok(Some(Self { path: path.to_owned(), kind, units }))
     }
 }
+
+/// A pool that changes that often while it is read is not read.
+const MOST_CHANGES: usize = 100;
 
 fn hint(magic: &[u8]) -> &'static str {
     match magic {

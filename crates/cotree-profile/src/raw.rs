@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 mod pool;
 mod segments;
 
-pub(crate) use pool::left_over;
+pub use pool::pool_of;
+pub(crate) use pool::{joining, read_with_left};
 use segments::Segment;
 pub(crate) use segments::Segments;
 

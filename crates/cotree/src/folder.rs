@@ -10,11 +10,13 @@ use cotree_profile::counts::UnitCounts;
 use cotree_profile::error::ProfileError;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::Merge;
+use cotree_profile::raw::pool_of;
 use cotree_report::terminal::{counted, grouped};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The files of a folder that may be profiles, by name.
 pub struct Folder {
@@ -24,27 +26,60 @@ pub struct Folder {
     /// What is left out, and why.
     left_out: Vec<String>,
     sums: usize,
+    /// Locks the folder: as long as it is there, no profile is added to a pool, where it would be read once more.
+    _held: Option<File>,
+}
+
+/// How long the folder's lock is waited for. Who has it needs a millisecond.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Keeps processes that finish from adding to pools in the folder; they wait some seconds, and have their profiles by themselves then.
+/// `None`: there are no locks in this file system, so nobody adds to pools there.
+fn hold(path: &Path) -> Result<Option<File>> {
+    let Ok(folder) = File::open(path) else { return Ok(None) };
+    let begun = Instant::now();
+    loop {
+        match folder.try_lock_shared() {
+            Ok(()) => return Ok(Some(folder)),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => {
+                return Err(miette!(
+                    "cannot read the folder {}: a process has been adding its profile to a pool there for ten seconds, and may have been stopped; let it go on or end it",
+                    path.display()
+                ));
+            }
+        }
+    }
+}
+
+fn is_profile(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "cotree")
 }
 
 impl Folder {
     /// Looks into a folder.
     pub fn read(path: &Path) -> Result<Self> {
         let unreadable = || format!("cannot read the folder {}", path.display());
-        let mut folder = Self::of(path);
+        let mut folder = Self::of(path, hold(path)?);
         for entry in fs::read_dir(path).into_diagnostic().wrap_err_with(unreadable)? {
             let file = entry.into_diagnostic().wrap_err_with(unreadable)?.path();
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some("cotree") if !file.is_dir() => folder.finished.push(file),
                 Some("live") => folder.unfinished += 1,
+                // It is taken with its pool, which is not there yet if the very first process was killed.
+                Some("joining") => folder.finished.extend(pool_of(&file).filter(|pool| is_profile(pool))),
                 _ => {}
             }
         }
         folder.finished.sort();
+        folder.finished.dedup();
         Ok(folder)
     }
 
-    fn of(path: &Path) -> Self {
-        Self { path: path.to_owned(), finished: Vec::new(), unfinished: 0, left_out: Vec::new(), sums: 0 }
+    fn of(path: &Path, held: Option<File>) -> Self {
+        let path = path.to_owned();
+        Self { path, finished: Vec::new(), unfinished: 0, left_out: Vec::new(), sums: 0, _held: held }
     }
 
     /// The finished ones.

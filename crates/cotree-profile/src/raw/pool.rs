@@ -1,29 +1,62 @@
-//! What a process that was killed has left beside a pool.
+//! Pools, as processes that were killed leave them, and as they are while others add to them.
+//!
+//! A profile is added to a pool in four steps: it gets the pool's name with `.joining` behind it; the sum is written to a new file;
+//! that takes the pool's place; the profile is removed. The pool's header says whose profile was added last. So what has such a name
+//! is in the pool already or it is not, and which of the two can be told as long as the pool is the same file.
 
 use super::{HEADER_SIZE, Header, at, read};
 use crate::counts::UnitCounts;
 use crate::error::ProfileError;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The profile that was being added to the pool of this name, unless the pool has it already.
-pub(crate) fn left_over(pool: &Path) -> Result<Option<UnitCounts>, ProfileError> {
+/// The name of the profile that is being added to a pool.
+pub(crate) fn joining(pool: &Path) -> PathBuf {
     let mut name = pool.as_os_str().to_owned();
     name.push(".joining");
-    let joining = PathBuf::from(name);
-    let file = match File::open(&joining) {
+    name.into()
+}
+
+/// The pool to which the profile of such a name is being added.
+pub fn pool_of(joining: &Path) -> Option<PathBuf> {
+    (joining.extension()? == "joining").then(|| joining.with_extension(""))
+}
+
+/// Reads a raw profile, which may be a pool, with a profile that was being added to it and is not in it yet. `None`: another file has
+/// taken the pool's place meanwhile.
+pub(crate) fn read_with_left(file: File, path: &Path) -> Result<Option<UnitCounts>, ProfileError> {
+    let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
+    let identity = identity_of(&file.metadata().map_err(io)?);
+    let (pool, file, length) = header(file, path)?;
+    let mut counts = read(file, length, path)?;
+    let joining = joining(path);
+    let own = match File::open(&joining) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(counts)),
         Err(cause) => return Err(ProfileError::Io { path: joining, cause }),
     };
-    let (pool, _, _) =
-        header(File::open(pool).map_err(|cause| ProfileError::Io { path: pool.to_owned(), cause })?, pool)?;
-    let (own, file, length) = header(file, &joining)?;
-    if (pool.pid(), pool.u64(at::LAST_STARTED)) == (own.pid(), own.u64(at::STARTED)) {
+    // Profiles are removed before the next one is added: this one is of the pool that was read, or the pool is another one.
+    if fs::metadata(path).ok().as_ref().map(identity_of) != Some(identity) {
         return Ok(None);
     }
-    read(file, length, &joining).map(Some)
+    let (own, file, length) = header(own, &joining)?;
+    if (pool.pid(), pool.u64(at::LAST_STARTED)) == (own.pid(), own.u64(at::STARTED)) {
+        return Ok(Some(counts));
+    }
+    let left = read(file, length, &joining)?;
+    if left.unit == counts.unit {
+        counts.add(&left, 1).map_err(|_| ProfileError::Damaged {
+            path: path.to_owned(),
+            what: "the profile that was being added to it has other counters",
+        })?;
+    }
+    Ok(Some(counts))
+}
+
+fn identity_of(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 /// The header of a file, which is at its start again, and the file's length.
@@ -31,7 +64,12 @@ fn header(mut file: File, path: &Path) -> Result<(Header, File, u64), ProfileErr
     let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
     let length = file.metadata().map_err(io)?.len();
     let mut page = Box::new([0; HEADER_SIZE]);
-    file.read_exact(&mut page[..]).map_err(io)?;
+    match file.read_exact(&mut page[..]) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need: HEADER_SIZE as u64 });
+        }
+        result => result.map_err(io)?,
+    }
     file.rewind().map_err(io)?;
     Ok((Header::new(page, length, path)?, file, length))
 }

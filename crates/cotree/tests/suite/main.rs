@@ -23,6 +23,7 @@ mod path_metrics;
 mod paths;
 mod pending;
 mod pgo;
+mod pools;
 mod profile_use;
 mod profiles;
 mod project;
