@@ -272,6 +272,13 @@ impl Options {
                         _ => return Err(bad("yes or no")),
                     }
                 }
+                "cotree-trace-time" => {
+                    options.traces.timed = match argument {
+                        "yes" => true,
+                        "no" => false,
+                        _ => return Err(bad("yes or no")),
+                    }
+                }
                 "cotree-trace-ring" => {
                     let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
                     options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
@@ -324,9 +331,14 @@ impl Options {
                 reason: "it says how a trace is written: it needs --profile trace".into(),
             });
         }
-        if (options.trace_ring.is_some() || options.trace_off) && options.method != Method::Trace {
+        let of_traces = [
+            ("cotree-trace-off", options.trace_off),
+            ("cotree-trace-ring", options.trace_ring.is_some()),
+            ("cotree-trace-time", options.traces.timed),
+        ];
+        if let Some((option, _)) = of_traces.iter().find(|(_, given)| *given && options.method != Method::Trace) {
             return Err(Error::Option {
-                option: if options.trace_off { "cotree-trace-off" } else { "cotree-trace-ring" }.into(),
+                option: (*option).into(),
                 reason: "it is about traces, so it needs --profile trace".into(),
             });
         }

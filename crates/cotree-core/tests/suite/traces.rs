@@ -6,6 +6,7 @@ use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{CallId, Edge, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step};
+use cotree_core::method::trace::stream::{self, Control};
 use cotree_core::method::trace::{
     CallKind, Checkpoint, Event, Packing, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceError, TraceKey,
     TraceOptions, TracePlan, Way, plan_functions,
@@ -50,7 +51,7 @@ fn options() -> impl Strategy<Value = TraceOptions> {
         TraceBy::Only(Way::Bits),
         TraceBy::Only(Way::Witnesses),
     ]);
-    (by, any::<bool>()).prop_map(|(by, packs)| TraceOptions { by, packs })
+    (by, any::<bool>()).prop_map(|(by, packs)| TraceOptions { by, packs, ..TraceOptions::default() })
 }
 
 fn tables(program: &Program, plans: &[TracePlan]) -> Vec<Option<Tables>> {
@@ -151,6 +152,35 @@ fn read_all(tables: &[Option<Tables>], trace: &[u8], most: usize) -> (Vec<Event>
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// The time may stand before each announcement, and changes nothing else.
+    #[test]
+    fn times_stand_before_announcements((program, seed) in programs_to_trace(), options in options()) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let plans = plan(&program, seed, options);
+        let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
+        let tables = tables(&program, &plans);
+        let trace = &outcome.threads[0].trace[..];
+        let (mut timed, mut expected, mut copied) = (Vec::new(), Vec::new(), 0);
+        let mut reader = Reader::new(&tables, trace, Frames);
+        while let Some(event) = reader.next().unwrap() {
+            if let Event::Begin(function) = event
+                && plans[function.index()].key.announces
+            {
+                let (_, length) = stream::entered(function);
+                let before = reader.checkpoint().position() as usize - length;
+                timed.extend(&trace[copied..before]);
+                copied = before;
+                let now = expected.len() as u64;
+                Control::Time(now).write(&mut timed);
+                expected.push(Event::Time(now));
+            }
+            expected.push(event);
+        }
+        timed.extend(&trace[copied..]);
+        prop_assert_eq!(read_all(&tables, &timed, usize::MAX), (expected, None));
+    }
 
     /// A stream that ends anywhere tells the beginning of what happened, and a bit more that is marked as not certain.
     #[test]

@@ -5,7 +5,7 @@ use super::job::Setting;
 use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
 use crate::error::Error;
-use crate::lower::{self, Access, Layer, MethodPart};
+use crate::lower::{self, Access, Layer, MethodPart, Recording};
 use crate::profile_use::UsedProfile;
 use cotree_core::facts::ProgramMap;
 use cotree_core::ids::FunctionId;
@@ -112,14 +112,15 @@ impl PlannedProgram<'_> {
     /// The plans of a range of functions, with the places of their counters.
     pub(super) fn layers(&self, functions: Range<usize>) -> Vec<Vec<Layer<'_>>> {
         let (plan, layout) = (&self.plan, &self.layout);
-        let in_ring = self.setting.options.trace_ring.is_some();
+        let options = &self.setting.options;
+        let recording = Recording { in_ring: options.trace_ring.is_some(), timed: options.traces.timed };
         functions
             .map(|f| {
                 let function = FunctionId::new(f);
                 let own = plan.method.function(function).map(|own| Layer {
                     plan: own,
                     base: layout.main[f],
-                    method: MethodPart::of(&plan.method, layout, function, in_ring),
+                    method: MethodPart::of(&plan.method, layout, function, recording),
                 });
                 let mut layers: Vec<Layer<'_>> = own.into_iter().collect();
                 if let Some(plans) = &plan.check {

@@ -21,6 +21,7 @@ pub(crate) use callsites::{SEVERAL, fault_numbers};
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use method::MethodPart;
 pub(crate) use method::registers_at_calls;
+pub(crate) use method::trace::Recording;
 pub(crate) use notes_at_calls::{
     HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_all as drop_bundles, drop_empty as drop_empty_bundles,
 };

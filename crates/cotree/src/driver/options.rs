@@ -114,6 +114,19 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub trace_off: Option<bool>,
+    /// With traces: functions that call others say at what time they begin, by the processor's time stamp counter
+    #[arg(
+        long,
+        env = "COTREE_TRACE_TIME", help_heading = ONE_METHOD, hide_short_help = true,
+        hide_env = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        value_name = "yes|no"
+    )]
+    pub trace_time: Option<bool>,
     /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
     #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
     pub spanning_tree: Option<SpanningTree>,
@@ -361,6 +374,7 @@ impl InstrumentOptions {
             ("trace-by", self.trace_by.map(spelling)),
             ("trace-ring", self.trace_ring.clone()),
             ("event-limit", self.event_limit.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            ("trace-time", self.trace_time.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             ("trace-off", self.trace_off.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ];
         let single = single.into_iter().filter_map(|(name, value)| Some((name, vec![value?])));

@@ -14,14 +14,14 @@
 //! | 5, place (8), count (4), frames (8 each) | runtime | this is the stack: a function that is in no call, and around it frames that are, innermost first |
 //! | 6 | runtime | the thread stops recording: next comes 7 |
 //! | 7 | runtime | it records again: next comes 5 |
-//! | 8, stamp (8) | runtime | the time |
+//! | 8, stamp (8) | code | the time: a function announces itself behind it |
 //! | 9, frame (8) | runtime | this frame comes to life in a call: of several in a row, the innermost comes first |
 //!
 //! Numbers have their lowest byte first. Functions are numbered through all units of a process: the executable's come first, and
 //! those of a library follow those of the libraries before it. A frame is whatever [`Resolve`] makes something of: in files, a
 //! return address with tags. One machine frame may stand for several activations, inlined into each other.
 //!
-//! A function that announces itself does so also when it is called by name. Nothing else stands between a call by name and what the
+//! A function that announces itself does so also when it is called by name, with the time before that if times are told. Nothing else stands between a call by name and what the
 //! callee writes. An activation that `resume` ends leaves its caller in an opaque call that does not return: next comes a
 //! record of the runtime.
 //!

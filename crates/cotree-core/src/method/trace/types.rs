@@ -60,11 +60,13 @@ pub struct TraceOptions {
     pub by: TraceBy,
     /// May turns of loops share tokens ([`Packing`])?
     pub packs: bool,
+    /// Do functions that call others announce themselves? The time is told with that.
+    pub timed: bool,
 }
 
 impl Default for TraceOptions {
     fn default() -> Self {
-        Self { by: TraceBy::Auto, packs: true }
+        Self { by: TraceBy::Auto, packs: true, timed: false }
     }
 }
 

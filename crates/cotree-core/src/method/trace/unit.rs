@@ -48,7 +48,8 @@ pub fn plan_unit(planner: &Planner<'_>) -> Result<UnitTracePlan, PlanError> {
     Ok(UnitTracePlan { functions })
 }
 
-/// What the names in calls say, and who announces itself: whoever may be called other than by name in the unit.
+/// What the names in calls say, and who announces itself: whoever may be called other than by name in the unit, and with times all that call
+/// others.
 fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
     let facts = planner.facts();
     let modules = facts.program.modules.iter().enumerate();
@@ -78,9 +79,13 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
             _ => CallKind::Opaque,
         }
     };
+    let timed = planner.choices().traces.timed;
     let calls = functions.iter().zip(&announces).map(|(&(module, function), &announces)| {
-        let kinds = function.calls.numbered().map(|(id, call)| (id, kind(module, function, call)));
-        TraceCalls { announces, kinds: kinds.filter(|&(_, kind)| kind != CallKind::Opaque).collect() }
+        let mut kinds: Vec<_> =
+            function.calls.numbered().map(|(id, call)| (id, kind(module, function, call))).collect();
+        let tells_time = timed && kinds.iter().any(|&(_, kind)| kind != CallKind::Silent);
+        kinds.retain(|&(_, kind)| kind != CallKind::Opaque);
+        TraceCalls { announces: announces || tells_time, kinds }
     });
     calls.collect()
 }

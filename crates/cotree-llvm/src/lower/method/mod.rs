@@ -37,8 +37,13 @@ pub enum MethodPart<'a> {
 }
 
 impl<'a> MethodPart<'a> {
-    /// The part of one function of the unit. `in_ring`: only the newest part of a trace is kept.
-    pub(crate) fn of(plan: &'a MethodPlan, layout: &'a Layout, function: FunctionId, in_ring: bool) -> Self {
+    /// The part of one function of the unit. `recording`: how a trace is recorded.
+    pub(crate) fn of(
+        plan: &'a MethodPlan,
+        layout: &'a Layout,
+        function: FunctionId,
+        recording: trace::Recording,
+    ) -> Self {
         match plan {
             MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
             MethodPlan::Events(unit) => Self::Events(&unit.functions[function.index()]),
@@ -54,7 +59,7 @@ impl<'a> MethodPart<'a> {
             },
             MethodPlan::Traces(_) => {
                 let words = layout.tables.trace().expect("a trace has its words");
-                Self::Trace(trace::Traces { words, function, in_ring })
+                Self::Trace(trace::Traces { words, function, recording })
             }
         }
     }

@@ -8,10 +8,11 @@
 
 use super::MethodLowering;
 use super::registers::Registers;
-use crate::ir::{At, Function, Instruction, Location, Type, Value};
+use crate::ir::{At, Block, Function, Instruction, Location, Type, Value};
 use crate::lower::Access;
 use crate::lower::callsites::location_of_no_site;
 use crate::lower::code::Code;
+use crate::lower::counters::Counters;
 use crate::lower::edges::LandingPad;
 use crate::module::Module;
 use cotree_core::ids::FunctionId;
@@ -24,6 +25,8 @@ const _: () = assert!(HEADER == TraceWord::WINDOW && WINDOW == TRACE_WINDOW && S
 
 /// The runtime's function that empties the window.
 const FULL: &str = "__cotree_trace_full";
+/// LLVM's name for the time stamp counter.
+const CYCLES: &str = "llvm.readcyclecounter";
 /// The weights of a branch that hardly ever goes the first way.
 const HARDLY: [u32; 2] = [1, 20_000];
 
@@ -34,8 +37,17 @@ pub struct Traces {
     pub words: TraceWords,
     /// The function.
     pub function: FunctionId,
+    /// How it is recorded.
+    pub recording: Recording,
+}
+
+/// How a unit's traces are recorded.
+#[derive(Clone, Copy)]
+pub struct Recording {
     /// Only the newest part of the trace is kept.
     pub in_ring: bool,
+    /// Functions that announce themselves tell the time.
+    pub timed: bool,
 }
 
 /// The registers of one function, and where its tokens go.
@@ -54,7 +66,7 @@ impl<'m> Tokens<'m> {
         probes: impl Iterator<Item = Probe>,
         at: [Instruction<'m>; 2],
     ) -> Self {
-        let location = traces.in_ring.then(|| location_of_no_site(code.module, code.ir.function));
+        let location = traces.recording.in_ring.then(|| location_of_no_site(code.module, code.ir.function));
         Self { traces, registers: Registers::new(code, probes, at), location }
     }
 
@@ -114,7 +126,12 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
                 let (bytes, length) = stream::entered(self.traces.function);
                 let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 let value = code.counters.int64.constant(value);
-                self.append(code, at, value, length.try_into().expect("a few bytes"))
+                let length = length.try_into().expect("a few bytes");
+                if self.traces.recording.timed {
+                    let (append, ty) = append_timed(code, self.traces.words, length);
+                    return self.call(code, at, (append, ty), &[value]);
+                }
+                self.append(code, at, value, length)
             }
             other => self.registers.probe(code, other),
         }
@@ -174,18 +191,56 @@ fn append<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m
             _ => value,
         };
         counters.store_behind(int64.constant(words.window_end()), cursor, stored);
-        let is_full = counters.add_and_test(words.first, bytes.into());
-        module.set_branch_weights(builder.branch(is_full, full, done), &HARDLY);
-
-        builder.move_to_end(full);
-        let which = if code.unit.access == Access::Segment { in_assembly.ty().zero() } else { slab };
-        let (runtime, ty) = runtime(module);
-        builder.call(ty, runtime, &[which, place]).set_convention(LLVMCallConv::LLVMPreserveAllCallConv as u32);
-        builder.jump(done);
-
-        builder.move_to_end(done);
-        builder.return_nothing();
+        advance(code, &counters, words, bytes, place, [full, done]);
     })
+}
+
+/// The same of an announcement, with the time before it. The cursor moves once: killed in between, the process has written neither.
+fn append_timed<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m>, Type<'m>) {
+    let (module, caller) = (code.module, &code.counters);
+    let [slab, in_assembly] = caller.pointers().map(Value::ty);
+    let ty = module.void().function(&[slab, in_assembly, module.int64(), module.int64()]);
+    inlined(module, &format!("__cotree_append_timed_{bytes}"), ty, |function| {
+        let [slab, in_assembly, place, value] = parameters(function);
+        let [entry, full, done] = [(); 3].map(|()| module.append_block(function));
+        let counters = caller.in_block(entry, [slab, in_assembly]);
+        let (builder, int64) = (&counters.builder, counters.int64);
+        let clock_type = int64.function(&[]);
+        let clock = module.function_or_declare(CYCLES, clock_type, |_| {});
+        let now: Value<'m> = builder.call(clock_type, clock, &[]).into();
+        let cursor = counters.load(int64.constant(words.first), int64);
+        let behind = |bytes: u64| builder.add(cursor, int64.constant(bytes));
+        let window_end = int64.constant(words.window_end());
+        counters.store_behind(window_end, cursor, module.int8().constant(stream::ControlByte::TIME.into()));
+        counters.store_behind(window_end, behind(1), now);
+        let announcement = if bytes <= 4 { builder.truncate(value, module.int32()) } else { value };
+        counters.store_behind(window_end, behind(9), announcement);
+        advance(code, &counters, words, 9 + bytes, place, [full, done]);
+    })
+}
+
+/// Moves the cursor by so many bytes, and has the runtime empty the window if it is full; then the function returns.
+fn advance<'m>(
+    code: &Code<'_, 'm>,
+    counters: &Counters<'m>,
+    words: TraceWords,
+    bytes: u8,
+    place: Value<'m>,
+    [full, done]: [Block<'m>; 2],
+) {
+    let (module, builder) = (code.module, &counters.builder);
+    let [slab, in_assembly] = counters.pointers();
+    let is_full = counters.add_and_test(words.first, bytes.into());
+    module.set_branch_weights(builder.branch(is_full, full, done), &HARDLY);
+
+    builder.move_to_end(full);
+    let which = if code.unit.access == Access::Segment { in_assembly.ty().zero() } else { slab };
+    let (runtime, ty) = runtime(module);
+    builder.call(ty, runtime, &[which, place]).set_convention(LLVMCallConv::LLVMPreserveAllCallConv as u32);
+    builder.jump(done);
+
+    builder.move_to_end(done);
+    builder.return_nothing();
 }
 
 /// `void (slab, slab in assembly, place, register, limit)`: if what is in the register is not below the limit, appends its lowest bytes and

@@ -188,7 +188,7 @@ pub fn count(
                 counting.end(tables, &at);
             }
             missing |= match part.stop {
-                Stop::Ended(_) | Stop::Open => part.beheaded && from <= part.first,
+                Stop::Ended(_) | Stop::Open | Stop::Returned => part.beheaded && from <= part.first,
                 Stop::NoRoom | Stop::Lost | Stop::Unreadable(_) | Stop::NoEntrance => to > part.last(),
             };
         }
@@ -207,6 +207,14 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
     profile.functions = count(&tables, &streams, &threads, (0, u64::MAX));
     if threads.iter().flat_map(|thread| &thread.parts).any(|part| part.beheaded) {
         profile.notes.push(Note::Method(MethodNote::Trace(TraceNote::NewestOnly)));
+    }
+    if profile.notes.contains(&Note::Method(MethodNote::Trace(TraceNote::Lost))) {
+        // Nobody knows of whom.
+        for function in profile.functions.iter_mut().flatten() {
+            function.flaws.push(Flaw::Damaged);
+            function.flaws.sort_unstable();
+            function.flaws.dedup();
+        }
     }
     // An activation that was interrupted outside of calls is followed to where it would have written something next. How others
     // ended is in the trace itself.

@@ -25,7 +25,7 @@ use streams::{Bytes, Part, Streams};
 pub enum TraceNote {
     /// There was no room for the rest of a trace.
     Cut,
-    /// A signal handler forked, was left for good, or was not seen when it was installed.
+    /// A signal handler forked, was left for good, or was not seen when it was installed; or code ran before the stream began.
     Lost,
     /// Only the newest part was kept.
     NewestOnly,
@@ -47,8 +47,8 @@ impl fmt::Display for TraceNote {
                 f.write_str("there was no room for more of the trace: it ends early, and counts are of what is there")
             }
             Self::Lost => f.write_str(
-                "a signal handler forked, ended the program or jumped out, or was installed in a way that cotree did not see: parts of \
-                 the trace are missing, or wrong",
+                "a signal handler forked, ended the program or jumped out, or was installed in a way that cotree did not see, or code ran \
+                 before the program began, as resolvers of ifuncs do: parts of the trace are missing, or wrong",
             ),
             Self::NewestOnly => f.write_str("only the newest part of the trace was kept: counts are of that part"),
         }

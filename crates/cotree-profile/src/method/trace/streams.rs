@@ -63,11 +63,21 @@ pub struct Stream {
     pub lost: bool,
     /// It is that of a signal handler: the stream that this interrupted, and where. A part of that stream may be gone.
     pub inside: Option<(u64, u64)>,
+    /// It grew when the profile was read, or when the process ended: it is in the window of a slab.
+    open: bool,
     /// By position; none overlaps another.
     pieces: Vec<Piece>,
 }
 
 impl Stream {
+    /// Is it that of a signal handler that has returned, or was left, and does it end with this part? Then all that it says has
+    /// happened.
+    #[must_use]
+    pub fn is_over_with(&self, part: Part<'_>) -> bool {
+        let last = self.pieces.last().is_some_and(|piece| piece.end() == part.end());
+        self.inside.is_some() && !self.open && !self.cut && !self.lost && last
+    }
+
     /// The parts of it that are there. If only the newest is kept, there may be several: as long as a thread does nothing, others
     /// write over what it did before.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'_>> {
@@ -275,6 +285,7 @@ impl Found<'_> {
         }
         if state != TraceState::ON {
             let stream = self.stream(at.stream);
+            stream.open = true;
             (stream.cut, stream.lost) = (state == TraceState::CUT, state == TraceState::LOST);
             return Ok(Ok(()));
         }
@@ -284,6 +295,7 @@ impl Found<'_> {
             if from > to || to > end || at.stream == 0 {
                 return Ok(Err(NOWHERE));
             }
+            self.stream(at.stream).open = true;
             // A process that was killed has not told all of its stack, and nothing after it.
             if let Some(length) = (to - from).checked_sub(at.snapshot) {
                 let offset = offset + TraceWord::WINDOW * 8 + from;

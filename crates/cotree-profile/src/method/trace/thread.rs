@@ -23,6 +23,8 @@ pub enum Stop {
     Ended(Ending),
     /// With the last byte: the thread was cut off, or still ran.
     Open,
+    /// The signal handler returned.
+    Returned,
     /// There was no room for more.
     NoRoom,
     /// What comes next can't be told: the thread left the activations that are known, or a signal handler did what is not followed.
@@ -44,6 +46,9 @@ pub struct Moment<'a> {
     pub event: Event,
     /// Did it happen for certain? If not, it follows if the program got that far.
     pub certain: bool,
+    /// Does it lead to what happened for certain? Between such moments what an interrupted activation may have done follows from the
+    /// others.
+    pub leads_on: bool,
     /// Is it the last one that did?
     pub last: bool,
     /// The state behind it.
@@ -95,7 +100,8 @@ impl<'t> Thread<'t> {
     pub fn new(tables: &UnitTables<'_>, streams: &'t Streams, stream: &'t Stream) -> Self {
         let mut first = 1;
         let survey = |part| {
-            let survey = Survey::new(tables, streams, part, first, open_end(stream));
+            let open_end = if stream.is_over_with(part) { Stop::Returned } else { open_end(stream) };
+            let survey = Survey::new(tables, streams, part, first, open_end);
             first += survey.blocks + survey.uncertain;
             survey
         };
@@ -237,6 +243,14 @@ impl<'t> Survey<'t> {
         if at.certain() > survey.certain {
             (survey.certain, survey.blocks) = (at.certain(), blocks);
         }
+        if survey.stop == Stop::Returned {
+            if tables.stack(at).len() == 0 {
+                // Its last way needs no token.
+                (survey.certain, survey.blocks) = (at.events(), blocks);
+            } else {
+                survey.stop = Stop::Open;
+            }
+        }
         survey.uncertain = blocks - survey.blocks;
         survey.end = at.clone();
         survey.doubts = reader.doubts().to_vec();
@@ -291,8 +305,9 @@ impl<'t> Survey<'t> {
             }
             let at = reader.checkpoint();
             let (certain, last) = (at.events() <= self.certain, at.events() == self.certain);
+            let leads_on = certain;
             let certain = certain && (is_recorded(event) || !self.is_in_doubt(at.events() - 1));
-            if block >= from && !show(Moment { block, depth: around, event, certain, last, at })? {
+            if block >= from && !show(Moment { block, depth: around, event, certain, leads_on, last, at })? {
                 return Ok(());
             }
         }

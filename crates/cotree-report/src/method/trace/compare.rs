@@ -22,7 +22,7 @@ fn batch(traced: &Traced<'_>, thread: &Thread<'_>, from: u64) -> Vec<(u64, Event
             if moment.certain && !matches!(moment.event, Event::Time(_)) {
                 events.push((moment.block, moment.event));
             }
-            Ok(moment.certain)
+            Ok(moment.leads_on)
         });
         if events.len() >= BATCH {
             break;

@@ -35,6 +35,7 @@ fn stop(stop: &Stop) -> String {
     match stop {
         Stop::Ended(ending) if ending.0 == 0 => "the thread ended".to_owned(),
         Stop::Ended(_) => "the process ended".to_owned(),
+        Stop::Returned => "the signal handler returned".to_owned(),
         Stop::Open => "the thread was cut off, or still ran".to_owned(),
         Stop::NoRoom => "there was no room for more of this thread's trace".to_owned(),
         Stop::Lost => "what comes next can't be told".to_owned(),
@@ -276,7 +277,7 @@ impl Traced<'_> {
                             }
                         }
                     }
-                    Ok(moment.certain)
+                    Ok(moment.leads_on)
                 })?;
                 if let Some(stack) = stack {
                     writeln!(out, "{}", title(thread))?;
@@ -302,11 +303,12 @@ impl Traced<'_> {
                 part.follow(self.tables, self.streams, 0, u64::MAX, |moment| {
                     if let Event::Begin(function) = moment.event
                         && meant(function)
+                        && moment.certain
                     {
                         times += 1;
                         found = Some(moment.block).filter(|_| times == nth);
                     }
-                    Ok(found.is_none() && moment.certain)
+                    Ok(found.is_none() && moment.leads_on)
                 });
             let Ok(()) = done;
             if found.is_some() {

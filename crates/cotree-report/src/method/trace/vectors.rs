@@ -33,7 +33,7 @@ pub fn write(
     for part in &thread.parts {
         let mut clock = Clock::new(map).ok_or(io::ErrorKind::Unsupported)?;
         part.follow(traced.tables, traced.streams, from, to, |moment| {
-            if !moment.certain {
+            if !moment.leads_on {
                 return Ok::<_, io::Error>(false);
             }
             if let Some(ran) = clock.advance(traced.tables, &moment) {

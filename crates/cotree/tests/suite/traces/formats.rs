@@ -14,9 +14,10 @@ int main(void) {
 }
 ";
 
-fn traced(level: &str) -> Project {
+fn traced(options: &str) -> Project {
     let project = Project::new(&[("p.c", CALLS)]);
-    project.ok(&format!("--profile trace cc {level} -g -o p p.c"));
+    let (trace, level) = options.rsplit_once(' ').unwrap_or(("", options));
+    project.ok(&format!("--profile trace {trace} cc {level} -g -o p p.c"));
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
     project
 }
@@ -108,4 +109,30 @@ fn timelines_nest_as_calls_do() {
         events.iter().filter(|event| event["ph"] == "B").filter_map(|event| event["name"].as_str()).collect();
     assert_eq!(begun, ["main", "middle", "leaf"]);
     assert_eq!(events.iter().filter(|event| event["ph"] == "E").count(), 3);
+}
+
+/// Where functions tell the time, that is the clock: what lies between two times is put between them.
+#[test]
+fn timelines_go_by_the_times_that_are_told() {
+    let project = traced("--trace-time -O0");
+    let rows = project.ok("trace p.cotree --by call --json");
+    let times: Vec<u64> = rows
+        .lines()
+        .map(|row| serde_json::from_str::<Value>(row).expect("JSON"))
+        .filter(|row| row["event"] == "time")
+        .map(|row| row["time"].as_u64().expect("a time"))
+        .collect();
+    // `main` and each `middle`; `leaf` calls nobody.
+    assert_eq!(times.len(), 9);
+    let timeline: Value = serde_json::from_str(&project.ok("trace p.cotree --format chrome")).expect("JSON");
+    assert_eq!(timeline["otherData"]["clock"], "ticks");
+    let events = timeline["traceEvents"].as_array().expect("events");
+    let at = |event: &&Value| event["ts"].as_f64();
+    let begins = |name: &'static str| events.iter().filter(move |event| event["ph"] == "B" && event["name"] == name);
+    let begun: Vec<f64> = begins("main").chain(begins("middle")).filter_map(|event| at(&event)).collect();
+    let expected: Vec<f64> = times.iter().map(|time| (time - times[0]) as f64 / 1000.0).collect();
+    assert_eq!(begun, expected);
+    assert_eq!(begins("leaf").count(), 16);
+    let all: Vec<f64> = events.iter().filter_map(|event| at(&event)).collect();
+    assert!(all.is_sorted(), "{all:?}");
 }

@@ -113,6 +113,34 @@ fn each_way_to_tell_ways_apart_does() {
     }
 }
 
+/// Times stand before announcements, and nothing else is different.
+#[test]
+fn traces_with_times_say_the_same() {
+    let project = project(("leaves.c", LEAVES));
+    for level in ["-O0", "-O2"] {
+        for how in ["return", "abort", "jump", "callback", "recurse"] {
+            let options = format!("--profile trace --trace-time cc {level}");
+            assert!(compare(&project, &options, "leaves.c", &[how]) > 20, "{level} {how}");
+            let events = executions(&project, "p", "p.cotree").concat();
+            let times: Vec<u64> = events
+                .iter()
+                .filter_map(|event| if let Event::Time(time) = event { Some(*time) } else { None })
+                .collect();
+            assert!(times.is_sorted() && times[0] > 0, "{level} {how}: {times:?}");
+            // Each is followed by a function that begins; every function that calls others tells it.
+            let begins = events.windows(2).filter(|pair| matches!(pair, [Event::Time(_), Event::Begin(_)]));
+            assert_eq!(begins.count(), times.len(), "{level} {how}");
+            let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
+            let begins = |name: &str| {
+                let is_it = |event: &&Event| matches!(event, Event::Begin(f) if binary.function(*f).symbol == name);
+                events.iter().filter(is_it).count()
+            };
+            let told = times.len();
+            assert!(told >= begins("main") + begins("leave") && begins("leave") > 0, "{level} {how}: {told}");
+        }
+    }
+}
+
 #[test]
 fn exceptions_land_where_traces_say() {
     let project = project(("throws.cc", THROWS));

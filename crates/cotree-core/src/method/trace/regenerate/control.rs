@@ -6,6 +6,22 @@ use super::{Event, ReadError, Reader, Source, Step, known};
 use crate::ids::FunctionId;
 
 impl<S: Source, R: Resolve> Reader<'_, S, R> {
+    /// The time, if that stands there; `None` inside if something else does.
+    pub(super) fn time(&mut self) -> Step<Option<u64>> {
+        if !self.fill(1)? {
+            return Ok(None);
+        }
+        if self.buffer[self.read] != ControlByte::TIME {
+            return Ok(Some(None));
+        }
+        if !self.fill(9)? {
+            return Ok(None);
+        }
+        known!(self.token(1));
+        self.at.certain = self.at.events;
+        Ok(Some(Some(known!(self.take(8)))))
+    }
+
     /// A function's announcement; `None` inside if something else stands there.
     pub(super) fn announced(&mut self) -> Step<Option<FunctionId>> {
         let first = known!(self.token(1)) as u8;

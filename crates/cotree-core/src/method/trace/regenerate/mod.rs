@@ -126,6 +126,9 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
                 Next::Control | Next::Off | Next::Stack => known!(self.control()),
                 Next::Begin(function) => {
                     if self.table(function)?.announces() {
+                        if let Some(time) = known!(self.time()) {
+                            return Ok(Some(Event::Time(time)));
+                        }
                         let announced = known!(self.announced());
                         if announced != Some(function) {
                             return Err(self.misplaced());

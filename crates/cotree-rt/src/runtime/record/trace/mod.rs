@@ -64,10 +64,15 @@ impl Recorder for Trace {
 
     fn begin(front: *mut u8) {
         // SAFETY: the header page, which nobody else writes yet.
-        unsafe { (*front.cast::<RawHeader>()).trace_word = unit::descriptor().trace_word };
+        let header = unsafe { &mut *front.cast::<RawHeader>() };
+        header.trace_word = unit::descriptor().trace_word;
         chunks::begin();
         window::begin();
         if let Some(window) = Window::own() {
+            // What a resolver of an ifunc did, while the program was being relocated.
+            if window.is_used_without_stream() {
+                header.flags |= Flags::TRACE_LOST;
+            }
             window.begin_stream();
         }
     }
