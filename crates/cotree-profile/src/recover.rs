@@ -201,7 +201,11 @@ pub fn recover_remaining(
 }
 
 /// As [`recover`], with what stands in a raw profile besides counts.
-fn recover_with_file(file: &ProfileFile, binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, UnitError> {
+pub(crate) fn recover_with_file(
+    file: &ProfileFile,
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+) -> Result<UnitProfile, UnitError> {
     let mut profile = recover(binary, counts)?;
     if file.kind == Kind::Raw {
         method::add_from_file(&file.path, binary, &mut profile)?;

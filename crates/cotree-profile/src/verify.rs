@@ -7,9 +7,10 @@
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use crate::file::ProfileFile;
 use crate::method::counters::recover_alone;
 use crate::method::event_totals;
-use crate::recover::{UnitError, UnitProfile, check_counts, functions, recover};
+use crate::recover::{UnitError, UnitProfile, check_counts, functions, recover, recover_with_file};
 use cotree_core::facts::Function;
 use cotree_core::facts::events::EventKind;
 use cotree_core::ids::{Block, Edge, FunctionId};
@@ -89,16 +90,35 @@ impl Verification {
 /// If the counts are not of this binary, or it carries no reference.
 pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, UnitError> {
     check_counts(binary, counts)?;
+    compare(binary, counts, || recover(binary, counts))
+}
+
+/// The same, of a unit of a file: where the method's counts come from what the file has besides counters, they are compared, too.
+///
+/// # Errors
+/// As those of [`verify`], or if the file can't be read.
+pub fn verify_in(file: &ProfileFile, binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, UnitError> {
+    check_counts(binary, counts)?;
+    compare(binary, counts, || recover_with_file(file, binary, counts))
+}
+
+/// `recovered`: the profile by the chosen method.
+fn compare(
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    recovered: impl FnOnce() -> Result<UnitProfile, UnitError>,
+) -> Result<Verification, UnitError> {
     let plan = &binary.map().plan;
     let Some(check) = &plan.check else {
         return Err(UnitError::NothingToVerify { binary: binary.path().to_owned() });
     };
     let method = plan.method.method();
+    let profile = recovered()?;
     let promises = method.promises();
-    if !promises.blocks && !promises.events && !method.is_none() {
+    let counted = promises.blocks || promises.events || profile.functions.iter().any(Option::is_some);
+    if !counted && !method.is_none() {
         return Err(UnitError::NotComparable { binary: binary.path().to_owned(), title: method.title() });
     }
-    let profile = recover(binary, counts)?;
     let (exits, _) = UnitExits::new(binary, counts);
     let bases = plan.layout().check;
     let (references, failures) = recover_alone(binary, counts, CounterMethod::Block, check, &bases, &exits);

@@ -23,10 +23,23 @@ struct Case {
     processes: usize,
     /// Lines are exact too: not after SIGKILL, of which nobody is told.
     exact: bool,
+    /// What is known of its trace.
+    trace: Trace,
+}
+
+/// What is known of the trace of a program.
+#[derive(PartialEq)]
+enum Trace {
+    /// All that ran.
+    Whole,
+    /// Not all: a signal handler leaves what it interrupted for good, or code runs before the program begins. So it is declared.
+    Declared,
+    /// It is not looked at: the program goes round until some time has passed, or forgets its counts, which leaves the trace as it is.
+    Apart,
 }
 
 const fn case(program: &'static str) -> Case {
-    Case { program, arguments: &[], flags: &[], ends: 0, processes: 1, exact: true }
+    Case { program, arguments: &[], flags: &[], ends: 0, processes: 1, exact: true, trace: Trace::Whole }
 }
 
 const CASES: &[Case] = &[
@@ -34,17 +47,17 @@ const CASES: &[Case] = &[
     case("lines.c"),
     Case { ends: 7, ..case("exit_deep.c") },
     case("longjmp.c"),
-    Case { ends: 7, ..case("jump_interrupted.c") },
-    Case { ends: 7, ..case("context_interrupted.c") },
+    Case { ends: 7, trace: Trace::Declared, ..case("jump_interrupted.c") },
+    Case { ends: 7, trace: Trace::Declared, ..case("context_interrupted.c") },
     case("throw.cpp"),
     case("throw_inlined.cpp"),
-    case("signal_storm.c"),
-    case("signal_cast.c"),
+    Case { trace: Trace::Apart, ..case("signal_storm.c") },
+    Case { trace: Trace::Apart, ..case("signal_cast.c") },
     case("fork_unwritable.c"),
     Case { ends: -libc::SIGABRT, ..case("terminate.cpp") },
     Case { ends: -libc::SIGABRT, ..case("abort_deep.c") },
     Case { flags: &["-pthread"], ..case("threads.c") },
-    Case { flags: &["-pthread"], ..case("allocator.c") },
+    Case { flags: &["-pthread"], trace: Trace::Declared, ..case("allocator.c") },
     Case { processes: 8, ..case("fork.c") },
     case("signals.c"),
     case("computed_goto.c"),
@@ -55,7 +68,7 @@ const CASES: &[Case] = &[
     Case { ends: 5, processes: 4, ..case("callees.c") },
     case("callees_thrown.cpp"),
     Case { flags: &["-pthread"], ..case("callees_threads.c") },
-    case("callees_reset.c"),
+    Case { trace: Trace::Apart, ..case("callees_reset.c") },
     Case { arguments: &["9"], ends: -libc::SIGKILL, exact: false, ..case("callees_killed.c") },
     Case { arguments: &["11"], ends: -libc::SIGSEGV, ..case("callees_killed.c") },
     Case { arguments: &["9"], ends: -libc::SIGKILL, exact: false, ..case("killed.c") },
@@ -86,6 +99,9 @@ const BUILDS: &[(&str, &str, &str)] = &[
     ("-O2", "edge", "late lto"),
     ("-O1", "edge", "early lto"),
     ("-O2", "path", "late lto"),
+    ("-O0", "trace", "late"),
+    ("-O2", "trace", "late"),
+    ("-O2", "trace", "early"),
 ];
 
 fn main() {
@@ -93,6 +109,9 @@ fn main() {
     let mut trials = Vec::new();
     for case in CASES {
         for &(level, method, at) in BUILDS {
+            if method == "trace" && case.trace == Trace::Apart {
+                continue;
+            }
             let name =
                 format!("{}{}{level}::{method}::{}", case.program, case.arguments.concat(), at.replace(' ', "_"));
             trials.push(Trial::test(name, move || run(case, level, method, at)));
@@ -136,9 +155,10 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
     let mut problems = Vec::new();
     for (pid, profile) in &profiles {
         if case.exact {
-            // No count of a path profile is off even where one would be allowed to be, nor are those of functions that
+            // No count of a path profile or a trace is off even where one would be allowed to be, nor are those of functions that
             // are counted by their callers.
-            let strict = method.contains("path") || case.program.starts_with("callees");
+            let replayed = method == "trace" && case.trace == Trace::Whole;
+            let strict = method.contains("path") || replayed || case.program.starts_with("callees");
             let strict: &[&str] = if strict { &["--strict"] } else { &[] };
             let verdict = cotree(folder.path()).arg("verify").args(strict).arg(profile).output()?;
             if !verdict.status.success() {
@@ -147,7 +167,8 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
         } else if profile.extension().is_none_or(|e| e != "live") {
             problems.push(format!("{} was killed, but its profile says that it finished", profile.display()));
         }
-        if level == "-O0" || at == "early" {
+        let declared = method == "trace" && case.trace == Trace::Declared;
+        if (level == "-O0" || at == "early") && !declared {
             problems.extend(compare(case, folder.path(), &source, *pid, profile)?);
         }
     }

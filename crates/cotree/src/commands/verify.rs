@@ -5,7 +5,7 @@ use super::into_report;
 use super::output::Output;
 use clap::Args;
 use cotree_profile::recover::open_binary;
-use cotree_profile::verify::{Mismatch, Subject, verify};
+use cotree_profile::verify::{Mismatch, Subject, verify_in};
 use cotree_report::names::Names;
 use cotree_report::terminal::grouped;
 use miette::{Result, miette};
@@ -28,7 +28,7 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
     let mut wrong = 0usize;
     for counts in &file.units {
         let binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(into_report)?;
-        let result = verify(&binary, counts).map_err(into_report)?;
+        let result = verify_in(&file, &binary, counts).map_err(into_report)?;
         let fails = |m: &&Mismatch| args.strict || !m.declared;
         let found = result.mismatches.iter().filter(fails).count();
         wrong += found;

@@ -228,8 +228,7 @@ const RING: &str = "--trace-ring 1M";
 fn what_a_killed_process_did_is_in_its_trace() {
     let kills: u32 = std::env::var("COTREE_KILLS").map_or(20, |kills| kills.parse().expect("a number"));
     let project = project();
-    let timed = format!("{RING} --trace-time");
-    let builds = [("-O0", RING, ""), ("-O2", &timed, ""), ("-O2", RING, "2"), ("-O2", "", ""), ("-O0", &timed, "2")];
+    let builds = [("-O0", RING, ""), ("-O2", RING, ""), ("-O2", RING, "2"), ("-O2", "", ""), ("-O0", RING, "2")];
     let mut random = 20_241_125_u64;
     let (mut lines, mut beheaded) = (0, 0);
     for (index, (level, options, threads)) in builds.into_iter().enumerate() {

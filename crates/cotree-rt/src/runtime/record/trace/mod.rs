@@ -67,12 +67,10 @@ impl Recorder for Trace {
         let header = unsafe { &mut *front.cast::<RawHeader>() };
         header.trace_word = unit::descriptor().trace_word;
         chunks::begin();
-        window::begin();
+        if window::begin() {
+            header.flags |= Flags::TRACE_LOST;
+        }
         if let Some(window) = Window::own() {
-            // What a resolver of an ifunc did, while the program was being relocated.
-            if window.is_used_without_stream() {
-                header.flags |= Flags::TRACE_LOST;
-            }
             window.begin_stream();
         }
     }

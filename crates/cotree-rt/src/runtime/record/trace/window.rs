@@ -11,14 +11,19 @@ use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::unit;
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// The number of the newest stream.
 static STREAMS: AtomicU64 = AtomicU64::new(0);
 
-/// A profile begins: its streams are numbered from 1.
-pub fn begin() {
+/// Something was written where no stream had begun.
+static UNSTREAMED: AtomicBool = AtomicBool::new(false);
+
+/// A profile begins: its streams are numbered from 1. Was anything written before that? Resolvers of ifuncs run while the program is
+/// being relocated.
+pub fn begin() -> bool {
     STREAMS.store(0, Relaxed);
+    UNSTREAMED.swap(false, Relaxed)
 }
 
 /// A handler that has less room behind the window's beginning is not traced.
@@ -253,6 +258,7 @@ impl Window {
     fn move_out(self, interrupted: bool) {
         let len = self.len();
         if self.stream() == 0 {
+            UNSTREAMED.store(true, Relaxed);
             self.word(TraceWord::START).store(EMPTY, Relaxed);
         }
         let keep = self.stream() != 0 && self.state() == TraceState::ON && profile::active();
