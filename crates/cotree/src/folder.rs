@@ -1,8 +1,9 @@
 //! A folder of profiles in the place of one: what its runs have counted, added up.
 //!
 //! Of the files directly in it, the profiles that processes have finished count: `*.cotree`. All that is left out is said on standard
-//! error: profiles that are unfinished, sums (`cotree merge` may have put them there, of the very same runs), and other files of that
-//! name. A profile that is damaged is an error: without it the sum is not that of the folder.
+//! error: profiles that are unfinished, sums (`cotree merge` may have put them there, of the very same runs), further names of a file
+//! that is there already, empty files, and what is no profile. A profile that is damaged is an error: without it the sum is not that
+//! of the folder.
 
 use crate::lines;
 use cotree_profile::binary::UnitId;
@@ -14,7 +15,9 @@ use cotree_profile::raw::pool_of;
 use cotree_report::terminal::{counted, grouped};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -90,13 +93,31 @@ impl Folder {
     /// Hands the profiles of runs to `take`, one by one; says then what was left out.
     pub fn each(mut self, mut take: impl FnMut(Result<ProfileFile, ProfileError>) -> Result<()>) -> Result<()> {
         let mut found = false;
+        let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
         for file in std::mem::take(&mut self.finished) {
+            if let Ok(metadata) = fs::metadata(&file) {
+                if !metadata.is_file() {
+                    self.left_out.push(format!("{} is no file", file.display()));
+                    continue;
+                }
+                match names.entry((metadata.dev(), metadata.ino())) {
+                    Entry::Occupied(other) => {
+                        self.left_out.push(format!("{} is {} by another name", file.display(), other.get().display()));
+                        continue;
+                    }
+                    Entry::Vacant(name) => {
+                        name.insert(file.clone());
+                    }
+                }
+            }
             match ProfileFile::open(&file) {
                 Ok(profile) if profile.kind == Kind::Merged => {
                     self.sums += 1;
                     self.left_out.push(format!("{} is a sum of runs: name it to take it", file.display()));
                 }
-                Err(error @ ProfileError::NotAProfile { .. }) => self.left_out.push(error.to_string()),
+                Err(error @ (ProfileError::NotAProfile { .. } | ProfileError::Empty { .. })) => {
+                    self.left_out.push(error.to_string());
+                }
                 result => {
                     found = true;
                     take(result)?;

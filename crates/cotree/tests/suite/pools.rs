@@ -151,3 +151,29 @@ fn pools_are_read_while_others_add_to_them() {
         assert_eq!(pools.both(), all);
     }
 }
+
+/// A file counts once, whatever names it has; pipes and empty files are left out, and all of that is said.
+#[test]
+fn each_file_counts_once() {
+    let pools = Pools::new();
+    pools.run(POOL);
+    pools.run(POOL);
+    pools.run("runs/own.cotree");
+    let runs = pools.project.path("runs");
+    fs::hard_link(runs.join("own.cotree"), runs.join("same.cotree")).expect("a second name");
+    let pool = pools.names(".cotree").into_iter().find(|name| name.starts_with("pool")).expect("a pool");
+    std::os::unix::fs::symlink(pool, runs.join("z-link.cotree")).expect("a link");
+    fs::write(runs.join("empty.cotree"), "").expect("a file");
+    assert!(std::process::Command::new("mkfifo").arg(runs.join("pipe.cotree")).status().expect("mkfifo").success());
+    assert_eq!(pools.both(), 3);
+    let told = pools.project.cotree("report runs").output().expect("it runs");
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    for sentence in [
+        "runs/same.cotree is runs/own.cotree by another name",
+        "runs/z-link.cotree is runs/pool",
+        "runs/pipe.cotree is no file",
+    ] {
+        assert!(told.contains(sentence), "{sentence}: {told}");
+    }
+    assert!(told.contains("runs/empty.cotree is empty"), "{told}");
+}
