@@ -46,7 +46,8 @@ enum {
 };
 
 /* In a build with --profile events: how many events of the kind the calling thread has had, exactly, through this call. They count
- * from the thread's beginning, cotree_reset or fork on. 0 for a kind that the build does not count. Safe in signal handlers; what
+ * from the thread's beginning, cotree_reset or fork on. 0 for a kind that the build does not count, and
+ * in a process without a profile (COTREE_FILE is empty). Safe in signal handlers; what
  * code had they interrupted lacks up to the events of a stretch of code there, unless the signal was raised by a call.
  *
  * Without cotree it is the constant 0 (`cotree cc` and `cotree c++` define __COTREE__). */
@@ -55,9 +56,9 @@ extern unsigned long long cotree_event_count(int kind) __attribute__((weak));
 /* In a build with --profile events and --event-limit: calls back at the first safe point at which the calling thread has had n events
  * of the kind or more, as cotree_event_count has them. Safe points are where loops begin a turn, and where functions begin that
  * may recur. The limit is gone then; the callback may set the next one, jump (longjmp), or throw. Each thread has one limit per kind; a new one
- * takes the place of the old; a null callback removes it.
+ * takes the place of the old; a null callback removes it. A forked child has none.
  *
- * 0: done. 1: this kind is not counted, or nothing is. 2: built without --event-limit. Safe in signal handlers. */
+ * 0: done. 1: this kind is not counted, or the process has no profile. 2: built without --event-limit. Safe in signal handlers. */
 extern int cotree_event_limit(int kind, unsigned long long n, void (*callback)(void)) __attribute__((weak));
 
 /* Without a runtime the functions are null. */

@@ -184,6 +184,12 @@ fn queries_cost_nothing_where_nothing_is_counted() {
     assert_eq!(project.run("calls"), "0 1\n");
     project.ok(&format!("--profile events=loads cc -O2 -I{include} -o loads p.c"));
     assert!(project.run("loads").ends_with(" 2\n"));
+    project.ok(&format!("--profile events=loads --event-limit cc -O2 -I{include} -o limited p.c"));
+    assert!(project.run("limited").ends_with(" 0\n"));
+    for nowhere in ["", "/dev/null"] {
+        let told = succeed(project.command(project.path("limited")).env("COTREE_FILE", nowhere));
+        assert_eq!(told, "0 1\n", "a process without a profile: {nowhere}");
+    }
     assert!(project.fails(&format!("--event-limit cc -I{include} -o x p.c")).contains("it needs --profile events"));
 }
 

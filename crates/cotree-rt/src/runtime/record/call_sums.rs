@@ -34,7 +34,7 @@ impl Recorder for CallSums {
     #[inline(always)]
     fn frame(totals: Self::Walk, frame: &Activation) {
         if let Some(totals) = totals {
-            totals.frame(frame, |address, total| early::count(address, total));
+            totals.frame(frame, early::count);
         }
     }
 

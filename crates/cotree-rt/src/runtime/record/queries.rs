@@ -6,6 +6,7 @@
 
 use super::Recorder;
 use crate::layout::QueryWord;
+use crate::runtime::file::profile;
 use crate::runtime::hooks::linkage::{Caller, entry};
 use crate::runtime::{slabs, unit};
 use core::arch::global_asm;
@@ -49,10 +50,12 @@ struct Kind {
 }
 
 impl Kind {
-    /// The kind of this number in the calling thread's slab, if it is counted, and exactly.
+    /// The kind of this number in the calling thread's slab, if it is counted, and exactly: without a profile, threads have no slabs
+    /// of their own, and nobody looks after activations that end early.
     fn own(number: c_int) -> Option<Self> {
         let kinds = unit::descriptor().event_kinds;
-        let counted = (0..64).contains(&number) && kinds >> number & 1 == 1 && unit::descriptor().query_words != 0;
+        let asked = unit::descriptor().query_words != 0 && profile::active();
+        let counted = asked && (0..64).contains(&number) && kinds >> number & 1 == 1;
         let index = (kinds & !(u64::MAX << (number & 63))).count_ones() as usize;
         counted.then(|| Self { slab: unit::own_slab(), index })
     }
