@@ -1,5 +1,7 @@
 //! Names of symbols: how they are shown, and how people's patterns match them.
 
+use cotree_core::facts::{Call, Callee};
+
 /// How symbols are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
@@ -16,6 +18,17 @@ impl Names {
         match self {
             Self::Demangled => demangle(symbol),
             Self::Raw => symbol.to_owned(),
+        }
+    }
+
+    /// Whom a call calls, as people write it.
+    #[must_use]
+    pub fn callee(self, call: &Call) -> String {
+        match &call.callee {
+            Callee::Symbol(symbol) => self.show(symbol),
+            Callee::Indirect => "(through a pointer)".to_owned(),
+            Callee::Assembly => "(assembly)".to_owned(),
+            Callee::Fault => "(a fault)".to_owned(),
         }
     }
 }

@@ -34,16 +34,6 @@ fn counted<'a>(unit: &Unit<'a>, function: UnitFunction<'a>) -> impl Iterator<Ite
     })
 }
 
-/// Whom a call calls, as people write it.
-fn callee(call: &Call, options: &Options) -> String {
-    match &call.callee {
-        Callee::Symbol(symbol) => options.names.show(symbol),
-        Callee::Indirect => "(through a pointer)".to_owned(),
-        Callee::Assembly => "(assembly)".to_owned(),
-        Callee::Fault => "(a fault)".to_owned(),
-    }
-}
-
 /// How often these functions have made calls.
 pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
     let (mut made, mut counters) = (0, 0u128);
@@ -82,7 +72,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
                 format!("{doubt}{}", grouped(u128::from(call.count))),
                 percent(u128::from(call.count), whole),
                 options.names.show(&call.function.facts.symbol),
-                callee(call.facts, options),
+                options.names.callee(call.facts),
                 call.place.clone(),
             ]
         });

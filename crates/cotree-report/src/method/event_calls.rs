@@ -54,16 +54,6 @@ fn made<'a>(sums: &Sums<'a>, function: UnitFunction<'a>) -> impl Iterator<Item =
     })
 }
 
-/// Whom a call calls, as people write it.
-fn callee(call: &Call, options: &Options) -> String {
-    match &call.callee {
-        Callee::Symbol(symbol) => options.names.show(symbol),
-        Callee::Indirect => "(through a pointer)".to_owned(),
-        Callee::Assembly => "(assembly)".to_owned(),
-        Callee::Fault => "(a fault)".to_owned(),
-    }
-}
-
 /// What stands behind numbers that count inner turns of a recursion, too.
 const AGAIN: &str = "+";
 
@@ -112,7 +102,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
             amount(made.sum.inclusive[0], made.sum.recursive),
             grouped(made.sum.calls.into()),
             options.names.show(&made.function.facts.symbol),
-            callee(made.facts, options),
+            options.names.callee(made.facts),
             unit.brief(made.function.facts.call_position(made.id)),
         ]
     });

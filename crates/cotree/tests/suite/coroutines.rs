@@ -28,10 +28,13 @@ fn all_is_exact(options: &str, flags: &str) {
     }
 }
 
-/// Whether clang has coroutines as the standard has them. LLVM does not read older ones before they are split.
+/// Whether LLVM reads what clang makes of coroutines before they are split: since clang 22 `llvm.coro.end` has no value, and what older
+/// ones do with it is not understood any more.
 fn are_current() -> bool {
     let project = Project::new(&[("empty.cc", "")]);
-    project.ok("c++ -std=c++20 -dM -E empty.cc").contains("__cpp_impl_coroutine")
+    let macros = project.ok("c++ -std=c++20 -dM -E empty.cc");
+    let major = macros.lines().find_map(|line| line.strip_prefix("#define __clang_major__ ")).expect("clang's version");
+    major.trim().parse::<u32>().expect("a number") >= 22
 }
 
 #[test]
