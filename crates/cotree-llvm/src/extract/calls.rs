@@ -95,7 +95,7 @@ pub(super) fn words(assembly: &str) -> impl Iterator<Item = String> {
 }
 
 /// Is it an intrinsic that stands for no instruction (debug values, lifetimes, assumptions)?
-pub(super) fn is_annotation(instruction: Instruction<'_>) -> bool {
+pub(crate) fn is_annotation(instruction: Instruction<'_>) -> bool {
     const PREFIXES: [&str; 6] = [
         "llvm.dbg.",
         "llvm.lifetime.",

@@ -16,7 +16,7 @@ mod segment;
 mod selection;
 
 pub use affine::find as find_affine;
-pub(crate) use calls::{NO_SITE, is_safe_point};
+pub(crate) use calls::{NO_SITE, is_annotation, is_safe_point};
 pub use costs::{CostFile, CostFileError, add_costs};
 pub(crate) use faults::faults_at_once;
 pub(crate) use handlers::installs_handlers;

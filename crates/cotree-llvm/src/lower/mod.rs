@@ -10,6 +10,7 @@ mod callsites;
 mod code;
 mod counters;
 mod edges;
+mod frames;
 mod method;
 mod notes_at_calls;
 mod phis;
@@ -144,6 +145,9 @@ fn lower_functions(
         if announces && announcing.is_none() {
             let entry = code::first_position(ir, Block(0));
             counters::announce(module, entry, unit.spare, unit.resolving[number]);
+        }
+        if !layers.is_empty() {
+            frames::keep(ir);
         }
         layers.iter().for_each(|layer| method::events::keep_frames(ir, layer.method));
         let safe_points = safe_points::find(ir);

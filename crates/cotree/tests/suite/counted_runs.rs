@@ -130,6 +130,35 @@ fn events_are_complete_where_calls_become_jumps() {
     }
 }
 
+/// Recursion with work behind its calls, of which the optimiser makes loops; it never comes back.
+const SUMS: &str = r#"
+#include <stdlib.h>
+static int odd(int n);
+static int even(int n) { if (n == 0) exit(0); return 1 + odd(n - 1); }
+static int odd(int n) { return 2 + even(n - 1); }
+__attribute__((noinline)) static int sum(int n) { if (n == 0) exit(0); int s = 0; for (int i = 0; i < n; i++) s = s * 3 ^ i; return s + sum(n - 1); }
+int main(int argc, char **argv) { return 1 + (argc > 1 ? sum(2 * argc + 5) : odd(2 * argc + 5)); }
+"#;
+
+/// Nothing that stands behind a call has run before the call came back.
+#[test]
+fn work_behind_calls_that_never_come_back_has_not_run() {
+    let project = Project::new(&[("p.c", SUMS)]);
+    for (early, level) in [("--at early", "-O2"), ("--at early", "-O1"), ("", "-O1"), ("", "-O0")] {
+        for argument in ["", "sum"] {
+            let instructions = |method: &str| {
+                project.ok(&format!("--profile {method} {early} cc {level} -o p p.c"));
+                let (_, said) = run(&project, &format!("run --count ./p {argument}"));
+                amount(&said, "  IR instructions").or_else(|| amount(&said, "  instructions")).expect("some ran")
+            };
+            let blocks = instructions("block");
+            for method in ["edge", "vertex", "path", "ipath", "events"] {
+                assert_eq!(instructions(method), blocks, "{early} {level} {argument} {method}");
+            }
+        }
+    }
+}
+
 /// The reference of `--verify` counts the same events in the same run, whatever ends early.
 #[test]
 fn events_are_verified_against_blocks_of_the_same_run() {

@@ -46,8 +46,9 @@ fn newest(tool: &str) -> String {
 fn samples_are_exact_counts_by_line() {
     let project = profiled("--at early");
     let samples = project.ok("export --format llvm-sample p.cotree");
+    // Older clangs have an instruction in the line of the closing brace, too.
+    assert!(samples.contains("main:805:1\n") || samples.contains("main:806:1\n"), "{samples}");
     let expected = "\
-main:805:1
  1: 1
  2: 401
  3: 400 step:400
