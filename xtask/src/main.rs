@@ -4,6 +4,7 @@
 //! cotree and through other compilers, and compare. Nothing fetched or generated is ever part of the repository.
 
 mod bench;
+mod by_profile;
 mod cargo_steps;
 mod command;
 mod deadline;
@@ -111,6 +112,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     events::add(&mut suite, &context);
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);
+    by_profile::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
     if suite.has_more() && !is_there {
         deadline::within(deadline::COMPILING, || workspace::cotree(None))?;

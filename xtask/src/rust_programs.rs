@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The machine that everything is built for: named, so that build scripts are not.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -106,6 +106,22 @@ impl Package {
         let (command, _) = self.build(cotree, folder, target, level);
         (command, target.join("cotree").join(TARGET).join("release").join(self.executable))
     }
+
+    /// Runs it with the arguments of that number, in a folder; what it writes is without what differs from run to run.
+    pub fn run(&self, executable: &Path, index: usize, folder: &Path, profile: &Path) -> Result<Output> {
+        let (arguments, ordered) = &self.runs[index];
+        let mut command = Command::new(executable);
+        command.args(arguments).current_dir(folder).env("RUST_BACKTRACE", "0").env("COTREE_FILE", profile);
+        let mut output = command::output(&mut command)?;
+        // Times of its own run that ripgrep tells.
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"elapsed")).collect();
+        if !ordered {
+            lines.sort_unstable();
+        }
+        output.stdout = lines.join("\n").into_bytes();
+        Ok(output)
+    }
 }
 
 /// Copies a tree of files and folders.
@@ -176,19 +192,7 @@ fn check(package: &Package, how: Build, context: &Context, expected: &Expected) 
     workspace::fresh(&folder)?;
     package.unpack(&source)?;
     let run = |executable: &Path, index: usize| {
-        let (arguments, ordered) = &package.runs[index];
-        let profile = folder.join(format!("{index}.cotree"));
-        let mut command = Command::new(executable);
-        command.args(arguments).current_dir(&folder).env("RUST_BACKTRACE", "0").env("COTREE_FILE", profile);
-        let mut output = command::output(&mut command)?;
-        // Times of its own run that ripgrep tells.
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"elapsed")).collect();
-        if !ordered {
-            lines.sort_unstable();
-        }
-        output.stdout = lines.join("\n").into_bytes();
-        Ok(output)
+        package.run(executable, index, &folder, &folder.join(format!("{index}.cotree")))
     };
     let expected = expected.or_find(|| {
         let (mut build, plain) = package.build(workspace::cargo(), &source, &folder.join("plain"), "0");

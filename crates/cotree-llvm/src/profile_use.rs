@@ -9,7 +9,7 @@
 
 use crate::branch_weights;
 use crate::error::Error;
-use crate::extract::Extracted;
+use crate::extract::{Extracted, demangled};
 use crate::ir::{At, Function, Metadata, Node};
 use crate::module::Module;
 use cotree_core::facts::{self, ProgramMap, Untouched};
@@ -117,7 +117,7 @@ impl UsedProfile {
 
     /// A sentence about functions that are compiled by a guess or without counts, if there are such.
     pub(crate) fn warning(&self, unit: &str) -> Option<String> {
-        self.used.sentence().map(|sentence| format!("{unit}: {sentence}"))
+        self.used.sentence(demangled).map(|sentence| format!("{unit}: {sentence}"))
     }
 
     /// Tells LLVM the counts of a module's functions.

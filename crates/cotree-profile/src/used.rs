@@ -23,8 +23,11 @@ const NOTE: u32 = 1;
 /// The most bytes that it may have when it is unpacked.
 const MOST: u64 = 1 << 30;
 
-/// So many functions that have changed are named in a sentence.
+/// So many functions that have changed are named in a sentence,
 const NAMED: usize = 3;
+
+/// each by so many characters at most: names of generic code fill screens.
+const LONGEST_NAME: usize = 60;
 
 /// What a profile said of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +108,15 @@ fn split_note(notes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((rest.get(..length)?, rest.get(length.next_multiple_of(4)..)?))
 }
 
+/// The beginning of a long name.
+fn shortened(mut name: String) -> String {
+    if let Some((end, _)) = name.char_indices().nth(LONGEST_NAME) {
+        name.truncate(end);
+        name.push('…');
+    }
+    name
+}
+
 impl Used {
     /// The content of the section: a note, since linkers that collect garbage keep notes.
     ///
@@ -157,18 +169,18 @@ impl Used {
         self.functions.iter().filter(move |function| function.how == how)
     }
 
-    /// A sentence about functions whose counts are guessed or missing, if there are such.
+    /// A sentence about functions whose counts are guessed or missing, if there are such. `name` makes names for people of symbols.
     #[must_use]
-    pub fn sentence(&self) -> Option<String> {
+    pub fn sentence(&self, name: impl Fn(&str) -> String) -> Option<String> {
         let count = |how| self.of(how).count();
         let (guessed, changed, unknown) = (count(How::Guessed), count(How::Changed), count(How::Unknown));
         if guessed + changed + unknown == 0 {
             return None;
         }
-        let names: Vec<&str> =
-            self.of(How::Guessed).chain(self.of(How::Changed)).map(|function| &*function.symbol).collect();
-        let mut named = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-        if names.len() > NAMED {
+        let names =
+            self.of(How::Guessed).chain(self.of(How::Changed)).map(|function| shortened(name(&function.symbol)));
+        let mut named = names.take(NAMED).collect::<Vec<_>>().join(", ");
+        if guessed + changed > NAMED {
             named.push_str(", …");
         }
         let mut parts = Vec::new();
@@ -184,5 +196,31 @@ impl Used {
             parts.push(format!("{unknown} are not in it, and {} are compiled without counts", changed + unknown));
         }
         Some(format!("of {} functions {} (more by `cotree report --stale`)", self.functions.len(), parts.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_name_some_functions_by_the_beginning_of_their_names() {
+        let function = |symbol: String, how| UsedFunction {
+            symbol,
+            module: "m.o".into(),
+            how,
+            blocks: 4,
+            known: 3,
+            builds: Vec::new(),
+        };
+        let functions = (0..5).map(|number| function(format!("f{number}{}", "é".repeat(number * 30)), How::Guessed));
+        let functions = functions.chain([function("g".into(), How::Unknown)]).collect();
+        let mut used = Used { schema: SCHEMA.into(), profile: "p".into(), builds: Vec::new(), functions };
+        let sentence = used.sentence(str::to_uppercase).expect("something has changed");
+        let long = "É".repeat(58);
+        assert!(sentence.contains(&format!("(F0, F1{}, F2{long}…, …)", "É".repeat(30))), "{sentence}");
+        assert!(sentence.contains("5 of these have guessed counts, for 15 of their 20 blocks"), "{sentence}");
+        used.functions = vec![function("h".into(), How::Counted)];
+        assert_eq!(used.sentence(str::to_owned), None);
     }
 }

@@ -41,7 +41,8 @@ fn set(patterns: &[String]) -> Result<GlobSet, Error> {
     builder.build().map_err(|e| Error::Option { option: patterns.join(", "), reason: e.to_string() })
 }
 
-pub(super) fn demangled(symbol: &str) -> String {
+/// The name of a symbol in its source, without what tells generic copies apart; the symbol itself where nobody mangled it.
+pub(crate) fn demangled(symbol: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
     }

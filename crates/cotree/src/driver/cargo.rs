@@ -222,6 +222,10 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
     if rustc.version >= (1, 90) && target == "x86_64-unknown-linux-gnu" {
         flags.push("-Clinker-features=-lld".into());
     }
+    // What links say of profiles that do not fit is for the user. Since 1.86 rustc keeps it to itself unless told otherwise.
+    if options.use_profile.is_some() && rustc.version >= (1, 86) {
+        flags.push("-Wlinker-messages".into());
+    }
     if options.early() {
         flags.push("-Cno-prepopulate-passes".into());
     }
