@@ -58,6 +58,27 @@ static void by_overflow_on_stack(void) {
 static void by_limit(void) { struct rlimit l = {1, 2}; setrlimit(RLIMIT_FSIZE, &l); FILE *f = tmpfile(); if (f) { fprintf(f, "xx"); fclose(f); } raise(SIGXFSZ); }
 static int deep(int n) { volatile char room[4096]; room[0] = (char)n; return deep(n + 1) + room[0]; }
 static void by_overflow(void) { struct rlimit l = {256 << 10, 256 << 10}; setrlimit(RLIMIT_STACK, &l); deep(0); }
+/* Handlers that the kernel takes away as it calls them. */
+static void again(int n) { got = n; raise(n); }
+static void once(int flags) { struct sigaction a = {.sa_handler = again, .sa_flags = SA_RESETHAND | flags}; sigaction(SIGTERM, &a, 0); raise(SIGTERM); }
+static void by_once(void) { once(0); }
+static void by_once_nested(void) { once(SA_NODEFER); }
+static void by_old_signal(void) { sysv_signal(SIGUSR1, again); raise(SIGUSR1); }
+static void by_raw_once(void) {
+  struct sigaction a;
+  sigaction(SIGUSR2, 0, &a);
+  unsigned long kernel[4] = {(unsigned long)handler, 0, 0, 0}, old[4];
+  sysv_signal(SIGUSR2, handler);
+  syscall(SYS_rt_sigaction, (long)SIGUSR2, 0L, kernel, 8L);
+  int own = kernel[0] == (unsigned long)handler;
+  syscall(SYS_rt_sigaction, (long)SIGUSR2, kernel, old, 8L);
+  own += old[0] == (unsigned long)handler;
+  raise(SIGUSR2);
+  printf("raw: %d, got %d\n", own, got);
+  show("after once", SIGUSR2);
+  fflush(stdout);
+  raise(SIGUSR2);
+}
 static void by_exec(void) { execl("/bin/sh", "sh", "-c", "kill -INT $$; exit 3", (char *)0); }
 static void by_ignored_exec(void) { signal(SIGINT, SIG_IGN); by_exec(); }
 static void by_vfork(void) {
@@ -101,7 +122,8 @@ int main(int argc, char **argv) {
   printf("kernel %lu\n", kernel[0]);
   printf("system %d\n", system("kill -TERM $$"));
   void (*all[])(void) = {by_kill, by_raise, by_abort, by_null, by_trap, by_breakpoint, by_division, by_other_thread, by_pipe,
-    by_default_again, by_blocked, by_overflow_on_stack, by_limit, by_overflow, by_exec, by_ignored_exec, by_vfork};
+    by_default_again, by_blocked, by_overflow_on_stack, by_limit, by_overflow, by_exec, by_ignored_exec, by_vfork,
+    by_once, by_once_nested, by_old_signal, by_raw_once};
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) printf("%u: %x\n", i, status_of(all[i]));
   return 0;
 }

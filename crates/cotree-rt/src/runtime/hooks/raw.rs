@@ -6,9 +6,9 @@
 
 use crate::layout::Flags;
 use crate::runtime::file::profile;
-use crate::runtime::hooks::exec;
 use crate::runtime::hooks::interpose::{real, tail_entry};
 use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::hooks::{exec, handlers};
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, fork, signals, thread, units};
 use crate::runtime::stack::{marks, walk};
@@ -191,34 +191,53 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
             // SAFETY: as above.
             child(flags, stack != 0).then(|| unsafe { forked(caller, libc::SYS_clone3, call.arguments) })
         }
-        libc::SYS_rt_sigaction => {
-            let (signal, new, old) = (first as c_int, second as *const usize, third as *mut usize);
-            let is_default = !new.is_null() && sys::readable(new as u64 & !7)
-                // SAFETY: readable, as the kernel says.
-                && unsafe { new.read_unaligned() } == libc::SIG_DFL;
-            let said = signals::said(signal);
-            // SAFETY: the program's own arguments.
-            let result = unsafe { sys::call(libc::SYS_rt_sigaction, [first, second, third, fourth, 0, 0]) };
-            if result.is_ok() {
-                // SAFETY: the kernel has just filled its four words.
-                unsafe {
-                    if !old.is_null() && signals::stands_for_default(old.read_unaligned()) {
-                        let words = [libc::SIG_DFL, said.0 as usize, said.2, said.1 as usize];
-                        old.cast::<[usize; 4]>().write_unaligned(words);
-                    }
-                }
-                if is_default {
-                    signals::settle(signal);
-                }
-            }
-            Some(result)
-        }
+        // SAFETY: the program asked for it.
+        libc::SYS_rt_sigaction => Some(unsafe { set_action(call) }),
         libc::SYS_vfork => {
             units::flag(Flags::FOREIGN_PROCESS);
             None
         }
         _ => None,
     }
+}
+
+/// `rt_sigaction` as the program asks for it, with our handlers where they stand for the default.
+///
+/// # Safety
+/// The program must ask for it.
+unsafe fn set_action(call: &Call) -> sys::Result<usize> {
+    let [first, second, third, fourth, _] = call.arguments;
+    let (signal, new, old) = (first as c_int, second as *const [usize; 4], third as *mut [usize; 4]);
+    let is_readable = |at: u64| sys::readable(at & !7);
+    let asked = (!new.is_null() && is_readable(new as u64) && is_readable(new as u64 + 31))
+        // SAFETY: readable, as the kernel says.
+        .then(|| unsafe { new.read_unaligned() });
+    let (said, before) = (signals::said(signal), handlers::known(signal));
+    let replaced = asked.map(|[handler, flags, restorer, mask]| {
+        [handlers::in_place_of(signal, handler, flags as c_int), flags, restorer, mask]
+    });
+    let new = replaced.as_ref().map_or(second, |replaced| &raw const *replaced as usize);
+    // SAFETY: the program's own arguments, and a copy of one.
+    let result = unsafe { sys::call(libc::SYS_rt_sigaction, [first, new, third, fourth, 0, 0]) };
+    if result.is_err() {
+        handlers::put_back(signal, before);
+        return result;
+    }
+    if !old.is_null() {
+        // SAFETY: the kernel has just filled its four words.
+        unsafe {
+            let mut was = old.read_unaligned();
+            was[0] = handlers::behind(before, was[0]);
+            if signals::stands_for_default(was[0]) {
+                was = [libc::SIG_DFL, said.0 as usize, said.2, said.1 as usize];
+            }
+            old.write_unaligned(was);
+        }
+    }
+    if asked.is_some_and(|asked| asked[0] == libc::SIG_DFL) {
+        signals::settle(signal);
+    }
+    result
 }
 
 /// A child that comes about with these flags: whether it is as good as forked. What can't be followed is flagged.

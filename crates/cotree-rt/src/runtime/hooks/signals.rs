@@ -44,7 +44,7 @@ macro_rules! action {
                 let before = handlers::known(signal);
                 let replaced = new.as_ref().map(|new| {
                     let mut replaced = *new;
-                    replaced.sa_sigaction = handlers::in_place_of(signal, new.sa_sigaction);
+                    replaced.sa_sigaction = handlers::in_place_of(signal, new.sa_sigaction, new.sa_flags);
                     replaced
                 });
                 let new = replaced.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
@@ -74,10 +74,10 @@ action!(sigaction, real_sigaction);
 action!(underscore_sigaction, real_underscore_sigaction);
 
 macro_rules! handler {
-    ($function:ident, $real:ident) => {
+    ($function:ident, $real:ident, $flags:expr) => {
         unsafe extern "C" fn $function(signal: c_int, handler: usize, _caller: &Caller) -> usize {
             let known = handlers::known(signal);
-            let installed = handlers::in_place_of(signal, handler);
+            let installed = handlers::in_place_of(signal, handler, $flags);
             // SAFETY: libc's function.
             let before = unsafe { call!($real() => fn(signal => c_int, installed => usize) -> usize) };
             if before == libc::SIG_ERR {
@@ -91,9 +91,9 @@ macro_rules! handler {
         }
     };
 }
-handler!(signal, real_signal);
-handler!(bsd_signal, real_bsd_signal);
-handler!(ssignal, real_ssignal);
-handler!(sysv_signal, real_sysv_signal);
-handler!(underscore_sysv_signal, real_underscore_sysv_signal);
-handler!(sigset, real_sigset);
+handler!(signal, real_signal, 0);
+handler!(bsd_signal, real_bsd_signal, 0);
+handler!(ssignal, real_ssignal, 0);
+handler!(sysv_signal, real_sysv_signal, libc::SA_RESETHAND);
+handler!(underscore_sysv_signal, real_underscore_sysv_signal, libc::SA_RESETHAND);
+handler!(sigset, real_sigset, 0);

@@ -186,13 +186,12 @@ fn note_unforeseen_handlers() {
     }
 }
 
-/// The program's handler for a signal with that disposition, and whether we stand in front of it.
+/// The program's handler for a signal with that disposition, and whether we see it begin and end.
 fn program_handler(_signal: c_int, handler: usize) -> (usize, bool) {
     #[cfg(not(feature = "shared-library"))]
     {
         use crate::runtime::hooks::handlers;
-        let program = handlers::behind(handlers::known(_signal), handler);
-        (program, program != handler)
+        (handlers::behind(handlers::known(_signal), handler), handlers::is_seen(handler))
     }
     // The executable stands there, for all units.
     #[cfg(feature = "shared-library")]

@@ -101,10 +101,15 @@ pub fn start() {
     }
 }
 
-/// The program may have gone back to the default: then our handler comes back, too.
+/// Whether our handler is to be there when this signal is at its default.
+pub fn stands_by(signal: c_int) -> bool {
+    SIGNALS.contains(&signal) && profile::active() && sys::process_id() != 1
+}
+
+/// The program, or the kernel as it called a handler, may have gone back to the default: then our handler comes back, too.
 pub fn settle(signal: c_int) {
     let Some(said) = usize::try_from(signal).ok().and_then(|at| SAID.get(at)) else { return };
-    if !SIGNALS.contains(&signal) || !profile::active() || sys::process_id() == 1 {
+    if !stands_by(signal) {
         return;
     }
     let action = sys::action(signal);
