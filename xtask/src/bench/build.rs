@@ -249,7 +249,8 @@ fn relative(path: &Path) -> &Path {
     path.strip_prefix(workspace::root()).unwrap_or(path)
 }
 
-fn strip(what: &str, from: &Path, to: &Path) -> Result<()> {
+/// Copies an executable without what `strip` takes away by this option.
+pub fn strip(what: &str, from: &Path, to: &Path) -> Result<()> {
     command::succeed(Command::new("strip").arg(what).arg("-o").arg(to).arg(from)).map(drop)
 }
 

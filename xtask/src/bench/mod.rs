@@ -14,6 +14,7 @@ mod events;
 mod footprint;
 mod instructions;
 mod page;
+mod pgo;
 mod plans;
 mod results;
 mod store;
@@ -60,8 +61,11 @@ pub struct Args {
     /// Fewer programs and builds, and smaller workloads: a first look, kept apart from bench/results.json
     #[arg(long)]
     quick: bool,
+    /// Measure only programs that are compiled by profiles: by cotree, and by clang and rustc alone
+    #[arg(long, conflicts_with_all = ["build", "tool", "time"])]
+    pgo: bool,
     /// Measure nothing, only write bench/RESULTS.md from bench/results.json and bench/NOTES.md
-    #[arg(long, conflicts_with_all = ["only", "build", "tool", "peers", "time", "quick"])]
+    #[arg(long, conflicts_with_all = ["only", "build", "tool", "peers", "time", "quick", "pgo"])]
     page: bool,
     /// Compare totals with bench/results.json of this revision
     #[arg(long, value_name = "REVISION", default_value = "HEAD")]
@@ -118,14 +122,30 @@ pub fn run(args: &Args) -> Result<bool> {
     ensure!(!programs.is_empty(), "no program has such a name");
     let mut store = Store::open(&context, args.quick)?;
     let before = if args.quick { Some(Store::open(&context, true)?) } else { store.at(&args.before)? };
+    if args.pgo {
+        let failures = pgo::measure(args, &context, &programs, &mut store, &today()?)?;
+        let subjects: Vec<_> = programs.iter().filter(|p| !p.is_set()).map(|program| &program.counted).collect();
+        let mut table = String::new();
+        pgo::write(&store, &subjects, &mut table)?;
+        println!("{table}`cargo xtask bench --page` writes bench/RESULTS.md");
+        for failure in &failures {
+            println!("FAIL  {failure}");
+        }
+        return Ok(failures.is_empty());
+    }
     let (variants, missing) = if args.page { (variants::table(), Vec::new()) } else { variants::available(&context)? };
     let wanted = |variant: &Variant| args.wants_build(variant, &variants);
     let mut failures = Vec::new();
     if !args.page {
-        let today = command::text(Command::new("date").args(["--utc", "+%F"]))?.trim().to_owned();
         let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from));
-        let campaign =
-            Campaign { context: &context, variants: &variants, wanted: &wanted, peers: args.peers, jobs, today };
+        let campaign = Campaign {
+            context: &context,
+            variants: &variants,
+            wanted: &wanted,
+            peers: args.peers,
+            jobs,
+            today: today()?,
+        };
         failures = campaign.count(&programs, &mut store)?;
         if args.time {
             failures.extend(take_times(args, &campaign, &programs, &mut store)?);
@@ -154,6 +174,11 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     println!("{:.0} s", start.elapsed().as_secs_f64());
     Ok(failures.is_empty() && different.is_empty())
+}
+
+/// The day, as measurements are marked with it.
+fn today() -> Result<String> {
+    Ok(command::text(Command::new("date").args(["--utc", "+%F"]))?.trim().to_owned())
 }
 
 /// The step that needs a quiet machine. Says what failed.

@@ -4,7 +4,7 @@ use super::results::Results;
 use super::store::Store;
 use super::subject::Workloads;
 use super::variants::{self, Variant};
-use super::{tables, timing};
+use super::{pgo, tables, timing};
 use crate::real::Context;
 use crate::sources::PINNED;
 use crate::{command, tools, workspace};
@@ -67,6 +67,8 @@ impl Page<'_> {
         sets.write_sets(&mut text)?;
         if !results.programs.is_empty() {
             tables::write(&results, &mut text)?;
+            let subjects: Vec<_> = programs.iter().map(|program| &program.counted).collect();
+            pgo::write(self.store, &subjects, &mut text)?;
             if let Some(footprint) = self.store.footprint() {
                 footprint.write(&mut text)?;
             }

@@ -68,6 +68,8 @@ pub struct Measurements {
     pub times: BTreeMap<String, Timed>,
     /// What plans and path profiles tell, by program and versions.
     pub plans: BTreeMap<String, super::plans::Plans>,
+    /// Programs compiled by profiles, by program and versions.
+    pub pgo: BTreeMap<String, super::pgo::Pgo>,
     /// What it takes to build SQLite, by versions.
     pub footprint: BTreeMap<String, super::footprint::Footprint>,
 }
@@ -88,6 +90,7 @@ impl Measurements {
         section(&mut text, "instructions", &self.instructions)?;
         section(&mut text, "times", &self.times)?;
         section(&mut text, "plans", &self.plans)?;
+        section(&mut text, "pgo", &self.pgo)?;
         section(&mut text, "footprint", &self.footprint)?;
         text += "\n}\n";
         Ok(text)
@@ -140,6 +143,11 @@ impl Store {
         self.measurements.plans.get(&self.versions.key(subject, None))
     }
 
+    /// What a program executes that was compiled by a profile.
+    pub fn pgo(&self, subject: &Subject) -> Option<&super::pgo::Pgo> {
+        self.measurements.pgo.get(&self.versions.key(subject, None))
+    }
+
     /// What it takes to build SQLite.
     pub fn footprint(&self) -> Option<&super::footprint::Footprint> {
         self.measurements.footprint.get(&self.versions.c)
@@ -169,6 +177,12 @@ impl Store {
     /// Keeps what plans and path profiles tell, and writes the file.
     pub fn keep_plans(&mut self, subject: &Subject, plans: super::plans::Plans) -> Result<()> {
         self.measurements.plans.insert(self.versions.key(subject, None), plans);
+        self.save()
+    }
+
+    /// Keeps what a program executes that was compiled by a profile, and writes the file.
+    pub fn keep_pgo(&mut self, subject: &Subject, pgo: super::pgo::Pgo) -> Result<()> {
+        self.measurements.pgo.insert(self.versions.key(subject, None), pgo);
         self.save()
     }
 
@@ -278,6 +292,7 @@ mod tests {
 },
 "times": {},
 "plans": {},
+"pgo": {},
 "footprint": {}
 }
 "#;

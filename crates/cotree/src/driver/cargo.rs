@@ -39,8 +39,10 @@ pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<E
     }
     let target = target.unwrap_or_else(|| rustc.host.clone());
     let profile = line.profile();
-    // rustc leaves thin optimisation to the linker.
-    options.lto = options.lto.or(settings.lto_of(&profile).then_some(Lto::On));
+    // rustc leaves thin optimisation to the linker. That of the modules of each crate, which it does unasked, is part of what a build by a
+    // profile is compared with.
+    let joins = settings.lto_of(&profile) || (options.use_profile.is_some() && !settings.forbids_lto(&profile));
+    options.lto = options.lto.or(joins.then_some(Lto::On));
     let flags = flags(&options, &toolkit, &rustc, &target);
     // Documentation tests are built by rustdoc and link the same bitcode.
     for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {

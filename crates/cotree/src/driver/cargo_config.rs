@@ -84,6 +84,11 @@ impl Settings {
         }
     }
 
+    /// Does a profile rule out all optimisation across modules? If it says nothing, or `false`, rustc optimises the modules of a crate as one.
+    pub fn forbids_lto(&self, profile: &str) -> bool {
+        self.of_profile(profile, "lto").is_ok_and(|value| value.as_str() == Some("off"))
+    }
+
     /// A setting of a profile or of those that it inherits from; if none of them has it, the one that all go back to.
     fn of_profile(&self, profile: &str, key: &str) -> Result<Value, String> {
         let mut name = profile.to_owned();
@@ -160,6 +165,9 @@ mod tests {
         ]);
         let asks = ["release", "bench", "mine", "off", "fat", "dev", "test"].map(|profile| settings.lto_of(profile));
         assert_eq!(asks, [true, true, true, false, true, false, false]);
+        let settings = self::settings(&["profile.release.lto = 'off'\nprofile.mine = {inherits='release', lto=false}"]);
+        let forbids = ["release", "bench", "mine", "dev"].map(|profile| settings.forbids_lto(profile));
+        assert_eq!(forbids, [true, true, false, false], "`false` leaves the modules of each crate to rustc");
     }
 
     #[test]

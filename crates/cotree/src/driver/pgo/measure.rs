@@ -94,5 +94,5 @@ fn by_valgrind(bench: &str, executables: &[PathBuf], folder: &Path) -> Result<Me
             sum += total.ok_or_else(|| miette!("{} has no totals", path.display()))?;
         }
     }
-    Ok(Measured::Counted(sum, "valgrind, with the shell's own".into()))
+    Ok(Measured::Counted(sum, "valgrind with the shell's own".into()))
 }

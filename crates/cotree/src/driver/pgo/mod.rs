@@ -170,14 +170,14 @@ impl Pgo {
         for (before, after) in plain.iter().zip(optimised) {
             let name = before.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let [one, other] = [before, after].map(|file| size_of_code(file));
-            tell(&name, "bytes of code", one?, other?)?;
+            tell(&name, "bytes of code", one?, other?, "")?;
         }
         if let Some(bench) = self.line.bench.clone() {
             let one = self.measured(plain, &bench, "before")?;
             let other = self.measured(optimised, &bench, "after")?;
             match (one, other) {
                 (Measured::Counted(one, by), Measured::Counted(other, _)) => {
-                    tell("the workload", &format!("instructions ({by})"), one, other)?;
+                    tell("the workload", "instructions", one, other, &format!(", counted by {by}"))?;
                 }
                 (Measured::Not(why), _) | (_, Measured::Not(why)) => {
                     lines::note(format_args!("instructions were not measured: {why}"));
@@ -211,12 +211,12 @@ fn say(step: usize, what: &str) {
     lines::note(format_args!("[{step}/{STEPS}] {what}"));
 }
 
-/// A figure before and after.
-fn tell(of: &str, what: &str, before: u64, after: u64) -> Result<()> {
+/// A figure before and after, and what else there is to say of it.
+fn tell(of: &str, what: &str, before: u64, after: u64, further: &str) -> Result<()> {
     let grouped = |number: u64| cotree_report::terminal::grouped(number.into());
     #[allow(clippy::cast_precision_loss, reason = "for people")]
     let change = (after as f64 / before.max(1) as f64 - 1.0) * 100.0;
-    lines::answer(format_args!("{of}: {} -> {} {what} ({change:+.1} %)", grouped(before), grouped(after)))
+    lines::answer(format_args!("{of}: {} -> {} {what} ({change:+.1} %){further}", grouped(before), grouped(after)))
         .into_diagnostic()
 }
 
