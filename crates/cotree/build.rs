@@ -60,8 +60,14 @@ enum Contents {
 
 impl Contents {
     /// What is called only where paths, traces or limits of events are recorded.
-    const ENTRIES: [&'static str; 5] =
-        ["__cotree_path", "__cotree_path_metric", "__cotree_safe_point", "__cotree_trace_full", "cotree_event_stop"];
+    const ENTRIES: [&'static str; 6] = [
+        "__cotree_path",
+        "__cotree_path_metric",
+        "__cotree_target",
+        "__cotree_safe_point",
+        "__cotree_trace_full",
+        "cotree_event_stop",
+    ];
 
     fn has(self, symbol: &str) -> bool {
         self == Self::All || !Self::ENTRIES.contains(&symbol)

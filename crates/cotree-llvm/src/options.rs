@@ -56,6 +56,8 @@ pub struct Options {
     pub interprocedural_flow: bool,
     /// Functions that linker options speak of: others may call them, or be called in their place.
     pub foreign: Vec<String>,
+    /// Targets of indirect calls are counted.
+    pub targets: bool,
     /// How paths are planned.
     pub paths: PathOptions,
     /// How paths across functions are planned.
@@ -113,6 +115,7 @@ impl Options {
             weights: None,
             uses_profile: false,
             spanning_tree: Extreme::Maximum,
+            targets: false,
             affine: true,
             promote: true,
             branch_hints: true,
@@ -216,6 +219,13 @@ impl Options {
                         "on" => true,
                         "off" => false,
                         _ => return Err(bad("on or off")),
+                    }
+                }
+                "cotree-targets" => {
+                    options.targets = match argument {
+                        "yes" => true,
+                        "no" => false,
+                        _ => return Err(bad("yes or no")),
                     }
                 }
                 // The plugin's own.
@@ -348,12 +358,26 @@ impl Options {
                 reason: "it is about events, so it needs --profile events".into(),
             });
         }
+        if options.targets && !options.method.counts_targets() && !options.method.is_none() && !options.uses_profile {
+            return Err(Error::Option {
+                option: "cotree-targets".into(),
+                reason:
+                    "targets are counted beside blocks and edges: it needs --profile edge, block, vertex or vertex-edge"
+                        .into(),
+            });
+        }
         if options.uses_profile {
             options.method = Method::None;
             options.verify = false;
         }
         options.selection = Selection::new(&include, &exclude, &exclude_files)?;
         Ok(options)
+    }
+
+    /// Does the program have counters and nothing else?
+    #[must_use]
+    pub fn has_counters_alone(&self) -> bool {
+        self.method.has_counters_alone() && !self.targets
     }
 
     /// Are counters to be as few and as cheap as they can be?
@@ -374,6 +398,7 @@ impl Options {
             ipath: self.ipath,
             events: self.events,
             traces: self.traces,
+            targets: self.targets,
             room: if shared { Room::Whole } else { Room::AsUsed },
         }
     }

@@ -321,6 +321,11 @@ impl BinaryFile {
         self.placed_at(address)?.0.owner
     }
 
+    /// The function whose machine code begins there.
+    pub(crate) fn function_beginning_at(&self, address: u64) -> Option<FunctionId> {
+        self.placed_at(address).filter(|(placed, offset)| *offset == 0 && !placed.ambiguous)?.0.owner
+    }
+
     /// A function of the unit.
     ///
     /// # Panics

@@ -16,6 +16,7 @@ use crate::stack::{self, Frame};
 use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
+use cotree_core::method::targets::SiteTargets;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use std::path::{Path, PathBuf};
 
@@ -104,6 +105,8 @@ pub struct UnitProfile {
     pub weight: u64,
     /// Bits of [`Flags`].
     pub flags: u64,
+    /// Per function, whom each of its indirect calls has called ([`cotree_core::method::targets`]); `None` where that was not counted.
+    pub targets: Option<Vec<Vec<SiteTargets>>>,
     /// What a reader must know about the runs.
     pub notes: Vec<Note>,
     /// Of one run, the stack of the thread that ended it, innermost first; empty if it was not written down.
@@ -238,6 +241,7 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
         runs: counts.runs,
         weight: counts.weight,
         flags: counts.flags,
+        targets: method::recover_targets(binary, counts),
         notes: Vec::new(),
         stack: stack::frames(binary, &counts.stack),
     };

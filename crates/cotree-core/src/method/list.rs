@@ -340,6 +340,12 @@ impl Method {
         matches!(self.family(), Family::Counters(_) | Family::Calls)
     }
 
+    /// Can targets of indirect calls be counted beside it ([`super::targets`])?
+    #[must_use]
+    pub const fn counts_targets(self) -> bool {
+        matches!(self.family(), Family::Counters(_))
+    }
+
     /// Is nothing measured?
     #[must_use]
     pub const fn is_none(self) -> bool {

@@ -23,6 +23,7 @@ pub mod events;
 pub mod ipath;
 mod list;
 pub mod path;
+pub mod targets;
 pub mod trace;
 
 pub use list::{Entry, Family, METHODS, Method, Promises};

@@ -22,6 +22,8 @@ pub struct Layout {
     pub path_words: u64,
     /// How many words of the code's own follow them.
     pub cache_count: u64,
+    /// The first of those in which indirect calls keep their last targets, if targets are counted.
+    pub targets: Option<u64>,
 }
 
 impl UnitPlan {
@@ -33,6 +35,8 @@ impl UnitPlan {
         let check = self.check.iter().flatten().map(|plan| words.take(plan.key.measures.len() as u64)).collect();
         let path_words = words.counter_count();
         let tables = self.method.lay_out_tables(&mut words);
-        Layout { main, check, tables, counter_count: words.counter_count(), path_words, cache_count: words.own_count() }
+        let targets = self.targets.as_ref().map(|plan| plan.lay_out(&mut words));
+        let (counter_count, cache_count) = (words.counter_count(), words.own_count());
+        Layout { main, check, tables, counter_count, path_words, cache_count, targets }
     }
 }

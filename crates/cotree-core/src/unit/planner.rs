@@ -79,6 +79,8 @@ pub struct Choices {
     pub room: Room,
     /// How events are counted.
     pub events: EventOptions,
+    /// Are targets of indirect calls counted, where the method can ([`Method::counts_targets`](crate::method::Method::counts_targets))?
+    pub targets: bool,
 }
 
 impl Default for Choices {
@@ -93,6 +95,7 @@ impl Default for Choices {
             traces: TraceOptions::default(),
             room: Room::AsUsed,
             events: EventOptions::default(),
+            targets: false,
         }
     }
 }

@@ -129,6 +129,10 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     let foreseen = u32::from(unit.handlers_foreseen);
     put(offset_of!(UnitDescriptor, handlers_foreseen), &foreseen.to_le_bytes());
     method::describe(&plan.method, layout, &mut put);
+    if layout.targets.is_some() {
+        // In the same tables.
+        put(offset_of!(UnitDescriptor, counts_paths), &1u32.to_le_bytes());
+    }
     put(offset_of!(UnitDescriptor, trace_ring), &unit.trace_ring.to_le_bytes());
     put(offset_of!(UnitDescriptor, trace_off), &u64::from(unit.trace_off).to_le_bytes());
     put(offset_of!(UnitDescriptor, event_limits), &u64::from(unit.event_limits).to_le_bytes());

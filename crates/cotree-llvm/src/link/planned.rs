@@ -96,7 +96,12 @@ impl PlannedProgram<'_> {
             registers_at_calls: self.setting.link.is_some()
                 && lower::registers_at_calls(&self.plan.method, self.setting.options.pending),
             limits: self.limits(),
+            targets: self.targets(),
         }
+    }
+
+    fn targets(&self) -> Option<lower::Targets<'_>> {
+        Some(lower::Targets { plan: self.plan.targets.as_ref()?, first: self.layout.targets? })
     }
 
     fn limits(&self) -> Option<lower::Limits> {

@@ -15,6 +15,7 @@ mod method;
 mod notes_at_calls;
 mod phis;
 mod safe_points;
+mod targets;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
@@ -28,6 +29,7 @@ pub(crate) use notes_at_calls::{
 };
 pub use safe_points::Limits;
 pub(crate) use safe_points::mark as mark_safe_points;
+pub use targets::Targets;
 
 use crate::error::Error;
 use crate::extract::Extracted;
@@ -81,6 +83,8 @@ pub struct Unit<'a> {
     pub resolving: &'a [bool],
     /// Where limits of events are looked up, if there are safe points.
     pub limits: Option<Limits>,
+    /// Indirect calls whose targets are counted.
+    pub targets: Option<Targets<'a>>,
 }
 
 impl Unit<'_> {
@@ -151,7 +155,8 @@ fn lower_functions(
         }
         layers.iter().for_each(|layer| method::events::keep_frames(ir, layer.method));
         let safe_points = safe_points::find(ir);
-        let bare = safe_points.is_empty() && layers.iter().all(|layer| layer.plan.probes.is_empty());
+        let has_targets = targets::has_sites(unit.targets, number);
+        let bare = safe_points.is_empty() && !has_targets && layers.iter().all(|layer| layer.plan.probes.is_empty());
         if function.untouched.is_some() || bare {
             if unit.registers_at_calls {
                 notes_at_calls::add_unknown(module, ir.function);
@@ -163,6 +168,9 @@ fn lower_functions(
         lowering.run()?;
         if let Some(limits) = unit.limits {
             safe_points::lower(&code, &safe_points, limits);
+        }
+        if let Some(targets) = unit.targets.filter(|_| has_targets) {
+            targets::lower(&code, targets, number);
         }
     }
     Ok(())

@@ -87,6 +87,7 @@ impl Seen {
             foreign: &[true],
             resolving: &[false],
             limits: None,
+            targets: None,
             registers_at_calls: false,
         };
         lower(&mut self.module, &self.extracted, &layers, &unit, First::default()).expect("every probe has code");

@@ -57,6 +57,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         foreign: &vec![true; plans.len()],
         resolving: &vec![true; plans.len()],
         limits: None,
+        targets: None,
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");
@@ -151,6 +152,7 @@ fn entries_tell_whose_thread_it_is() {
         foreign: &[true],
         resolving: &[false],
         limits: None,
+        targets: None,
         registers_at_calls: false,
     };
     lower(
@@ -289,6 +291,7 @@ fn count_at(body: &str, places: &[Place]) -> Result<String, Error> {
         foreign: &[false],
         resolving: &[false],
         limits: None,
+        targets: None,
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default())?;

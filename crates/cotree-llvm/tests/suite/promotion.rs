@@ -55,6 +55,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
         foreign: &[true],
         resolving: &[false],
         limits: None,
+        targets: None,
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");

@@ -187,4 +187,8 @@ sections! {
         /// The callees of those calls.
         IpathCallee,
     }
+    b"targ" {
+        /// 1 if targets of indirect calls are counted.
+        Targets,
+    }
 }

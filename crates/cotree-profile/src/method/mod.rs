@@ -9,6 +9,7 @@ pub mod ipath;
 mod notes;
 pub mod path;
 mod recorded;
+mod targets;
 pub mod trace;
 
 pub use counts::MethodCounts;
@@ -16,6 +17,8 @@ pub(crate) use counts::{read_counts, write_counts};
 pub use notes::MethodNote;
 pub(crate) use notes::{counts_missing, notes};
 pub(crate) use recorded::{Kind, Recorded, check_header};
+pub use targets::ForeignTargets;
+pub(crate) use targets::recover as recover_targets;
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
@@ -228,12 +231,19 @@ pub enum ForeignCounts {
     /// They are of paths.
     #[error(transparent)]
     Paths(#[from] ForeignPaths),
+    /// They are of targets.
+    #[error(transparent)]
+    Targets(#[from] ForeignTargets),
 }
 
 /// Could a run of this binary have left these counts?
 pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCounts) -> Result<(), ForeignCounts> {
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
+    if let Some(plan) = &binary.map().plan.targets {
+        targets::check(binary, plan, counted)?;
+        return Ok(path::check_metric(binary, counted)?);
+    }
     if let MethodPlan::Ipath(_) = &binary.map().plan.method {
         // Any function may have counted any path. That such a path exists shows when it is decoded.
         return Ok(path::check_metric(binary, counted)?);

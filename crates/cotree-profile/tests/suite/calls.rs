@@ -16,7 +16,7 @@ fn sample() -> (BinaryMap, Vec<u64>) {
     let (mut map, _) = map(Method::Edge, true);
     let functions = map.program.functions().map(|(_, function)| plan(function)).collect();
     let check = map.plan.check.take();
-    map.plan = UnitPlan { method: MethodPlan::Calls(UnitCallPlan { functions }), check };
+    map.plan = UnitPlan { method: MethodPlan::Calls(UnitCallPlan { functions }), check, targets: None };
     let count = map.plan.layout().counter_count;
     (map, (0..count).collect())
 }

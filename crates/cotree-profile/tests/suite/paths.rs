@@ -125,7 +125,7 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let code = code(&functions, &paths);
     let paths = UnitPathPlan { method: choice.method, functions: paths, array: choice.array, metric: choice.metric };
     let check = Some(functions.iter().map(check).collect());
-    let plan = UnitPlan { method: MethodPlan::Paths(paths), check };
+    let plan = UnitPlan { method: MethodPlan::Paths(paths), check, targets: None };
     let program = ProgramMap { modules: vec![Module { name: "m.o".into(), functions }], ..ProgramMap::default() };
     let map = BinaryMap { program, plan, code, threaded: true };
     from_parts(map)

@@ -8,6 +8,7 @@ mod events;
 pub mod ipath;
 pub mod path;
 pub mod pending;
+pub mod targets;
 pub mod trace;
 
 use crate::costs::Cost;
@@ -50,11 +51,10 @@ pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
 /// What the export has of one function besides its blocks and edges, by name.
 pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<&'static str, Value> {
     match &unit.map.plan.method {
-        MethodPlan::None
-        | MethodPlan::Counters(_)
-        | MethodPlan::Paths(_)
-        | MethodPlan::Ipath(_)
-        | MethodPlan::Traces(_) => BTreeMap::new(),
+        MethodPlan::Counters(_) => {
+            targets::details(unit, function).map(|targets| ("targets", targets)).into_iter().collect()
+        }
+        MethodPlan::None | MethodPlan::Paths(_) | MethodPlan::Ipath(_) | MethodPlan::Traces(_) => BTreeMap::new(),
         MethodPlan::Events(_) => event_calls::details(unit, function),
         MethodPlan::Calls(_) => calls::details(unit, function),
     }

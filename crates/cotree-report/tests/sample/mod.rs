@@ -177,6 +177,7 @@ pub fn sample() -> Sample {
         runs: Runs { finished: 1, ..Runs::default() },
         weight: 1,
         flags: 0,
+        targets: None,
         notes: vec![],
         stack: Vec::new(),
     };

@@ -38,7 +38,7 @@ pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
     let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;
     let companion = companion(&args.output);
     let kind = if args.shared { OutputKind::Shared } else { OutputKind::Pie };
-    write_companion(&companion, &made.unit, embedded::runtime(kind, false, options.method))?;
+    write_companion(&companion, &made.unit, embedded::runtime(kind, false, options.has_counters_alone()))?;
     atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(into_report)?;
     answer(format_args!("link {} with it: it holds the counters and the runtime", companion.display()))?;
     Ok(())

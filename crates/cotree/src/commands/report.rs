@@ -4,6 +4,7 @@ use super::input::{Input, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::{Args, ValueEnum};
 use cotree_profile::used::Used;
+use cotree_report::method::targets;
 use cotree_report::names::Names;
 use cotree_report::report::{self, SortBy};
 use cotree_report::stale;
@@ -30,6 +31,9 @@ pub struct ReportArgs {
     /// guessed
     #[arg(long, conflicts_with_all = ["sort", "binaries"], requires = "profile")]
     stale: bool,
+    /// Whom calls through pointers led to, if that was counted (cotree --targets cc …)
+    #[arg(long, conflicts_with_all = ["sort", "stale"])]
+    targets: bool,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -76,6 +80,9 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     let units = loaded.units();
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));
+    }
+    if args.targets {
+        return args.output.write(|out| units.iter().try_for_each(|unit| targets::write(unit, &options, out)));
     }
     args.output.write(|out| units.iter().try_for_each(|unit| report::write(unit, &options, out)))
 }

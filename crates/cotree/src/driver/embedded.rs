@@ -1,6 +1,5 @@
 //! The plugin and the runtime objects, which the build script builds and this executable carries.
 
-use cotree_core::method::Method;
 use cotree_lto::protocol::OutputKind;
 
 /// `libcotree_lto.so`, the linker plugin.
@@ -16,14 +15,14 @@ static DYNAMIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNT
 static STATIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_STATIC_COUNTERS_ALONE"));
 static SHARED_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_SHARED_COUNTERS_ALONE"));
 
-/// The runtime for a kind of link and a method.
-pub fn runtime(kind: OutputKind, is_static: bool, method: Method) -> &'static [u8] {
+/// The runtime for a kind of link; of programs that have `counters_alone`, the small one.
+pub fn runtime(kind: OutputKind, is_static: bool, counters_alone: bool) -> &'static [u8] {
     let [alone, all] = match kind {
         OutputKind::Shared => [SHARED_COUNTERS_ALONE, SHARED_RUNTIME],
         _ if is_static => [STATIC_COUNTERS_ALONE, STATIC_RUNTIME],
         _ => [DYNAMIC_COUNTERS_ALONE, DYNAMIC_RUNTIME],
     };
-    if method.has_counters_alone() { alone } else { all }
+    if counters_alone { alone } else { all }
 }
 
 /// Symbols that the runtime exports in dynamically linked executables, one per line: its API, its replacements for

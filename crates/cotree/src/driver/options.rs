@@ -9,7 +9,7 @@ use cotree_core::facts::events::EventKind;
 use cotree_core::method::events::EventKinds;
 use cotree_core::method::ipath::Hybrid;
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
-use cotree_core::method::{Entry, METHODS, Method};
+use cotree_core::method::{Entry, Family, METHODS, Method};
 use cotree_llvm::extract::CostFile;
 use miette::IntoDiagnostic;
 use std::ffi::OsStr;
@@ -41,6 +41,19 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub verify: Option<bool>,
+    /// With counters of blocks and edges: count whom each call through a pointer leads to, too (cotree report --targets)
+    #[arg(
+        long,
+        env = "COTREE_TARGETS",
+        hide_env = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        value_name = "yes|no"
+    )]
+    pub targets: Option<bool>,
     /// A profile of earlier runs (or a folder), which shows where counters are cheap
     #[arg(long, env = "COTREE_WEIGHTS", help_heading = REUSE, hide_env = true, value_name = "FILE")]
     pub weights: Option<PathBuf>,
@@ -355,6 +368,7 @@ impl InstrumentOptions {
         let single = [
             ("profile", self.profile.map(|profile| profile.to_string())),
             ("verify", self.verify.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            ("targets", self.targets.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             // Paths have to mean the same in the folder where the link runs.
             ("weights", self.weights.as_ref().map(|file| path(file).display().to_string())),
             ("use", self.use_profile.as_ref().map(|file| path(file).display().to_string())),
@@ -395,6 +409,10 @@ impl InstrumentOptions {
                     "--use compiles by a profile and counts nothing: leave out --profile, --verify and --weights"
                 );
             }
+        }
+        if self.targets == Some(true) && self.profile.is_some_and(|profile| !profile.0.counts_targets()) {
+            let methods = Method::names(|entry| matches!(entry.family, Family::Counters(_)));
+            miette::bail!("--targets counts whom calls lead to beside blocks and edges: it needs --profile {methods}");
         }
         let counts_cost = self
             .profile

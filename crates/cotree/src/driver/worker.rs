@@ -37,7 +37,7 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
             request.output.display()
         ));
     }
-    let runtime = embedded::runtime(request.kind, request.is_static, options.method);
+    let runtime = embedded::runtime(request.kind, request.is_static, options.has_counters_alone());
     let job = LinkJob {
         output: request.output.clone(),
         kind: match request.kind {

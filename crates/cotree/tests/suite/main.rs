@@ -31,6 +31,7 @@ mod promotion;
 mod random;
 mod raw_calls;
 mod sizes;
+mod targets;
 mod traces;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
 mod unit;

@@ -11,6 +11,7 @@ mod fixed;
 mod ipath;
 pub(super) mod path;
 mod registers;
+mod targets;
 mod trace;
 
 use super::MapError;
@@ -50,6 +51,7 @@ pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
     if let Some(check) = &plan.check {
         counters::write(check, program, w);
     }
+    targets::write(plan.targets.as_ref(), w);
 }
 
 pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan, MapError> {
@@ -82,7 +84,8 @@ pub(super) fn read(r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitPlan,
         Family::Events(method) => MethodPlan::Events(events::read(method, r, program)?),
     };
     let check = if checked { Some(counters::read(r, program)?) } else { None };
-    Ok(UnitPlan { method, check })
+    let targets = targets::read(&method, r, program)?;
+    Ok(UnitPlan { method, check, targets })
 }
 
 /// Checks what only the method's own sections can have wrong. Probes are checked for all methods alike.

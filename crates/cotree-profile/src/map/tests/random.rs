@@ -11,6 +11,7 @@ use cotree_core::method::events::call_sums::{CallForm, CallSumKey};
 use cotree_core::method::events::{EventKey, EventMethod, EventPlan, UnitEventPlan};
 use cotree_core::method::ipath::{self, AtCall, FunctionKey, IpathPlan, UnitIpathPlan};
 use cotree_core::method::path::{self, Cuts, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
+use cotree_core::method::targets::UnitTargetPlan;
 use cotree_core::method::trace::{TraceKey, TracePlan, UnitTracePlan};
 use cotree_core::method::{Family, METHODS, MethodPlan};
 use cotree_core::plan::{CallPoint, CounterPlan, DerivedEntry, FixedEdge, Measure};
@@ -467,7 +468,9 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                     MethodPlan::Counters(unit)
                 }
             };
-            let plan = UnitPlan { method, check };
+            let counted = seed >> 20 & 1 == 0 && method.method().counts_targets();
+            let targets = counted.then(|| UnitTargetPlan::of(functions.iter().copied()));
+            let plan = UnitPlan { method, check, targets };
             let code = CodeMap {
                 functions: code
                     .into_iter()

@@ -147,7 +147,7 @@ pub fn map(method: Method, check: bool) -> (BinaryMap, Vec<Truth>) {
             unreachable!("other tests have paths, calls, traces and events")
         }
     };
-    let plan = UnitPlan { method, check: check.then(|| plans(CounterMethod::Block)) };
+    let plan = UnitPlan { method, check: check.then(|| plans(CounterMethod::Block)), targets: None };
     (BinaryMap { program, plan, code: code(), threaded: false }, truth)
 }
 

@@ -1,5 +1,5 @@
 //! `__cotree_path` and `__cotree_path_metric`, which generated code calls to count a path whose bucket is not cached in
-//! its slab.
+//! its slab, and `__cotree_target`, which does the same for whom an indirect call leads to.
 
 use super::table::{self, Bucket};
 use crate::runtime::unit;
@@ -67,12 +67,15 @@ macro_rules! stub {
 }
 stub!("__cotree_path", "cotree_rt_path_end", count_path);
 stub!("__cotree_path_metric", "cotree_rt_path_metric_end", count_path_with);
+stub!("__cotree_target", "cotree_rt_target_end", count_target);
 
 unsafe extern "C" {
     fn __cotree_path();
     fn __cotree_path_metric();
+    fn __cotree_target();
     static cotree_rt_path_end: u8;
     static cotree_rt_path_metric_end: u8;
+    static cotree_rt_target_end: u8;
 }
 
 /// Whether the code address is in a stub: then the frame's caller was interrupted while it counted a path.
@@ -80,6 +83,7 @@ pub fn contains(pc: u64) -> bool {
     let within = |start: unsafe extern "C" fn(), end: *const u8| (start as usize as u64..end as u64).contains(&pc);
     within(__cotree_path, &raw const cotree_rt_path_end)
         || within(__cotree_path_metric, &raw const cotree_rt_path_metric_end)
+        || within(__cotree_target, &raw const cotree_rt_target_end)
 }
 
 /// In the place of a function: there is nothing to count.
@@ -99,8 +103,26 @@ unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amoun
     }
 }
 
+/// Counts a call of the code at `target` under the site's number in the unit and the address as it was linked; 0 stands for all
+/// code outside of the unit. `words` are the slab's of that site: what it has called last, and where that is counted.
+unsafe extern "C" fn count_target(site: u64, target: u64, words: u64) {
+    // What begins the image is no function, so the byte before one is in the image as well.
+    let address = unit::link_address(target).unwrap_or(0);
+    let Some((_, cached)) = count(site, address + 1, words + 1) else { return };
+    if cached {
+        // SAFETY: a word of the slab.
+        unsafe { unit::own_slab().add(words as usize).write_volatile(target) };
+    }
+}
+
 #[inline(always)]
 fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
+    Some(count(function, path, cache)?.0)
+}
+
+/// The bucket, and whether the word leads to it now.
+#[inline(always)]
+fn count(function: u64, path: u64, cache: u64) -> Option<(&'static Bucket, bool)> {
     if function == NOWHERE {
         return None;
     }
@@ -109,12 +131,13 @@ fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
     // One instruction: a signal handler may count the same.
     // SAFETY: a bucket's count.
     unsafe { asm!("inc qword ptr [{}]", in(reg) bucket.count.as_ptr(), options(nostack)) };
-    if table::epoch() == epoch {
+    let cached = table::epoch() == epoch;
+    if cached {
         let slab = unit::own_slab();
         // SAFETY: a word of the slab.
         unsafe {
             slab.add(cache as usize).write_volatile((bucket as *const Bucket as u64).wrapping_sub(unit::zeros(slab)))
         };
     }
-    Some(bucket)
+    Some((bucket, cached))
 }
