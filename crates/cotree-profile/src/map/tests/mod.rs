@@ -35,7 +35,8 @@ fn first_version(map: &BinaryMap) -> u32 {
         () if matches!(
             method,
             MethodPlan::Calls(_) | MethodPlan::Ipath(_) | MethodPlan::Traces(_) | MethodPlan::Events(_)
-        ) || has_runs(map) =>
+        ) || has_runs(map)
+            || map.plan.targets.is_some() =>
         {
             VERSION
         }
