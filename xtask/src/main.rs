@@ -22,6 +22,7 @@ mod sources;
 mod suite;
 mod table;
 mod tools;
+mod traces;
 mod valgrind;
 mod viewers;
 mod workspace;
@@ -113,6 +114,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);
     by_profile::add(&mut suite, &context);
+    traces::add(&mut suite, &context);
     // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
     if suite.has_more() && !is_there {
         deadline::within(deadline::COMPILING, || workspace::cotree(None))?;

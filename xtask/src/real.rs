@@ -107,12 +107,37 @@ pub fn add(suite: &mut Suite, context: &Context) {
     for program in c.into_iter().chain(cxx) {
         let expected = Expected::default();
         for variant in variants(&program, context) {
-            let name = variant.name(&program);
-            let (program, context, expected) = (program.clone(), context.clone(), expected.clone());
-            suite.add(name.clone(), move || check(&program, &variant, &context, &expected, &name));
+            add_case(suite, context, &program, variant, &expected);
+        }
+    }
+    let Ok(traced) = traced(&context.sources) else { return };
+    for program in traced {
+        let expected = Expected::default();
+        for level in ["-O0", "-O2"] {
+            if context.all || TRACED_USUALLY.contains(&(program.name, level)) {
+                let variant = Variant { level, method: "trace", options: &[], clang: context.clang, flags: &[] };
+                add_case(suite, context, &program, variant, &expected);
+            }
         }
     }
 }
+
+fn add_case(suite: &mut Suite, context: &Context, program: &Program, variant: Variant, expected: &Expected) {
+    let name = variant.name(program);
+    let (program, context, expected) = (program.clone(), context.clone(), expected.clone());
+    suite.add(name.clone(), move || check(&program, &variant, &context, &expected, &name));
+}
+
+/// Programs whose traces are counted: they are short, since every block is followed.
+fn traced(sources: &Sources) -> Result<Vec<Program>> {
+    let mut programs = programs::all_c(sources, Workload::Tiny)?;
+    programs.push(programs::lua_cxx(sources, Workload::Tiny)?);
+    programs.push(programs::clipper(sources, Workload::Tiny));
+    Ok(programs)
+}
+
+/// Those of which it is done each time.
+const TRACED_USUALLY: [(&str, &str); 3] = [("sqlite", "-O2"), ("lua-c++", "-O0"), ("clipper", "-O2")];
 
 /// What a program does in each of its runs when it is built without cotree and without optimisations: found once, for all builds of ours.
 #[derive(Clone, Default)]

@@ -151,7 +151,6 @@ pub fn add(suite: &mut Suite, context: &Context) {
             (false, "iterators") => &["0"],
             (false, _) => &[],
         };
-        let expected = Expected::default();
         let usual = Build { level: "3", method: "edge", lto: None };
         let mut builds: Vec<Build> = levels.iter().map(|&level| Build { level, ..usual }).collect();
         if context.all && package.name != "ripgrep" {
@@ -163,10 +162,26 @@ pub fn add(suite: &mut Suite, context: &Context) {
                 builds.push(Build { lto: Some(lto), ..usual });
             }
         }
-        for build in builds {
-            let (package, context, expected) = (package.clone(), context.clone(), expected.clone());
-            suite.add(build.name(&package), move || check(&package, build, &context, &expected));
-        }
+        add_builds(suite, context, &package, builds);
+    }
+    // Of traces every block is followed: these are short.
+    for package in [ripgrep(sources), json_regex(sources, Workload::Tiny), iterators(Workload::Tiny)] {
+        let levels: &[&'static str] = match (context.all, package.name) {
+            (true, "ripgrep") => &["3"],
+            (true, _) => &["0", "2"],
+            (false, "iterators") => &["2"],
+            (false, _) => &[],
+        };
+        let builds = levels.iter().map(|&level| Build { level, method: "trace", lto: None });
+        add_builds(suite, context, &package, builds.collect());
+    }
+}
+
+fn add_builds(suite: &mut Suite, context: &Context, package: &Package, builds: Vec<Build>) {
+    let expected = Expected::default();
+    for build in builds {
+        let (package, context, expected) = (package.clone(), context.clone(), expected.clone());
+        suite.add(build.name(&package), move || check(&package, build, &context, &expected));
     }
 }
 

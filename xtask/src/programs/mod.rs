@@ -3,6 +3,8 @@
 pub mod kernels;
 mod libraries;
 
+pub use libraries::clipper;
+
 use crate::sources::Sources;
 use crate::workspace::program_file;
 use anyhow::{Context, Result, bail};
