@@ -207,6 +207,46 @@ proptest! {
         prop_assert_eq!(&found[..certain], &all[..certain]);
     }
 
+    /// What is passed is what would have been read, in any stretches, also where a byte is wrong.
+    #[test]
+    fn passing_comes_to_where_reading_does(
+        (program, seed) in programs_to_trace(), options in options(), flip in any::<Option<(u16, u8)>>()
+    ) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let plans = plan(&program, seed, options);
+        let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
+        let tables = tables(&program, &plans);
+        let mut trace = outcome.threads[0].trace.clone();
+        if let Some((at, by)) = flip && !trace.is_empty() {
+            let at = usize::from(at) % trace.len();
+            trace[at] ^= by;
+        }
+        let mut reader = Reader::new(&tables, &trace[..], Frames);
+        let mut passer = Reader::new(&tables, &trace[..], Frames);
+        for turn in 0..3000_u64 {
+            let most = (seed >> (turn % 57)) & 15;
+            let passed = passer.pass(most);
+            let (mut blocks, mut certain) = (0, None);
+            for _ in 0..passed.events {
+                let before = reader.checkpoint().certain();
+                let Ok(Some(event)) = reader.next() else { panic!("more was passed than there is") };
+                if reader.checkpoint().certain() != before {
+                    certain = Some(blocks);
+                }
+                blocks += u64::from(matches!(event, Event::Block { .. }));
+            }
+            prop_assert_eq!((passed.blocks, passed.certain.is_some()), (blocks, certain.is_some()));
+            prop_assert!(passed.certain == certain && blocks <= most);
+            let step = reader.next();
+            prop_assert_eq!(&passer.next(), &step);
+            prop_assert_eq!(passer.checkpoint(), reader.checkpoint());
+            if !matches!(step, Ok(Some(_))) {
+                return Ok(());
+            }
+        }
+    }
+
     /// Reading may be interrupted after any event, and resumed with the rest of the bytes.
     #[test]
     fn reading_resumes_at_checkpoints((program, seed) in programs_to_trace(), options in options()) {

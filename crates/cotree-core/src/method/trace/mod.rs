@@ -51,7 +51,7 @@ pub use cost::TraceCost;
 pub(crate) use layout::lay_out;
 pub use layout::{HEADER, SLACK, TraceWords, WINDOW};
 pub use plan::{TraceCalls, plan};
-pub use regenerate::{Checkpoint, Event, ReadError, Reader, Source};
+pub use regenerate::{Checkpoint, Event, Passed, ReadError, Reader, Source};
 pub use tables::Tables;
 pub use types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan, Way};
 pub use unit::{plan_functions, plan_unit};

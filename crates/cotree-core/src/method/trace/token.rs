@@ -21,12 +21,13 @@ impl Token {
 
     /// The numbers of several ways: digits to a base, behind a leading 1. The first one is under way.
     pub fn packed(number: u64, base: u64) -> Option<Self> {
+        // The largest power that is no larger.
         let mut scale = 1u64;
-        while number / scale >= base {
-            scale *= base;
+        while let Some(next) = scale.checked_mul(base).filter(|&next| next <= number) {
+            scale = next;
         }
         // Only the leading digit is left, which is 1, and there are others.
-        if number / scale != 1 || scale == 1 {
+        if scale == 1 || number - scale >= scale {
             return None;
         }
         let mut token = Self { rest: 0, more: number - scale, scale };

@@ -13,7 +13,7 @@ pub mod thread;
 use crate::binary::BinaryFile;
 use crate::source_lines;
 use cotree_core::ids::{Block, CallId, FunctionId};
-use cotree_core::method::trace::{Checkpoint, Event, ReadError, Reader, Tables, TraceError};
+use cotree_core::method::trace::{Checkpoint, Event, Passed, ReadError, Reader, Tables, TraceError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -183,6 +183,11 @@ impl Execution<'_> {
             let at = at.clone().interrupted();
             self.reader = Some(reader_of(self.tables, bytes, self.binary, at));
         }
+    }
+
+    /// Goes on as [`Self::next`] does, as far as that is simple and for at most so many blocks. May pass nothing.
+    pub fn pass(&mut self, most: u64) -> Passed {
+        self.reader.as_mut().map(|reader| reader.pass(most)).unwrap_or_default()
     }
 
     /// Events, by their numbers, that may not have happened: what activations would have done next that were interrupted outside of

@@ -9,7 +9,7 @@ use super::{Event, ReadError, Reader, Source, Step, known};
 use crate::ids::{Block, CallId, Edge, FunctionId};
 
 /// Only a program that never was has so many activations without a byte.
-const MOST_SILENT_BEGINS: u64 = 1 << 22;
+pub(super) const MOST_SILENT_BEGINS: u64 = 1 << 22;
 
 impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     /// What it does next.

@@ -128,6 +128,12 @@ impl Checkpoint {
         self
     }
 
+    /// How many activations are under way.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.stack.len()
+    }
+
     /// The activations under way, outermost first, with their blocks and calls.
     pub fn stack<'t>(
         &'t self,

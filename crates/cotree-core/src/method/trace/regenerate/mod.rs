@@ -9,9 +9,11 @@ mod checkpoint;
 mod control;
 mod event;
 mod frames;
+mod pass;
 
 pub use checkpoint::Checkpoint;
 pub use event::{Event, ReadError};
+pub use pass::Passed;
 
 use super::stream::Resolve;
 use super::tables::Tables;

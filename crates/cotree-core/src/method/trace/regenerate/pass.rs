@@ -1,0 +1,213 @@
+//! What nobody wants to see event by event is passed: the same steps as those of [`Reader::next`], but only as far as they are of
+//! the usual kind, and without an event for each.
+//!
+//! A step is taken whole or left to [`Reader::next`], which knows the rest: control bytes, announcements, indirect branches, ends
+//! without a return, the bytes that are not in the buffer yet, and all errors.
+
+use super::super::segments::{NodeEnd, Target};
+use super::super::stream::Resolve;
+use super::super::tables::Tables;
+use super::super::types::CallKind;
+use super::activation::MOST_SILENT_BEGINS;
+use super::checkpoint::{Activation, Checkpoint, Next};
+use super::{MOST_SILENT, Reader, Source};
+use crate::ids::{Block, CallId, FunctionId};
+
+/// What has been passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// How many events.
+    pub events: u64,
+    /// How many of them were blocks.
+    pub blocks: u64,
+    /// How many blocks had been passed when [`Checkpoint::certain`] became what it is, if it did on the way.
+    pub certain: Option<u64>,
+}
+
+impl<S: Source, R: Resolve> Reader<'_, S, R> {
+    /// Goes on as [`Self::next`] does, as far as that is simple and for at most so many blocks. May pass nothing.
+    pub fn pass(&mut self, most: u64) -> Passed {
+        let mut passed = Passed::default();
+        if self.over || self.interrupted || self.at.next != Next::Run || !self.at.pending.is_empty() {
+            return passed;
+        }
+        let mut walk = Walk { all: self.tables, buffer: &self.buffer, read: self.read, at: &mut self.at };
+        walk.run(most, &mut passed);
+        self.read = walk.read;
+        passed
+    }
+}
+
+/// The way through a stretch.
+struct Walk<'t, 'r> {
+    all: &'t [Option<Tables>],
+    buffer: &'r [u8],
+    read: usize,
+    at: &'r mut Checkpoint,
+}
+
+impl<'t> Walk<'t, '_> {
+    fn table(&self, function: FunctionId) -> Option<&'t Tables> {
+        self.all.get(function.index())?.as_ref()
+    }
+
+    /// `None`: the next step is not of the usual kind.
+    fn run(&mut self, most: u64, passed: &mut Passed) -> Option<()> {
+        let mut tables = self.table(self.at.stack.last()?.function)?;
+        while passed.blocks < most && self.at.silent < MOST_SILENT {
+            let activation = self.at.stack.last_mut()?;
+            let node = tables.node(activation.node as usize);
+            if activation.next_call < node.last_call {
+                let call = activation.next_call;
+                match tables.call(call)?.kind {
+                    CallKind::Quiet(callee) => tables = self.begin(call, CallId(call.0 + 1), callee, passed)?,
+                    _ => {
+                        activation.next_call = CallId(call.0 + 1);
+                        self.count(1, passed);
+                    }
+                }
+                continue;
+            }
+            match node.end {
+                NodeEnd::Call(call, _) => {
+                    let facts = tables.call(call)?;
+                    let CallKind::Direct(callee) = facts.kind else { return None };
+                    if facts.tail.is_some() {
+                        return None;
+                    }
+                    let next = activation.next_call;
+                    tables = self.begin(call, next, callee, passed)?;
+                }
+                NodeEnd::Links => tables = self.cross(tables, passed)?,
+            }
+        }
+        Some(())
+    }
+
+    /// So many bytes have been read.
+    fn take(&mut self, bytes: usize) {
+        self.read += bytes;
+        self.at.position += bytes as u64;
+        (self.at.silent, self.at.begins) = (0, 0);
+        self.at.left.clear();
+    }
+
+    fn count(&mut self, events: u64, passed: &mut Passed) {
+        self.at.events += events;
+        self.at.silent += events;
+        passed.events += events;
+    }
+
+    /// A call by name of a function that says nothing where it begins: the call, the beginning, and the first block. `next`: the
+    /// caller's next call.
+    fn begin(&mut self, call: CallId, next: CallId, callee: FunctionId, passed: &mut Passed) -> Option<&'t Tables> {
+        let tables = self.table(callee)?;
+        if tables.announces() || tables.target(Block(0)).is_some() || self.at.begins >= MOST_SILENT_BEGINS {
+            return None;
+        }
+        let caller = self.at.stack.last_mut()?;
+        caller.next_call = next;
+        caller.calling = Some(call);
+        let node = tables.first_node(Block(0));
+        let next_call = tables.node(node).first_call;
+        self.at.stack.push(Activation { function: callee, node: node as u32, next_call, token: None, calling: None });
+        self.at.begins += 1;
+        self.count(3, passed);
+        passed.blocks += 1;
+        Some(tables)
+    }
+
+    /// The innermost activation leaves its node by a link: to a block, or to its caller if that was called by name.
+    fn cross(&mut self, tables: &'t Tables, passed: &mut Passed) -> Option<&'t Tables> {
+        let activation = self.at.stack.last_mut()?;
+        let number = activation.node as usize;
+        let node = tables.node(number);
+        if node.undecided && activation.token.is_none() {
+            let bytes = usize::from(node.bytes);
+            let stored = self.buffer.get(self.read..self.read + bytes)?;
+            let mut word = [0; 8];
+            word[..bytes].copy_from_slice(stored);
+            activation.token = Some(tables.token(number, u64::from_le_bytes(word))?);
+            self.take(bytes);
+        }
+        let activation = self.at.stack.last_mut()?;
+        let mut token = activation.token.unwrap_or_default();
+        let link = tables.follow(number, &mut token)?;
+        let decides = node.undecided && !tables.leads_on(&link);
+        let goes_on = matches!(link.target, Target::Packed(_)) && token.has_more_ways();
+        if decides && !token.is_spent(tables.has_bits()) {
+            return None;
+        }
+        let (to, certain) = match link.target {
+            Target::Node(to) => {
+                activation.token = node.undecided.then_some(token);
+                (to, decides)
+            }
+            Target::Packed(to) if goes_on => {
+                tables.next_way(to, &mut token)?;
+                activation.token = Some(token);
+                (to, decides)
+            }
+            Target::Packed(to) => {
+                if !token.is_spent(false) {
+                    return None;
+                }
+                activation.token = None;
+                (to, true)
+            }
+            Target::Cut(to) => {
+                if tables.target(tables.node(to).block).is_some() {
+                    return None;
+                }
+                if !node.undecided && tables.ticks(to) {
+                    if self.buffer.get(self.read) != Some(&0) {
+                        return None;
+                    }
+                    self.take(1);
+                }
+                self.at.stack.last_mut()?.token = None;
+                (to, decides)
+            }
+            Target::Exit if !tables.resumes(link.edge) => return self.leave(decides, passed),
+            Target::Exit | Target::Dispatch => return None,
+        };
+        let activation = self.at.stack.last_mut()?;
+        activation.node = to as u32;
+        activation.next_call = tables.node(to).first_call;
+        if certain {
+            self.at.certain = self.at.events;
+            passed.certain = Some(passed.blocks);
+        }
+        self.count(1, passed);
+        passed.blocks += 1;
+        Some(tables)
+    }
+
+    /// It leaves its function, and whoever called it by name goes on.
+    fn leave(&mut self, decides: bool, passed: &mut Passed) -> Option<&'t Tables> {
+        let around = self.at.stack.len().checked_sub(2)?;
+        let caller = &mut self.at.stack[around];
+        let tables = self.all.get(caller.function.index())?.as_ref()?;
+        let call = caller.calling?;
+        let facts = tables.call(call)?;
+        if facts.kind.is_confirmed() {
+            return None;
+        }
+        if facts.kind.ends_segment() {
+            let behind = facts.behind?;
+            caller.node = behind as u32;
+            caller.next_call = tables.node(behind).first_call;
+            caller.token = None;
+        } else {
+            caller.next_call = CallId(call.0 + 1);
+        }
+        caller.calling = None;
+        self.at.stack.pop();
+        if decides {
+            self.at.certain = self.at.events;
+            passed.certain = Some(passed.blocks);
+        }
+        self.count(1, passed);
+        Some(tables)
+    }
+}
