@@ -137,7 +137,7 @@ fn traced(sources: &Sources) -> Result<Vec<Program>> {
 }
 
 /// Those of which it is done each time.
-const TRACED_USUALLY: [(&str, &str); 3] = [("sqlite", "-O2"), ("lua-c++", "-O0"), ("clipper", "-O2")];
+const TRACED_USUALLY: [(&str, &str); 1] = [("clipper", "-O2")];
 
 /// What a program does in each of its runs when it is built without cotree and without optimisations: found once, for all builds of ours.
 #[derive(Clone, Default)]

@@ -79,6 +79,16 @@ pub fn iterators(workload: Workload) -> Package {
     }
 }
 
+/// Ours, with threads.
+pub fn threads(workload: Workload) -> Package {
+    Package {
+        name: "threads",
+        executable: "threads",
+        source: workspace::program_file("threads"),
+        runs: vec![(strings(&[workload.pick_of_four("30000", "100000", "6000", "1000")]), true)],
+    }
+}
+
 impl Package {
     /// Copies the package to a folder of its own: cargo must not take it for a member of our workspace.
     pub fn unpack(&self, folder: &Path) -> Result<()> {
@@ -165,11 +175,12 @@ pub fn add(suite: &mut Suite, context: &Context) {
         add_builds(suite, context, &package, builds);
     }
     // Of traces every block is followed: these are short.
-    for package in [ripgrep(sources), json_regex(sources, Workload::Tiny), iterators(Workload::Tiny)] {
+    let json_regex = json_regex(sources, Workload::Tiny);
+    for package in [ripgrep(sources), json_regex, iterators(Workload::Tiny), threads(Workload::Tiny)] {
         let levels: &[&'static str] = match (context.all, package.name) {
             (true, "ripgrep") => &["3"],
             (true, _) => &["0", "2"],
-            (false, "iterators") => &["2"],
+            (false, "threads") => &["2"],
             (false, _) => &[],
         };
         let builds = levels.iter().map(|&level| Build { level, method: "trace", lto: None });

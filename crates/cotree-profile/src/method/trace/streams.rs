@@ -7,7 +7,9 @@ use crate::error::ProfileError;
 use crate::method::Kind;
 use crate::raw::{HEADER_SIZE, Header, Segments};
 use cotree_core::method::trace::Source;
-use cotree_rt::layout::{PAGE, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceInterrupted, TraceState, TraceWord};
+use cotree_rt::layout::{
+    Flags, PAGE, State, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceInterrupted, TraceState, TraceWord,
+};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -121,6 +123,7 @@ pub struct Streams {
     file: File,
     path: PathBuf,
     streams: Vec<Stream>,
+    threads_are_over: bool,
 }
 
 impl Streams {
@@ -155,7 +158,16 @@ impl Streams {
             }
         }
         let streams = found.finish().map_err(|what| damaged(path, what))?;
-        Ok(Self { file, path: path.to_owned(), streams })
+        let over = matches!(header.state(), State::FINISHED | State::ABORTED);
+        let threads_are_over = over && header.flags() & Flags::THREADS_ALIVE == 0;
+        Ok(Self { file, path: path.to_owned(), streams, threads_are_over })
+    }
+
+    /// Was no thread left when the process ended, but for the one that ended it? Then those that say that they end have also run
+    /// all of their destructors.
+    #[must_use]
+    pub const fn threads_are_over(&self) -> bool {
+        self.threads_are_over
     }
 
     /// By number.

@@ -15,6 +15,8 @@ use std::ops::Range;
 
 const MOST_PLACES: usize = 512;
 const MOST_ACTIVATIONS: usize = 1 << 20;
+/// So many blocks are between places at first: a power of two.
+const FIRST_INTERVAL: u64 = 1 << 10;
 
 /// How what is known of a part ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,9 +201,20 @@ impl<'t> Survey<'t> {
         survey.entrance = entrance;
         survey.bytes = (part.end() - entrance, entrance - part.start());
         let mut reader = tables.read(streams, part, entrance);
-        let (mut blocks, mut interval, mut depth, mut activations) = (0_u64, 1_u64 << 10, Depth::default(), 0);
-        let mut ended = None;
+        let (mut blocks, mut interval, mut depth, mut activations) = (0_u64, FIRST_INTERVAL, Depth::default(), 0);
+        let (mut ended, mut thread_ended) = (None, None);
         survey.stop = loop {
+            // To the next place, but for its block.
+            let passed = reader.pass(interval - 1 - (blocks & (interval - 1)));
+            if passed.events > 0 {
+                let at = reader.checkpoint();
+                if let Some(certain) = passed.certain {
+                    (survey.certain, survey.blocks) = (at.certain(), blocks + certain);
+                }
+                blocks += passed.blocks;
+                depth.0 = at.depth();
+                ended = None;
+            }
             let before = reader.checkpoint().certain();
             let event = match reader.next() {
                 Ok(Some(event)) => event,
@@ -223,6 +236,9 @@ impl<'t> Survey<'t> {
                 Event::Abandoned(..) | Event::Interrupted(_) => ended,
                 _ => None,
             };
+            if let Event::Ended(ending) = event {
+                thread_ended = Some(ending).filter(|ending| ending.0 == 0);
+            }
             if is_recorded(event) {
                 (survey.certain, survey.blocks) = (at.events(), blocks);
             }
@@ -250,6 +266,14 @@ impl<'t> Survey<'t> {
             } else {
                 survey.stop = Stop::Open;
             }
+        }
+        if let (Stop::Open, Some(ending)) = (&survey.stop, thread_ended)
+            && streams.threads_are_over()
+            && tables.stack(at).len() == 0
+        {
+            // Neither does the last way of its last destructor.
+            (survey.certain, survey.blocks) = (at.events(), blocks);
+            survey.stop = Stop::Ended(ending);
         }
         survey.uncertain = blocks - survey.blocks;
         survey.end = at.clone();
@@ -295,7 +319,16 @@ impl<'t> Survey<'t> {
             None => (0, Depth::default(), tables.read(streams, self.part, self.entrance)),
         };
         // What can't be read is told by `stop`.
-        while let Ok(Some(event)) = reader.next() {
+        loop {
+            if blocks > 0 {
+                // What is shown begins with the first event behind the block before `from`.
+                let passed = reader.pass(from.saturating_sub(number(blocks) + 1));
+                if passed.events > 0 {
+                    blocks += passed.blocks;
+                    depth.0 = reader.checkpoint().depth();
+                }
+            }
+            let Ok(Some(event)) = reader.next() else { return Ok(()) };
             blocks += u64::from(matches!(event, Event::Block { .. }));
             let next = matches!(event, Event::Begin(_)) || blocks == 0;
             let block = number(blocks) + u64::from(next);
@@ -311,6 +344,5 @@ impl<'t> Survey<'t> {
                 return Ok(());
             }
         }
-        Ok(())
     }
 }
