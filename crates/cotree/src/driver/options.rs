@@ -45,6 +45,7 @@ pub struct InstrumentOptions {
     #[arg(
         long,
         env = "COTREE_TARGETS",
+        hide_short_help = true,
         hide_env = true,
         num_args = 0..=1,
         require_equals = true,
