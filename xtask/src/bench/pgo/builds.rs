@@ -48,10 +48,14 @@ impl<'a> Builds<'a> {
         let objects = self.objects()?;
         let (plain, printed) = self.count(&self.by_cotree(&objects, &["--profile", "none"], Lto::Off, "none")?)?;
         let joined = self.by_cotree(&objects, &["--profile", "none"], Lto::On, "none-joined")?;
-        let counted = self.by_cotree(&objects, &[], Lto::Off, "counted")?;
-        let profile = campaign::profiles(self.context, self.subject, &counted)?.display().to_string();
+        let trained = |lto, name: &str| -> Result<String> {
+            let counted = self.by_cotree(&objects, &[], lto, name)?;
+            Ok(campaign::profiles(self.context, self.subject, &counted)?.display().to_string())
+        };
+        let profile = trained(Lto::Off, "counted")?;
+        let profile_joined = if self.trains_twice() { trained(Lto::On, "counted-joined")? } else { profile.clone() };
         let used = self.by_cotree(&objects, &["--use", &profile], Lto::Off, "used")?;
-        let used_joined = self.by_cotree(&objects, &["--use", &profile], Lto::On, "used-joined")?;
+        let used_joined = self.by_cotree(&objects, &["--use", &profile_joined], Lto::On, "used-joined")?;
         let count = |executable: &Path| self.count_same(executable, &printed);
         let figures = Figures {
             plain,
@@ -70,10 +74,14 @@ impl<'a> Builds<'a> {
             Subject::C(_) => ["-fprofile-generate", "-fprofile-use="],
             Subject::Rust(_) => ["-Cprofile-generate", "-Cprofile-use="],
         };
-        let counted = self.by_peer(&[generate], Lto::Off, "alone-counted")?;
-        let option = format!("{by}{}", self.trained(&counted)?.display());
+        let trained = |lto, name: &str| -> Result<String> {
+            Ok(format!("{by}{}", self.trained(&self.by_peer(&[generate], lto, name)?)?.display()))
+        };
+        let option = trained(Lto::Off, "alone-counted")?;
+        let option_joined =
+            if self.trains_twice() { trained(Lto::On, "alone-counted-joined")? } else { option.clone() };
         let used = self.by_peer(&[&option], Lto::Off, "alone-used")?;
-        let used_joined = self.by_peer(&[&option], Lto::On, "alone-used-joined")?;
+        let used_joined = self.by_peer(&[&option_joined], Lto::On, "alone-used-joined")?;
         let count = |executable: &Path| self.count_same(executable, &printed);
         let figures = Figures {
             plain,
@@ -82,6 +90,11 @@ impl<'a> Builds<'a> {
             by_profile_joined: count(&used_joined)?,
         };
         Ok((figures, printed))
+    }
+
+    /// Whether a build with `-flto` needs a profile of its own: cargo names functions after all settings of its profile.
+    fn trains_twice(&self) -> bool {
+        matches!(self.subject, Subject::Rust(_))
     }
 
     /// The bitcode that all of cotree's builds of a C program start from.
