@@ -191,6 +191,32 @@ fn a_killed_process_has_counted_what_it_called() {
 }
 
 #[test]
+fn callees_that_throw_children_and_counts_begun_anew() {
+    let source = include_str!("../programs/targets_thrown.cpp");
+    let project = Project::new(&[("p.cpp", source)]);
+    for options in ["-O0", "-O2", "-O2 -flto", "-O2 -static"] {
+        project.ok(&format!("--targets c++ -std=c++17 {options} -g -o p p.cpp"));
+        for anew in [None, Some("anew")] {
+            let mut command = project.command(project.path("p"));
+            let printed = succeed(command.args(anew).env("COTREE_FILE", "%p.cotree"));
+            assert_eq!(printed.lines().count(), 2, "{options} {anew:?}: {printed}");
+            for line in printed.lines() {
+                let told: Vec<u64> = line.split(' ').map(|number| number.parse().expect("a number")).collect();
+                let json: Value =
+                    serde_json::from_str(&project.ok(&format!("export {}.cotree", told[0]))).expect("JSON");
+                let all = sites(source, &json);
+                add_up(&all);
+                let (made, targets, others) = &all["dispatch"];
+                let names = ["stays", "throws_seven", "throws_five"];
+                let counts = names.map(|name| targets.get(name).copied().unwrap_or(0));
+                assert_eq!(counts, told[1..], "{options} {anew:?}");
+                assert_eq!((*made, *others), (told[1..].iter().sum(), 0), "{options} {anew:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn other_methods_refuse() {
     let project = Project::new(&[("p.c", PROGRAM)]);
     let message = project.fails("--profile path --targets cc -o p p.c");
