@@ -8,15 +8,17 @@ use std::path::Path;
 /// Of so many lines that return, one changes.
 const EVERY: usize = 3;
 
-/// A later version of a source of C or C++: a way out, which is never taken, in front of every third `return`.
+/// A later version of a source of C or C++: a way out, which is never taken, in front of the first `return` and of every third one
+/// after it.
 pub fn with_more_code(text: &str) -> String {
     let mut changed = String::from("static volatile int changed_way_out;\n#line 1\n");
     let mut returns = 0;
     for line in text.split_inclusive('\n') {
         let code = line.trim_start();
         if code.starts_with("return ") || code.starts_with("return;") || code.starts_with("return(") {
+            let changes = returns % EVERY == 0;
             returns += 1;
-            if returns % EVERY == 0 {
+            if changes {
                 // With what follows it is one statement still, whatever stands in front of it.
                 changed += "if (changed_way_out) __builtin_trap(); else ";
             }
@@ -108,13 +110,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_third_return_gets_a_way_out() {
-        let text = "int f(int a) {\n  if (a)\n    return 1;\n  else\n    return(2);\n}\nvoid g(void) {\n  return;\n}\n";
+    fn the_first_return_and_every_third_gets_a_way_out() {
+        let text = "int f(int a) {\n  if (a)\n    return 1;\n  else\n    return(2);\n}\nvoid g(void) {\n  return;\n}\nint h(void) {\n  return 4;\n}\n";
         let changed = with_more_code(text);
-        assert_eq!(changed.matches("changed_way_out)").count(), 1);
-        assert!(
-            changed.ends_with("void g(void) {\nif (changed_way_out) __builtin_trap(); else   return;\n}\n"),
-            "{changed}"
+        let with_ways_out: Vec<&str> =
+            changed.lines().filter(|line| line.starts_with("if (changed_way_out)")).collect();
+        assert_eq!(
+            with_ways_out,
+            [
+                "if (changed_way_out) __builtin_trap(); else     return 1;",
+                "if (changed_way_out) __builtin_trap(); else   return 4;"
+            ]
         );
     }
 

@@ -11,7 +11,7 @@
 use crate::facts::{Function, LineSpan};
 use crate::profile::FunctionProfile;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What is kept of a function so that its blocks can be found in a later version of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Anchors {
     pub calls: u32,
     /// Its first line, from the beginning of the function on; `None` where that is not known.
     pub line: Option<i64>,
-    /// A number for its other lines, from the first one on, and the functions that were inlined into it.
+    /// A number for its lines, from the first one on, and the functions that were inlined into it, each once.
     pub text: u32,
 }
 
@@ -108,9 +108,14 @@ impl Outline {
         for ((anchors, calls), facts) in blocks.iter_mut().zip(calls).zip(&function.blocks) {
             anchors.calls = calls.map_or(0, |calls| calls.folded().max(1));
             let mut text = Fnv::default();
+            let mut seen = HashSet::new();
             for span in &facts.lines {
                 let Some(line) = own_line(function, span) else { continue };
                 let first = *anchors.line.get_or_insert(line);
+                // Builds that count say of more places than others where a line is gone on with.
+                if !seen.insert((line, span.inlined)) {
+                    continue;
+                }
                 text.eat_number((line - first).cast_unsigned());
                 if let Some(inlined) = span.inlined.and_then(|i| function.inlined.get(i as usize)) {
                     text.eat(inlined.symbol.as_bytes());

@@ -96,6 +96,18 @@ fn builds_with_the_same_function_are_added_up() {
 }
 
 #[test]
+fn a_line_that_goes_on_behind_a_call_site_is_the_same_line() {
+    let f = calling("g", [11, 12]);
+    let mut counted = f.clone();
+    for block in &mut counted.blocks {
+        let behind = LineSpan { after_sites: 1, ..block.lines[0] };
+        block.lines.push(behind);
+    }
+    let weights = of_builds(&[(&counted, [1, 2])]);
+    assert_eq!(weights.same("a.o", &f).expect("it is the same function").profile.blocks, [1, 2]);
+}
+
+#[test]
 fn functions_that_have_changed_are_guessed_by_what_is_most_like_them() {
     let (f, other) = (calling("g", [11, 12]), calling("h", [11, 12]));
     let mut longer = calling("h", [11, 14]);
