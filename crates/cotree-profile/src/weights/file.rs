@@ -1,5 +1,6 @@
 //! Files of weights. The format is described in `docs/formats.md`.
 
+use super::targets::{BlockTargets, Names};
 use super::{Build, Entry, Weights, shape};
 use crate::binary::BinaryFile;
 use crate::recover::{UnitProfile, functions};
@@ -10,10 +11,10 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 /// The schema that the first line names.
-pub const SCHEMA: &str = "cotree-weights/2";
+pub const SCHEMA: &str = "cotree-weights/3";
 
-/// That of files that say nothing of blocks but their counts.
-const WITHOUT_OUTLINES: &str = "cotree-weights/1";
+/// Those of earlier files: the first say nothing of blocks but their counts, the second nothing of indirect calls.
+const EARLIER: [&str; 2] = ["cotree-weights/1", "cotree-weights/2"];
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -35,6 +36,8 @@ struct Line {
     build: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outline: Option<Outline>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<BlockTargets>,
 }
 
 /// Why weights cannot be read from a file.
@@ -69,7 +72,7 @@ impl Weights {
         let mut lines = io::BufReader::new(std::fs::File::open(path).map_err(read)?).lines();
         let head = lines.next().transpose().map_err(read)?.unwrap_or_default();
         let head: Head = serde_json::from_str(&head).map_err(|e| malformed(e.to_string()))?;
-        if ![SCHEMA, WITHOUT_OUTLINES].contains(&&*head.schema) {
+        if head.schema != SCHEMA && !EARLIER.contains(&&*head.schema) {
             return Err(malformed(format!("its schema is {}, not {SCHEMA}", head.schema)));
         }
         let mut weights = Self { profile: head.profile, builds: head.builds, ..Self::default() };
@@ -83,6 +86,7 @@ impl Weights {
                 outline: line.outline,
                 builds: vec![line.build],
                 profile,
+                targets: line.targets,
             };
             weights.add(line.symbol, entry);
         }
@@ -90,7 +94,7 @@ impl Weights {
     }
 }
 
-/// Writes the edge counts of recovered units as a weights file. Functions without edge counts are left out: vertex
+/// Writes the edge counts of recovered units, and the targets of their indirect calls, as a weights file. Functions without edge counts are left out: vertex
 /// methods cannot weight edges. `profile` is the name of the profile that they are from, for people; it may be empty.
 ///
 /// # Errors
@@ -106,7 +110,11 @@ pub fn write(out: &mut dyn Write, units: &[(BinaryFile, UnitProfile)], profile: 
     for (build, (binary, unit)) in units.iter().enumerate() {
         let map = binary.map();
         let modules = map.program.functions().map(|(module, _)| &module.name);
-        for ((function, module), profile) in functions(map).into_iter().zip(modules).zip(&unit.functions) {
+        let names = Names::of(&map.program);
+        let sites = |number: usize| unit.targets.as_ref()?.get(number);
+        for (number, ((function, module), profile)) in
+            functions(map).into_iter().zip(modules).zip(&unit.functions).enumerate()
+        {
             let Some(FunctionProfile { blocks, edges: Some(edges), .. }) = profile else { continue };
             let line = Line {
                 symbol: function.symbol.clone(),
@@ -117,6 +125,7 @@ pub fn write(out: &mut dyn Write, units: &[(BinaryFile, UnitProfile)], profile: 
                 build,
                 // Maps of older versions do not have all calls.
                 outline: map.program.all_calls.then(|| Outline::of(function)),
+                targets: sites(number).map_or_else(Vec::new, |sites| names.targets(module, function, sites)),
             };
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;

@@ -2,12 +2,13 @@
 //!
 //! The binary of an earlier build is usually gone, or about to be overwritten, when its counts are wanted. So they go
 //! into a self-contained file: one JSON object per line, first the schema and the builds, then one function each, with its symbol and
-//! module, its graph, and the anchors by which its blocks are found again in a later version of it
-//! ([`cotree_core::weight::stale`]).
+//! module, its graph, the anchors by which its blocks are found again in a later version of it
+//! ([`cotree_core::weight::stale`]), and whom its indirect calls led to, if that was counted ([`targets`]).
 //!
 //! A profile may hold runs of several builds of a program. A function that is the same in some of them has the sum of their counts.
 
 mod file;
+pub mod targets;
 
 pub use file::{SCHEMA, WeightsError, write};
 
@@ -17,6 +18,7 @@ use cotree_core::weight::stale::{Fnv, Likeness, Matching, Outline};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
+use targets::BlockTargets;
 
 /// A build whose runs were counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +44,8 @@ pub struct Entry {
     pub builds: Vec<usize>,
     /// The counts.
     pub profile: FunctionProfile,
+    /// Whom its indirect calls led to, where that was counted.
+    pub targets: Vec<BlockTargets>,
 }
 
 /// Counts that a function gets from a version of it that was another.
@@ -53,6 +57,8 @@ pub struct Guess<'a> {
     pub profile: FunctionProfile,
     /// How many blocks are known.
     pub pairs: usize,
+    /// Whom the indirect calls of these blocks led to.
+    pub targets: Vec<BlockTargets>,
 }
 
 /// Weights by function.
@@ -89,6 +95,7 @@ impl Weights {
         match entries.iter_mut().find(same) {
             Some(other) => {
                 add_counts(&mut other.profile, &entry.profile);
+                targets::add(&mut other.targets, entry.targets);
                 other.builds.extend(entry.builds);
             }
             None => entries.push(entry),
@@ -136,7 +143,7 @@ impl Weights {
             let earlier = entry.outline.as_ref()?;
             let matching = Matching::new(earlier, &outline);
             let profile = matching.transfer(earlier, &outline, &entry.profile);
-            Some(Guess { entry, profile, pairs: matching.pairs() })
+            Some(Guess { entry, profile, pairs: matching.pairs(), targets: targets::moved(&entry.targets, &matching) })
         });
         // Of versions that are equally like this one, the last.
         guesses.max_by_key(|guess| {

@@ -1,6 +1,9 @@
+use super::targets::{BlockTargets, CallTargets, Target, matched};
 use super::*;
 use cotree_core::facts::{BlockFacts, Call, Callee, EdgeFacts, EdgeKind, LineSpan, Position};
-use cotree_core::ids::Block;
+use cotree_core::facts::{Module, ProgramMap};
+use cotree_core::ids::{Block, CallId, FunctionId};
+use cotree_core::method::targets::SiteTargets;
 
 fn edge(src: u32, dst: u32, successor: u32) -> EdgeFacts {
     EdgeFacts { src: Block(src), dst: Block(dst), kind: EdgeKind::Return, successor }
@@ -77,7 +80,8 @@ fn of_builds(builds: &[(&Function, [u64; 2])]) -> Weights {
         let profile =
             FunctionProfile { blocks: counts.to_vec(), edges: Some(counts.to_vec()), ..FunctionProfile::default() };
         let (module, outline) = (format!("/tmp/a-00000{build}.o"), Some(Outline::of(function)));
-        let entry = Entry { module, shape: shape(function), outline, builds: vec![build], profile };
+        let entry =
+            Entry { module, shape: shape(function), outline, builds: vec![build], profile, targets: Vec::new() };
         weights.add("f".into(), entry);
     }
     weights
@@ -128,4 +132,87 @@ fn other_files_are_refused() {
     {
         assert!(matches!(file(text), Err(WeightsError::Malformed { .. })), "{text:?}");
     }
+}
+
+fn target(symbol: &str, module: Option<&str>, count: u64) -> Target {
+    Target { symbol: symbol.into(), module: module.map(str::to_owned), count }
+}
+
+/// A function of two blocks, of which the second makes indirect calls.
+fn dispatching(calls: usize, lines: [u32; 2]) -> Function {
+    let mut function = calling("g", lines);
+    function.calls.extend((0..calls).map(|_| Call::site(Block(1), Callee::Indirect)));
+    function
+}
+
+#[test]
+fn targets_of_other_modules_are_known_by_these_too() {
+    let module = |name: &str, functions| Module { name: name.into(), functions };
+    let program = ProgramMap {
+        modules: vec![
+            module("/tmp/a-00000f.o", vec![dispatching(3, [11, 12]), function("h", 0)]),
+            module("/tmp/b-00000f.o", vec![function("h", 0)]),
+        ],
+        ..ProgramMap::default()
+    };
+    let ids = [0, 1, 2, 9].map(FunctionId);
+    let site = |call, functions: &[(usize, u64)], others| SiteTargets {
+        call: CallId(call),
+        functions: functions.iter().map(|&(function, count)| (ids[function], count)).collect(),
+        others,
+    };
+    // In file order it need not be.
+    let sites = [site(3, &[(2, 7), (1, 5), (3, 4)], 1), site(1, &[(0, 2)], 0)];
+    let (module, facts) = program.functions().next().expect("a function");
+    let targets = targets::Names::of(&program).targets(&module.name, facts, &sites);
+    let expected = [
+        CallTargets { functions: vec![target("f", None, 2)], others: 0 },
+        CallTargets::default(),
+        CallTargets { functions: vec![target("h", Some("b"), 7), target("h", None, 5)], others: 5 },
+    ];
+    let expected = vec![BlockTargets { block: 1, calls: expected.to_vec() }];
+    assert_eq!(targets, expected);
+    let text = serde_json::to_string(&targets[0]).expect("JSON");
+    assert_eq!(
+        text,
+        r#"{"block":1,"calls":[{"functions":[{"symbol":"f","count":2}]},{},{"functions":[{"symbol":"h","module":"b","count":7},{"symbol":"h","count":5}],"others":5}]}"#
+    );
+    assert_eq!(serde_json::from_str::<BlockTargets>(&text).expect("it was written so"), targets[0]);
+    let of_calls: Vec<(u32, u64)> = matched(facts, &targets).map(|(call, targets)| (call.0, targets.total())).collect();
+    assert_eq!(of_calls, [(1, 2), (3, 17)]);
+    assert_eq!(matched(&dispatching(2, [11, 12]), &targets).count(), 0, "it has fewer such calls");
+    let twice = [targets.clone(), targets].concat();
+    assert_eq!(matched(facts, &twice).count(), 2, "a block is heard once");
+}
+
+#[test]
+fn targets_of_several_builds_add_up() {
+    let f = dispatching(2, [11, 12]);
+    let of_build = |build: usize, calls: Vec<CallTargets>| {
+        let profile = FunctionProfile { blocks: vec![1, 1], edges: Some(vec![1, 1]), ..FunctionProfile::default() };
+        let targets = vec![BlockTargets { block: 1, calls }];
+        let outline = Some(Outline::of(&f));
+        Entry { module: "a.o".into(), shape: shape(&f), outline, builds: vec![build], profile, targets }
+    };
+    let call = |functions, others| CallTargets { functions, others };
+    let mut weights = Weights::default();
+    let first = call(vec![target("g", None, 5), target("g", Some("b"), 1), target("g", None, 2)], 1);
+    weights.add("f".into(), of_build(0, vec![first, call(vec![], 3)]));
+    let second = call(vec![target("h", None, u64::MAX), target("g", None, 3)], u64::MAX);
+    weights.add("f".into(), of_build(1, vec![second, call(vec![target("h", None, 4)], 0)]));
+    // As if the calls of this block were others.
+    weights.add("f".into(), of_build(2, vec![call(vec![target("i", None, 9)], 0)]));
+    let entry = weights.same("a.o", &f).expect("all builds have it");
+    let [g, other, h] = [target("g", None, 10), target("g", Some("b"), 1), target("h", None, u64::MAX)];
+    let expected = [call(vec![g, other, h], u64::MAX), call(vec![target("h", None, 4)], 3)];
+    assert_eq!((entry.builds.len(), &entry.targets[0].calls[..]), (3, &expected[..]));
+
+    // Another version has them where its blocks are the same.
+    let mut longer = dispatching(2, [11, 14]);
+    longer.blocks.insert(1, BlockFacts::default());
+    longer.calls.update(|_, call| call.block = Block(2));
+    longer.edges = vec![edge(0, 2, 0), edge(0, 1, 1), edge(1, 2, 0), edge(2, 3, 0)];
+    let guess = weights.guess("a.o", &longer).expect("a version of it was counted");
+    assert_eq!(guess.targets.iter().map(|block| block.block).collect::<Vec<_>>(), [2]);
+    assert_eq!(matched(&longer, &guess.targets).count(), 2);
 }

@@ -216,6 +216,42 @@ fn callees_that_throw_children_and_counts_begun_anew() {
     }
 }
 
+/// The weights have what the export has, call by call.
+#[test]
+fn weights_carry_targets() {
+    let project = built("--targets cc -O2 -DROUNDS=5000 -DTHREADS=0");
+    let (_, json) = profile(&project);
+    let weights = project.ok("export --format weights p.cotree");
+    let lines = weights.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let mut calls = 0;
+    for line in lines {
+        let functions = json["units"][0]["functions"].as_array().expect("functions");
+        let own = functions.iter().find(|function| function["symbol"] == line["symbol"]).expect("it is exported");
+        let exported = own["targets"].as_array().expect("calls");
+        let mut of_weights = Vec::new();
+        for block in line["targets"].as_array().into_iter().flatten() {
+            for call in block["calls"].as_array().expect("calls") {
+                assert!(call["functions"].as_array().into_iter().flatten().all(|target| target["module"].is_null()));
+                let counts = call["functions"].as_array().into_iter().flatten();
+                let counts =
+                    counts.map(|target| (target["symbol"].clone(), target["count"].clone())).collect::<Vec<_>>();
+                of_weights.push((block["block"].clone(), counts, call["others"].as_u64().unwrap_or(0)));
+            }
+        }
+        let made = exported.iter().filter(|site| site["count"] != 0);
+        let expected = made.map(|site| {
+            let counts = site["functions"].as_array().expect("functions").iter();
+            let counts = counts.map(|target| (target["symbol"].clone(), target["count"].clone())).collect::<Vec<_>>();
+            (site["block"].clone(), counts, site["others"].as_u64().expect("a count"))
+        });
+        of_weights.retain(|(_, counts, others)| !counts.is_empty() || *others > 0);
+        calls += of_weights.len();
+        assert_eq!(of_weights, expected.collect::<Vec<_>>(), "{}", line["symbol"]);
+    }
+    assert_eq!(calls, 4, "dispatch, library, again, end");
+    assert!(weights.starts_with("{\"schema\":\"cotree-weights/3\""), "{weights}");
+}
+
 #[test]
 fn other_methods_refuse() {
     let project = Project::new(&[("p.c", PROGRAM)]);

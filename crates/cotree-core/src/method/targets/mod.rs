@@ -59,13 +59,14 @@ impl UnitTargetPlan {
     }
 }
 
+/// The indirect calls of a function.
+pub fn indirect_calls(function: &Function) -> impl Iterator<Item = CallId> {
+    function.calls.numbered().filter(|(_, call)| call.callee == Callee::Indirect).map(|(call, _)| call)
+}
+
 /// The indirect calls of a function, if it is measured.
 fn sites(function: &Function) -> Vec<CallId> {
-    if function.untouched.is_some() {
-        return Vec::new();
-    }
-    let indirect = function.calls.numbered().filter(|(_, call)| call.callee == Callee::Indirect);
-    indirect.map(|(call, _)| call).collect()
+    if function.untouched.is_some() { Vec::new() } else { indirect_calls(function).collect() }
 }
 
 /// Whom one indirect call has called.
