@@ -20,8 +20,11 @@ pub fn add(suite: &mut Suite, context: &Context) {
         Ok(lua) => lua,
         Err(error) => return suite.add("viewers", move || Err(error)),
     };
-    let traced = (lua.clone(), "trace");
-    for (program, method) in [(programs::sqlite(&context.sources, Workload::Small), "edge"), (lua, "edge"), traced] {
+    let mut subjects = vec![(lua.clone(), "edge"), (lua, "trace")];
+    if context.all {
+        subjects.push((programs::sqlite(&context.sources, Workload::Small), "edge"));
+    }
+    for (program, method) in subjects {
         let context = context.clone();
         let name = format!("viewers {} {method}", program.name);
         suite.add(name, move || check(&program, method, &context));

@@ -16,10 +16,7 @@ use std::process::Output;
 use subject::{Builder, Version, Work};
 
 /// What is checked each time; all others with `--all`.
-const USUALLY: [&str; 4] = ["lua", "zstd", "clipper", "iterators"];
-
-/// Of those, the ones that take long to link: without `--all` not by the profile of other work as it is, only with its counts damaged.
-const BIG: [&str; 2] = ["sqlite", "zstd"];
+const USUALLY: [&str; 4] = ["lua", "bzip2", "clipper", "iterators"];
 
 /// Programs of fewer functions are not refused the profile of another one.
 const JUDGED: usize = 40;
@@ -90,10 +87,7 @@ fn check(work: &Work, other: &Work, flag: &str, context: &Context, name: &str) -
     let of_other = case.profiles(other, &counted, "other")?;
     let merged = folder.join("merged.cotree");
     command::succeed(context.cotree().arg("merge").arg("-o").arg(&merged).arg(&of_other))?;
-    let is_short = BIG.contains(&work.name()) && !context.all;
-    if !is_short {
-        case.same_by("the profile of other work", &merged)?;
-    }
+    case.same_by("the profile of other work", &merged)?;
     let changed = case.counted(Version::Changed, "changed")?;
     let stale = case.profiles(work, &changed, "stale")?;
     let said = case.same_by("a stale profile", &stale)?;

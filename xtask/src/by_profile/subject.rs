@@ -173,10 +173,11 @@ impl<'a> Builder<'a> {
 
     /// The program, of sources with more code. They find their neighbours where these are.
     fn changed(&self, program: &Program) -> Result<Program> {
-        let folder = self.folder.join("changed-sources");
-        fs::create_dir_all(&folder)?;
         let mut changed = program.clone();
-        for source in &mut changed.sources {
+        for (number, source) in changed.sources.iter_mut().enumerate() {
+            // A source that includes another by its name does not find its copy beside it.
+            let folder = self.folder.join("changed-sources").join(number.to_string());
+            fs::create_dir_all(&folder)?;
             if source.extension().is_some_and(|extension| extension == "S") {
                 continue;
             }

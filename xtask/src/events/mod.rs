@@ -25,7 +25,7 @@ const COSTS: &str = "default 2\nopcode load,store 7\ncall *alloc* 50\nopcode br 
 const NO_TAIL_CALLS: &str = "-fno-optimize-sibling-calls";
 
 /// What is checked each time: programs and levels.
-const USUALLY: [(&str, &str); 4] = [("lua", "-O0"), ("lua", "-O2"), ("sqlite", "-O2"), ("iterators", "-O2")];
+const USUALLY: [(&str, &str); 3] = [("lua", "-O0"), ("lua", "-O2"), ("iterators", "-O2")];
 
 /// A program to count the events of.
 #[derive(Clone)]

@@ -45,7 +45,7 @@ fn keeping<R>(project: Project, check: impl FnOnce(&Project) -> R) -> R {
 }
 
 /// Functions of one file.
-const FUNCTIONS: u64 = 60;
+const FUNCTIONS: u64 = 30;
 
 /// Compiles, runs and verifies a program; gives what it printed and what was tried.
 fn check_file(source: &str, options: &str, level: &str) -> (String, [usize; 4]) {
@@ -97,7 +97,7 @@ fn check_seeds(belongs: impl Fn(u64) -> bool) {
     let usual = 1..3;
     let seeds = seeds("COTREE_SEEDS", usual.clone());
     assert!(seeds.start + 1 < seeds.end, "two seeds at least, one for each test");
-    let least = if seeds == usual { [50, 5, 2, 0] } else { [25, 1, 0, 0] };
+    let least = if seeds == usual { [25, 3, 2, 0] } else { [12, 1, 0, 0] };
     for seed in seeds.filter(|&seed| belongs(seed)) {
         check_functions(seed, least);
     }
