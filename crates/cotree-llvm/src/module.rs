@@ -161,6 +161,15 @@ impl Module {
         unsafe { CStr::from_ptr(LLVMGetTarget(self.raw)) }.to_string_lossy().into_owned()
     }
 
+    /// The source file that it was compiled from, as the compiler was told of it.
+    #[must_use]
+    pub(crate) fn source_file(&self) -> String {
+        let mut len = 0;
+        // SAFETY: LLVM returns bytes that it owns, as many as it says.
+        let bytes = unsafe { std::slice::from_raw_parts(LLVMGetSourceFileName(self.raw, &raw mut len).cast(), len) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
     /// How types lie in memory.
     #[must_use]
     pub(crate) fn data_layout(&self) -> String {

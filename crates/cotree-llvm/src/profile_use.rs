@@ -4,8 +4,12 @@
 //! all branches, the summary that says which counts are hot and which are cold, and attributes on functions that are either. The
 //! inliner, the optimisers of loops, the code generator and the layout of blocks read these.
 //!
+//! Whom indirect calls led to is told in the same way, where that was counted ([`targets`]).
+//!
 //! A function gets its counts if all that is known of it is as it was when it was counted. Of others, the counts of blocks that can be
 //! found again are a guess ([`cotree_core::weight::stale`]), and LLVM works out the rest.
+
+mod targets;
 
 use crate::branch_weights;
 use crate::error::Error;
@@ -18,8 +22,10 @@ use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::summary::{Cutoff, ProfileSummary};
 use cotree_core::weight::weighting::Weighting;
 use cotree_profile::used::{self, How, Used, UsedFunction};
+use cotree_profile::weights::targets::{BlockTargets, matched};
 use cotree_profile::weights::{Entry, Guess, Weights, module_name};
 use std::path::Path;
+use targets::{Caller, Definitions};
 
 /// LLVM takes the greatest number of 64 bits for "unknown".
 const MOST_ENTRIES: u64 = u64::MAX >> 1;
@@ -35,6 +41,8 @@ pub(crate) struct UsedProfile {
     summary: ProfileSummary,
     /// What it says of each function that could have counts.
     used: Used,
+    /// Whom calls may lead to; `None` if the profile says nothing of that.
+    definitions: Option<Definitions>,
 }
 
 /// The counts of a function.
@@ -68,6 +76,15 @@ impl<'a> Counts<'a> {
         }
     }
 
+    /// Whom indirect calls led to.
+    fn targets(&self) -> &[BlockTargets] {
+        match self {
+            Self::Counted(entry) => &entry.targets,
+            Self::Guessed(guess) => &guess.targets,
+            Self::Changed | Self::Unknown => &[],
+        }
+    }
+
     fn builds(&self) -> Vec<usize> {
         match self {
             Self::Counted(entry) => entry.builds.clone(),
@@ -78,8 +95,8 @@ impl<'a> Counts<'a> {
 }
 
 impl UsedProfile {
-    /// Compares a program with the profile in a file.
-    pub(crate) fn new(program: &ProgramMap, path: &Path, weights: &Weights) -> Self {
+    /// Compares a program with the profile in a file. Per module of the program, `sources` has the name of its source file.
+    pub(crate) fn new(program: &ProgramMap, sources: Vec<String>, path: &Path, weights: &Weights) -> Self {
         let functions =
             program.functions().filter(|(_, function)| may_have_counts(function)).map(|(module, function)| {
                 let counts = Counts::of(weights, &module.name, function);
@@ -91,13 +108,16 @@ impl UsedProfile {
                     Counts::Unknown => (How::Unknown, 0),
                 };
                 let (symbol, module) = (function.symbol.clone(), module_name(&module.name).to_owned());
-                UsedFunction { symbol, module, how, blocks, known, builds: counts.builds() }
+                let calls = matched(function, counts.targets()).count() as u64;
+                UsedFunction { symbol, module, how, blocks, known, builds: counts.builds(), calls }
             });
-        let functions = functions.collect();
+        let functions: Vec<UsedFunction> = functions.collect();
+        let has_targets = functions.iter().any(|function| function.calls > 0);
+        let definitions = has_targets.then(|| Definitions::of(program, sources));
         let of_file = || path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let profile = if weights.profile.is_empty() { of_file() } else { weights.profile.clone() };
         let used = Used { schema: used::SCHEMA.into(), profile, builds: weights.builds.clone(), functions };
-        Self { summary: ProfileSummary::of(weights.functions()), used }
+        Self { summary: ProfileSummary::of(weights.functions()), used, definitions }
     }
 
     /// The same, unless it is the profile of another program.
@@ -120,12 +140,23 @@ impl UsedProfile {
         self.used.sentence(demangled).map(|sentence| format!("{unit}: {sentence}"))
     }
 
-    /// Tells LLVM the counts of a module's functions.
-    pub(crate) fn apply(&self, module: &Module, extracted: &Extracted, weights: &Weights) {
+    /// Tells LLVM the counts of the functions of a module, which has this number in the unit, and is perhaps compiled as one with others.
+    pub(crate) fn apply(
+        &self,
+        (number, module): (usize, &Module),
+        across_modules: bool,
+        extracted: &Extracted,
+        weights: &Weights,
+    ) {
         if self.summary.total == 0 {
             return;
         }
         self.add_summary(module);
+        let caller =
+            self.definitions.as_ref().map(|definitions| Caller { module, number, definitions, across_modules });
+        if let Some(caller) = &caller {
+            caller.name_locals(extracted);
+        }
         for (function, handles) in extracted.facts.functions.iter().zip(&extracted.handles) {
             if !may_have_counts(function) {
                 continue;
@@ -140,6 +171,14 @@ impl UsedProfile {
             self.classify(module, ir.function, profile);
             if let Some(weighting) = Weighting::from_profile(&cfg, profile) {
                 branch_weights::set_in_function(module, function, ir, &weighting, branch_weights::exactly);
+            }
+            if let Some(caller) = &caller {
+                for (call, targets) in matched(function, counts.targets()) {
+                    // What becomes a call when coroutines are split has no pointer yet.
+                    if let Some(call) = ir.calls[call.index()].as_call().filter(|call| call.intrinsic().is_none()) {
+                        caller.tell(call, targets);
+                    }
+                }
             }
         }
     }

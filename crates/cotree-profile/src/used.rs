@@ -57,6 +57,14 @@ pub struct UsedFunction {
     pub known: u64,
     /// The builds that the counts are from, as numbers of [`Used::builds`].
     pub builds: Vec<usize>,
+    /// Of how many indirect calls it is known whom they led to.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What the counts of a function are.
@@ -212,6 +220,7 @@ mod tests {
             blocks: 4,
             known: 3,
             builds: Vec::new(),
+            calls: 0,
         };
         let functions = (0..5).map(|number| function(format!("f{number}{}", "é".repeat(number * 30)), How::Guessed));
         let functions = functions.chain([function("g".into(), How::Unknown)]).collect();

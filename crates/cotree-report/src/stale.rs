@@ -36,6 +36,14 @@ pub fn write(name: &str, used: &Used, options: &Options, out: &mut dyn Write) ->
     let all = [How::Counted, How::Guessed, How::Changed, How::Unknown];
     let rows = all.into_iter().filter(|&how| used.of(how).next().is_some()).map(row).collect();
     writeln!(out, "{}", style.table(&columns, rows))?;
+    let calls: u128 = used.functions.iter().map(|function| u128::from(function.calls)).sum();
+    if calls > 0 {
+        let calls = counted(calls, "call");
+        writeln!(
+            out,
+            "{calls} through pointers: it is known whom they led to, and hot ones became direct calls where LLVM could"
+        )?;
+    }
     write_builds(used, options, out)?;
     write_functions(used, options, out)
 }

@@ -121,7 +121,9 @@ pub fn compile(module: &mut Module, target: &Target, origin_of: &dyn Fn(&str) ->
     }
     let level = target.level.name();
     let pipeline = match (target.level, target.across_modules, target.whole_pipeline) {
-        (Level::O0, ..) | (_, false, true) => format!("default<{level}>"),
+        (Level::O0, ..) => format!("default<{level}>"),
+        // The other pipelines have that pass.
+        (_, false, true) => format!("pgo-icall-prom,default<{level}>"),
         (_, true, _) => format!("lto<{level}>"),
         (_, false, false) => format!("thinlto<{level}>"),
     };

@@ -57,6 +57,7 @@ table! {
     fn LLVMGetArrayLength2(array_ty: LLVMTypeRef) -> u64;
     fn LLVMGetVectorSize(vector_ty: LLVMTypeRef) -> c_uint;
     fn LLVMContextCreate() -> LLVMContextRef;
+    fn LLVMGetSourceFileName(m: LLVMModuleRef, len: *mut usize) -> *const c_char;
     fn LLVMContextDispose(c: LLVMContextRef);
     fn LLVMContextSetDiagnosticHandler(c: LLVMContextRef, handler: LLVMDiagnosticHandler, diagnostic_context: *mut c_void);
     fn LLVMGetDiagInfoDescription(di: LLVMDiagnosticInfoRef) -> *mut c_char;

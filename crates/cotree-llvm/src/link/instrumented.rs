@@ -75,7 +75,7 @@ impl PlannedModule {
             branch_weights::set_from_counts(&self.module, &self.extracted, weights);
         }
         if let (Some(weights), Some(used)) = (&planned.weights, &planned.used) {
-            used.apply(&self.module, &self.extracted, weights);
+            used.apply((self.number, &self.module), target.across_modules, &self.extracted, weights);
         }
         job.keep(&format!("{}.before.ll", self.number), &self.module)?;
         let unit = planned.to_lower();

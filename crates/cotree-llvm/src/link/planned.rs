@@ -50,9 +50,10 @@ impl<'a> AnalysedUnit<'a> {
         let Self { setting, modules, program, callers_known, foreign, resolving, handlers, access } = self;
         let options = setting.options;
         let weights = options.weights.as_deref().map(Weights::open).transpose()?;
+        let sources = || modules.iter().map(|prepared| prepared.module.source_file()).collect();
         let used = match (&options.weights, &weights) {
             (Some(path), Some(weights)) if options.uses_profile => {
-                Some(UsedProfile::new(&program, path, weights).checked(path, &program.name)?)
+                Some(UsedProfile::new(&program, sources(), path, weights).checked(path, &program.name)?)
             }
             _ => None,
         };

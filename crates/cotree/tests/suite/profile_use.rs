@@ -1,6 +1,6 @@
 //! Programs compiled by a profile (`--use`): nothing is counted, and they do what they did, whatever the profile says.
 
-use crate::project::Project;
+use crate::project::{Project, succeed};
 use std::fs;
 
 /// A switch, loops, calls through pointers, `longjmp`, and code that no run reaches; the argument chooses what is hot.
@@ -252,4 +252,119 @@ fn the_profile_of_another_program_is_refused() {
     assert!(said.contains("is a profile of another program"), "{said}");
     let said = project.fails("--use p.cotree --profile edge cc -O2 -w -o used p.c");
     assert!(said.contains("counts nothing"), "{said}");
+}
+
+/// How often a constant stands in a program: in each function that has it, and in each that one was inlined into.
+fn occurrences(project: &Project, program: &str, constant: u32) -> usize {
+    let bytes = fs::read(project.path(program)).expect("a program");
+    bytes.windows(4).filter(|word| *word == constant.to_le_bytes()).count()
+}
+
+#[test]
+fn usual_targets_of_pointers_are_called_directly() {
+    let source = include_str!("../programs/promoted.cpp");
+    let project = Project::new(&[("p.cpp", source)]);
+    let run = |program: &str, arguments: &[&str]| {
+        succeed(project.command(project.path(program)).args(arguments).env("COTREE_FILE", "p.cotree"))
+    };
+    let arguments: [&[&str]; 3] = [&[], &["3001"], &["3000", "others"]];
+    let outputs = |program: &str| arguments.map(|arguments| run(program, arguments));
+    for (number, options) in ["-O2", "-O2 -flto", "--at early -O2", "-Os", "-O0"].into_iter().enumerate() {
+        let (early, level) = options.strip_prefix("--at early").map_or(("", options), |level| ("--at early", level));
+        let build = |options: &str, program: &str| {
+            project.ok(&format!("{options} {early} c++ {level} -w -o {program} p.cpp"));
+        };
+        build("--profile none", "plain");
+        let truth = outputs("plain");
+        build("--targets", "counted");
+        run("counted", &[]);
+        build("--use p.cotree", "used");
+        assert_eq!(outputs("used"), truth, "{options}");
+        for constant in [0x1234_5677, 0x0135_7135] {
+            let [plain, used] = ["plain", "used"].map(|program| occurrences(&project, program, constant));
+            assert_eq!(used > plain, level != "-O0", "{options}: {constant:x} stands {used} times, {plain} before");
+        }
+        let known = project.ok("report --stale used").contains("calls through pointers");
+        assert!(known, "{options}");
+        if number == 0 {
+            // Without targets nothing is made of them.
+            build("", "counted");
+            run("counted", &[]);
+            build("--use p.cotree", "used");
+            assert!(!project.ok("report --stale used").contains("through pointers"));
+            assert_eq!(outputs("used"), truth);
+            build("--targets", "counted");
+            run("counted", &[]);
+        }
+        // Whatever else the profile names, of whatever type: each function in turn at each call.
+        let weights = project.ok("export --format weights p.cotree");
+        let mut symbols: Vec<String> = (weights.lines().skip(1))
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).expect("JSON")["symbol"]
+                    .as_str()
+                    .expect("a name")
+                    .into()
+            })
+            .collect();
+        symbols.extend(["puts".into(), "no such function".into()]);
+        let marker = "{\"symbol\":\"";
+        for shift in (0..symbols.len()).step_by(if number == 0 { 1 } else { 7 }) {
+            let mut next = symbols.iter().cycle().skip(shift);
+            let mut hostile = String::new();
+            for (number, piece) in weights.split(marker).enumerate() {
+                // The second piece begins the first function: lines do so as targets do.
+                let is_target = number > 0 && !hostile.ends_with('\n');
+                let rest = if is_target { piece.split_once('"').expect("a symbol").1 } else { piece };
+                let symbol = if is_target { next.next().map_or("", |symbol| symbol) } else { "" };
+                hostile += &match (number, is_target) {
+                    (0, _) => piece.to_owned(),
+                    (_, true) => format!("{marker}{symbol}\"{rest}"),
+                    (_, false) => format!("{marker}{rest}"),
+                };
+            }
+            assert_ne!(hostile, weights);
+            fs::write(project.path("hostile"), hostile).expect("a file");
+            build("--use hostile", "used");
+            assert_eq!(outputs("used"), truth, "{options}, {shift}");
+        }
+    }
+}
+
+/// Modules with local functions of one name, and a call in one that leads to those of both and to one that all see.
+#[test]
+fn targets_in_other_modules_are_found_across_modules() {
+    let caller = r#"
+#include <stdio.h>
+typedef long op(long);
+long outside(long x);
+extern op *const theirs;
+static long local(long x) { return x * 5 ^ 0x1357135; }
+static op *volatile ours[6];
+__attribute__((noinline)) long dispatch(int n) { unsigned long s = 1; for (int i = 0; i < n; i++) s += ours[i % 6](s); return s; }
+int main(void) {
+    ours[0] = ours[1] = outside; ours[2] = ours[3] = theirs; ours[4] = ours[5] = local;
+    printf("%ld\n", dispatch(6000));
+    return 0;
+}
+"#;
+    let called = r#"
+typedef long op(long);
+static long local(long x) { return x * 9 ^ 0x2468ACE; }
+op *const theirs = local;
+long outside(long x) { return x * 3 ^ 0x7654321; }
+"#;
+    let project = Project::new(&[("a.c", caller), ("b.c", called)]);
+    let files = "a.c b.c";
+    project.ok(&format!("--targets cc -O2 -o counted {files}"));
+    let truth = succeed(project.command(project.path("counted")).env("COTREE_FILE", "p.cotree"));
+    for (options, across) in [("-O2", false), ("-O2 -flto", true), ("-O1", false)] {
+        project.ok(&format!("--profile none cc {options} -o plain {files}"));
+        project.ok(&format!("--use p.cotree cc {options} -o used {files}"));
+        assert_eq!(succeed(&mut project.command(project.path("used"))), truth, "{options}");
+        let more = [0x0135_7135, 0x0246_8ACE, 0x0765_4321].map(|constant| {
+            let [plain, used] = ["plain", "used"].map(|program| occurrences(&project, program, constant));
+            used > plain
+        });
+        assert_eq!(more, [true, across, across], "{options}");
+    }
 }

@@ -1,5 +1,5 @@
 //! Random programs compiled by profiles (`--use`): they do the same by the profile of their own run, by that of a run with other
-//! data, by that of a program with other functions of the same names, and by one whose counts are damaged.
+//! data, by that of a program with other functions of the same names, and by one whose counts and targets of calls are damaged.
 
 use super::functions::Random;
 use super::programs::{self, Program};
@@ -45,7 +45,7 @@ fn check_program(seed: u64) -> usize {
         build(&ours.text, "--profile none", counted, "plain");
         let truth = run("plain");
         let weights = |what: &str, text: &str| {
-            build(text, "", counted, what);
+            build(text, "--targets", counted, what);
             run(what);
             project.ok(&format!("export --format weights {what}.cotree"))
         };
@@ -88,7 +88,7 @@ fn with_more_code(program: &Program) -> String {
     text
 }
 
-/// A weights file with some counts replaced, by numbers of all sizes.
+/// A weights file with some counts replaced, by numbers of all sizes, and some targets of calls, by other functions and by none.
 fn damaged(weights: &str, seed: u64) -> String {
     let mut random = Random(seed ^ 0xDA3A6E);
     let mut text = String::new();
@@ -98,6 +98,7 @@ fn damaged(weights: &str, seed: u64) -> String {
             continue;
         };
         let (counts, rest) = counts.split_once("],\"build\"").expect("counts, then the build");
+        let rest = with_other_targets(rest, &mut random);
         text += &format!("{head}\"blocks\":");
         for piece in counts.split_inclusive([',', '[', ']']) {
             let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -114,6 +115,29 @@ fn damaged(weights: &str, seed: u64) -> String {
         text += &format!("],\"build\"{rest}\n");
     }
     text
+}
+
+/// Functions of all types, some of which a program has.
+const OTHERS: [&str; 10] = ["f0", "f1", "f2", "leaf0", "leave", "main", "printf", "rounds", "no such function", ""];
+
+fn with_other_targets(text: &str, random: &mut Random) -> String {
+    const SYMBOL: &str = "{\"symbol\":\"";
+    const COUNT: &str = "\",\"count\":";
+    let mut pieces = text.split(SYMBOL);
+    let mut changed = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (symbol, rest) = piece.split_once(COUNT).expect("a symbol, then its count");
+        let (count, rest) = rest.split_once('}').expect("the count comes last");
+        let symbol = if random.one_in(2) { random.of(&OTHERS) } else { symbol };
+        let bits = u32::try_from(random.below(65)).expect("small");
+        let number = random.next().checked_shr(bits).unwrap_or(0).to_string();
+        let count = if random.one_in(4) { &number } else { count };
+        let target = format!("{SYMBOL}{symbol}{COUNT}{count}}}");
+        // Some stand there twice.
+        let again = if random.one_in(5) { format!(",{target}") } else { String::new() };
+        changed += &format!("{target}{again}{rest}");
+    }
+    changed
 }
 
 /// Of damaged profiles of a run, those that are read at all are as good as any.
