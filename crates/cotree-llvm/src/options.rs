@@ -3,6 +3,7 @@
 use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::{CostFile, Selection};
+use cotree_core::facts::Accesses;
 use cotree_core::method::events::{EventKinds, EventOptions};
 use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::windows::Room;
@@ -289,6 +290,10 @@ impl Options {
                         _ => return Err(bad("yes or no")),
                     }
                 }
+                "cotree-trace-addresses" => {
+                    let accesses = Accesses::from_name(argument);
+                    options.traces.addresses = Some(accesses.ok_or_else(|| bad("loads, stores or all"))?);
+                }
                 "cotree-trace-ring" => {
                     let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
                     options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
@@ -345,11 +350,18 @@ impl Options {
             ("cotree-trace-off", options.trace_off),
             ("cotree-trace-ring", options.trace_ring.is_some()),
             ("cotree-trace-time", options.traces.timed),
+            ("cotree-trace-addresses", options.traces.addresses.is_some()),
         ];
         if let Some((option, _)) = of_traces.iter().find(|(_, given)| *given && options.method != Method::Trace) {
             return Err(Error::Option {
                 option: (*option).into(),
                 reason: "it is about traces, so it needs --profile trace".into(),
+            });
+        }
+        if options.traces.addresses.is_some() && options.trace_ring.is_some() {
+            return Err(Error::Option {
+                option: "cotree-trace-addresses".into(),
+                reason: "a ring keeps no addresses: leave out --trace-ring, or the addresses".into(),
             });
         }
         if options.events.limits && options.method != Method::Events && !options.uses_profile {

@@ -1,6 +1,6 @@
 //! One function: its linkage, its graph, and why it may not be measured.
 
-use super::{BlockFacts, Call, Calls, EdgeFacts, Inlined, LineSpan, Position};
+use super::{Access, BlockFacts, Call, Calls, EdgeFacts, Inlined, LineSpan, Position};
 use crate::graph::cfg::{Cfg, CfgError};
 use crate::ids::{Block, CallId, Edge, Site};
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,8 @@ pub struct Function {
     pub edges: Vec<EdgeFacts>,
     /// Its calls; see [`Calls`] and [`super::ProgramMap::all_calls`].
     pub calls: Calls,
+    /// The accesses of memory whose addresses are traced, in block order, then instruction order.
+    pub accesses: Vec<Access>,
     /// Functions that the compiler had inlined before us; parents come before children.
     pub inlined: Vec<Inlined>,
     /// Why it has no probes, if it has none.

@@ -5,6 +5,7 @@
 //!
 //! Only blocks that can be reached from the entry are listed; others never run.
 
+mod accesses;
 mod blocks;
 mod calls;
 mod edges;
@@ -14,6 +15,7 @@ pub mod hints;
 mod program;
 pub mod quiet;
 
+pub use accesses::{Access, AccessKind, Accesses};
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
 pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
 pub use edges::{EdgeFacts, EdgeKind};

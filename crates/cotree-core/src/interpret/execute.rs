@@ -20,6 +20,10 @@ enum Micro {
     Probe(Probe, Option<Edge>),
     /// The program reports events.
     Report,
+    /// An access of memory tells its address.
+    Access(u32),
+    /// A call is made, behind accesses perhaps.
+    Call(CallId),
     Take(Edge),
     Enter(Block),
     Return,
@@ -65,6 +69,15 @@ impl Frame {
         if let Some(call) = call {
             self.probes(code.probes(Place::After(call)), None);
         }
+    }
+
+    /// The accesses that tell their addresses right before the call; without one, behind the last call of the block.
+    fn accesses(&mut self, code: &Code<'_>, before: Option<CallId>) {
+        let calls = code.calls_of(self.block);
+        let is_here = |at: CallId| before.map_or(calls.is_empty() || at.index() >= calls.end, |call| at == call);
+        let all = (0..).zip(&code.function.accesses);
+        let here = all.filter(|(_, access)| access.block == self.block && is_here(access.before));
+        self.pending.extend(here.map(|(number, _)| Micro::Access(number)));
     }
 
     /// The block's end is reached, if it was not before.
@@ -262,6 +275,14 @@ impl<'a> Process<'a> {
                 stack.state.events = stack.state.events.wrapping_add(more);
                 self.truth.reported[thread.index()] = self.truth.reported[thread.index()].wrapping_add(more);
             }
+            Micro::Access(number) => {
+                let address = draw(&mut self.drawn) >> (draw(&mut self.drawn) % 64);
+                let told = draw(&mut self.drawn) >> 40;
+                let access = code.function.accesses[number as usize];
+                stack.state.tell(address, access.length.is_none().then_some(told));
+                logged = Some((frame.activation, Step::Access(number, address, access.length.unwrap_or(told))));
+            }
+            Micro::Call(call) => logged = Some((frame.activation, Step::Call(call))),
             Micro::Take(edge) => {
                 truth.edges[edge.index()] += 1;
                 if let (Some(variables), Some(values)) = (&code.variables, &mut frame.values) {
@@ -308,6 +329,7 @@ impl<'a> Process<'a> {
             let call = CallId::new(number);
             let facts = &code.function.calls[call];
             frame.come_back(code, returning.replace(call));
+            frame.accesses(code, Some(call));
             if facts.terminator || code.tail_edge(call).is_some() {
                 frame.end(code, next.or(code.tail_edge(call)));
             }
@@ -316,7 +338,9 @@ impl<'a> Process<'a> {
                 frame.set_jumps.extend(code.function.calls.site_of(call));
             }
             self.truth.functions[frame.function.index()].calls[number] += 1;
-            if self.keeps_log {
+            if !code.function.accesses.is_empty() {
+                frame.pending.push_back(Micro::Call(call));
+            } else if self.keeps_log {
                 self.truth.logs[thread.index()].push((activation, Step::Call(call)));
             }
         }
@@ -360,6 +384,7 @@ impl<'a> Process<'a> {
         let returning = frame.calling.take();
         let last = code.last_call(frame.block);
         frame.come_back(code, returning.filter(|_| returning != last));
+        frame.accesses(code, None);
         frame.end(code, Some(edge));
         frame.pending.push_back(Micro::Take(edge));
         if code.ends_in_site(frame.block) {

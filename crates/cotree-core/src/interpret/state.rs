@@ -68,10 +68,12 @@ pub struct ThreadState {
     pub functions: Vec<Counts>,
     /// The bytes of its trace.
     pub trace: Vec<u8>,
+    /// The address that was told last in it; 0 behind a record of the runtime.
+    pub(super) address: u64,
     /// Traces of handlers that have come to an end, with the length of the trace that each interrupted then.
     pub handled: Vec<(usize, Vec<u8>)>,
     /// Traces that are interrupted by a handler, outermost first.
-    pub(super) suspended: Vec<Vec<u8>>,
+    pub(super) suspended: Vec<(Vec<u8>, u64)>,
     /// The thread's event counter.
     pub events: i64,
     /// All functions have the counters of the first one, which begin with those of so many kinds of events.
@@ -86,17 +88,19 @@ impl ThreadState {
     /// The runtime writes to the trace.
     pub(super) fn record(&mut self, record: Control) {
         record.write(&mut self.trace);
+        self.address = 0;
     }
 
     /// A handler begins, with a trace of its own.
     pub(super) fn suspend(&mut self) {
         self.suspended_totals.push(self.totals());
-        self.suspended.push(std::mem::take(&mut self.trace));
+        self.suspended.push((std::mem::take(&mut self.trace), std::mem::take(&mut self.address)));
     }
 
     /// A handler has come to an end.
     pub(super) fn resume(&mut self) {
-        if let Some(interrupted) = self.suspended.pop() {
+        if let Some((interrupted, address)) = self.suspended.pop() {
+            self.address = address;
             let trace = std::mem::replace(&mut self.trace, interrupted);
             self.handled.push((self.trace.len(), trace));
         }
@@ -121,6 +125,13 @@ impl ThreadState {
         let kinds = self.totals.unwrap_or(0);
         let counters = self.functions.first().map_or(&[][..], |counts| &counts.counters);
         counters.iter().step_by(2).take(kinds).copied().collect()
+    }
+
+    /// An access tells its address, and before that its length if only the program knows it.
+    pub(super) fn tell(&mut self, address: u64, length: Option<u64>) {
+        length.into_iter().for_each(|length| stream::put_number(length, &mut self.trace));
+        let step = address.wrapping_sub(std::mem::replace(&mut self.address, address));
+        stream::put_number(stream::number_of_step(step), &mut self.trace);
     }
 
     fn emit(&mut self, value: i64, bytes: u8) {

@@ -46,6 +46,8 @@ pub enum Step {
     Enter(Block),
     /// It makes a call.
     Call(CallId),
+    /// An access of memory tells its address and its length, by its number among the function's.
+    Access(u32, u64, u64),
     /// It goes along an edge; on one to EXIT it returns.
     Take(Edge),
     /// It catches the exception that ended the call under way.

@@ -196,7 +196,7 @@ impl Enumeration<'_> {
                     let calls = &self.program.functions[at.function.index()].calls;
                     (at.calling, at.returned) = (site.and_then(|site| calls.call_of(site)), None);
                 }
-                Done::Abandoned(_) => {}
+                Done::Abandoned(_) | Done::Access(..) => {}
             }
             all.insert(activation, at);
         }

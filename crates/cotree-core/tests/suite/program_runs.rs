@@ -46,7 +46,7 @@ fn tally(outcome: &Outcome, program: &Program, function: FunctionId) -> Tally {
             Step::Call(call) => tally.3[call.index()] += 1,
             Step::Abandoned(site) => tally.4[site.unwrap().index()] += 1,
             Step::Revived(site) => tally.4[site.unwrap().index()] -= 1,
-            Step::Catch => {}
+            Step::Catch | Step::Access(..) => {}
         }
     }
     tally

@@ -2,9 +2,9 @@
 
 use crate::programs::{Life, Program, programs_to_trace};
 use crate::random;
-use cotree_core::facts::Function;
+use cotree_core::facts::{Access, AccessKind, Function};
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{CallId, Edge, FunctionId, Site};
+use cotree_core::ids::{Block, CallId, Edge, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step};
 use cotree_core::method::trace::stream::{self, Control};
 use cotree_core::method::trace::{
@@ -13,6 +13,39 @@ use cotree_core::method::trace::{
 };
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
+
+/// The same program, whose blocks access memory before calls and at their ends, as the seed says.
+fn with_accesses(mut program: Program, seed: u64) -> Program {
+    let mut random = seed | 1;
+    let mut draw = |below: u64| {
+        random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        (random >> 33) % below
+    };
+    for function in &mut program.functions {
+        let mut first = 0;
+        for block in (0..function.blocks.len()).map(Block::new) {
+            let calls = function.calls.iter().filter(|call| call.block == block).count();
+            let last = function.calls.iter().filter(|call| call.block == block).next_back();
+            let goes_on = last.is_none_or(|call| !call.terminator && !call.must_tail && call.comes_back());
+            for before in first..first + calls + usize::from(goes_on) {
+                for _ in 0..draw(4).saturating_sub(1) {
+                    let (before, length) = (CallId::new(before), Some(8).filter(|_| draw(3) > 0));
+                    function.accesses.push(Access { block, before, kind: AccessKind::Load, length, span: None });
+                }
+            }
+            first += calls;
+        }
+    }
+    program
+}
+
+/// Programs to trace, some of which tell addresses.
+fn to_trace() -> impl Strategy<Value = (Program, u64)> {
+    (programs_to_trace(), any::<bool>()).prop_map(|((program, seed), tells)| {
+        let program = if tells { with_accesses(program, seed) } else { program };
+        (program, seed)
+    })
+}
 
 /// What is known of the calls of a program: some that could be by name are through pointers.
 fn calls(program: &Program, seed: u64) -> Vec<TraceCalls> {
@@ -84,6 +117,9 @@ fn steps(program: &Program, event: Event) -> Vec<(FunctionId, Step)> {
             steps
         }
         Event::Call { function, call } => vec![(function, Step::Call(call))],
+        Event::Access { function, access, address, length } => {
+            vec![(function, Step::Access(access, address, length))]
+        }
         Event::Leave { function, edge } => vec![(function, Step::Take(edge))],
         Event::Abandoned(function, call) => {
             vec![(function, Step::Abandoned(call.and_then(|call| site(function, call))))]
@@ -101,7 +137,7 @@ proptest! {
 
     /// Each thread's trace is its log.
     #[test]
-    fn executions_are_regenerated((program, seed) in programs_to_trace(), threads in 1..3usize, options in options()) {
+    fn executions_are_regenerated((program, seed) in to_trace(), threads in 1..3usize, options in options()) {
         let life = Life { threads, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
         let plans = plan(&program, seed, options);
@@ -155,7 +191,7 @@ proptest! {
 
     /// The time may stand before each announcement, and changes nothing else.
     #[test]
-    fn times_stand_before_announcements((program, seed) in programs_to_trace(), options in options()) {
+    fn times_stand_before_announcements((program, seed) in to_trace(), options in options()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
         let plans = plan(&program, seed, options);
@@ -184,7 +220,7 @@ proptest! {
 
     /// A stream that ends anywhere tells the beginning of what happened, and a bit more that is marked as not certain.
     #[test]
-    fn streams_may_end_anywhere((program, seed) in programs_to_trace(), options in options(), end in any::<u16>()) {
+    fn streams_may_end_anywhere((program, seed) in to_trace(), options in options(), end in any::<u16>()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
         let plans = plan(&program, seed, options);
@@ -210,7 +246,7 @@ proptest! {
     /// What is passed is what would have been read, in any stretches, also where a byte is wrong.
     #[test]
     fn passing_comes_to_where_reading_does(
-        (program, seed) in programs_to_trace(), options in options(), flip in any::<Option<(u16, u8)>>()
+        (program, seed) in to_trace(), options in options(), flip in any::<Option<(u16, u8)>>()
     ) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
@@ -249,7 +285,7 @@ proptest! {
 
     /// Reading may be interrupted after any event, and resumed with the rest of the bytes.
     #[test]
-    fn reading_resumes_at_checkpoints((program, seed) in programs_to_trace(), options in options()) {
+    fn reading_resumes_at_checkpoints((program, seed) in to_trace(), options in options()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
         let plans = plan(&program, seed, options);
@@ -270,7 +306,7 @@ proptest! {
     /// Streams that nobody wrote are errors or executions, and come to an end.
     #[test]
     fn hostile_streams_do_no_harm(
-        (program, seed) in programs_to_trace(),
+        (program, seed) in to_trace(),
         options in options(),
         changes in prop::collection::vec((any::<u16>(), any::<u8>(), 0..4u8), 1..6),
     ) {

@@ -3,7 +3,7 @@
 //! A [`FunctionIr`] borrows its module. Between two uses the module travels from thread to thread, and nobody may borrow it;
 //! so the handles are kept closed, and are opened with the very module that they are from.
 
-use super::affine;
+use super::{AccessIr, affine};
 use crate::ir::{Block, Function, Instruction};
 use crate::module::{Module, State};
 
@@ -14,6 +14,8 @@ pub(crate) struct FunctionIr<'m> {
     pub(crate) blocks: Vec<Block<'m>>,
     /// Indexed by the facts' calls: the call, or for a resume marker the `resume`.
     pub(crate) calls: Vec<Instruction<'m>>,
+    /// Indexed by the facts' accesses.
+    pub(crate) accesses: Vec<AccessIr<'m>>,
     /// The function's affine variables.
     pub(crate) affine: Vec<affine::Value<'m>>,
 }

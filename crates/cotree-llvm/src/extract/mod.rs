@@ -3,6 +3,7 @@
 //! The facts go into the program map. The handles that tie them to LLVM's objects stay with the module until the
 //! plan is applied to the same, unchanged IR.
 
+mod accesses;
 pub(crate) mod affine;
 mod calls;
 mod costs;
@@ -15,6 +16,7 @@ mod lines;
 mod segment;
 mod selection;
 
+pub(crate) use accesses::AccessIr;
 pub use affine::find as find_affine;
 pub(crate) use calls::{NO_SITE, is_annotation, is_safe_point};
 pub use costs::{CostFile, CostFileError, add_costs};
@@ -30,9 +32,10 @@ use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{
-    self, BlockFacts, Call, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched, linker_name,
+    self, Access, Accesses, BlockFacts, Call, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched,
+    linker_name,
 };
-use cotree_core::ids::Block;
+use cotree_core::ids::{Block, CallId};
 use cotree_core::place::affine::AffineVariable;
 use lines::Lines;
 use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
@@ -83,14 +86,21 @@ pub(crate) enum Sites {
 /// Reads the facts of every function that the module defines.
 #[must_use]
 pub fn extract(module: &Module, selection: &Selection) -> Extracted {
-    extract_with(module, selection, Sites::Abandoned)
+    extract_with(module, selection, Sites::Abandoned, None)
 }
 
-/// The same, with these call sites.
-pub(crate) fn extract_with(module: &Module, selection: &Selection, sites: Sites) -> Extracted {
+/// The same, with these call sites, and with the accesses of memory that are asked for.
+pub(crate) fn extract_with(
+    module: &Module,
+    selection: &Selection,
+    sites: Sites,
+    accesses: Option<Accesses>,
+) -> Extracted {
     let mut reader = Reader {
+        module,
         selection,
         sites,
+        accesses,
         resolvers: module.ifunc_resolvers().collect(),
         lines: Lines::new(module),
         probes: calls::ProbeNumbers::default(),
@@ -141,8 +151,10 @@ pub(crate) fn queries_events(symbol: &str) -> bool {
 
 /// Reads functions of one module.
 struct Reader<'a, 'm> {
+    module: &'m Module,
     selection: &'a Selection,
     sites: Sites,
+    accesses: Option<Accesses>,
     resolvers: HashSet<Value<'m>>,
     lines: Lines<'m>,
     probes: calls::ProbeNumbers,
@@ -186,6 +198,8 @@ impl<'m> Reader<'_, 'm> {
         let all_calls = as_written || self.sites == Sites::All;
         let faults = as_written && facts.untouched.is_none();
         let mut calls = Vec::new();
+        let mut accesses = Vec::new();
+        let wanted = self.accesses.filter(|_| facts.untouched.is_none());
         self.lines.begin_function();
         for (number, block) in blocks.iter().enumerate() {
             let mut sites = 0;
@@ -200,6 +214,14 @@ impl<'m> Reader<'_, 'm> {
                     counts = counts.plus(own);
                     line = self.lines.add(&mut spans, instruction, sites);
                     add_to_run(&mut runs, line.map(|line| line.span), calls_before, own);
+                }
+                if let Some(wanted) = wanted {
+                    for (kind, length, ir) in accesses::of(self.module, instruction) {
+                        let Some(kind) = wanted.of(kind) else { continue };
+                        let (block, before) = (Block::new(number), CallId::new(calls.len()));
+                        facts.accesses.push(Access { block, before, kind, length, span: line.map(|line| line.span) });
+                        accesses.push(ir);
+                    }
                 }
                 calls::note_assembly(&mut self.named, instruction);
                 doubts.extend(calls::doubt(instruction));
@@ -226,7 +248,7 @@ impl<'m> Reader<'_, 'm> {
         doubts.dedup();
         facts.doubts = doubts;
         facts.symbol = symbol;
-        (facts, FunctionIr { function, blocks, calls, affine: Vec::new() })
+        (facts, FunctionIr { function, blocks, calls, accesses, affine: Vec::new() })
     }
 
     /// Why the function gets no probes, if its own nature is the reason.

@@ -265,6 +265,7 @@ table! {
         ty: LLVMTypeRef, text: *const c_char, text_size: usize, constraints: *const c_char, constraints_size: usize,
         has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,
     ) -> LLVMValueRef;
+    fn LLVMGetTypeAttributeValue(a: LLVMAttributeRef) -> LLVMTypeRef;
     fn LLVMCreateTypeAttribute(c: LLVMContextRef, kind_id: c_uint, type_ref: LLVMTypeRef) -> LLVMAttributeRef;
     fn LLVMCreateOperandBundle(tag: *const c_char, tag_len: usize, args: *mut LLVMValueRef, num_args: c_uint) -> LLVMOperandBundleRef;
     fn LLVMDisposeOperandBundle(bundle: LLVMOperandBundleRef);
@@ -299,6 +300,7 @@ table! {
     fn LLVMBuildLShr(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildURem(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildOr(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildShl(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildXor(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildAnd(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildCondBr(b: LLVMBuilderRef, condition: LLVMValueRef, then: LLVMBasicBlockRef, otherwise: LLVMBasicBlockRef) -> LLVMValueRef;
@@ -318,6 +320,7 @@ table! {
     fn LLVMGEPSetNoWrapFlags(g_e_p: LLVMValueRef, no_wrap_flags: LLVMGEPNoWrapFlags);
     fn LLVMGetGEPSourceElementType(g_e_p: LLVMValueRef) -> LLVMTypeRef;
     fn LLVMGetModuleDataLayout(m: LLVMModuleRef) -> LLVMTargetDataRef;
+    fn LLVMStoreSizeOfType(t_d: LLVMTargetDataRef, ty: LLVMTypeRef) -> c_ulonglong;
     fn LLVMABISizeOfType(t_d: LLVMTargetDataRef, ty: LLVMTypeRef) -> c_ulonglong;
     fn LLVMTypeIsSized(ty: LLVMTypeRef) -> LLVMBool;
     fn LLVMGetTypeKind(ty: LLVMTypeRef) -> LLVMTypeKind;

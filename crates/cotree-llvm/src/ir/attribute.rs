@@ -134,6 +134,16 @@ impl<'m> Call<'m> {
         unsafe { !LLVMGetCallSiteEnumAttribute(self.raw(), at.index(), number(name)).is_null() }
     }
 
+    /// The type that an attribute of the call itself names.
+    #[must_use]
+    pub fn attribute_type(self, at: At, name: &str) -> Option<Type<'m>> {
+        // SAFETY: a call; the attribute is one that has a type, of the call's context.
+        unsafe {
+            let attribute = LLVMGetCallSiteEnumAttribute(self.raw(), at.index(), number(name));
+            (!attribute.is_null()).then(|| Type::from_raw(LLVMGetTypeAttributeValue(attribute)))
+        }
+    }
+
     /// Takes an attribute away, if the call has it.
     pub fn remove_attribute(self, at: At, name: &str) {
         // SAFETY: a call.

@@ -169,6 +169,13 @@ impl<'m> Builder<'m> {
         unsafe { self.binary(LLVMBuildXor, left.into(), right.into()) }
     }
 
+    /// `left << right`
+    #[must_use]
+    pub fn shift_left(&self, left: impl Into<Value<'m>>, right: impl Into<Value<'m>>) -> Value<'m> {
+        // SAFETY: a function of two integers.
+        unsafe { self.binary(LLVMBuildShl, left.into(), right.into()) }
+    }
+
     /// `left >> right`, with zeros coming in.
     #[must_use]
     pub fn shift_right(&self, left: impl Into<Value<'m>>, right: impl Into<Value<'m>>) -> Value<'m> {

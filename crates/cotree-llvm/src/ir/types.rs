@@ -84,6 +84,16 @@ impl<'m> Type<'m> {
         Some(unsafe { LLVMABISizeOfType(LLVMGetModuleDataLayout(module.raw), self.raw()) })
     }
 
+    /// How many bytes a load or store of it is of.
+    #[must_use]
+    pub fn stored_size(self, module: &Module) -> Option<u64> {
+        if !self.is_sized() {
+            return None;
+        }
+        // SAFETY: as above.
+        Some(unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module.raw), self.raw()) })
+    }
+
     /// The constant with these bits, as many of them as the type has.
     ///
     /// # Panics

@@ -38,7 +38,7 @@ impl Prepared {
             Family::Counters(_) => extract::Sites::Faulting { everywhere: options.level == Level::O0 },
             _ => extract::Sites::Abandoned,
         };
-        let mut extracted = extract::extract_with(&module, &options.selection, sites);
+        let mut extracted = extract::extract_with(&module, &options.selection, sites, options.traces.addresses);
         if let Some(costs) = &options.costs {
             extract::add_costs(&module, &mut extracted, costs);
         }

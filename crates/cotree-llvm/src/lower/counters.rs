@@ -193,11 +193,11 @@ impl<'m> Counters<'m> {
 
     /// `counter += amount` as one instruction, and whether the sum, taken as a signed number, is not negative: the
     /// instruction tells that by a flag.
-    pub(super) fn add_and_test(&self, counter: u64, amount: u64) -> Value<'m> {
+    pub(super) fn add_and_test(&self, counter: u64, amount: Value<'m>) -> Value<'m> {
         let at = self.address(self.in_assembly.0, self.int64.constant(counter));
         let text = format!("addq $3, {}$1", self.in_assembly.1);
         let constraints = "={@ccns},=*m,*m,re,~{dirflag},~{fpsr},~{flags}";
-        let flag = self.add_by(&text, constraints, self.module.int8(), at, self.int64.constant(amount));
+        let flag = self.add_by(&text, constraints, self.module.int8(), at, amount);
         self.builder.compare(LLVMIntPredicate::LLVMIntNE, **flag, self.module.int8().constant(0))
     }
 

@@ -156,7 +156,10 @@ fn lower_functions(
         layers.iter().for_each(|layer| method::events::keep_frames(ir, layer.method));
         let safe_points = safe_points::find(ir);
         let has_targets = targets::has_sites(unit.targets, number);
-        let bare = safe_points.is_empty() && !has_targets && layers.iter().all(|layer| layer.plan.probes.is_empty());
+        let bare = safe_points.is_empty()
+            && !has_targets
+            && function.accesses.is_empty()
+            && layers.iter().all(|layer| layer.plan.probes.is_empty());
         if function.untouched.is_some() || bare {
             if unit.registers_at_calls {
                 notes_at_calls::add_unknown(module, ir.function);

@@ -167,7 +167,20 @@ fn read_function(
     let calls = if all_calls { calls::read_others(sites, &blocks, r, text)? } else { sites.into_iter().collect() };
     let edges = if flags & ODD_EDGES == 0 { edges::read(block_count, r)? } else { edges::read_odd(r)? };
     let address_taken = flags & ADDRESS_TAKEN != 0;
-    Ok(Function { symbol, linkage, address_taken, position, blocks, edges, calls, inlined, untouched, doubts })
+    let accesses = Vec::new();
+    Ok(Function {
+        symbol,
+        linkage,
+        address_taken,
+        position,
+        blocks,
+        edges,
+        calls,
+        accesses,
+        inlined,
+        untouched,
+        doubts,
+    })
 }
 
 const UNTOUCHED_NUMBERS: [Untouched; 7] = [

@@ -10,6 +10,7 @@
 //! A section comes from a file, so nothing in it is trusted. No count is believed beyond the bytes that back it, the
 //! packed size bounds the unpacked one, and [`validate`] checks every index before anything else uses the map.
 
+mod accesses;
 mod before_sections;
 mod calls;
 mod code;
@@ -89,6 +90,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     writer.put(Stream::Unit, u64::from(map.threaded) | u64::from(map.program.all_calls) << 1);
     functions::write(&map.program, &mut writer, &mut text);
     runs::write(&map.program, &mut writer);
+    accesses::write(&map.program, &mut writer);
     plan::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &plan::Registers::new(&map.plan, &map.program), &mut writer);
     text.finish(&mut writer);
@@ -113,6 +115,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let mut text = text.start();
     let mut program = functions::read(&mut reader, &mut text, all_calls)?;
     runs::read(&mut program, &mut reader)?;
+    accesses::read(&mut program, &mut reader)?;
     let plan = plan::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &plan::Registers::new(&plan, &program))?;
     text.finish()?;

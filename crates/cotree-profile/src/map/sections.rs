@@ -172,6 +172,20 @@ sections! {
         /// The keys.
         TraceKey,
     }
+    b"addr" {
+        /// Per function: how many accesses of memory tell their addresses.
+        AccessCount,
+        /// Per access: what it does, and which of its parts follow.
+        Access,
+        /// Its block, as a step from the one before.
+        AccessBlock,
+        /// The call that it comes before, as a step.
+        AccessCall,
+        /// How many bytes it is of.
+        AccessLength,
+        /// Its span of the block's lines.
+        AccessSpan,
+    }
     b"cnca" {
         /// Per function: whether its calls are counted.
         CallCounters,

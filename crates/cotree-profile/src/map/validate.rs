@@ -1,6 +1,6 @@
 //! Validates a map from a file, so that its users need no checks of their own: every index in range, every order kept.
 
-use super::{MapError, plan};
+use super::{MapError, accesses, plan};
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
 use cotree_core::ids::{FunctionId, Site};
@@ -17,6 +17,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
     let functions: Vec<&Function> = map.program.functions().map(|(_, f)| f).collect();
     for (index, function) in functions.iter().enumerate() {
         check_function(function, files, map.program.all_calls)
+            .and_then(|()| accesses::check(function))
             .map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
     if map.plan.method != MethodPlan::None {

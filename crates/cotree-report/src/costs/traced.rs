@@ -204,7 +204,12 @@ impl<'a, 'f> Replay<'a, 'f> {
                 }
             }
             Event::Restarted => self.end(),
-            Event::Interrupted(_) | Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => {}
+            Event::Access { .. }
+            | Event::Interrupted(_)
+            | Event::Ended(_)
+            | Event::SwitchedOff
+            | Event::SwitchedOn
+            | Event::Time(_) => {}
         }
     }
 

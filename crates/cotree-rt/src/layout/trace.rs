@@ -8,7 +8,8 @@
 //! What the bytes mean is between the plan of the unit and its readers, but for the [`TraceRecord`]s that the runtime
 //! adds.
 
-/// Words of a slab that belong to the trace, from [`super::UnitDescriptor::trace_word`] on.
+/// Words of a slab that belong to the trace, from [`super::UnitDescriptor::trace_word`] on. The word before them is of generated code: the
+/// address that was told last, which the runtime sets to 0 when it appends a record itself.
 pub struct TraceWord;
 impl TraceWord {
     /// Where the next byte goes: its distance from the window's end, so negative while there is room. 0 in a slab that no

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub struct TraceArgs {
     #[command(flatten)]
     input: Input,
-    /// Show every block, every line, or calls only; without this and what follows, a summary is shown
+    /// Show every block, every line, calls only, or accesses of memory; without this and what follows, a summary is shown
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<Granularity>,
     /// From this block on: its number, or FUNCTION or FUNCTION#K: where that begins for the first or K-th time
@@ -91,6 +91,8 @@ enum Granularity {
     Line,
     /// Functions as they begin, and calls of others
     Call,
+    /// Every access of memory, of a program that was built with --trace-addresses
+    Address,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -107,6 +109,7 @@ impl From<Granularity> for By {
             Granularity::Block => Self::Block,
             Granularity::Line => Self::Line,
             Granularity::Call => Self::Call,
+            Granularity::Address => Self::Address,
         }
     }
 }
@@ -188,6 +191,9 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     if shows_line && by != By::Line {
         return Err(miette!("--first and --nth show lines: leave --by out"));
     }
+    if by == By::Address {
+        require_addresses(&binary)?;
+    }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let mut rows = Rows::new(&tables, by, names);
     if let Some(pattern) = &args.function
@@ -222,6 +228,16 @@ pub fn run(args: &TraceArgs) -> Result<()> {
             args.output.write(|out| traced.write_rows(&rows, stretch, form, out))
         }
     }
+}
+
+/// Does the trace tell addresses?
+fn require_addresses(binary: &BinaryFile) -> Result<()> {
+    let tells = binary.map().program.functions().any(|(_, function)| !function.accesses.is_empty());
+    let path = binary.path().display();
+    if tells {
+        return Ok(());
+    }
+    Err(miette!("the trace of {path} has no addresses: build it with --trace-addresses loads, stores or all"))
 }
 
 /// The blocks that are asked for.

@@ -141,6 +141,9 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub trace_time: Option<bool>,
+    /// With traces: tell the addresses that loads, stores or both access
+    #[arg(long, value_enum, env = "COTREE_TRACE_ADDRESSES", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true)]
+    pub trace_addresses: Option<TraceAddresses>,
     /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
     #[arg(long, value_enum, env = "COTREE_SPANNING_TREE", help_heading = EXPERT, hide_short_help = true, hide_env = true)]
     pub spanning_tree: Option<SpanningTree>,
@@ -336,6 +339,17 @@ pub enum TraceBy {
     Witness,
 }
 
+/// `--trace-addresses`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceAddresses {
+    /// What is read
+    Loads,
+    /// What is written
+    Stores,
+    /// Both
+    All,
+}
+
 /// `--path-metric`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PathMetric {
@@ -389,6 +403,7 @@ impl InstrumentOptions {
             ("trace-by", self.trace_by.map(spelling)),
             ("trace-ring", self.trace_ring.clone()),
             ("event-limit", self.event_limit.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            ("trace-addresses", self.trace_addresses.map(spelling)),
             ("trace-time", self.trace_time.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
             ("trace-off", self.trace_off.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ];

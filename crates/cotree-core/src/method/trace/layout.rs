@@ -9,7 +9,7 @@ pub const SLACK: u64 = 1 << 12;
 /// Words before the window.
 pub const HEADER: u64 = 8;
 
-/// The words of the trace: the cursor, seven that are the runtime's, the window, and the slack behind it. The cursor is the
+/// The words of the trace, behind one for the address that was told last: the cursor, seven that are the runtime's, the window, and the slack behind it. The cursor is the
 /// distance of the next byte from the window's end, so it is negative while there is room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceWords {
@@ -18,6 +18,12 @@ pub struct TraceWords {
 }
 
 impl TraceWords {
+    /// The word with the address that was told last, if addresses are told.
+    #[must_use]
+    pub const fn last_address(self) -> u64 {
+        self.first - 1
+    }
+
     /// The word that begins where the window ends.
     #[must_use]
     pub const fn window_end(self) -> u64 {
@@ -25,7 +31,8 @@ impl TraceWords {
     }
 }
 
-/// Assigns the words, in cache lines of their own. The first is never word 0: that number says that nothing is traced.
+/// Assigns the words, in cache lines of their own. The cursor is never word 0: that number says that nothing is traced. The word before it
+/// is the trace's, too.
 pub(crate) fn lay_out(words: &mut Words) -> TraceWords {
     words.end_counters();
     let taken = words.take(1) + 1;

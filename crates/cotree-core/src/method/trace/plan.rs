@@ -5,7 +5,7 @@ use super::cuts::{self, Cycle};
 use super::segments::Segments;
 use super::types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, Way};
 use super::{place, witness_sets};
-use crate::facts::{EdgeKind, Function};
+use crate::facts::{EdgeFacts, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
 use crate::weight::weighting::Weighting;
@@ -53,7 +53,9 @@ pub fn plan(
     };
     let cycles = cuts::cycles(function, cfg, &base)?;
     base.cuts = cycles.iter().flat_map(|cycle| cycle.cuts.iter().copied()).collect();
+    base.cuts.extend(accessing(function, &base));
     base.cuts.sort_unstable();
+    base.cuts.dedup();
 
     let planning = Planning { function, cfg, weighting };
     let uncut = Segments::uncut(function, cfg, &base)?;
@@ -71,7 +73,7 @@ pub fn plan(
     if let (None, TraceBy::Only(_)) = (&best, options.by) {
         return plan(function, cfg, weighting, calls, TraceOptions::default());
     }
-    if options.packs && options.by.ways().contains(&Way::Paths) {
+    if options.packs && function.accesses.is_empty() && options.by.ways().contains(&Way::Paths) {
         planning.pack(&mut best, &base, cycles)?;
     }
     best.map(|best| best.plan).ok_or(TraceError::TooManyWays)
@@ -180,6 +182,29 @@ fn targets(function: &Function) -> Vec<Block> {
     targets.sort_unstable();
     targets.dedup();
     targets
+}
+
+/// The edges into blocks that tell addresses before their first call that ends a segment: the token of the way there must stand before
+/// these. The exceptions of a call that ends no segment never come.
+fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
+    let mut first_call = vec![None; function.blocks.len()];
+    for (call, facts) in function.calls.numbered().filter(|&(call, _)| key.call(call).ends_segment()) {
+        if let Some(first) = first_call.get_mut(facts.block.index()) {
+            first.get_or_insert(call);
+        }
+    }
+    let mut tells = vec![false; function.blocks.len()];
+    for access in &function.accesses {
+        if let (Some(tells), Some(first)) = (tells.get_mut(access.block.index()), first_call.get(access.block.index()))
+        {
+            *tells |= first.is_none_or(|call| access.before <= call);
+        }
+    }
+    let into = |(number, edge): (usize, &EdgeFacts)| {
+        let tells = tells.get(edge.dst.index()).is_some_and(|&tells| tells);
+        (tells && edge.kind != EdgeKind::InvokeUnwind).then(|| Edge::new(number))
+    };
+    function.edges.iter().enumerate().filter_map(into).collect()
 }
 
 /// The likeliest edge out of each block, where it is not the first one anyway, in order.

@@ -25,6 +25,10 @@
 //! callee writes. An activation that `resume` ends leaves its caller in an opaque call that does not return: next comes a
 //! record of the runtime.
 //!
+//! Where a function's accesses tell their addresses, each has a number in the stream, in the order in which they run ([`put_number`]): the
+//! [step](step) from the address before, or from 0 behind whatever the runtime writes. Of an access whose length only the program
+//! knows, that comes before it. No token stands for blocks on both sides of one.
+//!
 //! The place in the record of a stack ([`WrittenAt`]) is where the innermost function has just written something; the stream goes on
 //! behind that. So such a record may stand anywhere at the beginning of what is read: where a ring begins. Elsewhere it comes behind
 //! 7 only.
@@ -57,6 +61,12 @@ impl ControlByte {
     pub const REVIVED: u8 = 9;
     /// The first of those that are a part of a function's number ([`entered`]).
     pub const SHORT: u8 = 16;
+
+    /// Does the runtime write it, and not code?
+    #[must_use]
+    pub const fn is_of_runtime(byte: u8) -> bool {
+        !matches!(byte, Self::RETURNED | Self::ENTERED | Self::TIME | Self::SHORT..)
+    }
 }
 
 /// How many of the first bytes are parts of a function's number.
@@ -82,6 +92,51 @@ pub fn entered(function: FunctionId) -> ([u8; 5], usize) {
 #[must_use]
 pub fn short(first: u8, second: u8) -> FunctionId {
     FunctionId(u32::from(first.saturating_sub(ControlByte::SHORT)) + u32::from(second) * SHORTS)
+}
+
+/// Appends a number of a length of its own: of so many bytes as the first has zeros at its lower end, and one more, each has seven bits
+/// of it. Behind a first byte of zeros come all 64.
+pub fn put_number(number: u64, to: &mut Vec<u8>) {
+    let bytes = (64 - number.leading_zeros()).div_ceil(7).max(1);
+    if bytes > 8 {
+        to.push(0);
+        to.extend(number.to_le_bytes());
+    } else {
+        to.extend(&((number << 1 | 1) << (bytes - 1)).to_le_bytes()[..bytes as usize]);
+    }
+}
+
+/// How many bytes a number has that begins with this one.
+#[must_use]
+pub const fn number_length(first: u8) -> usize {
+    first.trailing_zeros() as usize + 1
+}
+
+/// Takes such a number from the bytes; `None` if they are not as many.
+#[must_use]
+pub fn take_number(from: &mut &[u8]) -> Option<u64> {
+    let bytes = number_length(*from.first()?);
+    let (own, rest) = from.split_at_checked(bytes)?;
+    let mut word = [0; 8];
+    if bytes > 8 {
+        word.copy_from_slice(&own[1..]);
+    } else {
+        word[..bytes].copy_from_slice(own);
+    }
+    *from = rest;
+    Some(u64::from_le_bytes(word) >> if bytes > 8 { 0 } else { bytes })
+}
+
+/// The step from one address to the next that a number in the stream means: numbers that are small in either direction are small.
+#[must_use]
+pub const fn step(number: u64) -> u64 {
+    (number >> 1) ^ (number & 1).wrapping_neg()
+}
+
+/// The number of a step; see [`step`].
+#[must_use]
+pub const fn number_of_step(step: u64) -> u64 {
+    step << 1 ^ (step.cast_signed() >> 63).cast_unsigned()
 }
 
 /// Why a thread, or the process, ends.

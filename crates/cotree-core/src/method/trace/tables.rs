@@ -4,7 +4,7 @@ use super::place::{self, Written};
 use super::segments::{Link, Node, NodeEnd, NodeFacts, Segments};
 use super::token::Token;
 use super::types::{CallKind, TraceError, TraceKey, Way};
-use crate::facts::{EdgeKind, Function};
+use crate::facts::{Access, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
 use crate::probe::Place;
@@ -38,6 +38,9 @@ pub struct Tables {
     dispatches: Vec<(Block, Block, Edge)>,
     /// Where something is written, in order.
     written: Vec<(Place, Written)>,
+    /// The accesses that tell their addresses, and per node the first one from there on.
+    accesses: Vec<Access>,
+    first_access: Vec<u32>,
 }
 
 impl Tables {
@@ -50,7 +53,8 @@ impl Tables {
         let segments = Segments::new(function, &cfg, key)?;
         let mut written = place::place(function, &cfg, key, &segments)?.written;
         written.sort_by_key(|listed| listed.0);
-        Ok(Self::of(function, &cfg, key, segments, written))
+        let first_access = first_accesses(function, &segments)?;
+        Ok(Self { first_access, ..Self::of(function, &cfg, key, segments, written) })
     }
 
     fn of(function: &Function, cfg: &Cfg, key: &TraceKey, segments: Segments, written: Vec<(Place, Written)>) -> Self {
@@ -85,6 +89,8 @@ impl Tables {
             dispatches,
             written,
             segments,
+            accesses: function.accesses.clone(),
+            first_access: Vec::new(),
         }
     }
 
@@ -100,6 +106,18 @@ impl Tables {
     /// The first node of a block.
     pub(super) fn first_node(&self, block: Block) -> Node {
         self.segments.node(block)
+    }
+
+    /// Where an activation that comes to the node begins: the next call, and the next access that tells its address.
+    pub(super) fn beginning(&self, node: Node) -> (CallId, u32) {
+        (self.node(node).first_call, self.first_access.get(node).copied().unwrap_or(u32::MAX))
+    }
+
+    /// The access of this number, if the node has it and this call comes behind it: then it tells its address now.
+    pub(super) fn due(&self, node: Node, access: u32, call: CallId) -> Option<&Access> {
+        let end = self.first_access.get(node + 1).copied().unwrap_or(0);
+        let access = self.accesses.get(access as usize).filter(|_| access < end)?;
+        (access.before <= call).then_some(access)
     }
 
     pub(super) fn call(&self, call: CallId) -> Option<&CallFacts> {
@@ -198,4 +216,27 @@ impl Tables {
     pub(super) fn leads_on(&self, link: &Link) -> bool {
         self.segments.leads_on(link)
     }
+}
+
+/// Per node, the number of its first access or of the one that would follow; one more at the end.
+fn first_accesses(function: &Function, segments: &Segments) -> Result<Vec<u32>, TraceError> {
+    if function.accesses.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut first = Vec::with_capacity(segments.nodes.len() + 1);
+    let mut next = 0;
+    for node in &segments.nodes {
+        first.push(next as u32);
+        let mut before = node.first_call;
+        while let Some(access) = function
+            .accesses
+            .get(next)
+            .filter(|access| access.block == node.block && access.before >= before && access.before <= node.last_call)
+        {
+            before = access.before;
+            next += 1;
+        }
+    }
+    first.push(next as u32);
+    if next == function.accesses.len() { Ok(first) } else { Err(TraceError::ForeignKey) }
 }

@@ -1,5 +1,6 @@
 //! The types of trace plans and their keys.
 
+use crate::facts::Accesses;
 use crate::ids::{Block, CallId, Edge, FunctionId};
 use crate::plan::FunctionPlan;
 use crate::probe::PlacedProbe;
@@ -62,11 +63,14 @@ pub struct TraceOptions {
     pub packs: bool,
     /// Do functions that call others announce themselves? The time is told with that.
     pub timed: bool,
+    /// The accesses of memory that tell their addresses. The reader must know which block runs as soon as it does, so no token spans
+    /// two blocks that have any.
+    pub addresses: Option<Accesses>,
 }
 
 impl Default for TraceOptions {
     fn default() -> Self {
-        Self { by: TraceBy::Auto, packs: true, timed: false }
+        Self { by: TraceBy::Auto, packs: true, timed: false, addresses: None }
     }
 }
 

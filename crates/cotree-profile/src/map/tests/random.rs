@@ -153,10 +153,32 @@ fn spread_instructions(function: &mut Function, seed: u64) {
     }
 }
 
+/// Accesses before calls and at the ends of blocks, if the seed says so.
+fn accesses(blocks: &[BlockFacts], calls: &[Call], seed: u8) -> Vec<Access> {
+    let mut accesses = Vec::new();
+    let mut before = 0;
+    for (index, block) in blocks.iter().enumerate().filter(|_| seed & 2 != 0) {
+        let after = calls.partition_point(|call| call.block.index() <= index);
+        for call in before..=after {
+            let number = call as u32 + index as u32;
+            accesses.push(Access {
+                block: Block::new(index),
+                before: CallId::new(call),
+                kind: [AccessKind::Load, AccessKind::Store, AccessKind::Update][number as usize % 3],
+                length: Some(1 << (number % 40)).filter(|_| number % 5 > 0),
+                span: (block.lines.len() as u32).checked_sub(1).filter(|_| number % 2 > 0),
+            });
+        }
+        before = after;
+    }
+    accesses
+}
+
 /// What maps before version 9 say of calls.
 fn list_sites_only(function: &mut Function) {
     let site = |call: &Call| Call { callee_uncertain: false, line: None, ..call.clone() };
     function.calls = function.sites().map(site).collect();
+    function.accesses.clear();
 }
 
 fn function() -> impl Strategy<Value = Function> {
@@ -200,12 +222,14 @@ fn function() -> impl Strategy<Value = Function> {
                             }
                         },
                     );
+                    let blocks: Vec<BlockFacts> = blocks.collect();
                     Function {
+                        accesses: accesses(&blocks, &calls, after),
                         linkage: [Linkage::Internal, Linkage::External, Linkage::Copy][linkage],
                         symbol,
                         address_taken,
                         position,
-                        blocks: blocks.collect(),
+                        blocks,
                         edges,
                         inlined: (0u32..)
                             .zip(inlined)

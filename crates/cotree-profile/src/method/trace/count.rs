@@ -120,6 +120,7 @@ impl<'a> Counting<'a> {
             }
             Event::SwitchedOn => self.recording = true,
             Event::Call { .. }
+            | Event::Access { .. }
             | Event::Interrupted(_)
             | Event::Catch(..)
             | Event::Restarted

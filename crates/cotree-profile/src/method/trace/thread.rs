@@ -138,7 +138,8 @@ const fn open_end(stream: &Stream) -> Stop {
 const fn is_recorded(event: Event) -> bool {
     match event {
         Event::Begin(_) | Event::Block { .. } | Event::Call { .. } | Event::Leave { .. } => false,
-        Event::Abandoned(..)
+        Event::Access { .. }
+        | Event::Abandoned(..)
         | Event::Interrupted(_)
         | Event::Catch(..)
         | Event::Revived(_)
@@ -171,9 +172,11 @@ impl Depth {
                 self.0 = 0;
                 0
             }
-            Event::Block { .. } | Event::Call { .. } | Event::Interrupted(_) | Event::Catch(..) => {
-                self.0.saturating_sub(1)
-            }
+            Event::Block { .. }
+            | Event::Access { .. }
+            | Event::Call { .. }
+            | Event::Interrupted(_)
+            | Event::Catch(..) => self.0.saturating_sub(1),
             Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => self.0,
         }
     }

@@ -104,7 +104,12 @@ impl<'a> Clock<'a> {
                 self.stack.clear();
                 None
             }
-            Event::Interrupted(_) | Event::Ended(_) | Event::SwitchedOff | Event::SwitchedOn | Event::Time(_) => None,
+            Event::Access { .. }
+            | Event::Interrupted(_)
+            | Event::Ended(_)
+            | Event::SwitchedOff
+            | Event::SwitchedOn
+            | Event::Time(_) => None,
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::files::FilePattern;
 use crate::names::{Names, matches};
-use cotree_core::facts::{Function, Position};
+use cotree_core::facts::{Access, Function, Position};
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event};
 use cotree_profile::binary::BinaryMap;
@@ -23,6 +23,8 @@ pub enum By {
     Line,
     /// Functions as they begin, and calls of others.
     Call,
+    /// Every access of memory that tells its address.
+    Address,
 }
 
 /// What a row is about.
@@ -40,6 +42,7 @@ enum What {
     Off,
     On,
     Time(u64),
+    Access { function: FunctionId, access: u32, address: u64, length: u64 },
 }
 
 /// A row.
@@ -160,6 +163,11 @@ impl<'a> Rows<'a> {
                     to.push(row(What::Call(function, call)));
                 }
             }
+            Event::Access { function, access, address, length } => {
+                if self.by == By::Address {
+                    to.push(row(What::Access { function, access, address, length }));
+                }
+            }
             Event::Leave { function, edge } => {
                 if self.by == By::Line {
                     self.rest(function, edge, |at| to.push(row(What::Line(function, at))));
@@ -215,7 +223,8 @@ impl<'a> Rows<'a> {
             | What::Call(function, _)
             | What::Abandoned(function, _)
             | What::Catch(function, _)
-            | What::GoesOn(function) => function,
+            | What::GoesOn(function)
+            | What::Access { function, .. } => function,
             What::Interrupted(_) | What::Ended(_) | What::Off | What::On | What::Time(_) => return true,
         };
         let marked = |marks: &Vec<bool>, index: usize| marks.get(index).copied().unwrap_or(false);
@@ -223,6 +232,10 @@ impl<'a> Rows<'a> {
             && self.files.as_ref().is_none_or(|files| {
                 let facts = self.facts(function);
                 let block = match row.what {
+                    What::Access { function, access, .. } => {
+                        let at = self.position_of_access(function, access);
+                        return at.is_some_and(|at| marked(files, at.file as usize));
+                    }
                     What::Line(_, at) => return marked(files, at.file as usize),
                     What::Block(_, block) => facts.and_then(|facts| facts.blocks.get(block.index())),
                     _ => None,
@@ -266,6 +279,20 @@ impl<'a> Rows<'a> {
         Some(if low == high { text } else { format!("{text}-{high}") })
     }
 
+    fn access(&self, function: FunctionId, access: u32) -> Option<&'a Access> {
+        self.facts(function)?.accesses.get(access as usize)
+    }
+
+    fn position_of_access(&self, function: FunctionId, access: u32) -> Option<Position> {
+        let access = self.access(function, access)?;
+        let block = self.facts(function)?.blocks.get(access.block.index())?;
+        Some(block.lines.get(access.span? as usize)?.at)
+    }
+
+    fn kind(&self, function: FunctionId, access: u32) -> &'static str {
+        self.access(function, access).map_or("access", |access| access.kind.name())
+    }
+
     fn callee(&self, function: FunctionId, call: CallId) -> String {
         let call = self.facts(function).and_then(|facts| facts.calls.get(call));
         let name = call.and_then(|call| call.callee_name());
@@ -306,6 +333,10 @@ impl<'a> Rows<'a> {
             What::Off => "recording stops".to_owned(),
             What::On => "recording starts".to_owned(),
             What::Time(stamp) => format!("time {stamp}"),
+            What::Access { function, access, address, length } => {
+                let position = at(self.brief(self.position_of_access(function, access)));
+                format!("{} {length} at {address:#x}{position}", self.kind(function, access))
+            }
         };
         let deeper = if row.depth > DEEPEST { format!("({}) ", row.depth) } else { String::new() };
         let doubt = if row.certain { "" } else { "  ?" };
@@ -329,6 +360,7 @@ impl<'a> Rows<'a> {
             What::Off => ("recording-stops", None),
             What::On => ("recording-starts", None),
             What::Time(_) => ("time", None),
+            What::Access { function, access, .. } => (self.kind(function, access), Some(function)),
         };
         let facts = function.and_then(|function| self.facts(function));
         let mut value = json!({
@@ -354,6 +386,11 @@ impl<'a> Rows<'a> {
             What::Time(stamp) => {
                 value["time"] = stamp.into();
                 None
+            }
+            What::Access { function, access, address, length } => {
+                value["block"] = self.access(function, access).map(|access| access.block.0).into();
+                (value["address"], value["size"]) = (address.into(), length.into());
+                self.position_of_access(function, access)
             }
             What::Interrupted(address) => {
                 if let Some((file, line)) = self.tables.line_at(address) {

@@ -4,6 +4,7 @@
 //! these calls too. So the call that the trace says came k-th must have logged the k-th number, the same number each
 //! time.
 
+mod addresses;
 mod formats;
 mod killed;
 mod packed;

@@ -1,11 +1,12 @@
 //! What the innermost activation does: its blocks, calls and end.
 
 use super::super::segments::{Link, NodeEnd, Target};
-use super::super::stream::Resolve;
+use super::super::stream::{self, Resolve};
 use super::super::tables::Tables;
 use super::super::types::CallKind;
 use super::checkpoint::{Activation, Left, Next};
 use super::{Event, ReadError, Reader, Source, Step, known};
+use crate::facts::Access;
 use crate::ids::{Block, CallId, Edge, FunctionId};
 
 /// Only a program that never was has so many activations without a byte.
@@ -17,6 +18,9 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         let (tables, activation) = self.innermost()?;
         let function = activation.function;
         let node = tables.node(activation.node as usize);
+        if let Some(access) = tables.due(activation.node as usize, activation.next_access, activation.next_call) {
+            return self.access(*access);
+        }
         if activation.next_call < node.last_call {
             let call = activation.next_call;
             activation.next_call = CallId(call.0 + 1);
@@ -50,6 +54,22 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
                 self.cross(tables)
             }
         }
+    }
+
+    /// It tells an address.
+    fn access(&mut self, access: Access) -> Step<Event> {
+        let length = match access.length {
+            Some(length) => length,
+            None => known!(self.number()),
+        };
+        let step = known!(self.number());
+        self.at.certain = self.at.events + 1;
+        self.at.address = self.at.address.wrapping_add(stream::step(step));
+        let address = self.at.address;
+        let (_, activation) = self.innermost()?;
+        let (function, number) = (activation.function, activation.next_access);
+        activation.next_access += 1;
+        Ok(Some(Event::Access { function, access: number, address, length }))
     }
 
     /// It leaves its node by a link.
@@ -125,9 +145,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
 
     pub(super) fn arrive(&mut self, block: Block, edge: Option<Edge>) -> Result<Event, ReadError> {
         let (tables, activation) = self.innermost()?;
-        let node = tables.first_node(block);
-        activation.node = node as u32;
-        activation.next_call = tables.node(node).first_call;
+        activation.come_to(tables, tables.first_node(block));
         let function = activation.function;
         self.at.next = Next::Run;
         Ok(Event::Block { function, block, edge })
@@ -178,8 +196,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         activation.calling = None;
         if facts.kind.ends_segment() {
             let Some(behind) = facts.behind else { return Err(misplaced) };
-            activation.node = behind as u32;
-            activation.next_call = tables.node(behind).first_call;
+            activation.come_to(tables, behind);
             activation.token = None;
         } else {
             activation.next_call = CallId(call.0 + 1);
@@ -204,9 +221,9 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         if self.at.begins > MOST_SILENT_BEGINS {
             return Err(ReadError::Endless { position: self.at.position });
         }
-        let node = tables.first_node(Block(0));
-        let next_call = tables.node(node).first_call;
-        self.at.stack.push(Activation { function, node: node as u32, next_call, token: None, calling: None });
+        let mut activation = Activation::new(function);
+        activation.come_to(tables, tables.first_node(Block(0)));
+        self.at.stack.push(activation);
         self.at.next = Next::Enter(Block(0), None);
         Ok(Event::Begin(function))
     }

@@ -14,10 +14,25 @@ pub(super) struct Activation {
     /// Where it is, and the next call there.
     pub(super) node: u32,
     pub(super) next_call: CallId,
+    /// The next access that tells its address, if the node has one.
+    pub(super) next_access: u32,
     /// What is left of the token; `None` before it is read.
     pub(super) token: Option<Token>,
     /// The call under way.
     pub(super) calling: Option<CallId>,
+}
+
+impl Activation {
+    /// One that is about to begin.
+    pub(super) fn new(function: FunctionId) -> Self {
+        Self { function, node: 0, next_call: CallId(0), next_access: 0, token: None, calling: None }
+    }
+
+    /// It comes to a node.
+    pub(super) fn come_to(&mut self, tables: &Tables, node: usize) {
+        self.node = node as u32;
+        (self.next_call, self.next_access) = tables.beginning(node);
+    }
 }
 
 /// An activation that has left without a byte since the last one that was read: it may have been interrupted before that.
@@ -74,6 +89,8 @@ pub struct Checkpoint {
     pub(super) certain: u64,
     pub(super) silent: u64,
     pub(super) begins: u64,
+    /// The address that was told last; 0 behind what the runtime writes.
+    pub(super) address: u64,
 }
 
 impl Checkpoint {
@@ -93,6 +110,7 @@ impl Checkpoint {
             certain: 0,
             silent: 0,
             begins: 0,
+            address: 0,
         }
     }
 

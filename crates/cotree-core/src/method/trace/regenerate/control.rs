@@ -82,6 +82,9 @@ impl<S: Source, R: Resolve> Reader<'_, S, R> {
             return self.begin(function).map(|event| Some(Some(event)));
         }
         known!(self.take(1));
+        if ControlByte::is_of_runtime(first) {
+            self.at.address = 0;
+        }
         let event = match first {
             ControlByte::RETURNED => {
                 self.come_back(true)?;

@@ -24,6 +24,17 @@ pub enum Event {
         /// The call.
         call: CallId,
     },
+    /// The innermost activation is about to access memory.
+    Access {
+        /// The function.
+        function: FunctionId,
+        /// Which of the function's accesses ([`crate::facts::Function::accesses`]).
+        access: u32,
+        /// The address of the first byte.
+        address: u64,
+        /// How many bytes.
+        length: u64,
+    },
     /// The innermost activation leaves its function by the edge.
     Leave {
         /// The function.

@@ -6,7 +6,7 @@ use super::super::stream::{Calling, Frame, MORE_FRAMES, Resolve, WrittenAt};
 use super::super::tables::Tables;
 use super::checkpoint::{Activation, Left, Next};
 use super::{Event, ReadError, Reader, Source, Step, known};
-use crate::ids::{Block, CallId};
+use crate::ids::Block;
 
 impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     pub(super) fn frame(&self, frame: u64) -> Result<Frame, ReadError> {
@@ -24,9 +24,11 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
 
     pub(super) fn push(&mut self, Calling { function, call }: Calling) -> Result<(), ReadError> {
         let no_frame = ReadError::NoFrame { position: self.at.position };
-        let Some(facts) = self.table(function)?.call(call) else { return Err(no_frame) };
-        let node = facts.behind.unwrap_or_default() as u32;
-        let activation = Activation { function, node, next_call: call, token: None, calling: Some(call) };
+        let tables = self.table(function)?;
+        let Some(facts) = tables.call(call) else { return Err(no_frame) };
+        let mut activation = Activation { calling: Some(call), ..Activation::new(function) };
+        activation.come_to(tables, facts.behind.unwrap_or_default());
+        activation.next_call = call;
         self.at.stack.push(activation);
         Ok(())
     }
@@ -52,7 +54,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             let WrittenAt { function, place } = WrittenAt::unpack(at).ok_or_else(|| no_frame.clone())?;
             let tables = self.table(function)?;
             let written = tables.written(place).ok_or(no_frame)?;
-            self.at.stack.push(Activation { function, node: 0, next_call: CallId(0), token: None, calling: None });
+            self.at.stack.push(Activation::new(function));
             self.at.pending.push_back(Event::Resumed(function));
             self.go_on(tables, written)?;
         }
@@ -65,8 +67,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
             Written::Entry => self.at.next = Next::Enter(Block(0), None),
             Written::Behind(node) => {
                 let (_, activation) = self.innermost()?;
-                activation.node = node as u32;
-                activation.next_call = tables.node(node).first_call;
+                activation.come_to(tables, node);
                 self.at.next = Next::Run;
             }
             Written::Target(block) => {

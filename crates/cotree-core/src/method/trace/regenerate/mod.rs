@@ -15,7 +15,7 @@ pub use checkpoint::Checkpoint;
 pub use event::{Event, ReadError};
 pub use pass::Passed;
 
-use super::stream::Resolve;
+use super::stream::{self, Resolve};
 use super::tables::Tables;
 use crate::ids::FunctionId;
 use checkpoint::{Activation, Next};
@@ -187,6 +187,22 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         self.at.position += u64::from(bytes);
         (self.at.silent, self.at.begins) = (0, 0);
         Ok(Some(u64::from_le_bytes(number)))
+    }
+
+    /// The next number of a length of its own ([`stream::put_number`]), written by the code that runs.
+    fn number(&mut self) -> Step<u64> {
+        if !self.fill(1)? || !self.fill(stream::number_length(self.buffer[self.read]))? {
+            return Ok(None);
+        }
+        let mut rest = &self.buffer[self.read..];
+        let before = rest.len();
+        let Some(number) = stream::take_number(&mut rest) else { return Ok(None) };
+        let bytes = before - rest.len();
+        self.read += bytes;
+        self.at.position += bytes as u64;
+        (self.at.silent, self.at.begins) = (0, 0);
+        self.at.left.clear();
+        Ok(Some(number))
     }
 
     // Errors.

@@ -5,7 +5,7 @@
 //! without a return, the bytes that are not in the buffer yet, and all errors.
 
 use super::super::segments::{NodeEnd, Target};
-use super::super::stream::Resolve;
+use super::super::stream::{self, Resolve};
 use super::super::tables::Tables;
 use super::super::types::CallKind;
 use super::activation::MOST_SILENT_BEGINS;
@@ -57,6 +57,11 @@ impl<'t> Walk<'t, '_> {
         while passed.blocks < most && self.at.silent < MOST_SILENT {
             let activation = self.at.stack.last_mut()?;
             let node = tables.node(activation.node as usize);
+            if let Some(access) = tables.due(activation.node as usize, activation.next_access, activation.next_call) {
+                let told = access.length.is_none();
+                self.access(told, passed)?;
+                continue;
+            }
             if activation.next_call < node.last_call {
                 let call = activation.next_call;
                 match tables.call(call)?.kind {
@@ -84,6 +89,24 @@ impl<'t> Walk<'t, '_> {
         Some(())
     }
 
+    /// The innermost activation tells an address, and before it a length perhaps.
+    fn access(&mut self, told: bool, passed: &mut Passed) -> Option<()> {
+        let mut rest = self.buffer.get(self.read..)?;
+        let before = rest.len();
+        if told {
+            stream::take_number(&mut rest)?;
+        }
+        let step = stream::take_number(&mut rest)?;
+        let bytes = before - rest.len();
+        self.take(bytes);
+        self.at.address = self.at.address.wrapping_add(stream::step(step));
+        self.at.stack.last_mut()?.next_access += 1;
+        self.count(1, passed);
+        self.at.certain = self.at.events;
+        passed.certain = Some(passed.blocks);
+        Some(())
+    }
+
     /// So many bytes have been read.
     fn take(&mut self, bytes: usize) {
         self.read += bytes;
@@ -108,9 +131,9 @@ impl<'t> Walk<'t, '_> {
         let caller = self.at.stack.last_mut()?;
         caller.next_call = next;
         caller.calling = Some(call);
-        let node = tables.first_node(Block(0));
-        let next_call = tables.node(node).first_call;
-        self.at.stack.push(Activation { function: callee, node: node as u32, next_call, token: None, calling: None });
+        let mut activation = Activation::new(callee);
+        activation.come_to(tables, tables.first_node(Block(0)));
+        self.at.stack.push(activation);
         self.at.begins += 1;
         self.count(3, passed);
         passed.blocks += 1;
@@ -172,9 +195,8 @@ impl<'t> Walk<'t, '_> {
             Target::Exit | Target::Dispatch => return None,
         };
         let activation = self.at.stack.last_mut()?;
-        activation.node = to as u32;
-        activation.next_call = tables.node(to).first_call;
-        if certain {
+        activation.come_to(tables, to);
+        if certain && self.at.certain != self.at.events {
             self.at.certain = self.at.events;
             passed.certain = Some(passed.blocks);
         }
@@ -195,15 +217,14 @@ impl<'t> Walk<'t, '_> {
         }
         if facts.kind.ends_segment() {
             let behind = facts.behind?;
-            caller.node = behind as u32;
-            caller.next_call = tables.node(behind).first_call;
+            caller.come_to(tables, behind);
             caller.token = None;
         } else {
             caller.next_call = CallId(call.0 + 1);
         }
         caller.calling = None;
         self.at.stack.pop();
-        if decides {
+        if decides && self.at.certain != self.at.events {
             self.at.certain = self.at.events;
             passed.certain = Some(passed.blocks);
         }

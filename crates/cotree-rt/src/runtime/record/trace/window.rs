@@ -32,6 +32,14 @@ const LEAST_ROOM: u64 = 64;
 /// The cursor of an empty window.
 const EMPTY: u64 = (TRACE_WINDOW as i64).wrapping_neg() as u64;
 
+/// What a signal handler interrupted, with what only the runtime has to know of it.
+#[repr(C)]
+struct Suspended {
+    header: TraceInterrupted,
+    /// The address that code had told last.
+    address: u64,
+}
+
 /// A window, by the first of the trace's words of its slab.
 #[derive(Clone, Copy)]
 pub struct Window(*mut u64);
@@ -58,6 +66,12 @@ impl Window {
 
     fn cursor(self) -> &'static AtomicU64 {
         self.word(TraceWord::CURSOR)
+    }
+
+    /// The address that code told last.
+    fn address(self) -> &'static AtomicU64 {
+        // SAFETY: the word before those of the trace is one of the slab's own; slabs stay mapped.
+        unsafe { &*self.0.sub(1).cast() }
     }
 
     /// The stream that the window belongs to.
@@ -126,12 +140,12 @@ impl Window {
 
     /// The stream that a handler interrupted, and where; zeros if none runs.
     pub fn inside(self) -> (u64, u64) {
-        let Some(header) = self.interrupted() else { return (0, 0) };
+        let Some(Suspended { header, .. }) = self.interrupted() else { return (0, 0) };
         let written = header.cursor.wrapping_sub(header.start).wrapping_sub(header.snapshot);
         (header.stream, header.position + written)
     }
 
-    fn interrupted(self) -> Option<&'static TraceInterrupted> {
+    fn interrupted(self) -> Option<&'static Suspended> {
         let at = self.word(TraceWord::INTERRUPTED).load(Relaxed).checked_sub(1)?;
         // SAFETY: written by `begin_handler` in the window, at a multiple of 8; it stays there while the handler runs.
         Some(unsafe { &*self.byte(EMPTY.wrapping_add(at)).cast() })
@@ -145,7 +159,7 @@ impl Window {
     /// A signal handler begins, whose frame this is: what it writes is a stream of its own. The code that it interrupted may have
     /// loaded the cursor, and have written behind it; so all stays as it is up to there.
     pub fn begin_handler(self, frame: u64) {
-        const HEADER: u64 = size_of::<TraceInterrupted>() as u64;
+        const HEADER: u64 = size_of::<Suspended>() as u64;
         let signals = sys::set_signal_mask(u64::MAX);
         let cursor = self.cursor().load(Relaxed);
         let at = cursor.wrapping_sub(EMPTY).wrapping_add(TRACE_GAP).next_multiple_of(8);
@@ -164,8 +178,9 @@ impl Window {
                     interrupted: load(TraceWord::INTERRUPTED),
                     frame,
                 };
+                let address = self.address().load(Relaxed);
                 // SAFETY: room in the window behind the cursor, aligned as the window is.
-                unsafe { self.byte(EMPTY.wrapping_add(at)).cast::<TraceInterrupted>().write(header) };
+                unsafe { self.byte(EMPTY.wrapping_add(at)).cast::<Suspended>().write(Suspended { header, address }) };
                 self.word(TraceWord::INTERRUPTED).store(at + 1, Relaxed);
                 self.set(EMPTY.wrapping_add(at + HEADER), STREAMS.fetch_add(1, Relaxed) + 1, 0, 0);
             }
@@ -176,11 +191,12 @@ impl Window {
     /// The handler with that frame is over: it has returned, or was left for good.
     pub fn end_handler(self, frame: u64) {
         let signals = sys::set_signal_mask(u64::MAX);
-        if let Some(header) = self.interrupted().filter(|header| header.frame == frame) {
+        if let Some(Suspended { header, address }) = self.interrupted().filter(|outer| outer.header.frame == frame) {
             self.empty(None);
             self.word(TraceWord::INTERRUPTED).store(header.interrupted, Relaxed);
             self.set(header.start, header.stream, header.position, header.snapshot);
             self.cursor().store(header.cursor, Relaxed);
+            self.address().store(*address, Relaxed);
         }
         sys::set_signal_mask(signals);
     }
@@ -191,6 +207,7 @@ impl Window {
         self.begin_snapshot(snapshot);
         self.word(TraceWord::STREAM).store(stream, Relaxed);
         self.word(TraceWord::START).store(start, Relaxed);
+        self.address().store(0, Relaxed);
         self.cursor().store(start, Relaxed);
     }
 
@@ -276,12 +293,13 @@ impl Window {
         self.begin_snapshot(0);
     }
 
-    /// Appends a record of a few bytes.
+    /// Appends a record of a few bytes. The next address that code tells is told as it is.
     #[inline(never)]
     pub fn append(self, record: &[u8]) {
         if self.stream() == 0 || self.state() != TraceState::ON {
             return;
         }
+        self.address().store(0, Relaxed);
         let at = self.cursor().fetch_add(record.len() as u64, Relaxed);
         if at.cast_signed() <= (TRACE_SLACK as usize - record.len()) as i64 {
             // SAFETY: within window and slack.

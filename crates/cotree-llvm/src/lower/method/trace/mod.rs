@@ -6,6 +6,8 @@
 //!
 //! The cursor stays in memory. In a register it would be lost when the process is killed.
 
+mod addresses;
+
 use super::MethodLowering;
 use super::registers::Registers;
 use crate::ir::{At, Block, Function, Instruction, Location, Type, Value};
@@ -154,6 +156,10 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
         code.counters.builder.move_before(pad.behind);
         first.iter().try_for_each(|&probe| self.registers.probe(code, probe).then_some(()).ok_or(probe))
     }
+
+    fn at_calls(&self, code: &Code<'_, 'm>) {
+        addresses::append_all(code, self.traces.words, self.traces.recording);
+    }
 }
 
 /// A function of the module that is inlined wherever it is called.
@@ -191,7 +197,7 @@ fn append<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m
             _ => value,
         };
         counters.store_behind(int64.constant(words.window_end()), cursor, stored);
-        advance(code, &counters, words, bytes, place, [full, done]);
+        advance(code, &counters, words, int64.constant(bytes.into()), place, [full, done]);
     })
 }
 
@@ -215,7 +221,7 @@ fn append_timed<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Funct
         counters.store_behind(window_end, behind(1), now);
         let announcement = if bytes <= 4 { builder.truncate(value, module.int32()) } else { value };
         counters.store_behind(window_end, behind(9), announcement);
-        advance(code, &counters, words, 9 + bytes, place, [full, done]);
+        advance(code, &counters, words, int64.constant((9 + bytes).into()), place, [full, done]);
     })
 }
 
@@ -224,13 +230,13 @@ fn advance<'m>(
     code: &Code<'_, 'm>,
     counters: &Counters<'m>,
     words: TraceWords,
-    bytes: u8,
+    bytes: Value<'m>,
     place: Value<'m>,
     [full, done]: [Block<'m>; 2],
 ) {
     let (module, builder) = (code.module, &counters.builder);
     let [slab, in_assembly] = counters.pointers();
-    let is_full = counters.add_and_test(words.first, bytes.into());
+    let is_full = counters.add_and_test(words.first, bytes);
     module.set_branch_weights(builder.branch(is_full, full, done), &HARDLY);
 
     builder.move_to_end(full);
