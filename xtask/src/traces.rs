@@ -2,6 +2,8 @@
 //! block. The trace has these calls too: the one that it says came k-th must have logged the k-th number, the same one each
 //! time.
 
+mod crash;
+
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
 use crate::suite::Suite;
@@ -33,6 +35,8 @@ pub fn add(suite: &mut Suite, context: &Context) {
         Ok(programs) => programs,
         Err(error) => return suite.add("traces of real programs", move || Err(error)),
     };
+    let theirs = context.clone();
+    suite.add("trace of a crash", move || crash::check(&theirs, "trace of a crash"));
     for program in programs {
         for level in ["-O0", "-O2"] {
             if context.all || USUALLY.contains(&(program.name, level)) {
