@@ -25,7 +25,7 @@ fn with_accesses(mut program: Program, seed: u64) -> Program {
         let mut first = 0;
         for block in (0..function.blocks.len()).map(Block::new) {
             let calls = function.calls.iter().filter(|call| call.block == block).count();
-            let last = function.calls.iter().filter(|call| call.block == block).next_back();
+            let last = function.calls.iter().rfind(|call| call.block == block);
             let goes_on = last.is_none_or(|call| !call.terminator && !call.must_tail && call.comes_back());
             for before in first..first + calls + usize::from(goes_on) {
                 for _ in 0..draw(4).saturating_sub(1) {

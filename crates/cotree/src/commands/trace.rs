@@ -17,7 +17,7 @@ use cotree_report::method::trace::Traced;
 use cotree_report::method::trace::clock::Clock;
 use cotree_report::method::trace::rows::{By, Rows, SourceLine};
 use cotree_report::method::trace::text::{Form, Stretch};
-use cotree_report::method::trace::{compare, timeline, vectors};
+use cotree_report::method::trace::{addresses, compare, timeline, vectors};
 use cotree_report::names::Names;
 use cotree_report::unit::Unit;
 use cotree_report::{json, report};
@@ -57,7 +57,7 @@ pub struct TraceArgs {
     #[arg(long = "profile", id = "count", conflicts_with_all = ["by", "function", "file"])]
     count: bool,
     /// Write the trace in the format of other programs
-    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["by", "backwards", "last", "first", "nth", "count", "json", "function", "file"])]
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["by", "backwards", "last", "first", "nth", "count", "json"])]
     format: Option<Format>,
     /// bbv: how many instructions an interval has
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -101,6 +101,8 @@ enum Format {
     Bbv,
     /// A timeline of calls, for Perfetto and chrome://tracing; its clock is instructions
     Chrome,
+    /// The addresses of one thread, for Dinero IV and other simulators of caches
+    Din,
 }
 
 impl From<Granularity> for By {
@@ -183,11 +185,18 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     if args.count {
         return write_profile(args, &file, &traced);
     }
-    if let Some(format) = args.format {
+    if let Some(format) = args.format.filter(|format| *format != Format::Din) {
+        if args.function.is_some() || args.file.is_some() {
+            return Err(miette!("vectors and timelines are of whole threads: leave out --function and --file"));
+        }
         return write_format(args, &traced, format);
     }
     let shows_line = args.first.is_some() || !args.nth.is_empty();
-    let by = args.by.map(By::from).unwrap_or(if shows_line { By::Line } else { By::Block });
+    let by = args.by.map(By::from).or(args.format.map(|_| By::Address)).unwrap_or(if shows_line {
+        By::Line
+    } else {
+        By::Block
+    });
     if shows_line && by != By::Line {
         return Err(miette!("--first and --nth show lines: leave --by out"));
     }
@@ -205,6 +214,13 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         && rows.only_files(pattern) == 0
     {
         return Err(miette!("no source file is {}", pattern.text()));
+    }
+    if args.format.is_some() {
+        let stretch = window(args, &traced)?;
+        let [thread] = traced.threads.as_slice() else {
+            return Err(miette!("addresses are of one thread: --thread N says of which"));
+        };
+        return args.output.write(|out| addresses::write(&traced, thread, &rows, stretch, out));
     }
     if shows_line {
         return write_nth(args, &traced, &rows);
@@ -281,7 +297,7 @@ fn write_format(args: &TraceArgs, traced: &Traced<'_>, format: Format) -> Result
     match (format, traced.threads.as_slice()) {
         (Format::Bbv, [thread]) => args.output.write(|out| vectors::write(traced, thread, stretch, args.interval, out)),
         (Format::Bbv, _) => Err(miette!("vectors are of one thread: --thread N says of which")),
-        (Format::Chrome, _) => {
+        (Format::Din | Format::Chrome, _) => {
             let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
             let rows = Rows::new(traced.tables, By::Call, names);
             args.output.write(|out| timeline::write(traced, &rows, stretch, out))

@@ -165,8 +165,8 @@ fn accesses(blocks: &[BlockFacts], calls: &[Call], seed: u8) -> Vec<Access> {
                 block: Block::new(index),
                 before: CallId::new(call),
                 kind: [AccessKind::Load, AccessKind::Store, AccessKind::Update][number as usize % 3],
-                length: Some(1 << (number % 40)).filter(|_| number % 5 > 0),
-                span: (block.lines.len() as u32).checked_sub(1).filter(|_| number % 2 > 0),
+                length: Some(1 << (number % 40)).filter(|_| !number.is_multiple_of(5)),
+                span: (block.lines.len() as u32).checked_sub(1).filter(|_| !number.is_multiple_of(2)),
             });
         }
         before = after;

@@ -72,6 +72,8 @@ pub struct Survey<'t> {
     pub bytes: (u64, u64),
     /// Bytes that these take in the file, where they may be compressed.
     pub stored: u64,
+    /// How many accesses of memory told their addresses, and in how many bytes.
+    pub addresses: (u64, u64),
     /// Did anything of the thread come before it?
     pub beheaded: bool,
     /// How it ends.
@@ -192,6 +194,7 @@ impl<'t> Survey<'t> {
             uncertain: 0,
             bytes: (0, part.end() - part.start()),
             stored: part.stored(),
+            addresses: (0, 0),
             beheaded: part.start() > 0,
             stop: Stop::NoEntrance,
             interrupted: None,
@@ -211,6 +214,8 @@ impl<'t> Survey<'t> {
             let passed = reader.pass(interval - 1 - (blocks & (interval - 1)));
             if passed.events > 0 {
                 let at = reader.checkpoint();
+                survey.addresses.0 += passed.addresses.0;
+                survey.addresses.1 += passed.addresses.1;
                 if let Some(certain) = passed.certain {
                     (survey.certain, survey.blocks) = (at.certain(), blocks + certain);
                 }
@@ -218,7 +223,7 @@ impl<'t> Survey<'t> {
                 depth.0 = at.depth();
                 ended = None;
             }
-            let before = reader.checkpoint().certain();
+            let (before, position) = (reader.checkpoint().certain(), reader.checkpoint().position());
             let event = match reader.next() {
                 Ok(Some(event)) => event,
                 Ok(None) if reader.checkpoint().is_lost() => break Stop::Lost,
@@ -230,6 +235,10 @@ impl<'t> Survey<'t> {
                 (survey.certain, survey.blocks) = (at.certain(), blocks);
             }
             depth.take(event);
+            if let Event::Access { .. } = event {
+                survey.addresses.0 += 1;
+                survey.addresses.1 += at.position() - position;
+            }
             if let Event::Interrupted(address) = event {
                 survey.interrupted = Some(address);
             }

@@ -2,11 +2,13 @@
 //!
 //! - [`rows`]: an execution as rows, by block, line or call.
 //! - [`text`]: the summary of a trace, a stretch of it in either direction, and the moment in which a line ran.
+//! - [`addresses`]: accesses of memory for simulators of caches.
 //! - [`compare`]: where two traces part.
 //! - [`clock`]: how many instructions have run; by it [`vectors`] for SimPoint, and a [`timeline`] for Perfetto.
 //!
 //! Counts of a trace are those of any other profile ([`cotree_profile::method::trace::count`]).
 
+pub mod addresses;
 pub mod clock;
 pub mod compare;
 pub mod rows;

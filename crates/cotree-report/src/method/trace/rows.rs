@@ -5,7 +5,7 @@
 
 use crate::files::FilePattern;
 use crate::names::{Names, matches};
-use cotree_core::facts::{Access, Function, Position};
+use cotree_core::facts::{Access, AccessKind, Function, Position};
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event};
 use cotree_profile::binary::BinaryMap;
@@ -277,6 +277,14 @@ impl<'a> Rows<'a> {
         let (low, high) = of_file.fold((first.line, first.line), |(low, high), line| (low.min(line), high.max(line)));
         let text = self.brief(Some(Position { line: low, ..first }))?;
         Some(if low == high { text } else { format!("{text}-{high}") })
+    }
+
+    /// What an access does, and where, if the row is of one.
+    pub(super) fn access_of(&self, row: &Row) -> Option<(AccessKind, u64)> {
+        match row.what {
+            What::Access { function, access, address, .. } => Some((self.access(function, access)?.kind, address)),
+            _ => None,
+        }
     }
 
     fn access(&self, function: FunctionId, access: u32) -> Option<&'a Access> {

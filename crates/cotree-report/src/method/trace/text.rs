@@ -81,6 +81,17 @@ impl Traced<'_> {
             let stored_bytes = counted(stored.into(), "byte");
             writeln!(out, "compressed in the file to {stored_bytes}: {:.3} bits per block", bits(stored, blocks))?;
         }
+        let [addresses, of_addresses] =
+            parts().fold([0, 0], |[count, bytes], part| [count + part.addresses.0, bytes + part.addresses.1]);
+        if addresses > 0 {
+            let plural = if addresses == 1 { "" } else { "es" };
+            writeln!(
+                out,
+                "{} address{plural}, in {} of these",
+                grouped(addresses.into()),
+                counted(of_addresses.into(), "byte")
+            )?;
+        }
         for thread in &self.threads {
             writeln!(out, "\n{}: {}", title(thread), counted(thread.blocks().into(), "block"))?;
             for (index, part) in thread.parts.iter().enumerate() {
@@ -331,6 +342,8 @@ impl Traced<'_> {
                 "bytes": part.bytes.0,
                 "unread_bytes": part.bytes.1,
                 "stored_bytes": part.stored,
+                "addresses": part.addresses.0,
+                "address_bytes": part.addresses.1,
                 "newest_only": part.beheaded,
                 "end": stop(&part.stop),
                 "interrupted": part.interrupted.map(|address| rows.line_at(address)),

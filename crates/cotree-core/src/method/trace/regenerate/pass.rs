@@ -20,6 +20,8 @@ pub struct Passed {
     pub events: u64,
     /// How many of them were blocks.
     pub blocks: u64,
+    /// How many told addresses, and in how many bytes.
+    pub addresses: (u64, u64),
     /// How many blocks had been passed when [`Checkpoint::certain`] became what it is, if it did on the way.
     pub certain: Option<u64>,
 }
@@ -102,6 +104,8 @@ impl<'t> Walk<'t, '_> {
         self.at.address = self.at.address.wrapping_add(stream::step(step));
         self.at.stack.last_mut()?.next_access += 1;
         self.count(1, passed);
+        passed.addresses.0 += 1;
+        passed.addresses.1 += bytes as u64;
         self.at.certain = self.at.events;
         passed.certain = Some(passed.blocks);
         Some(())
