@@ -25,6 +25,7 @@ const UNIT: UnitId = UnitId(*b"0123456789abcdef");
 /// known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters
 /// for the wrong ones, or miss some.
 fn first_version(map: &BinaryMap) -> u32 {
+    let tells_addresses = |map: &BinaryMap| map.program.functions().any(|(_, f)| !f.accesses.is_empty());
     let method = &map.plan.method;
     let keys = || method.paths().into_iter().flat_map(|unit| &unit.functions).map(|plan| &plan.key);
     let windows = keys().any(|key| !key.windows.is_empty());
@@ -36,6 +37,7 @@ fn first_version(map: &BinaryMap) -> u32 {
             method,
             MethodPlan::Calls(_) | MethodPlan::Ipath(_) | MethodPlan::Traces(_) | MethodPlan::Events(_)
         ) || has_runs(map)
+            || tells_addresses(map)
             || map.plan.targets.is_some() =>
         {
             VERSION
@@ -145,6 +147,7 @@ proptest! {
         prop_assert_eq!(has(b"site"), functions().any(|f| f.sites().len() > 0));
         let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
         prop_assert_eq!(has(b"call"), map.program.all_calls && functions().any(counted));
+        prop_assert_eq!(has(b"addr"), functions().any(|f| !f.accesses.is_empty()));
         prop_assert_eq!(has(b"runs"), has_runs(&map));
         let mut runs = functions().flat_map(|function| &function.blocks).flat_map(|block| &block.runs);
         prop_assert_eq!(has(b"cost"), has_runs(&map) && runs.any(|run| run.cost > 0));
