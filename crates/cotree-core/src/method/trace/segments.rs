@@ -76,10 +76,15 @@ pub(super) struct NodeFacts {
     pub base: u64,
     /// Tokens of the group may be those of several segments.
     pub packs: bool,
+    /// Then readers may take so many at once: this power of the base.
+    pub at_once: u64,
 }
 
 /// More ways than that have no number.
 pub(super) const MOST_WAYS: u64 = 1 << 62;
+
+/// Readers take so many ways of packed tokens at once that their number is at most this, or one.
+const WAYS_AT_ONCE: u64 = 1 << 12;
 
 /// The cut graph of a function with the numbers of its ways.
 #[derive(Clone, Debug)]
@@ -157,6 +162,7 @@ impl Segments {
                 bytes: 0,
                 base: 1,
                 packs: false,
+                at_once: 1,
             };
             while let Some(facts) = function.calls.get(CallId::new(call)).filter(|facts| facts.block == block) {
                 if key.call(CallId::new(call)).ends_segment() {
@@ -391,6 +397,10 @@ impl Segments {
                 self.nodes[node].bytes = bytes;
                 self.nodes[node].base = if self.way == Way::Paths { most.max(2) } else { 1 };
                 self.nodes[node].packs = packs[group];
+                if packs[group] {
+                    let base = self.nodes[node].base;
+                    self.nodes[node].at_once = base.pow(WAYS_AT_ONCE.ilog(base).saturating_sub(1));
+                }
             }
         }
         Ok(())

@@ -108,6 +108,11 @@ impl Tables {
         self.segments.node(block)
     }
 
+    /// Do accesses of the function tell their addresses?
+    pub(super) fn has_accesses(&self) -> bool {
+        !self.accesses.is_empty()
+    }
+
     /// Where an activation that comes to the node begins: the next call, and the next access that tells its address.
     pub(super) fn beginning(&self, node: Node) -> (CallId, u32) {
         (self.node(node).first_call, self.first_access.get(node).copied().unwrap_or(u32::MAX))

@@ -62,6 +62,15 @@ impl Token {
         Some(())
     }
 
+    /// Takes the next ways from a packed number, the one under way first: as many as `power`, which is one of the base, has digits, or all
+    /// that there are. Gives them as a packed number; [`Self::next_way`] goes on behind them.
+    pub fn take_ways(&mut self, base: u64, power: u64) -> u64 {
+        let (taken, left) = if self.scale > power { (power, self.scale / power) } else { (self.scale.max(1), 1) };
+        let ways = (base + self.rest) * taken + self.more / left;
+        *self = Self { rest: 0, more: self.more % left, scale: left };
+        ways
+    }
+
     /// Are there numbers of more ways?
     pub fn has_more_ways(&self) -> bool {
         self.scale > 1
@@ -102,6 +111,16 @@ mod tests {
             assert_eq!(token.next_way(3).is_some(), !token.is_spent(false));
         }
         assert!(Token::packed(0, 3).is_none() && Token::packed(1, 3).is_none() && Token::packed(8, 3).is_none());
+    }
+
+    #[test]
+    fn several_ways_are_taken_at_once() {
+        let packed = |digits: &[u64]| digits.iter().fold(1, |number, digit| number * 3 + digit);
+        let mut token = Token::packed(packed(&[2, 0, 1, 2, 1]), 3).unwrap();
+        assert_eq!(token.take_ways(3, 9), packed(&[2, 0, 1]));
+        token.next_way(3).unwrap();
+        assert_eq!(token.take_ways(3, 9), packed(&[2, 1]));
+        assert!(!token.has_more_ways());
     }
 
     #[test]

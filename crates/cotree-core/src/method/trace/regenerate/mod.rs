@@ -10,6 +10,7 @@ mod control;
 mod event;
 mod frames;
 mod pass;
+mod stretch;
 
 pub use checkpoint::Checkpoint;
 pub use event::{Event, ReadError};
@@ -19,6 +20,7 @@ use super::stream::{self, Resolve};
 use super::tables::Tables;
 use crate::ids::FunctionId;
 use checkpoint::{Activation, Next};
+use stretch::Stretches;
 
 /// Where the bytes of a stream come from.
 pub trait Source {
@@ -55,6 +57,8 @@ pub struct Reader<'t, S, R> {
     /// The stream is that of a thread that is interrupted, behind its last byte.
     interrupted: bool,
     over: bool,
+    /// What [`Self::pass`] knows by now.
+    stretches: Stretches,
 }
 
 /// `None`: the stream ends before that.
@@ -79,7 +83,17 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
 
     /// A reader that goes on at a checkpoint.
     pub fn resume(tables: &'t [Option<Tables>], source: S, resolve: R, at: Checkpoint) -> Self {
-        Self { tables, source, resolve, buffer: Vec::new(), read: 0, at, interrupted: false, over: false }
+        Self {
+            tables,
+            source,
+            resolve,
+            buffer: Vec::new(),
+            read: 0,
+            at,
+            interrupted: false,
+            over: false,
+            stretches: Stretches::default(),
+        }
     }
 
     /// The same, of a stream behind whose last byte the thread was interrupted outside of calls, and did not go on. Another one goes on from

@@ -10,6 +10,7 @@ use super::super::tables::Tables;
 use super::super::types::CallKind;
 use super::activation::MOST_SILENT_BEGINS;
 use super::checkpoint::{Activation, Checkpoint, Next};
+use super::stretch::Stretches;
 use super::{MOST_SILENT, Reader, Source};
 use crate::ids::{Block, CallId, FunctionId};
 
@@ -33,19 +34,21 @@ impl<S: Source, R: Resolve> Reader<'_, S, R> {
         if self.over || self.interrupted || self.at.next != Next::Run || !self.at.pending.is_empty() {
             return passed;
         }
-        let mut walk = Walk { all: self.tables, buffer: &self.buffer, read: self.read, at: &mut self.at };
+        let (buffer, stretches) = (&self.buffer[..], &mut self.stretches);
+        let mut walk = Walk { all: self.tables, buffer, read: self.read, at: &mut self.at, stretches };
         walk.run(most, &mut passed);
         self.read = walk.read;
         passed
     }
 }
 
-/// The way through a stretch.
-struct Walk<'t, 'r> {
-    all: &'t [Option<Tables>],
-    buffer: &'r [u8],
-    read: usize,
-    at: &'r mut Checkpoint,
+/// The way through what is passed.
+pub(super) struct Walk<'t, 'r> {
+    pub(super) all: &'t [Option<Tables>],
+    pub(super) buffer: &'r [u8],
+    pub(super) read: usize,
+    pub(super) at: &'r mut Checkpoint,
+    pub(super) stretches: &'r mut Stretches,
 }
 
 impl<'t> Walk<'t, '_> {
@@ -57,38 +60,44 @@ impl<'t> Walk<'t, '_> {
     fn run(&mut self, most: u64, passed: &mut Passed) -> Option<()> {
         let mut tables = self.table(self.at.stack.last()?.function)?;
         while passed.blocks < most && self.at.silent < MOST_SILENT {
-            let activation = self.at.stack.last_mut()?;
-            let node = tables.node(activation.node as usize);
-            if let Some(access) = tables.due(activation.node as usize, activation.next_access, activation.next_call) {
-                let told = access.length.is_none();
-                self.access(told, passed)?;
-                continue;
-            }
-            if activation.next_call < node.last_call {
-                let call = activation.next_call;
-                match tables.call(call)?.kind {
-                    CallKind::Quiet(callee) => tables = self.begin(call, CallId(call.0 + 1), callee, passed)?,
-                    _ => {
-                        activation.next_call = CallId(call.0 + 1);
-                        self.count(1, passed);
-                    }
-                }
-                continue;
-            }
-            match node.end {
-                NodeEnd::Call(call, _) => {
-                    let facts = tables.call(call)?;
-                    let CallKind::Direct(callee) = facts.kind else { return None };
-                    if facts.tail.is_some() {
-                        return None;
-                    }
-                    let next = activation.next_call;
-                    tables = self.begin(call, next, callee, passed)?;
-                }
-                NodeEnd::Links => tables = self.cross(tables, passed)?,
-            }
+            tables = match self.stretch(tables, most, passed) {
+                Some(tables) => tables,
+                None => self.step(tables, passed)?,
+            };
         }
         Some(())
+    }
+
+    /// One step of the innermost activation, of which these are the tables. `None`: it is not of the usual kind.
+    pub(super) fn step(&mut self, tables: &'t Tables, passed: &mut Passed) -> Option<&'t Tables> {
+        let activation = self.at.stack.last_mut()?;
+        let node = tables.node(activation.node as usize);
+        if let Some(access) = tables.due(activation.node as usize, activation.next_access, activation.next_call) {
+            let told = access.length.is_none();
+            self.access(told, passed)?;
+            return Some(tables);
+        }
+        if activation.next_call < node.last_call {
+            let call = activation.next_call;
+            if let CallKind::Quiet(callee) = tables.call(call)?.kind {
+                return self.begin(call, CallId(call.0 + 1), callee, passed);
+            }
+            activation.next_call = CallId(call.0 + 1);
+            self.count(1, passed);
+            return Some(tables);
+        }
+        match node.end {
+            NodeEnd::Call(call, _) => {
+                let facts = tables.call(call)?;
+                let CallKind::Direct(callee) = facts.kind else { return None };
+                if facts.tail.is_some() {
+                    return None;
+                }
+                let next = activation.next_call;
+                self.begin(call, next, callee, passed)
+            }
+            NodeEnd::Links => self.cross(tables, passed),
+        }
     }
 
     /// The innermost activation tells an address, and before it a length perhaps.
@@ -112,14 +121,14 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// So many bytes have been read.
-    fn take(&mut self, bytes: usize) {
+    pub(super) fn take(&mut self, bytes: usize) {
         self.read += bytes;
         self.at.position += bytes as u64;
         (self.at.silent, self.at.begins) = (0, 0);
         self.at.left.clear();
     }
 
-    fn count(&mut self, events: u64, passed: &mut Passed) {
+    pub(super) fn count(&mut self, events: u64, passed: &mut Passed) {
         self.at.events += events;
         self.at.silent += events;
         passed.events += events;
@@ -144,20 +153,34 @@ impl<'t> Walk<'t, '_> {
         Some(tables)
     }
 
-    /// The innermost activation leaves its node by a link: to a block, or to its caller if that was called by name.
-    fn cross(&mut self, tables: &'t Tables, passed: &mut Passed) -> Option<&'t Tables> {
-        let activation = self.at.stack.last_mut()?;
+    /// Reads the token if the innermost activation's links ask for one that has not been read. `None`: there is none.
+    pub(super) fn read_token(&mut self, tables: &Tables) -> Option<()> {
+        let activation = self.at.stack.last()?;
         let number = activation.node as usize;
         let node = tables.node(number);
         if node.undecided && activation.token.is_none() {
             let bytes = usize::from(node.bytes);
-            let stored = self.buffer.get(self.read..self.read + bytes)?;
-            let mut word = [0; 8];
-            word[..bytes].copy_from_slice(stored);
-            activation.token = Some(tables.token(number, u64::from_le_bytes(word))?);
+            let token = tables.token(number, self.peek(bytes)?)?;
             self.take(bytes);
+            self.at.stack.last_mut()?.token = Some(token);
         }
+        Some(())
+    }
+
+    /// The next bytes as a number, which stay.
+    pub(super) fn peek(&self, bytes: usize) -> Option<u64> {
+        let stored = self.buffer.get(self.read..self.read + bytes)?;
+        let mut word = [0; 8];
+        word[..bytes].copy_from_slice(stored);
+        Some(u64::from_le_bytes(word))
+    }
+
+    /// The innermost activation leaves its node by a link: to a block, or to its caller if that was called by name.
+    fn cross(&mut self, tables: &'t Tables, passed: &mut Passed) -> Option<&'t Tables> {
+        self.read_token(tables)?;
         let activation = self.at.stack.last_mut()?;
+        let number = activation.node as usize;
+        let node = tables.node(number);
         let mut token = activation.token.unwrap_or_default();
         let link = tables.follow(number, &mut token)?;
         let decides = node.undecided && !tables.leads_on(&link);
@@ -210,7 +233,7 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// It leaves its function, and whoever called it by name goes on.
-    fn leave(&mut self, decides: bool, passed: &mut Passed) -> Option<&'t Tables> {
+    pub(super) fn leave(&mut self, decides: bool, passed: &mut Passed) -> Option<&'t Tables> {
         let around = self.at.stack.len().checked_sub(2)?;
         let caller = &mut self.at.stack[around];
         let tables = self.all.get(caller.function.index())?.as_ref()?;
