@@ -216,6 +216,54 @@ fn callees_that_throw_children_and_counts_begun_anew() {
     }
 }
 
+/// A library with a call of its own, a program that calls into it, and a handler that calls through a pointer, too.
+const WITH_LIBRARY: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+typedef long op(long);
+#ifdef LIBRARY
+__attribute__((noinline)) static long inside(long n) { return n + 1; }
+static op *volatile hidden = inside;
+long outer(long n) { return hidden(n); } // library
+#else
+long outer(long n);
+static volatile long seen;
+__attribute__((noinline)) static long count(long n) { return seen += n; }
+static op *volatile counts = count;
+static op *volatile outside = outer;
+static void handle(int code) { counts(code > 0); } // handler
+static void (*volatile installed)(int) = handle;
+int main(void) {
+  long sum = 0;
+  signal(SIGUSR1, installed);
+  for (int i = 0; i < 1000; i++) {
+    if (i % 10 == 0) raise(SIGUSR1);
+    sum += outside(i); // main
+  }
+  printf("%ld %ld\n", seen, sum);
+  return 0;
+}
+#endif
+"#;
+
+#[test]
+fn libraries_and_signal_handlers() {
+    let project = Project::new(&[("p.c", WITH_LIBRARY)]);
+    for level in ["-O0", "-O2", "-O2 -flto"] {
+        project.ok(&format!("--targets cc {level} -g -fPIC -shared -DLIBRARY -o libouter.so p.c"));
+        project.ok(&format!("--targets cc {level} -g -o p p.c -L. -louter -Wl,-rpath,$ORIGIN"));
+        let (printed, json) = profile(&project);
+        assert_eq!(printed, "100 500500\n", "{level}");
+        let mut all = sites(WITH_LIBRARY, &json);
+        let library = serde_json::from_str(&project.ok("export p.libouter.so.cotree")).expect("JSON");
+        all.extend(sites(WITH_LIBRARY, &library));
+        add_up(&all);
+        assert_eq!((all["library"].0, all["library"].1.get("inside")), (1000, Some(&1000)), "{level}");
+        assert_eq!((all["handler"].0, all["handler"].1.get("count")), (100, Some(&100)), "{level}");
+        assert_eq!((all["main"].0, all["main"].2), (1000, 1000), "{level}: it is another unit's");
+    }
+}
+
 /// The weights have what the export has, call by call.
 #[test]
 fn weights_carry_targets() {
