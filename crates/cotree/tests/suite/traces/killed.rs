@@ -93,7 +93,9 @@ fn traced(tables: &UnitTables<'_>, streams: &Streams, part: &Survey<'_>) -> Trac
 fn behind(log: &Log, traced: &Traced) -> Option<usize> {
     let (newest, certain) = (&log.newest, &traced.certain);
     let fits = |&behind: &usize| {
-        let log = &newest[..newest.len() - behind];
+        // The log of another thread may be ahead by more than it keeps.
+        let Some(left) = newest.len().checked_sub(behind) else { return false };
+        let log = &newest[..left];
         let common = log.len().min(certain.len());
         log[log.len() - common..] == certain[certain.len() - common..]
     };
