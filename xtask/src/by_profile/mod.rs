@@ -121,7 +121,7 @@ fn another_programs(weights: &str) -> Result<Vec<u8>> {
 
 impl Case<'_> {
     fn counted(&self, version: Version, name: &str) -> Result<PathBuf> {
-        let (output, executable) = self.builder.build(version, &["--profile", "edge"], name)?;
+        let (output, executable) = self.builder.build(version, &["--profile", "edge", "--targets"], name)?;
         ensure!(output.status.success(), "{}", command::last_lines(&output, 25));
         Ok(executable)
     }
