@@ -276,6 +276,13 @@ impl Options {
                     options.traces.by =
                         TraceBy::from_name(argument).ok_or_else(|| bad("auto, paths, bits or witness"))?;
                 }
+                "cotree-trace-placement" => {
+                    options.traces.per_branch = match argument {
+                        "segments" => false,
+                        "branches" => true,
+                        _ => return Err(bad("segments or branches")),
+                    }
+                }
                 "cotree-trace-off" => {
                     options.trace_off = match argument {
                         "yes" => true,

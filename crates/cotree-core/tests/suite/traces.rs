@@ -84,7 +84,13 @@ fn options() -> impl Strategy<Value = TraceOptions> {
         TraceBy::Only(Way::Bits),
         TraceBy::Only(Way::Witnesses),
     ]);
-    (by, any::<bool>()).prop_map(|(by, packs)| TraceOptions { by, packs, ..TraceOptions::default() })
+    let per_branch = prop_oneof![4 => Just(false), 1 => Just(true)];
+    (by, any::<bool>(), per_branch).prop_map(|(by, packs, per_branch)| TraceOptions {
+        by,
+        packs,
+        per_branch,
+        ..TraceOptions::default()
+    })
 }
 
 fn tables(program: &Program, plans: &[TracePlan]) -> Vec<Option<Tables>> {
@@ -186,6 +192,39 @@ fn read_all(tables: &[Option<Tables>], trace: &[u8], most: usize) -> (Vec<Event>
     (events, None)
 }
 
+/// Reads a trace event by event, and passes as many blocks at once as the seed says: both must come to the same, up to where the trace
+/// ends. Says what differs.
+fn passing(tables: &[Option<Tables>], trace: &[u8], seed: u64) -> Result<(), String> {
+    let mut reader = Reader::new(tables, trace, Frames);
+    let mut passer = Reader::new(tables, trace, Frames);
+    for turn in 0..3000_u64 {
+        // A few, many, or all that there are.
+        let most = (seed >> (turn % 57)) & [15, 15, 255, u64::MAX][(seed >> (turn % 61)) as usize & 3];
+        let passed = passer.pass(most);
+        let (mut blocks, mut certain) = (0, None);
+        for _ in 0..passed.events {
+            let before = reader.checkpoint().certain();
+            let Ok(Some(event)) = reader.next() else { return Err("more was passed than there is".into()) };
+            if reader.checkpoint().certain() != before {
+                certain = Some(blocks);
+            }
+            blocks += u64::from(matches!(event, Event::Block { .. }));
+        }
+        if passed.blocks != blocks || passed.certain != certain || blocks > most {
+            return Err(format!("{passed:?} of at most {most} are {blocks} blocks, certain at {certain:?}"));
+        }
+        let steps = [reader.next(), passer.next()];
+        let [read, passed] = [reader.checkpoint(), passer.checkpoint()];
+        if steps[0] != steps[1] || read != passed {
+            return Err(format!("{steps:?}, {read:?} and {passed:?}"));
+        }
+        if !matches!(steps[0], Ok(Some(_))) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
@@ -258,30 +297,7 @@ proptest! {
             let at = usize::from(at) % trace.len();
             trace[at] ^= by;
         }
-        let mut reader = Reader::new(&tables, &trace[..], Frames);
-        let mut passer = Reader::new(&tables, &trace[..], Frames);
-        for turn in 0..3000_u64 {
-            // A few, many, or all that there are.
-            let most = (seed >> (turn % 57)) & [15, 15, 255, u64::MAX][(seed >> (turn % 61)) as usize & 3];
-            let passed = passer.pass(most);
-            let (mut blocks, mut certain) = (0, None);
-            for _ in 0..passed.events {
-                let before = reader.checkpoint().certain();
-                let Ok(Some(event)) = reader.next() else { panic!("more was passed than there is") };
-                if reader.checkpoint().certain() != before {
-                    certain = Some(blocks);
-                }
-                blocks += u64::from(matches!(event, Event::Block { .. }));
-            }
-            prop_assert_eq!((passed.blocks, passed.certain.is_some()), (blocks, certain.is_some()));
-            prop_assert!(passed.certain == certain && blocks <= most);
-            let step = reader.next();
-            prop_assert_eq!(&passer.next(), &step);
-            prop_assert_eq!(passer.checkpoint(), reader.checkpoint());
-            if !matches!(step, Ok(Some(_))) {
-                return Ok(());
-            }
-        }
+        prop_assert_eq!(passing(&tables, &trace, seed), Ok(()));
     }
 
     /// Reading may be interrupted after any event, and resumed with the rest of the bytes.
@@ -355,4 +371,29 @@ fn tokens_that_nothing_writes_are_refused() {
     let weighting = Weighting::new(&cfg, cfg.edges().map(|edge| if edge == inside { 0.0 } else { 100.0 }).collect());
     let plan = plan_functions(&[(&function, &cfg, weighting)], vec![TraceCalls::default()], TraceOptions::default());
     assert!(Tables::new(&function, &plan.unwrap()[0].key).is_ok());
+}
+
+/// A token that is read behind so many calls that they are not passed at once.
+#[test]
+fn calls_before_a_token_are_passed() {
+    let function = random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[(1, false); 5000]);
+    let cfg = function.cfg().unwrap();
+    let kinds = (0..5000).map(|call| (CallId::new(call), CallKind::Silent)).collect();
+    let calls = TraceCalls { announces: true, kinds };
+    let mut turns = 0;
+    for packs in [false, true] {
+        let options = TraceOptions { by: TraceBy::Only(Way::Paths), packs, ..TraceOptions::default() };
+        let weighting = Weighting::expected(&function, &cfg);
+        let plans = plan_functions(&[(&function, &cfg, weighting)], vec![calls.clone()], options).unwrap();
+        let tables = [Some(Tables::new(&function, &plans[0].key).unwrap())];
+        for tokens in (0..1_u64 << 12).step_by(97) {
+            let mut trace = Vec::new();
+            Control::Entered(FunctionId(0)).write(&mut trace);
+            // Two bits of each byte.
+            trace.extend((0..6).map(|byte| (tokens >> (2 * byte) & 3) as u8));
+            assert_eq!(passing(&tables, &trace, u64::MAX << (tokens % 5)), Ok(()), "{trace:?}");
+            turns = turns.max(read_all(&tables, &trace, 100_000).0.len() / 5000);
+        }
+    }
+    assert!(turns >= 6, "the calls ran {turns} times only");
 }

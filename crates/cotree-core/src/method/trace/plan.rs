@@ -54,6 +54,9 @@ pub fn plan(
     let cycles = cuts::cycles(function, cfg, &base)?;
     base.cuts = cycles.iter().flat_map(|cycle| cycle.cuts.iter().copied()).collect();
     base.cuts.extend(accessing(function, &base));
+    if options.per_branch {
+        base.cuts.extend(branching(function, cfg));
+    }
     base.cuts.sort_unstable();
     base.cuts.dedup();
 
@@ -73,7 +76,7 @@ pub fn plan(
     if let (None, TraceBy::Only(_)) = (&best, options.by) {
         return plan(function, cfg, weighting, calls, TraceOptions::default());
     }
-    if options.packs && function.accesses.is_empty() && options.by.ways().contains(&Way::Paths) {
+    if options.packs && !options.per_branch && function.accesses.is_empty() && options.by.ways().contains(&Way::Paths) {
         planning.pack(&mut best, &base, cycles)?;
     }
     best.map(|best| best.plan).ok_or(TraceError::TooManyWays)
@@ -205,6 +208,18 @@ fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
         (tells && edge.kind != EdgeKind::InvokeUnwind).then(|| Edge::new(number))
     };
     function.edges.iter().enumerate().filter_map(into).collect()
+}
+
+/// The edges out of blocks that have several, but for those on which a segment ends anyway.
+fn branching(function: &Function, cfg: &Cfg) -> Vec<Edge> {
+    let several = |edges: &&[Edge]| edges.len() > 1;
+    let ways = cfg.blocks().map(|block| cfg.succs(block)).filter(several).flatten().copied();
+    let goes_on = |edge: &Edge| {
+        function.edges.get(edge.index()).is_some_and(|facts| {
+            cfg.dst(*edge) != cfg.exit() && !matches!(facts.kind, EdgeKind::IndirectBranch | EdgeKind::InvokeUnwind)
+        })
+    };
+    ways.filter(goes_on).collect()
 }
 
 /// The likeliest edge out of each block, where it is not the first one anyway, in order.

@@ -61,6 +61,9 @@ pub struct TraceOptions {
     pub by: TraceBy,
     /// May turns of loops share tokens ([`Packing`])?
     pub packs: bool,
+    /// Does a segment end on every way out of a branch? Then each conditional writes a record, as the first version of AE did
+    /// (Ball & Larus 1994, Table 3): something to compare with.
+    pub per_branch: bool,
     /// Do functions that call others announce themselves? The time is told with that.
     pub timed: bool,
     /// The accesses of memory that tell their addresses. The reader must know which block runs as soon as it does, so no token spans
@@ -70,7 +73,7 @@ pub struct TraceOptions {
 
 impl Default for TraceOptions {
     fn default() -> Self {
-        Self { by: TraceBy::Auto, packs: true, timed: false, addresses: None }
+        Self { by: TraceBy::Auto, packs: true, per_branch: false, timed: false, addresses: None }
     }
 }
 

@@ -42,6 +42,8 @@ struct Stretch {
     blocks: u16,
     events: u16,
     begins: u16,
+    /// Events, and functions that begin, before the first link, for which a token is read; `None`: it does not get that far.
+    before: Option<(u16, u16)>,
     /// Blocks and events before what the token decides.
     certain: Option<(u16, u16)>,
     end: End,
@@ -161,7 +163,9 @@ impl<'t> Walk<'t, '_> {
     ) -> Option<&'t Tables> {
         let (events, blocks, begins) =
             (u64::from(stretch.events), u64::from(stretch.blocks), u64::from(stretch.begins));
-        let fits = events > 0 || (bytes > 0 && stretch.end != End::Node);
+        // Where the first link is not crossed, its token stays where it is.
+        let reads = stretch.before.filter(|_| bytes > 0);
+        let fits = events > 0 || (reads.is_some() && stretch.end != End::Node);
         if !fits
             || passed.blocks + blocks > most
             || self.at.silent + events >= MOST_SILENT
@@ -179,8 +183,10 @@ impl<'t> Walk<'t, '_> {
             tables.next_way(stretch.node as usize, &mut packed)?;
             (token, certain) = (Some(packed), None);
         }
-        if bytes > 0 {
-            self.take(bytes);
+        match reads {
+            Some(_) => self.take(bytes),
+            None if bytes > 0 => token = None,
+            None => {}
         }
         if let Some((blocks, events)) = certain
             && self.at.certain != self.at.events + u64::from(events)
@@ -190,6 +196,10 @@ impl<'t> Walk<'t, '_> {
         }
         self.count(events, passed);
         self.at.begins += begins;
+        if let Some((events_before, begins_before)) = reads {
+            self.at.silent -= u64::from(events_before);
+            self.at.begins -= u64::from(begins_before);
+        }
         passed.blocks += blocks;
         let activation = self.at.stack.last_mut()?;
         activation.node = stretch.node;
@@ -220,7 +230,8 @@ impl<'t> Walk<'t, '_> {
         let mut none = Stretches::default();
         let mut walk = Walk { all: self.all, buffer, read: 0, at: &mut at, stretches: &mut none };
         let mut passed = Passed::default();
-        let mut stretch = walk.so_far(start, &passed, End::Node)?;
+        let (mut before, mut begins) = (None, 0);
+        let mut stretch = walk.so_far(start, &passed, before, End::Node)?;
         let mut tables = tables;
         let more = |walk: &Walk<'_, '_>| bytes.is_none() && walk.has_more_ways();
         while walk.at.events < MOST_EVENTS && !tables.has_accesses() {
@@ -231,11 +242,15 @@ impl<'t> Walk<'t, '_> {
                     if node.end != NodeEnd::Links || walk.read_token(tables).is_none() {
                         break;
                     }
+                    if before.is_none() {
+                        before = Some((u16::try_from(passed.events).ok()?, begins));
+                        walk.at.begins = 0;
+                    }
                     let (link, decides) = walk.next_link(tables)?;
                     match link.target {
                         Target::Packed(_) if !more(&walk) => end = End::Packed,
                         Target::Exit if !tables.resumes(link.edge) => {
-                            stretch = walk.so_far(start, &passed, End::Leaves { decides })?;
+                            stretch = walk.so_far(start, &passed, before, End::Leaves { decides })?;
                             break;
                         }
                         _ => {}
@@ -243,9 +258,12 @@ impl<'t> Walk<'t, '_> {
                 }
             }
             let Some(next) = walk.step(tables, &mut passed) else { break };
+            if before.is_none() {
+                begins = u16::try_from(walk.at.begins).ok()?;
+            }
             tables = next;
             if walk.at.stack.len() == 1 && !more(&walk) {
-                stretch = walk.so_far(start, &passed, end)?;
+                stretch = walk.so_far(start, &passed, before, end)?;
                 if end == End::Packed {
                     break;
                 }
@@ -271,7 +289,7 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// The stretch from the start to here.
-    fn so_far(&self, start: Start, passed: &Passed, end: End) -> Option<Stretch> {
+    fn so_far(&self, start: Start, passed: &Passed, before: Option<(u16, u16)>, end: End) -> Option<Stretch> {
         let activation = self.at.stack.last()?;
         let certain = match passed.certain {
             Some(blocks) => Some((u16::try_from(blocks).ok()?, u16::try_from(self.at.certain).ok()?)),
@@ -281,7 +299,8 @@ impl<'t> Walk<'t, '_> {
             start,
             blocks: u16::try_from(passed.blocks).ok()?,
             events: u16::try_from(passed.events).ok()?,
-            begins: u16::try_from(self.at.begins).ok()?,
+            begins: u16::try_from(self.at.begins).ok()? + before.map_or(0, |(_, begins)| begins),
+            before,
             certain,
             end,
             node: activation.node,
