@@ -69,19 +69,48 @@ fn leading_here(blocks: &[[u8; BLOCK]]) -> usize {
 /// With vectors twice as long.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BLOCK, LINE, leading_here, lines_here};
+    use super::{BLOCK, LINE};
     use core::arch::asm;
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    use core::arch::x86_64::{
+        __cpuid, __cpuid_count, __m256i, _mm256_loadu_si256, _mm256_or_si256, _mm256_testz_si256,
+    };
     use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+    /// Bytes that are put together before it is looked whether any is not zero.
+    const TOGETHER: usize = 256;
+    const _: () = assert!(BLOCK.is_multiple_of(TOGETHER) && TOGETHER.is_multiple_of(LINE) && LINE == 64);
 
     #[target_feature(enable = "avx2")]
     pub fn leading(blocks: &[[u8; BLOCK]]) -> usize {
-        leading_here(blocks)
+        blocks.iter().take_while(|block| block.as_chunks::<TOGETHER>().0.iter().all(|bytes| are_zero(bytes))).count()
     }
 
     #[target_feature(enable = "avx2")]
     pub fn lines(block: &[[u8; LINE]]) -> u16 {
-        lines_here(block)
+        block.iter().rev().fold(0, |bits, line| bits << 1 | u16::from(!is_zero(all_of(line))))
+    }
+
+    // Written out, since the runtime is compiled to be small.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn are_zero(bytes: &[u8; TOGETHER]) -> bool {
+        let (lines, _) = bytes.as_chunks::<LINE>();
+        let pair = |at: usize| _mm256_or_si256(all_of(&lines[at]), all_of(&lines[at + 1]));
+        is_zero(_mm256_or_si256(pair(0), pair(2)))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn all_of(line: &[u8; LINE]) -> __m256i {
+        let line = line.as_ptr().cast::<__m256i>();
+        // SAFETY: the two halves of the line.
+        unsafe { _mm256_or_si256(_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn is_zero(vector: __m256i) -> bool {
+        _mm256_testz_si256(vector, vector) != 0
     }
 
     const NO: u8 = 1;

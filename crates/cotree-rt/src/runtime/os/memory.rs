@@ -7,9 +7,80 @@ use core::arch::asm;
 /// As in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
-    // SAFETY: the caller's ranges.
-    unsafe { asm!("rep movsb", inout("rcx") len => _, inout("rdi") to => _, inout("rsi") from => _, options(nostack)) };
+    // SAFETY: pieces of the caller's ranges, which don't overlap.
+    unsafe {
+        match len {
+            16.. => copy_vectors(to, from, len),
+            8.. => copy_ends::<u64>(to, from, len),
+            4.. => copy_ends::<u32>(to, from, len),
+            2.. => copy_ends::<u16>(to, from, len),
+            1 => *to = *from,
+            0 => {}
+        }
+    }
     to
+}
+
+/// At least one value, and at most two: the first and the last one, which may overlap.
+#[inline(always)]
+unsafe fn copy_ends<T>(to: *mut u8, from: *const u8, len: usize) {
+    let last = len - size_of::<T>();
+    // SAFETY: within the caller's ranges, at any place.
+    unsafe {
+        let values = [from, from.add(last)].map(|from| from.cast::<T>().read_unaligned());
+        let [first, second] = values;
+        to.cast::<T>().write_unaligned(first);
+        to.add(last).cast::<T>().write_unaligned(second);
+    }
+}
+
+/// At least 16 bytes. A compiler would make a call of `memcpy` of the loop, and `rep movsb` takes long to begin.
+#[inline(always)]
+unsafe fn copy_vectors(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: vectors from the beginning on, four at once as long as there are as many, and the last one, which may overlap the one before.
+    unsafe {
+        asm!(
+            "movups {last}, [{from} + {len} - 16]",
+            "lea {end}, [{to} + {len} - 16]",
+            "sub {len}, 64",
+            "jb 3f",
+            "2:",
+            "movups {a}, [{from}]",
+            "movups {b}, [{from} + 16]",
+            "movups {c}, [{from} + 32]",
+            "movups {d}, [{from} + 48]",
+            "movups [{to}], {a}",
+            "movups [{to} + 16], {b}",
+            "movups [{to} + 32], {c}",
+            "movups [{to} + 48], {d}",
+            "add {from}, 64",
+            "add {to}, 64",
+            "sub {len}, 64",
+            "jae 2b",
+            "3:",
+            "cmp {to}, {end}",
+            "jae 5f",
+            "4:",
+            "movups {a}, [{from}]",
+            "movups [{to}], {a}",
+            "add {from}, 16",
+            "add {to}, 16",
+            "cmp {to}, {end}",
+            "jb 4b",
+            "5:",
+            "movups [{end}], {last}",
+            to = inout(reg) to => _,
+            from = inout(reg) from => _,
+            len = inout(reg) len => _,
+            end = out(reg) _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            last = out(xmm_reg) _,
+            options(nostack),
+        );
+    }
 }
 
 /// # Safety
@@ -32,8 +103,12 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, len: usize) -> *mut u
 /// As in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memset(to: *mut u8, byte: i32, len: usize) -> *mut u8 {
-    // SAFETY: the caller's range.
-    unsafe { asm!("rep stosb", inout("rcx") len => _, inout("rdi") to => _, in("al") byte as u8, options(nostack)) };
+    let word = u64::from(byte as u8) * (u64::MAX / 0xFF);
+    // SAFETY: the caller's range: its words, then the bytes that are left.
+    unsafe {
+        asm!("rep stosq", "mov rcx, {rest}", "rep stosb", rest = in(reg) len % 8, inout("rcx") len / 8 => _, inout("rdi") to => _,
+             in("rax") word, options(nostack));
+    }
     to
 }
 

@@ -19,7 +19,7 @@ const PART: usize = PAGES * PAGE as usize;
 /// Pages that are passed over together.
 const GROUP: usize = 16;
 /// What is no larger is sooner looked at than asked for.
-const FEW: usize = 16 * PAGE as usize;
+pub const FEW: usize = 16 * PAGE as usize;
 
 /// Memory that was zeros when it was mapped.
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 //! holes it reads only touched pages, so that the rest takes no memory.
 
 use super::chunks::{Chunk, chunks};
-use super::holes::{OpenFile, for_each_part, pieces, words_in};
+use super::holes::{OpenFile, for_each_part, pieces, pieces_of_slab, words_in};
 use super::{counter_count, counters};
 use crate::runtime::file::profile;
-use crate::runtime::os::pagemap::Memory;
+use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::unit;
 use crate::zeros;
 use core::ops::Range;
@@ -97,21 +97,21 @@ pub fn each(act: impl FnMut(*mut u64)) {
 }
 
 /// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that
-/// nobody had yet: they are zero, and not looked at they take no memory.
+/// nobody has written to: they are zero, and not looked at they take no memory.
 pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
     let file = OpenFile::new();
-    pieces(counters(), file.at(profile::slabs_offset()), act);
+    pieces_of_slab(counters(), file.at(profile::slabs_offset()), act);
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
         let (base, used) = (chunk.base(), chunk.used());
         if chunk.is_for_segments() {
-            // SAFETY: the chunk's own memory.
-            act(unsafe { slice::from_raw_parts(base, used) }, chunk.len() - used);
+            let memory = file.at(chunk.offset());
+            pieces(base, chunk.len(), act, |act| pagemap::for_each_touched(base, used, memory, act));
             continue;
         }
         for (index, slab) in chunk.each().enumerate() {
             let at = index * unit::stride();
             if at < used {
-                pieces(slab, file.at(chunk.offset() + at as u64), act);
+                pieces_of_slab(slab, file.at(chunk.offset() + at as u64), act);
             } else {
                 act(&[], unit::stride());
             }

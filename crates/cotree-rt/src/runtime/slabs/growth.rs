@@ -142,7 +142,10 @@ fn map_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys:
     }
     // SAFETY: a new range.
     let base = unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }?;
-    if !for_segments {
+    if for_segments {
+        // Most are filled from their beginning on, and what is not is not looked at in the end.
+        sys::expect_random_use(base, len);
+    } else {
         use_as_touched(base, len);
     }
     Ok(base)

@@ -31,12 +31,13 @@ pub(super) fn for_each_part(slab: *const u64, memory: Memory, mut act: impl FnMu
     act(hole.end..unit::stride());
 }
 
-/// The file of the slabs in it, open while its holes are looked for.
+/// The file of the slabs and segments in it, open while what nobody has written to is looked for.
 pub(super) struct OpenFile(Option<c_int>);
 
 impl OpenFile {
     pub(super) fn new() -> Self {
-        let wanted = profile::mapped() && !unit::hole().is_empty();
+        let is_large = |chunk: &Chunk| chunk.is_for_segments() && chunk.used() > pagemap::FEW;
+        let wanted = profile::mapped() && (!unit::hole().is_empty() || chunks().any(is_large));
         Self(if wanted { names::reopen().ok() } else { None })
     }
 
@@ -64,16 +65,29 @@ pub(super) fn words_in(bytes: &Range<usize>) -> Range<usize> {
 }
 
 /// One slab for [`super::for_each`].
-pub(super) fn pieces(slab: *const u64, memory: Memory, act: &mut dyn FnMut(&[u8], usize)) {
+pub(super) fn pieces_of_slab(slab: *const u64, memory: Memory, act: &mut dyn FnMut(&[u8], usize)) {
+    pieces(slab.cast(), unit::stride(), act, |act| for_each_part(slab, memory, act));
+}
+
+/// So many bytes for [`super::for_each`], of which `parts` calls with those that may not be zero, in order.
+pub(super) fn pieces(
+    base: *const u8,
+    len: usize,
+    act: &mut dyn FnMut(&[u8], usize),
+    parts: impl FnOnce(&mut dyn FnMut(Range<usize>)),
+) {
     let mut end = 0;
-    for_each_part(slab, memory, |part| {
+    parts(&mut |part| {
         if part.start > end {
             act(&[], part.start - end);
         }
         end = part.end;
-        // SAFETY: within the slab, which is padded to its stride.
-        act(unsafe { slice::from_raw_parts(slab.cast::<u8>().add(part.start), part.len()) }, 0);
+        // SAFETY: within the memory.
+        act(unsafe { slice::from_raw_parts(base.add(part.start), part.len()) }, 0);
     });
+    if len > end {
+        act(&[], len - end);
+    }
 }
 
 /// For these new slabs the kernel does without pages that nobody has asked for.
