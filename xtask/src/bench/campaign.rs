@@ -11,6 +11,7 @@ use super::instructions::{self, environment, profile};
 use super::plans::Plans;
 use super::store::{Counted, Store};
 use super::subject::{Subject, Workloads};
+use super::traces::{self, Traced};
 use super::variants::{self, Variant};
 use super::workers;
 use crate::real::Context;
@@ -94,6 +95,12 @@ fn effort(subject: &Subject) -> u64 {
     }
 }
 
+/// Whether more than instructions is wanted of a build, and not known.
+fn lacks(subject: &Subject, variant: &Variant, counted: &Counted) -> bool {
+    (across::wanted(subject, variant) && counted.across.is_none())
+        || (traces::wanted(variant) && counted.traced.is_none())
+}
+
 impl<'a> Running<'a> {
     fn store(&self) -> MutexGuard<'_, &'a mut Store> {
         self.store.lock().expect("nothing panics with the store")
@@ -156,7 +163,7 @@ impl<'a> Running<'a> {
         if variant.is_peer() {
             return !self.campaign.peers;
         }
-        if across::wanted(subject, variant) && counted.across.is_none() {
+        if lacks(subject, variant, counted) {
             return false;
         }
         let built = self.built.lock().expect("nothing panics with it");
@@ -225,6 +232,7 @@ impl<'a> Running<'a> {
                 inputs: inputs.clone(),
                 code: code.clone(),
                 across: None,
+                traced: None,
                 from: self.campaign.today.clone(),
             };
             self.store().keep_counted(subject, variant, counted)?;
@@ -232,11 +240,17 @@ impl<'a> Running<'a> {
             let text = format!("{:.1} M, built in {took:.0} s, counted in {counting:.0} s", instructions as f64 / 1e6);
             self.progress.tell(subject, variant, &text);
         }
-        let lacks = |counted: &Counted| across::wanted(subject, variant) && counted.across.is_none();
-        let lacking = self.store().counted(subject, variant).filter(|counted| lacks(counted)).cloned();
-        if let Some(counted) = lacking {
-            let across = Across::measure(self.campaign.context, subject, variant, &made.executable)?;
-            self.store().keep_counted(subject, variant, Counted { across: Some(across), ..counted })?;
+        let lacking =
+            self.store().counted(subject, variant).filter(|counted| lacks(subject, variant, counted)).cloned();
+        if let Some(mut counted) = lacking {
+            let context = self.campaign.context;
+            if across::wanted(subject, variant) {
+                counted.across = Some(Across::measure(context, subject, variant, &made.executable)?);
+            }
+            if traces::wanted(variant) {
+                counted.traced = Some(Traced::measure(context, subject, &made.executable)?);
+            }
+            self.store().keep_counted(subject, variant, counted)?;
         }
         if let Some(code) = code {
             self.built.lock().expect("nothing panics with it").keep(subject, variant, inputs, &code)?;

@@ -22,6 +22,7 @@ mod subject;
 mod summary;
 mod tables;
 mod timing;
+mod traces;
 mod variants;
 mod workers;
 

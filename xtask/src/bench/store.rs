@@ -38,6 +38,9 @@ pub struct Counted {
     /// What its paths are, and what they take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub across: Option<super::across::Across>,
+    /// What its trace takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced: Option<super::traces::Traced>,
     /// The day of the measurement, or where else the number is from.
     pub from: String,
 }
@@ -279,6 +282,7 @@ mod tests {
             inputs: "1f".into(),
             code: None,
             across: None,
+            traced: None,
             from: "2026-11-24".into(),
         };
         let mut measurements = Measurements::default();

@@ -3,6 +3,7 @@
 use super::across;
 use super::events;
 use super::results::{Measured, Results, percent};
+use super::traces;
 use super::variants::{self, Variant};
 use crate::table::Table;
 use std::fmt::Write;
@@ -23,6 +24,7 @@ pub fn write(results: &Results, out: &mut String) -> std::fmt::Result {
     write_paths(results, out)?;
     across::write(results, out)?;
     events::write(results, out)?;
+    traces::write(results, out)?;
     write_increments(&results.programs, out)?;
     write_loops(&results.programs, out)
 }

@@ -75,6 +75,15 @@ pub const EVENTS: &str = "cotree events";
 pub const NAIVE_EVENTS: &str = "cotree events, naive";
 /// The first, with limits.
 pub const EVENT_LIMITS: &str = "cotree events, --event-limit";
+/// Whole executions, each function by the cheapest way.
+pub const TRACE: &str = "cotree trace";
+/// The newest part of them.
+pub const TRACE_RING: &str = "cotree trace, --trace-ring 16M";
+/// By one way for all functions.
+pub const TRACE_BY: [&str; 3] =
+    ["cotree trace, --trace-by witness", "cotree trace, --trace-by bits", "cotree trace, --trace-by paths"];
+/// With a record of each branch, as before there were witnesses.
+pub const TRACE_BRANCHES: &str = "cotree trace, a record per branch";
 /// Path profiles.
 pub const PATH: &str = "cotree path";
 /// The two forms of the peer that cotree is judged by.
@@ -182,6 +191,12 @@ pub fn table() -> Vec<Variant> {
         cotree("path, --path-array 16384", "path", &["--path-array", "16384"]),
         cotree("events, naive", "events", &[]).linking(&["-Wl,-plugin-opt=cotree-event-placement=blocks"]),
         cotree("events, --event-limit", "events", &["--event-limit"]),
+        cotree("trace, --trace-ring 16M", "trace", &["--trace-ring", "16M"]),
+        cotree("trace, --trace-by witness", "trace", &["--trace-by", "witness"]),
+        cotree("trace, --trace-by bits", "trace", &["--trace-by", "bits"]),
+        cotree("trace, --trace-by paths", "trace", &["--trace-by", "paths"]),
+        cotree("trace, a record per branch", "trace", &["--trace-by", "paths"])
+            .linking(&["-Wl,-plugin-opt=cotree-trace-placement=branches"]),
         cotree("ipath-hybrid=leaf", "ipath-hybrid=leaf", &[]),
         cotree("ipath-hybrid=file", "ipath-hybrid=file", &[]),
         cotree("ipath, --pending on", "ipath", &["--pending", "on"]),
@@ -265,7 +280,8 @@ mod tests {
             let build = table.iter().find(|variant| variant.name == format!("cotree {}", entry.name));
             assert!(build.is_some_and(|variant| variant.method), "{}", entry.name);
         }
-        for name in [NONE, EDGE, PLAIN, PATH, EVENTS, NAIVE_EVENTS, EVENT_LIMITS].iter().chain(&JUDGES) {
+        let named = [NONE, EDGE, PLAIN, PATH, EVENTS, NAIVE_EVENTS, EVENT_LIMITS, TRACE, TRACE_RING, TRACE_BRANCHES];
+        for name in named.iter().chain(&TRACE_BY).chain(&JUDGES) {
             assert!(table.iter().any(|variant| variant.name == *name), "{name}");
         }
         for variant in &table {
