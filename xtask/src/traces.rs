@@ -2,6 +2,7 @@
 //! block. The trace has these calls too: the one that it says came k-th must have logged the k-th number, the same one each
 //! time.
 
+mod addresses;
 mod crash;
 
 use crate::programs::{self, Program, Workload};
@@ -35,6 +36,7 @@ pub fn add(suite: &mut Suite, context: &Context) {
         Ok(programs) => programs,
         Err(error) => return suite.add("traces of real programs", move || Err(error)),
     };
+    addresses::add(suite, context, &programs);
     let theirs = context.clone();
     suite.add("trace of a crash", move || crash::check(&theirs, "trace of a crash"));
     for program in programs {

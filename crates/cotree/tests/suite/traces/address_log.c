@@ -11,7 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOGS = 16, ENTRIES = 1 << 16 };
+#ifndef ENTRIES
+#define LOGS 16
+#define ENTRIES (1 << 16)
+#endif
 struct log {
   uint64_t count;
   struct { uint64_t address; uint32_t is_store, size; } entries[ENTRIES];
