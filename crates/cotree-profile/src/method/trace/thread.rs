@@ -212,13 +212,13 @@ impl<'t> Survey<'t> {
         survey.stop = loop {
             // To the next place, but for its block.
             let passed = reader.pass(interval - 1 - (blocks & (interval - 1)));
+            if let Some(certain) = passed.certain {
+                (survey.certain, survey.blocks) = (reader.checkpoint().certain(), blocks + certain);
+            }
             if passed.events > 0 {
                 let at = reader.checkpoint();
                 survey.addresses.0 += passed.addresses.0;
                 survey.addresses.1 += passed.addresses.1;
-                if let Some(certain) = passed.certain {
-                    (survey.certain, survey.blocks) = (at.certain(), blocks + certain);
-                }
                 blocks += passed.blocks;
                 depth.0 = at.depth();
                 ended = None;

@@ -1,11 +1,11 @@
 //! What nobody wants to see event by event is passed: the same steps as those of [`Reader::next`], but only as far as they are of
 //! the usual kind, and without an event for each.
 //!
-//! A step is taken whole or left to [`Reader::next`], which knows the rest: control bytes, announcements, indirect branches, ends
-//! without a return, the bytes that are not in the buffer yet, and all errors.
+//! A step is taken whole or left to [`Reader::next`], which knows the rest: records of the runtime, times, tail calls, ends without a
+//! return, the bytes that are not in the buffer yet, and all errors.
 
 use super::super::segments::{NodeEnd, Target};
-use super::super::stream::{self, Resolve};
+use super::super::stream::{self, ControlByte, Resolve};
 use super::super::tables::Tables;
 use super::super::types::CallKind;
 use super::activation::MOST_SILENT_BEGINS;
@@ -23,7 +23,8 @@ pub struct Passed {
     pub blocks: u64,
     /// How many told addresses, and in how many bytes.
     pub addresses: (u64, u64),
-    /// How many blocks had been passed when [`Checkpoint::certain`] became what it is, if it did on the way.
+    /// How many blocks had been passed when [`Checkpoint::certain`] became what it is, if it did on the way: also if the stream says so
+    /// behind the last event.
     pub certain: Option<u64>,
 }
 
@@ -31,11 +32,12 @@ impl<S: Source, R: Resolve> Reader<'_, S, R> {
     /// Goes on as [`Self::next`] does, as far as that is simple and for at most so many blocks. May pass nothing.
     pub fn pass(&mut self, most: u64) -> Passed {
         let mut passed = Passed::default();
-        if self.over || self.interrupted || self.at.next != Next::Run || !self.at.pending.is_empty() {
+        let waits = !self.at.pending.is_empty() || !self.at.revived.is_empty() || self.at.interrupted.is_some();
+        if self.over || self.interrupted || waits {
             return passed;
         }
         let (buffer, stretches) = (&self.buffer[..], &mut self.stretches);
-        let mut walk = Walk { all: self.tables, buffer, read: self.read, at: &mut self.at, stretches };
+        let mut walk = Walk { all: self.tables, buffer, read: self.read, at: &mut self.at, stretches, alone: false };
         walk.run(most, &mut passed);
         self.read = walk.read;
         passed
@@ -49,6 +51,8 @@ pub(super) struct Walk<'t, 'r> {
     pub(super) read: usize,
     pub(super) at: &'r mut Checkpoint,
     pub(super) stretches: &'r mut Stretches,
+    /// Only what tokens say is followed.
+    pub(super) alone: bool,
 }
 
 impl<'t> Walk<'t, '_> {
@@ -60,7 +64,8 @@ impl<'t> Walk<'t, '_> {
     fn run(&mut self, most: u64, passed: &mut Passed) -> Option<()> {
         let mut tables = self.table(self.at.stack.last()?.function)?;
         while passed.blocks < most && self.at.silent < MOST_SILENT {
-            tables = match self.stretch(tables, most, passed) {
+            let stretch = if self.at.next == Next::Run { self.stretch(tables, most, passed) } else { None };
+            tables = match stretch {
                 Some(tables) => tables,
                 None => self.step(tables, passed)?,
             };
@@ -70,6 +75,12 @@ impl<'t> Walk<'t, '_> {
 
     /// One step of the innermost activation, of which these are the tables. `None`: it is not of the usual kind.
     pub(super) fn step(&mut self, tables: &'t Tables, passed: &mut Passed) -> Option<&'t Tables> {
+        match self.at.next {
+            Next::Run => {}
+            Next::Control if self.peek(1)? == u64::from(ControlByte::RETURNED) => self.come_back(tables, passed)?,
+            Next::Control => return self.announced(passed),
+            _ => return None,
+        }
         let activation = self.at.stack.last_mut()?;
         let node = tables.node(activation.node as usize);
         if let Some(access) = tables.due(activation.node as usize, activation.next_access, activation.next_call) {
@@ -80,7 +91,7 @@ impl<'t> Walk<'t, '_> {
         if activation.next_call < node.last_call {
             let call = activation.next_call;
             if let CallKind::Quiet(callee) = tables.call(call)?.kind {
-                return self.begin(call, CallId(call.0 + 1), callee, passed);
+                return self.call(call, CallId(call.0 + 1), callee, passed);
             }
             activation.next_call = CallId(call.0 + 1);
             self.count(1, passed);
@@ -89,12 +100,20 @@ impl<'t> Walk<'t, '_> {
         match node.end {
             NodeEnd::Call(call, _) => {
                 let facts = tables.call(call)?;
-                let CallKind::Direct(callee) = facts.kind else { return None };
                 if facts.tail.is_some() {
                     return None;
                 }
                 let next = activation.next_call;
-                self.begin(call, next, callee, passed)
+                match facts.kind.callee() {
+                    Some(callee) => self.call(call, next, callee, passed),
+                    None if self.alone => None,
+                    None => {
+                        activation.calling = Some(call);
+                        self.at.next = Next::Control;
+                        self.count(1, passed);
+                        Some(tables)
+                    }
+                }
             }
             NodeEnd::Links => self.cross(tables, passed),
         }
@@ -134,23 +153,88 @@ impl<'t> Walk<'t, '_> {
         passed.events += events;
     }
 
-    /// A call by name of a function that says nothing where it begins: the call, the beginning, and the first block. `next`: the
-    /// caller's next call.
-    fn begin(&mut self, call: CallId, next: CallId, callee: FunctionId, passed: &mut Passed) -> Option<&'t Tables> {
+    /// Everything up to here has happened.
+    fn is_certain(&mut self, passed: &mut Passed) {
+        if self.at.certain != self.at.events {
+            self.at.certain = self.at.events;
+            passed.certain = Some(passed.blocks);
+        }
+    }
+
+    /// A call by name: the call, the beginning, and the first block. `next`: the caller's next call.
+    fn call(&mut self, call: CallId, next: CallId, callee: FunctionId, passed: &mut Passed) -> Option<&'t Tables> {
         let tables = self.table(callee)?;
-        if tables.announces() || tables.target(Block(0)).is_some() || self.at.begins >= MOST_SILENT_BEGINS {
+        let bytes = if tables.announces() { self.announcement(callee)? } else { 0 };
+        if tables.target(Block(0)).is_some() || self.at.begins >= MOST_SILENT_BEGINS {
             return None;
         }
         let caller = self.at.stack.last_mut()?;
         caller.next_call = next;
         caller.calling = Some(call);
-        let mut activation = Activation::new(callee);
+        self.count(1, passed);
+        if bytes > 0 {
+            self.take(bytes);
+        }
+        self.begin(tables, callee, passed);
+        Some(tables)
+    }
+
+    /// The beginning of a function, and its first block.
+    fn begin(&mut self, tables: &'t Tables, function: FunctionId, passed: &mut Passed) {
+        let mut activation = Activation::new(function);
         activation.come_to(tables, tables.first_node(Block(0)));
         self.at.stack.push(activation);
         self.at.begins += 1;
-        self.count(3, passed);
+        self.count(2, passed);
         passed.blocks += 1;
+        self.at.next = Next::Run;
+    }
+
+    /// How many bytes of the stream announce this function; `None`: something else stands there.
+    fn announcement(&self, function: FunctionId) -> Option<usize> {
+        let (found, bytes) = self.announces()?;
+        (found == function).then_some(bytes)
+    }
+
+    /// The function that the stream announces, and in how many bytes.
+    fn announces(&self) -> Option<(FunctionId, usize)> {
+        if self.alone {
+            return None;
+        }
+        match *self.buffer.get(self.read)? {
+            ControlByte::ENTERED => Some((FunctionId((self.peek(5)? >> 8) as u32), 5)),
+            first @ ControlByte::SHORT.. => Some((stream::short(first, (self.peek(2)? >> 8) as u8), 2)),
+            _ => None,
+        }
+    }
+
+    /// Code of others, or a call through a pointer, calls a function, which announces itself.
+    fn announced(&mut self, passed: &mut Passed) -> Option<&'t Tables> {
+        let (function, bytes) = self.announces()?;
+        let tables = self.table(function)?;
+        if !tables.announces() || tables.target(Block(0)).is_some() {
+            return None;
+        }
+        self.is_certain(passed);
+        self.take(bytes);
+        self.begin(tables, function, passed);
         Some(tables)
+    }
+
+    /// The stream says that the call has returned in which the innermost activation is.
+    fn come_back(&mut self, tables: &'t Tables, passed: &mut Passed) -> Option<()> {
+        let activation = self.at.stack.last_mut()?;
+        let facts = tables.call(activation.calling?)?;
+        if self.alone || !facts.kind.is_confirmed() {
+            return None;
+        }
+        activation.come_to(tables, facts.behind?);
+        activation.token = None;
+        activation.calling = None;
+        self.is_certain(passed);
+        self.take(1);
+        self.at.next = Next::Run;
+        Some(())
     }
 
     /// Reads the token if the innermost activation's links ask for one that has not been read. `None`: there is none.
@@ -206,33 +290,41 @@ impl<'t> Walk<'t, '_> {
                 (to, true)
             }
             Target::Cut(to) => {
-                if tables.target(tables.node(to).block).is_some() {
-                    return None;
-                }
-                if !node.undecided && tables.ticks(to) {
-                    if self.buffer.get(self.read) != Some(&0) {
+                let says = match tables.target(tables.node(to).block) {
+                    Some(number) => Some((usize::from(tables.target_bytes()), number)),
+                    None if !node.undecided && tables.ticks(to) => Some((1, 0)),
+                    None => None,
+                };
+                if let Some((bytes, number)) = says {
+                    if self.peek(bytes)? != number {
                         return None;
                     }
-                    self.take(1);
+                    self.take(bytes);
                 }
                 self.at.stack.last_mut()?.token = None;
                 (to, decides)
             }
+            Target::Dispatch => {
+                let bytes = usize::from(tables.target_bytes());
+                let edge = tables.dispatch(node.block, self.peek(bytes)?)?;
+                self.take(bytes);
+                self.at.stack.last_mut()?.token = None;
+                (tables.first_node(tables.destination(edge)), decides)
+            }
             Target::Exit if !tables.resumes(link.edge) => return self.leave(decides, passed),
-            Target::Exit | Target::Dispatch => return None,
+            Target::Exit => return None,
         };
         let activation = self.at.stack.last_mut()?;
         activation.come_to(tables, to);
-        if certain && self.at.certain != self.at.events {
-            self.at.certain = self.at.events;
-            passed.certain = Some(passed.blocks);
+        if certain {
+            self.is_certain(passed);
         }
         self.count(1, passed);
         passed.blocks += 1;
         Some(tables)
     }
 
-    /// It leaves its function, and whoever called it by name goes on.
+    /// It leaves its function, and whoever called it goes on: at once, or when the stream says so.
     pub(super) fn leave(&mut self, decides: bool, passed: &mut Passed) -> Option<&'t Tables> {
         let around = self.at.stack.len().checked_sub(2)?;
         let caller = &mut self.at.stack[around];
@@ -240,20 +332,23 @@ impl<'t> Walk<'t, '_> {
         let call = caller.calling?;
         let facts = tables.call(call)?;
         if facts.kind.is_confirmed() {
-            return None;
-        }
-        if facts.kind.ends_segment() {
-            let behind = facts.behind?;
-            caller.come_to(tables, behind);
-            caller.token = None;
+            if self.alone {
+                return None;
+            }
+            self.at.next = Next::Control;
         } else {
-            caller.next_call = CallId(call.0 + 1);
+            if facts.kind.ends_segment() {
+                let behind = facts.behind?;
+                caller.come_to(tables, behind);
+                caller.token = None;
+            } else {
+                caller.next_call = CallId(call.0 + 1);
+            }
+            caller.calling = None;
         }
-        caller.calling = None;
         self.at.stack.pop();
-        if decides && self.at.certain != self.at.events {
-            self.at.certain = self.at.events;
-            passed.certain = Some(passed.blocks);
+        if decides {
+            self.is_certain(passed);
         }
         self.count(1, passed);
         Some(tables)

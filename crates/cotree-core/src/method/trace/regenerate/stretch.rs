@@ -206,7 +206,6 @@ impl<'t> Walk<'t, '_> {
         (activation.next_call, activation.next_access) = (stretch.next_call, stretch.next_access);
         activation.token = token;
         match stretch.end {
-            // What is confirmed is left to a step.
             End::Leaves { decides } => self.leave(decides, passed).or(Some(tables)),
             End::Node | End::Packed => Some(tables),
         }
@@ -228,7 +227,7 @@ impl<'t> Walk<'t, '_> {
         at.stack.push(activation);
         let buffer = self.buffer.get(self.read..self.read + bytes.unwrap_or_default())?;
         let mut none = Stretches::default();
-        let mut walk = Walk { all: self.all, buffer, read: 0, at: &mut at, stretches: &mut none };
+        let mut walk = Walk { all: self.all, buffer, read: 0, at: &mut at, stretches: &mut none, alone: true };
         let mut passed = Passed::default();
         let (mut before, mut begins) = (None, 0);
         let mut stretch = walk.so_far(start, &passed, before, End::Node)?;
