@@ -103,7 +103,8 @@ pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
     | Flags::TRACE_CUT
     | Flags::TRACE_LOST
     | Flags::CALL_SUMS
-    | Flags::HANDLERS_MIXED;
+    | Flags::HANDLERS_MIXED
+    | Flags::TRACE_PAUSED;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.

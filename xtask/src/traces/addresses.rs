@@ -50,8 +50,8 @@ fn check(program: &Program, context: &Context, name: &str) -> Result<String> {
         command::output(&mut run)?;
         let logged = logged(&folder.join("p.log"))?;
         ensure!(logged.len() > 100_000, "only {} accesses were logged", logged.len());
-        compare(context, &folder.join("p.cotree"), &logged)?;
-        notes.push(format!("{} accesses", logged.len()));
+        let copies = compare(context, &folder.join("p.cotree"), &logged)?;
+        notes.push(format!("{} accesses, and {copies} copies", logged.len()));
         for file in ["p.cotree", "p.log"] {
             std::fs::remove_file(folder.join(file))?;
         }
@@ -93,13 +93,14 @@ fn passed_over(context: &Context, profile: &Path) -> Result<BTreeSet<String>> {
     Ok(symbols)
 }
 
-/// The trace has these accesses, one after the other, and no other of their kind in between.
-fn compare(context: &Context, profile: &Path, logged: &[Access]) -> Result<()> {
+/// The trace has these accesses, one after the other, and no other of their kind in between, but for copies whose length only the program
+/// knows: a load and a store of as many bytes. Gives how many of these there were.
+fn compare(context: &Context, profile: &Path, logged: &[Access]) -> Result<usize> {
     let passed_over = passed_over(context, profile)?;
     let mut trace = context.cotree();
     trace.arg("trace").arg(profile).args(["--thread", "1", "--by", "address", "--json"]);
     let mut trace = trace.stdout(Stdio::piped()).spawn()?;
-    let mut compared = 0;
+    let (mut compared, mut copies, mut copied) = (0, 0, None);
     for row in BufReader::new(trace.stdout.take().context("a pipe")?).lines() {
         let row: Value = serde_json::from_str(&row?)?;
         let writes = match row["event"].as_str() {
@@ -114,12 +115,22 @@ fn compare(context: &Context, profile: &Path, logged: &[Access]) -> Result<()> {
             continue;
         }
         let Some(&expected) = logged.get(compared) else { break };
-        ensure!((writes, bytes, address) == expected, "access {compared}: {row} and not {expected:x?}");
-        compared += 1;
+        let place = (bytes, row["number"].clone(), row["line"].clone());
+        let is_expected = (writes, bytes, address) == expected;
+        let stores = copied.take().map(|copied| writes && copied == place);
+        ensure!(
+            stores != Some(false) && (is_expected || !writes || stores.is_some()),
+            "access {compared}: {row} and not {expected:x?}"
+        );
+        match stores {
+            Some(_) => copies += 1,
+            None if is_expected => compared += 1,
+            None => copied = Some(place),
+        }
     }
     // The reader is no longer listened to.
     let _ = trace.kill();
     let _ = trace.wait();
     ensure!(compared == logged.len(), "{compared} accesses of {} that were logged are in the trace", logged.len());
-    Ok(())
+    Ok(copies)
 }

@@ -43,7 +43,11 @@ impl fmt::Display for MethodNote {
 /// The notes on a unit with this plan, by the flags of its runs.
 pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = MethodNote> {
     let note = |flag, note| (flags & flag != 0).then_some(MethodNote::Trace(note));
-    let traces = [note(Flags::TRACE_CUT, TraceNote::Cut), note(Flags::TRACE_LOST, TraceNote::Lost)];
+    let traces = [
+        note(Flags::TRACE_CUT, TraceNote::Cut),
+        note(Flags::TRACE_LOST, TraceNote::Lost),
+        note(Flags::TRACE_PAUSED, TraceNote::Paused),
+    ];
     path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0)
         .map(MethodNote::Paths)
         .chain(traces.into_iter().flatten())

@@ -74,6 +74,8 @@ impl Flags {
     /// The events of a signal handler may count for the calls that it interrupted: handlers interrupted each other too deep, one forked, or
     /// was installed in a way that was not seen.
     pub const HANDLERS_MIXED: u64 = 1 << 18;
+    /// Some thread did not record for a while ([`TraceState::OFF`]).
+    pub const TRACE_PAUSED: u64 = 1 << 19;
 }
 
 /// The header page.

@@ -147,6 +147,33 @@ impl<'a> Counting<'a> {
     }
 }
 
+/// What a thread did not record, between two blocks.
+#[derive(Default)]
+struct Pauses {
+    /// A block has been counted.
+    counted: bool,
+    /// It does not record, since that block.
+    is_off: bool,
+}
+
+impl Pauses {
+    /// Has something been missed between a block and this one?
+    fn are_within(&mut self, event: Event) -> bool {
+        match event {
+            Event::SwitchedOff => self.is_off = self.counted,
+            Event::Block { .. } => {
+                self.counted = true;
+                return std::mem::take(&mut self.is_off);
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+/// The numbers of all blocks.
+pub const WHOLE: (u64, u64) = (0, u64::MAX);
+
 /// The counts of all that happened for certain in the blocks of these numbers. Where something of a thread is missing, all
 /// functions are flagged; what may have happened besides flags those that it is of.
 #[must_use]
@@ -157,11 +184,15 @@ pub fn count(
     (from, to): (u64, u64),
 ) -> Vec<Option<FunctionProfile>> {
     let mut counting = Counting::new(tables.binary().map());
+    if streams.are_paused() && (from, to) == WHOLE {
+        counting.flag_all(Flaw::Damaged);
+    }
     for thread in threads {
         let mut missing = thread.parts.is_empty();
         for part in thread.parts.iter().filter(|part| part.last() >= from && part.first <= to) {
             let mut before = None;
             let mut ended = false;
+            let mut pauses = Pauses::default();
             if from > part.first {
                 let Ok(()) = part.follow(tables, streams, from - 1, from - 1, |moment| {
                     before = Some(moment.at.clone());
@@ -172,6 +203,9 @@ pub fn count(
                 counting.begin(tables, &at);
             }
             let Ok(()) = part.follow(tables, streams, from, to, |moment| {
+                if pauses.are_within(moment.event) {
+                    counting.flag_all(Flaw::Damaged);
+                }
                 match moment.event {
                     _ if moment.certain => counting.add(tables, &moment),
                     Event::Begin(function) | Event::Block { function, .. } | Event::Leave { function, .. } => {
@@ -188,6 +222,7 @@ pub fn count(
             if let Some(at) = before {
                 counting.end(tables, &at);
             }
+            missing |= to == u64::MAX && pauses.is_off;
             missing |= match part.stop {
                 Stop::Ended(_) | Stop::Open | Stop::Returned => part.beheaded && from <= part.first,
                 Stop::NoRoom | Stop::Lost | Stop::Unreadable(_) | Stop::NoEntrance => to > part.last(),
@@ -205,7 +240,7 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
     let Ok(tables) = UnitTables::new(binary) else { return Ok(()) };
     let streams = Streams::open(path)?;
     let threads: Vec<Thread<'_>> = streams.iter().map(|stream| Thread::new(&tables, &streams, stream)).collect();
-    profile.functions = count(&tables, &streams, &threads, (0, u64::MAX));
+    profile.functions = count(&tables, &streams, &threads, WHOLE);
     if threads.iter().flat_map(|thread| &thread.parts).any(|part| part.beheaded) {
         profile.notes.push(Note::Method(MethodNote::Trace(TraceNote::NewestOnly)));
     }

@@ -29,13 +29,15 @@ pub enum TraceNote {
     Lost,
     /// Only the newest part was kept.
     NewestOnly,
+    /// Threads did not record all the time.
+    Paused,
 }
 
 impl TraceNote {
     /// Does it put in doubt what the trace says, or counts of it?
     pub(in crate::method) fn doubtful(self) -> bool {
         match self {
-            Self::Cut | Self::Lost | Self::NewestOnly => true,
+            Self::Cut | Self::Lost | Self::NewestOnly | Self::Paused => true,
         }
     }
 }
@@ -51,6 +53,9 @@ impl fmt::Display for TraceNote {
                  before the program began, as resolvers of ifuncs do: parts of the trace are missing, or wrong",
             ),
             Self::NewestOnly => f.write_str("only the newest part of the trace was kept: counts are of that part"),
+            Self::Paused => f.write_str(
+                "recording was off for a part of the run (--trace-off, cotree_trace_stop): counts are of what was recorded",
+            ),
         }
     }
 }

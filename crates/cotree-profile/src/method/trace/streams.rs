@@ -124,6 +124,7 @@ pub struct Streams {
     path: PathBuf,
     streams: Vec<Stream>,
     threads_are_over: bool,
+    paused: bool,
 }
 
 impl Streams {
@@ -160,7 +161,8 @@ impl Streams {
         let streams = found.finish().map_err(|what| damaged(path, what))?;
         let over = matches!(header.state(), State::FINISHED | State::ABORTED);
         let threads_are_over = over && header.flags() & Flags::THREADS_ALIVE == 0;
-        Ok(Self { file, path: path.to_owned(), streams, threads_are_over })
+        let paused = header.flags() & Flags::TRACE_PAUSED != 0;
+        Ok(Self { file, path: path.to_owned(), streams, threads_are_over, paused })
     }
 
     /// Was no thread left when the process ended, but for the one that ended it? Then those that say that they end have also run
@@ -168,6 +170,12 @@ impl Streams {
     #[must_use]
     pub const fn threads_are_over(&self) -> bool {
         self.threads_are_over
+    }
+
+    /// Was there a thread that did not record all the time?
+    #[must_use]
+    pub const fn are_paused(&self) -> bool {
+        self.paused
     }
 
     /// By number.

@@ -212,6 +212,88 @@ fn recording_is_switched_on_and_off() {
     }
 }
 
+const PAUSES: &str = r#"
+#include "cotree.h"
+#include <string.h>
+__attribute__((noinline)) static void f(void) { __asm__ volatile(""); }
+int main(int argc, char **argv) {
+  for (const char *at = argv[1]; *at; at++) {
+    if (*at == '+') cotree_trace_start();
+    if (*at == '-') cotree_trace_stop();
+    if (*at == 'f') f();
+  }
+  return 0;
+}
+"#;
+
+/// Counts of a trace that was switched off for a while are not called exact, those of a part in which it was not are.
+#[test]
+fn counts_of_a_trace_with_pauses_are_in_doubt() {
+    let project = Project::new(&[("s.c", PAUSES), ("cotree.h", include_str!("../../../../../include/cotree.h"))]);
+    // What is counted of `f`, and whether that is exact.
+    let counted = |reader: &str| {
+        let export: serde_json::Value = serde_json::from_str(&project.ok(reader)).expect("JSON");
+        let functions = export["units"][0]["functions"].as_array().expect("functions").clone();
+        let f = functions.iter().find(|function| function["symbol"] == "f").expect("f").clone();
+        (f["entries"].as_u64().expect("a count"), f["flaws"].as_array().is_some_and(Vec::is_empty))
+    };
+    let whole = "export --format json p.cotree";
+    for (options, steps, expected) in [
+        ("", "ffff", (4, true)),
+        ("", "ff-ff", (2, false)),
+        ("", "ff-f+f", (3, false)),
+        ("--trace-off", "fff", (0, false)),
+        ("--trace-off", "ff+f", (1, false)),
+        ("--trace-off", "f+f-f+f", (2, false)),
+    ] {
+        project.ok(&format!("--profile trace --verify {options} cc -O1 -I. -w -g -o p s.c"));
+        succeed(project.command(project.path("p")).arg(steps).env("COTREE_FILE", "p.cotree"));
+        assert_eq!(counted(whole), expected, "{options} {steps}");
+        assert_eq!(project.ok("report p.cotree").contains("recording was off for a part of the run"), !expected.1);
+        project.ok("verify p.cotree");
+        assert_eq!(counted("trace --profile --json p.cotree"), expected, "{options} {steps}");
+    }
+    // Of "f+f-f+f", of which two are recorded: up to the second one, behind the pause, and all.
+    for (part, expected) in [("--to f#2", (1, false)), ("--from f#2 --to 1000", (1, true)), ("--to 1000", (2, false))] {
+        assert_eq!(counted(&format!("trace --profile --json {part} p.cotree")), expected, "{part}");
+    }
+}
+
+const FORKS: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *thread(void *argument) { return argument; }
+int main(void) {
+  pthread_t id;
+  pthread_create(&id, 0, thread, 0);
+  pthread_join(id, 0);
+  if (!fork()) exit(0);
+  int status;
+  wait(&status);
+  return status;
+}
+"#;
+
+/// A child of a process that has had threads has lost nothing.
+#[test]
+fn a_child_of_a_process_with_threads_is_exact() {
+    let project = Project::new(&[("s.c", FORKS)]);
+    project.ok("--profile trace cc -O1 -w -g -o p s.c -lpthread");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.%p.cotree"));
+    let files = std::fs::read_dir(project.path(".")).expect("a folder").map(|file| file.expect("a file").file_name());
+    let profiles: Vec<String> = files
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("p.") && name.ends_with(".cotree"))
+        .collect();
+    assert_eq!(profiles.len(), 2, "{profiles:?}");
+    for profile in profiles {
+        let report = project.ok(&format!("report {profile}"));
+        assert!(report.contains("exact: every count"), "{report}");
+    }
+}
+
 #[test]
 fn counts_of_traces_are_those_of_counters() {
     let project = project(("leaves.c", LEAVES));

@@ -30,7 +30,7 @@ pub struct Trace;
 impl Recorder for Trace {
     type Walk = Option<Window>;
 
-    const LASTING_FLAGS: u64 = Flags::TRACE_CUT | Flags::TRACE_LOST;
+    const LASTING_FLAGS: u64 = Flags::TRACE_CUT | Flags::TRACE_LOST | Flags::TRACE_PAUSED;
 
     #[inline(always)]
     fn walk() -> Option<Self::Walk> {
@@ -69,6 +69,9 @@ impl Recorder for Trace {
         chunks::begin();
         if window::begin() {
             header.flags |= Flags::TRACE_LOST;
+        }
+        if unit::descriptor().trace_off != 0 {
+            header.flags |= Flags::TRACE_PAUSED;
         }
         if let Some(window) = Window::own() {
             window.begin_stream();

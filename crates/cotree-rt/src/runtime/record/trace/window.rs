@@ -237,6 +237,7 @@ impl Window {
             self.append(&[TraceRecord::SWITCHED_OFF]);
             self.empty(None);
             self.word(TraceWord::STATE).store(TraceState::OFF, Relaxed);
+            profile::flag(Flags::TRACE_PAUSED);
         }
     }
 
@@ -275,7 +276,9 @@ impl Window {
     fn move_out(self, interrupted: bool) {
         let len = self.len();
         if self.stream() == 0 {
-            UNSTREAMED.store(true, Relaxed);
+            if len > 0 {
+                UNSTREAMED.store(true, Relaxed);
+            }
             self.word(TraceWord::START).store(EMPTY, Relaxed);
         }
         let keep = self.stream() != 0 && self.state() == TraceState::ON && profile::active();
