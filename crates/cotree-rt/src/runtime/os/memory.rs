@@ -7,7 +7,8 @@ use core::arch::asm;
 /// As in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
-    // SAFETY: pieces of the caller's ranges, which don't overlap.
+    // SAFETY: pieces of the caller's ranges. `memmove` comes here with ranges that overlap, of which `to` begins first: all that is
+    // stored was loaded before, or lies before what is still to be loaded.
     unsafe {
         match len {
             16.. => copy_vectors(to, from, len),
