@@ -3,7 +3,7 @@
 use crate::command::{Ended, Stream};
 use crate::deadline::{self, COMPILING, TESTING};
 use crate::suite::Suite;
-use crate::{command, workspace};
+use crate::{command, floors, workspace};
 use anyhow::{Result, bail, ensure};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -21,6 +21,7 @@ const FURTHER: [(&str, &str, &str, &[&str]); 3] = [
 pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
     add_components()?;
     suite.now("cargo fmt --check", || quiet(workspace::cargo().args(["fmt", "--all", "--check"])));
+    suite.now("floors", floors::check);
     // In release, as the tests: then macros and build scripts are compiled once.
     suite.now_within("cargo clippy", COMPILING, || {
         let mut clippy = workspace::cargo();

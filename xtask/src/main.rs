@@ -9,6 +9,7 @@ mod cargo_steps;
 mod command;
 mod deadline;
 mod events;
+mod floors;
 mod gcov;
 mod journal;
 mod lto;
