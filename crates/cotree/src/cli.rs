@@ -2,7 +2,7 @@
 
 use crate::commands;
 use crate::driver::options::{self, InstrumentOptions};
-use crate::driver::{binutils, cargo, clang, cmake_toolchain, linker, pgo, worker};
+use crate::driver::{binutils, cargo, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::miette;
@@ -85,6 +85,9 @@ enum Command {
     Instrument(commands::instrument::InstrumentArgs),
     /// Build, run and report a bundled example
     Demo(commands::demo::DemoArgs),
+    /// Stand in front of rustc; cargo starts this in workspaces with procedural macros
+    #[command(hide = true)]
+    Rustc(Passed),
     /// Do one link; the linker plugin starts this
     #[command(hide = true)]
     LtoLink {
@@ -109,6 +112,7 @@ impl Command {
             Self::Cc(_)
                 | Self::Cxx(_)
                 | Self::Cargo(_)
+                | Self::Rustc(_)
                 | Self::Ld(_)
                 | Self::Ar(_)
                 | Self::Nm(_)
@@ -149,23 +153,18 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
             "--{option} says how to build, and this subcommand builds nothing: put it before cc, c++, cargo or ld, and run the program again"
         ));
     }
-    if let Some(file) = &options.weights {
-        options.weights = Some(crate::driver::weights::resolve(file)?);
+    // More options may follow `cargo`, which therefore does this by itself.
+    if !matches!(command, Command::Cargo(_)) {
+        weights::resolve_all(&mut options)?;
     }
-    if let Some(file) = &options.use_profile {
-        options.use_profile = Some(crate::driver::weights::resolve(file)?);
-    }
-    if matches!(command, Command::Cc(_) | Command::Cxx(_) | Command::Cargo(_) | Command::Ld(_) | Command::Instrument(_))
-    {
+    if matches!(command, Command::Cc(_) | Command::Cxx(_) | Command::Ld(_) | Command::Instrument(_)) {
         options.check()?;
     }
     Ok(match command {
         Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
         Command::Cxx(passed) => clang::run(clang::Language::Cxx, &options, passed.arguments)?,
-        Command::Cargo(passed) => match passed.arguments.split_first() {
-            Some((verb, rest)) if verb == "pgo" => done(pgo::run(&options, rest.to_vec()))?,
-            _ => cargo::run(options, passed.arguments)?,
-        },
+        Command::Cargo(passed) => cargo::run(options, passed.arguments)?,
+        Command::Rustc(passed) => cargo_host_tests::rustc(&passed.arguments)?,
         Command::Ld(passed) => linker::run(&options, passed.arguments)?,
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
         Command::Nm(passed) => binutils::run("nm", passed.arguments)?,
@@ -233,6 +232,7 @@ fn subcommand_of(name: &OsString) -> Option<&'static str> {
     match Path::new(name).file_name()?.to_str()? {
         "cotree-cc" => Some("cc"),
         "cotree-c++" | "cotree-cxx" => Some("c++"),
+        "cotree-rustc" => Some("rustc"),
         "cotree-ar" | "ar" => Some("ar"),
         "cotree-nm" | "nm" => Some("nm"),
         "cotree-ranlib" | "ranlib" => Some("ranlib"),

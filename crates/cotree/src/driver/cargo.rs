@@ -6,9 +6,10 @@
 //! one changes; a separate target folder protects ordinary builds from that.
 
 use super::cargo_config::{Debug, Settings};
+use super::cargo_verbs::{self, Verb};
 use super::options::{InstrumentOptions, Lto, driver_option, on_one_screen};
 use super::unpack::Toolkit;
-use super::{Error, linker};
+use super::{Error, cargo_host_tests, linker, pgo, weights};
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
@@ -19,17 +20,32 @@ use std::process::{Command, ExitCode, Stdio};
 const SEPARATOR: &str = "\x1f";
 
 /// Runs cargo, and ends as it ends.
-pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     let line = Line::parse(&mut options, arguments)?;
+    // Options may stand in front of `cargo`, or between it and the verb. Only now all of them are known.
+    weights::resolve_all(&mut options)?;
+    options.check()?;
+    if line.kind == Verb::Pgo {
+        if line.toolchain.is_some() {
+            return Err(Error::PgoToolchain.into());
+        }
+        pgo::run(&options, line.rest)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(build(options, &line)?)
+}
+
+fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error> {
     let toolkit = Toolkit::unpack()?;
-    let rustc = Rustc::ask(&line)?;
-    let folder = std::env::current_dir().map_err(Error::file("find", "the current folder"))?;
-    let workspace = Workspace::ask(&line, &folder)?;
+    let rustc = Rustc::ask(line)?;
+    let folder = current_folder()?;
+    let workspace = Workspace::ask(line, &folder)?;
     let manifest = workspace.workspace_root.join("Cargo.toml");
     let settings = Settings::read(&folder, &line.values("--config"), Some(&manifest))?;
 
     let mut cargo = line.cargo();
-    cargo.arg(&line.verb);
+    let (before, after) = line.rest.split_at(line.kind.arguments_before_options(&line.rest)?);
+    cargo.arg(&line.verb).args(before);
     let target = line.values("--target").pop().or_else(|| std::env::var("CARGO_BUILD_TARGET").ok());
     if target.is_none() && !settings.has_target() {
         cargo.args(["--target", &rustc.host]);
@@ -52,8 +68,21 @@ pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> Result<E
         let variable = format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_"));
         cargo.env(variable, "line-tables-only");
     }
-    cargo.args(&line.rest);
+    if workspace.has_macros() {
+        let flags = self::flags(&options, &toolkit, &rustc, &rustc.host);
+        cargo_host_tests::give(&mut cargo, &flags, &settings, &toolkit);
+    }
+    if line.kind.runs_tests() && std::env::var_os("COTREE_FILE").is_none() {
+        // Cargo runs tests in the folder of their package, and they start programs in folders of theirs, which are looked into.
+        let folder = folder.display().to_string().replace('%', "%%");
+        cargo.env("COTREE_FILE", format!("{folder}/%n.%p.cotree"));
+    }
+    cargo.args(after);
     super::run(cargo)
+}
+
+fn current_folder() -> Result<PathBuf, Error> {
+    std::env::current_dir().map_err(Error::file("find", "the current folder"))
 }
 
 /// Our own options, then a cargo verb, then the verb's arguments.
@@ -62,11 +91,10 @@ struct Line {
     /// `+nightly`
     toolchain: Option<String>,
     verb: String,
+    /// What cargo does for this verb.
+    kind: Verb,
     rest: Vec<OsString>,
 }
-
-/// The verbs that build, with cargo's short forms.
-const VERBS: [&str; 11] = ["build", "b", "run", "r", "test", "t", "bench", "check", "c", "rustc", "nextest"];
 
 impl Line {
     fn parse(options: &mut InstrumentOptions, mut arguments: Vec<OsString>) -> Result<Line, Error> {
@@ -81,17 +109,20 @@ impl Line {
             .about("Build a Rust package, profiled: cargo does the work, what follows the verb is for cargo")
             .version(env!("CARGO_PKG_VERSION"))
             .arg_required_else_help(true)
-            .override_usage("cargo cotree [OPTIONS] build|run|test|bench|check|rustc|pgo [ARGUMENTS OF CARGO]...")
+            .override_usage(
+                "cargo cotree [OPTIONS] build|run|test|bench|check|rustc|nextest|pgo [ARGUMENTS OF CARGO]...",
+            )
             .arg(words.required(true).trailing_var_arg(true).allow_hyphen_values(true));
         let command = if arguments.iter().any(|word| word == "-h") { on_one_screen(command) } else { command };
         let mut matches = command.get_matches_from(std::iter::once("cargo cotree".into()).chain(arguments));
         options.update_from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut words = matches.remove_many::<OsString>("words").into_iter().flatten();
-        let verb = words.next().unwrap_or_default().to_string_lossy().into_owned();
-        if !VERBS.contains(&&*verb) {
-            return Err(Error::CargoVerb(verb));
-        }
-        Ok(Line { toolchain, verb, rest: words.collect() })
+        let mut verb = words.next().unwrap_or_default().to_string_lossy().into_owned();
+        let mut line = Line { toolchain, verb: String::new(), kind: Verb::Build, rest: words.collect() };
+        let settings = Settings::read(&current_folder()?, &line.values("--config"), None)?;
+        line.kind = cargo_verbs::resolve(&mut verb, &mut line.rest, &settings)?;
+        line.verb = verb;
+        Ok(line)
     }
 
     fn cargo(&self) -> Command {
@@ -129,14 +160,9 @@ impl Line {
 
     /// The profile that cargo will build with.
     fn profile(&self) -> String {
-        let named = self.values("--profile").pop();
+        let named = self.values(self.kind.profile_option()).pop();
         let release = self.own().any(|argument| argument == "--release" || argument == "-r");
-        let by_verb = match &*self.verb {
-            "test" | "t" | "nextest" => "test",
-            "bench" => "bench",
-            _ => "dev",
-        };
-        named.unwrap_or_else(|| if release { "release" } else { by_verb }.to_owned())
+        named.unwrap_or_else(|| if release { "release" } else { self.kind.profile() }.to_owned())
     }
 }
 
@@ -168,9 +194,27 @@ impl Rustc {
 struct Workspace {
     workspace_root: PathBuf,
     target_directory: PathBuf,
+    /// Its members.
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
 }
 
 impl Workspace {
+    /// Is a member a procedural macro?
+    fn has_macros(&self) -> bool {
+        let targets = self.packages.iter().flat_map(|package| &package.targets);
+        targets.flat_map(|target| &target.kind).any(|kind| kind == "proc-macro")
+    }
+
     fn ask(line: &Line, folder: &Path) -> Result<Workspace, Error> {
         let mut command = line.cargo();
         command.args(["metadata", "--no-deps", "--format-version=1"]);
@@ -204,9 +248,8 @@ fn answer(command: &mut Command) -> Result<String, Error> {
 
 /// The target folder that cargo would use with these arguments.
 pub(super) fn target_folder(arguments: &[OsString]) -> Result<PathBuf, Error> {
-    let line = Line { toolchain: None, verb: "build".into(), rest: arguments.to_vec() };
-    let folder = std::env::current_dir().map_err(Error::file("find", "the current folder"))?;
-    Ok(Workspace::ask(&line, &folder)?.target_directory)
+    let line = Line { toolchain: None, verb: "build".into(), kind: Verb::Build, rest: arguments.to_vec() };
+    Ok(Workspace::ask(&line, &current_folder()?)?.target_directory)
 }
 
 /// The flags for rustc.
@@ -289,6 +332,8 @@ mod tests {
         assert_eq!(parse("build").1.profile(), "dev");
         assert_eq!(parse("test --lib").1.profile(), "test");
         assert_eq!(parse("bench --profile mine").1.profile(), "mine");
+        assert_eq!(parse("nextest run --profile ci").1.profile(), "test", "nextest has profiles of its own");
+        assert_eq!(parse("nextest run --cargo-profile ci").1.profile(), "ci");
         let mut options = InstrumentOptions::default();
         assert!(Line::parse(&mut options, vec!["publish".into()]).is_err());
     }

@@ -35,6 +35,12 @@ impl Settings {
         Ok(Settings { tables })
     }
 
+    /// Settings of these texts.
+    #[cfg(test)]
+    pub fn of(texts: &[&str]) -> Settings {
+        Settings { tables: texts.iter().map(|text| text.parse().unwrap()).collect() }
+    }
+
     /// The values at a path, in order of precedence.
     fn get(&self, path: &[&str]) -> Vec<&Value> {
         let Some((first, rest)) = path.split_first() else { return Vec::new() };
@@ -42,6 +48,20 @@ impl Settings {
             .iter()
             .filter_map(|table| rest.iter().try_fold(table.get(*first)?, |value, key| value.get(key)))
             .collect()
+    }
+
+    /// What an alias of the user's stands for.
+    pub fn alias(&self, name: &str) -> Option<Vec<String>> {
+        match self.get(&["alias", name]).first()? {
+            Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+            Value::Array(words) => Some(words.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+            _ => None,
+        }
+    }
+
+    /// What the user puts in front of rustc.
+    pub fn rustc_wrapper(&self) -> Option<&str> {
+        self.get(&["build", "rustc-wrapper"]).first().copied().and_then(Value::as_str)
     }
 
     /// `build.target`, if there is one.
@@ -140,7 +160,7 @@ mod tests {
     use super::*;
 
     fn settings(texts: &[&str]) -> Settings {
-        Settings { tables: texts.iter().map(|text| text.parse().unwrap()).collect() }
+        Settings::of(texts)
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod archives;
 pub mod binutils;
 pub mod cargo;
 mod cargo_config;
+pub mod cargo_host_tests;
+mod cargo_verbs;
 pub mod clang;
 pub mod embedded;
 pub mod linker;
@@ -107,12 +109,32 @@ pub enum Error {
         /// Where and why.
         reason: String,
     },
-    /// A cargo command that builds nothing, or not in the way that cotree needs.
-    #[error("cargo cotree knows no `{0}`")]
+    /// A command that comes with cargo and keeps no program.
+    #[error("`cargo {0}` builds no program that could be profiled")]
+    #[diagnostic(help("run it without cotree"))]
+    BuildsNoProgram(String),
+    /// A profiled program among the user's installed ones would leave profiles everywhere.
+    #[error("`cargo cotree` does not install programs")]
     #[diagnostic(help(
-        "it knows build, run, test, bench, check, rustc and pgo; all other commands of cargo need no cotree"
+        "build the program in its package's folder with `cargo cotree build --release`, and run it from target/cotree"
     ))]
+    CargoInstall,
+    /// A command of which we know nothing.
+    #[error("`cargo cotree` does not know how `cargo {0}` builds programs")]
+    #[diagnostic(help("it knows build, run, test, bench, check, rustc, nextest and pgo, and aliases for these"))]
     CargoVerb(String),
+    /// `cargo nextest` without one of its commands that build.
+    #[error("of `cargo nextest`, cotree takes the commands that build: run, list, bench and archive")]
+    #[diagnostic(help("run all others without cotree"))]
+    NextestVerb,
+    /// `cargo nextest` with programs that were built before.
+    #[error("`cargo nextest` with the programs of an archive builds nothing, so cotree has nothing to do there")]
+    #[diagnostic(help("make the archive with `cargo cotree nextest archive`, and run it without cotree"))]
+    NextestArchive,
+    /// `cotree cargo +nightly pgo`
+    #[error("pgo takes no `+TOOLCHAIN` behind `cotree cargo`")]
+    #[diagnostic(help("let rustup choose: `cargo +TOOLCHAIN cotree pgo`"))]
+    PgoToolchain,
 }
 
 impl Error {

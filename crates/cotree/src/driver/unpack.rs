@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The names under which compilers look for a linker, and build systems for the tools beside it.
-const TOOL_NAMES: [&str; 9] = ["ld", "ld.bfd", "ld.gold", "ld.mold", "ar", "nm", "ranlib", COMPILERS[0], COMPILERS[1]];
+const TOOL_NAMES: [&str; 10] =
+    ["ld", "ld.bfd", "ld.gold", "ld.mold", "ar", "nm", "ranlib", COMPILERS[0], COMPILERS[1], RUSTC_NAME];
 /// The compilers, for build systems that want a path.
 const COMPILERS: [&str; 2] = ["cotree-cc", "cotree-c++"];
+/// What cargo starts in front of rustc.
+const RUSTC_NAME: &str = "cotree-rustc";
 const CMAKE_NAME: &str = "cotree.cmake";
 const PLUGIN_NAME: &str = "libcotree_lto.so";
 const PASSTHROUGH_NAME: &str = "libcotree_passthrough.a";
@@ -106,6 +109,11 @@ impl Toolkit {
         );
         put(&self.dir, CMAKE_NAME, text.as_bytes()).map_err(Error::file("write", &path))?;
         Ok(path)
+    }
+
+    /// The link to this executable that cargo starts in front of rustc.
+    pub fn rustc_wrapper(&self) -> PathBuf {
+        self.tools().join(RUSTC_NAME)
     }
 
     /// The linker that links to this executable.

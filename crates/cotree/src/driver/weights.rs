@@ -3,6 +3,7 @@
 //! The result stays in the cache under a name made of the profile's path, size and time. So all steps of a build
 //! use the same weights, although perhaps only the first of them still finds the old binary.
 
+use super::options::InstrumentOptions;
 use super::unpack::cache_folder;
 use crate::folder::{self, Folder};
 use cotree_profile::recover::recover_file;
@@ -13,8 +14,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// Replaces the profiles that options name by files of weights. A file of weights stays what it is.
+pub fn resolve_all(options: &mut InstrumentOptions) -> Result<()> {
+    for file in [&mut options.weights, &mut options.use_profile].into_iter().flatten() {
+        *file = resolve(file)?;
+    }
+    Ok(())
+}
+
 /// The weights file to use: `file` if it is one, else one made from the profile, or the folder of profiles, that `file` is.
-pub fn resolve(file: &Path) -> Result<PathBuf> {
+fn resolve(file: &Path) -> Result<PathBuf> {
     let file = std::path::absolute(file).into_diagnostic()?;
     let unreadable = || format!("cannot read the weights {}", file.display());
     let mut head = [0; 1];

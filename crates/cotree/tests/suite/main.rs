@@ -3,6 +3,7 @@
 mod affine;
 mod callers;
 mod calls;
+mod cargo_verbs;
 mod coroutines;
 mod costs;
 mod counted_runs;
