@@ -2,7 +2,8 @@
 //! chosen one and [`CounterMethod::Block`], and the same run feeds both.
 //!
 //! Counts of blocks and edges are compared one by one. Of a method that counts events, the totals are compared with what the
-//! reference's blocks have had.
+//! reference's blocks have had. Where events are told of each function and call, so are the events and the entries of each function,
+//! and how often each call was made.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
@@ -13,9 +14,11 @@ use crate::method::event_totals;
 use crate::recover::{UnitError, UnitProfile, check_counts, functions, recover, recover_with_file};
 use cotree_core::facts::Function;
 use cotree_core::facts::events::EventKind;
-use cotree_core::ids::{Block, Edge, FunctionId};
+use cotree_core::ids::{Block, CallId, Edge, FunctionId};
 use cotree_core::method::counters::CounterMethod;
-use cotree_core::profile::FunctionProfile;
+use cotree_core::method::events::call_sums::FunctionSums;
+use cotree_core::place::supergraph::executions;
+use cotree_core::profile::{EarlyExits, FunctionProfile};
 
 /// The number on which the two methods disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +29,10 @@ pub enum Subject {
     Block(Block),
     /// An edge's count.
     Edge(Edge),
-    /// How many events of a kind the whole unit had.
+    /// How many events of a kind the function had itself, or the whole unit.
     Events(EventKind),
+    /// How often a call was made.
+    Call(CallId),
     /// One of them could not be recovered at all.
     Whole,
 }
@@ -56,8 +61,10 @@ pub struct Verification {
     pub blocks: u64,
     /// Edge counts compared.
     pub edges: u64,
-    /// Totals of events compared.
+    /// Kinds of events compared.
     pub events: u64,
+    /// Numbers of calls compared.
+    pub calls: u64,
     /// Functions that the profile does not vouch for.
     pub flawed: u64,
     /// The disagreements.
@@ -128,6 +135,7 @@ fn compare(
     }
     if let Some(totals) = event_totals(&profile.method) {
         compare_events(binary, &profile, totals, &references, &mut result)?;
+        compare_call_sums(binary, &profile, &references, &mut result);
     }
     for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(FunctionId::all()) {
         let (Some(recovered), Some(reference)) = (recovered, reference) else { continue };
@@ -182,4 +190,53 @@ fn compare_events(
         result.compare(None, Subject::Events(kind), [total, reference], declared);
     }
     Ok(())
+}
+
+/// Compares what is told of each function and call with the blocks of the function.
+fn compare_call_sums(
+    binary: &BinaryFile,
+    profile: &UnitProfile,
+    references: &[Option<FunctionProfile>],
+    result: &mut Verification,
+) {
+    let Some(events) = profile.method.events() else { return };
+    let Some(sums) = &events.calls else { return };
+    // An activation whose end is not known may have been part of any call.
+    let declared = !sums.exact || !profile.exact();
+    let functions = functions(binary.map()).into_iter().zip(FunctionId::all());
+    for (((function, id), sums), reference) in functions.zip(&sums.functions).zip(references) {
+        let (Some(sums), Some(reference)) = (sums, reference) else { continue };
+        result.compare(Some(id), Subject::Entries, [sums.entries, reference.entries], declared);
+        for (&kind, &own) in events.kinds.iter().zip(&sums.exclusive) {
+            let of_blocks = reference.events(function, kind).map(|events| u64::try_from(events).unwrap_or(0));
+            result.compare(Some(id), Subject::Events(kind), [own, of_blocks.unwrap_or(0)], declared);
+        }
+        compare_calls(id, function, sums, reference, declared, result);
+    }
+}
+
+/// Compares how often each call of a function was made with how often its block got to it.
+fn compare_calls(
+    id: FunctionId,
+    function: &Function,
+    sums: &FunctionSums,
+    reference: &FunctionProfile,
+    declared: bool,
+    result: &mut Verification,
+) {
+    let early = EarlyExits { at_site: reference.early.clone() };
+    let (mut block, mut sites_before) = (None, 0);
+    for ((call, facts), sum) in function.calls.numbered().zip(&sums.calls) {
+        if block.replace(facts.block) != Some(facts.block) {
+            sites_before = 0;
+        }
+        let entered = reference.blocks.get(facts.block.index()).copied().unwrap_or(0);
+        let made = executions(function, &early, entered.into(), facts.block, sites_before);
+        sites_before += u32::from(facts.is_site);
+        if let Some(sum) = sum {
+            result.calls += 1;
+            let made = u64::try_from(made.max(0)).unwrap_or(u64::MAX);
+            result.compare(Some(id), Subject::Call(call), [sum.calls, made], declared);
+        }
+    }
 }

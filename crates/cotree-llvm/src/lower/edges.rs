@@ -102,24 +102,28 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
             }
         }
     }
+    // A method may add what counters are now to others, so its code stands in front of what the edges count.
+    let behind = code.first_position(target);
     for ((method, layer), mut probes) in lowering.methods.iter().zip(lowering.layers).zip(own) {
         if !probes.is_empty() {
             let probes: Vec<Option<Vec<Probe>>> =
                 sources.iter().map(|source| source.and_then(|source| probes.remove(&source))).collect();
             let first = pad.first().expect("a block ends in a terminator");
-            let pad = LandingPad { predecessors: predecessors.clone(), first, behind: code.first_position(target) };
+            let pad = LandingPad { predecessors: predecessors.clone(), first, behind };
             let failed = |probe| code.unsupported(&format!("{probe:?} on an unwind edge"));
             method.on_unwind_edges(code, layer.base, &pad, &probes).map_err(failed)?;
         }
     }
-    count_at_landing_pad(code, target, &predecessors, &sources, &numbers);
+    count_at_landing_pad(code, target, behind, &predecessors, &sources, &numbers);
     Ok(())
 }
 
-/// Counts what the unwind edges into a landing pad count, by the numbers of counters and by how much they rise.
+/// Counts, before the instruction `behind`, what the unwind edges into a landing pad count, by the numbers of counters and by how much
+/// they rise.
 fn count_at_landing_pad<'m>(
     code: &Code<'_, 'm>,
     target: Block,
+    behind: Instruction<'m>,
     predecessors: &[IrBlock<'m>],
     sources: &[Option<Block>],
     numbers: &BTreeMap<Block, Vec<[u64; 2]>>,
@@ -139,7 +143,7 @@ fn count_at_landing_pad<'m>(
                 rise.add_incoming(int64.constant(by), predecessor);
             }
         }
-        builder.move_before(code.first_position(target));
+        builder.move_before(behind);
         code.counters.add(phi.into(), rise.map_or(int64.constant(1), Into::into));
     }
 }

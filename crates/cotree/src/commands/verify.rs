@@ -43,6 +43,11 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
                         ends.map_or_else(|| format!("edge {edge}"), |e| format!("edge {edge} ({} to {})", e.src, e.dst))
                     }
                     Subject::Events(kind) => kind.title().to_owned(),
+                    Subject::Call(call) => {
+                        let callee = function.and_then(|function| function.calls.get(call));
+                        let callee = callee.map_or_else(String::new, |facts| Names::Demangled.callee(facts));
+                        format!("calls of {callee} (call {call})")
+                    }
                     Subject::Whole => "cannot be recovered".to_owned(),
                 };
                 let declared = if mismatch.declared { " (declared)" } else { "" };
@@ -55,8 +60,11 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
                 _ => "WRONG",
             };
             let count = |n: u64| grouped(u128::from(n));
-            let last = if result.events > 0 {
-                format!("{} kinds of events", count(result.events))
+            let kinds = format!("{} kind{} of events", count(result.events), if result.events == 1 { "" } else { "s" });
+            let last = if result.calls > 0 {
+                format!("{} calls, {kinds}", count(result.calls))
+            } else if result.events > 0 {
+                kinds
             } else {
                 format!("{} edges", count(result.edges))
             };

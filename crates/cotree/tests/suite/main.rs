@@ -10,6 +10,7 @@ mod counted_runs;
 mod drivers;
 mod endings;
 mod event_calls;
+mod event_faults;
 mod event_queries;
 mod events_in_rust;
 mod explain;

@@ -2,6 +2,7 @@
 //! environment asks for them.
 
 mod by_profiles;
+mod exceptions;
 mod functions;
 mod programs;
 
