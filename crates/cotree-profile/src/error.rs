@@ -1,6 +1,7 @@
 //! Why profiles cannot be read, or not be added.
 
 use crate::binary::UnitId;
+use crate::recover::UnitError;
 use crate::wire::{Tag, WireError};
 use cotree_core::method::path::PathMetric;
 use std::io;
@@ -74,6 +75,20 @@ pub enum ProfileError {
         path: PathBuf,
         /// The section.
         section: Tag,
+    },
+    /// A trace cannot be counted, so it cannot be added to others.
+    #[error("the trace of {path} cannot be counted: {cause}", path = .path.display())]
+    Uncounted {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: Box<UnitError>,
+    },
+    /// One sum has counts of traces and another one of the same build has none.
+    #[error("the profile {path} has no counts of traces, and others of the same build have: an older cotree left them out; merge the profiles of its runs again", path = .path.display())]
+    NoTraceCounts {
+        /// The file.
+        path: PathBuf,
     },
     /// Two builds in one merge.
     #[error(transparent)]

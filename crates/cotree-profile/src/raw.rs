@@ -6,7 +6,7 @@
 use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::error::ProfileError;
-use crate::method::{Recorded, check_header};
+use crate::method::{MethodCounts, Recorded, check_header};
 use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, TraceWord, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -349,7 +349,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
         body.segment(segment, &mut recorded).map_err(io)?.map_err(damaged)?;
     }
     let (method, cut, stack) = recorded.finish();
-    counts.method = method;
+    counts.method = if header.trace_word() == 0 { method } else { MethodCounts::Streams };
     counts.stack = stack;
     counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;

@@ -8,7 +8,7 @@ use crate::binary::{BinaryError, BinaryFile, BinaryMap, UnitId};
 use crate::counts::{Runs, UnitCounts};
 use crate::error::ProfileError;
 use crate::exits::UnitExits;
-use crate::file::{Kind, ProfileFile};
+use crate::file::ProfileFile;
 use crate::flaws::add_flaws;
 use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
 use crate::notes::notes;
@@ -63,6 +63,15 @@ pub enum UnitError {
         expected: u64,
         /// Counters of the profile.
         found: u64,
+    },
+    /// A sum of traces that were not counted when they were added up.
+    #[error(
+        "the merged profile {profile} has no counts of its traces: an older cotree left them out; merge the profiles of the runs again",
+        profile = .profile.display()
+    )]
+    TracesNotCounted {
+        /// The profile.
+        profile: PathBuf,
     },
     /// No run of the binary's method leaves such counts.
     #[error(transparent)]
@@ -210,9 +219,7 @@ pub(crate) fn recover_with_file(
     counts: &UnitCounts,
 ) -> Result<UnitProfile, UnitError> {
     let mut profile = recover(binary, counts)?;
-    if file.kind == Kind::Raw {
-        method::add_from_file(&file.path, binary, &mut profile)?;
-    }
+    method::add_from_file(file, binary, counts, &mut profile)?;
     Ok(profile)
 }
 

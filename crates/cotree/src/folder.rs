@@ -153,7 +153,8 @@ impl Folder {
 }
 
 /// Opens a profile, or adds up those of a folder: of each binary the runs of its newest build.
-pub fn open(path: &Path) -> Result<ProfileFile> {
+/// `binaries`: where binaries may be that are no longer where they ran.
+pub fn open(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
     if !path.is_dir() {
         return ProfileFile::open(path).into_diagnostic();
     }
@@ -162,10 +163,20 @@ pub fn open(path: &Path) -> Result<ProfileFile> {
         let profile = profile.into_diagnostic()?;
         // A run leaves counts of one link unit.
         let Some(unit) = profile.units.first().map(|counts| counts.unit) else { return Ok(()) };
-        builds.entry(unit).or_default().add(profile, 1).into_diagnostic()
+        builds.entry(unit).or_insert_with(|| Merge::with_binaries(binaries)).add(profile, 1).into_diagnostic()
     })?;
+    if builds.values().any(Merge::has_counted_traces) {
+        say_traces_are_counted();
+    }
     let units = newest(builds.into_values().flat_map(Merge::finish).collect());
     Ok(ProfileFile { path: path.to_owned(), kind: Kind::Merged, units })
+}
+
+/// Says once what sums of traces do not have.
+pub fn say_traces_are_counted() {
+    lines::note(format_args!(
+        "note: what the traces count is added up; the order in which things happened is only in the profiles of single runs"
+    ));
 }
 
 /// Leaves out builds of a binary that was built anew later on.

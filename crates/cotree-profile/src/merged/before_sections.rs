@@ -16,7 +16,7 @@ pub(super) fn decode(header: &Header, payload: &[u8]) -> Result<Vec<UnitCounts>,
     let known = match header.version {
         1 => Slot::from(Stream::PathFunction).0,
         2 => Slot::from(Stream::Metric).0,
-        _ => SECTIONS.slots(),
+        _ => Slot::from(Stream::TraceFunction).0,
     };
     let sources = (0..SECTIONS.slots()).map(|slot| usize::from(slot >= known)).collect();
     let mut r = Reader::with_sources(&SECTIONS, &streams, sources);

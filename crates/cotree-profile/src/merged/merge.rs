@@ -4,6 +4,7 @@ use crate::binary::UnitId;
 use crate::counts::UnitCounts;
 use crate::error::{DifferentBinaries, DifferentMetrics, ProfileError};
 use crate::file::ProfileFile;
+use crate::method;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
@@ -14,20 +15,33 @@ pub struct Merge {
     units: BTreeMap<UnitId, (UnitCounts, PathBuf)>,
     /// Allow counts of several link units in one profile.
     pub several_units: bool,
+    binaries: Vec<PathBuf>,
+    traces: bool,
 }
 
 impl Merge {
+    /// Begins a merge. `binaries`: where those may be that are no longer where they ran, since traces can be counted only with them.
+    #[must_use]
+    pub fn with_binaries(binaries: &[PathBuf]) -> Self {
+        Self { binaries: binaries.to_owned(), ..Self::default() }
+    }
+
     /// Adds a profile, `weight` times. After an error nothing of the profile has been added.
     ///
     /// # Errors
     /// If it is of another binary than those before, unless several units are allowed; two builds of one binary never
     /// are.
-    pub fn add(&mut self, profile: ProfileFile, weight: u64) -> Result<(), ProfileError> {
+    pub fn add(&mut self, mut profile: ProfileFile, weight: u64) -> Result<(), ProfileError> {
+        let traced = method::count_traces(&mut profile, &self.binaries)
+            .map_err(|cause| ProfileError::Uncounted { path: profile.path.clone(), cause: Box::new(cause) })?;
         for new in &profile.units {
             if let Some((known, _)) = self.units.get(&new.unit) {
                 if known.counters.len() != new.counters.len() {
                     let what = "it has another number of counters than other profiles of the same build";
                     return Err(ProfileError::Damaged { path: profile.path, what });
+                }
+                if known.method.trace().is_some() != new.method.trace().is_some() {
+                    return Err(ProfileError::NoTraceCounts { path: profile.path });
                 }
                 continue;
             }
@@ -57,6 +71,7 @@ impl Merge {
                 })));
             }
         }
+        self.traces |= traced;
         for new in profile.units {
             match self.units.entry(new.unit) {
                 Entry::Vacant(place) => {
@@ -68,6 +83,12 @@ impl Merge {
             }
         }
         Ok(())
+    }
+
+    /// Were traces counted? Then the order of what they tell is not in the sums.
+    #[must_use]
+    pub const fn has_counted_traces(&self) -> bool {
+        self.traces
     }
 
     /// The sums.

@@ -86,6 +86,20 @@ sections! {
         /// The sums.
         Sum,
     }
+    b"trac" {
+        /// Of how many functions there are counts of traces, and each.
+        TraceFunction,
+        /// How many blocks, edges and call sites each has, and its flaws.
+        TraceShape,
+        /// How often each was entered, and each of its blocks ran.
+        TraceBlock,
+        /// How often each edge was taken.
+        TraceEdge,
+        /// Activations abandoned at each call site.
+        TraceEarly,
+        /// Of how many runs a ring kept the newest part only, and of how many streams nothing.
+        TraceRing,
+    }
 }
 
 /// Writes a merged profile, atomically.

@@ -1,6 +1,7 @@
 //! The counts of a method besides counters and early exits.
 
 use super::path::{self, PathCounts};
+use super::trace::sums::TraceCounts;
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::method::path::PathMetric;
@@ -13,6 +14,10 @@ pub enum MethodCounts {
     None,
     /// Paths in hash tables.
     Paths(PathCounts),
+    /// The streams of threads, which are in the raw profile and have not been counted yet.
+    Streams,
+    /// What such streams count.
+    Trace(TraceCounts),
 }
 
 impl MethodCounts {
@@ -26,8 +31,17 @@ impl MethodCounts {
     #[must_use]
     pub fn paths(&self) -> Option<&PathCounts> {
         match self {
-            Self::None => None,
+            Self::None | Self::Streams | Self::Trace(_) => None,
             Self::Paths(counts) => Some(counts),
+        }
+    }
+
+    /// What the traces of runs count, if these were traced.
+    #[must_use]
+    pub fn trace(&self) -> Option<&TraceCounts> {
+        match self {
+            Self::Trace(counts) => Some(counts),
+            Self::None | Self::Paths(_) | Self::Streams => None,
         }
     }
 
@@ -39,6 +53,19 @@ impl MethodCounts {
 
     /// Adds others, each taken `weight` times. Did some sum not fit?
     pub(crate) fn add(&mut self, other: &Self, weight: u64) -> bool {
+        if let Self::Trace(others) = other {
+            if let Self::None = self {
+                *self = Self::Trace(TraceCounts::default());
+            }
+            return match self {
+                Self::Trace(counts) => counts.add(others, weight),
+                _ => false,
+            };
+        }
+        if let Self::Streams = other {
+            // A sum of what nobody has counted says nothing, and its reader is told.
+            *self = Self::Streams;
+        }
         let Self::Paths(others) = other else { return false };
         if let Self::None = self {
             *self = Self::Paths(PathCounts { metric: others.metric, ..PathCounts::default() });
@@ -56,14 +83,20 @@ impl MethodCounts {
 /// Writes what was counted into a merged profile.
 pub(crate) fn write_counts(counts: &MethodCounts, w: &mut Writer) {
     match counts {
-        MethodCounts::None => {}
+        MethodCounts::None | MethodCounts::Streams => {}
+        MethodCounts::Trace(counts) => counts.write(w),
         MethodCounts::Paths(counts) => path::write_counts(counts, w),
     }
 }
 
 /// Reads what [`write_counts`] wrote.
 pub(crate) fn read_counts(r: &mut Reader<'_>) -> Result<MethodCounts, WireError> {
-    Ok(MethodCounts::of_paths(path::read_counts(r)?))
+    let paths = path::read_counts(r)?;
+    match TraceCounts::read(r)? {
+        Some(_) if !paths.is_empty() => Err(WireError::Invalid("it has counts of paths and of traces")),
+        Some(counts) => Ok(MethodCounts::Trace(counts)),
+        None => Ok(MethodCounts::of_paths(paths)),
+    }
 }
 
 #[cfg(test)]

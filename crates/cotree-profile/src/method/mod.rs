@@ -22,9 +22,9 @@ pub(crate) use targets::recover as recover_targets;
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
-use crate::error::ProfileError;
 use crate::exits::UnitExits;
-use crate::recover::UnitProfile;
+use crate::file::{self, ProfileFile};
+use crate::recover::{UnitError, UnitProfile, open_binary, recover_with_file};
 use cotree_core::facts::events::EventKind;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::calls::CallProfile;
@@ -36,7 +36,8 @@ use cotree_core::method::{Method, MethodPlan, RecoverError};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_core::unit::Layout;
 use path::{ForeignPaths, PathCounts};
-use std::path::Path;
+use std::path::PathBuf;
+use trace::sums::{ForeignTraceCounts, TraceCounts};
 
 /// The results of a method besides how often blocks and edges ran.
 #[derive(Clone, Debug)]
@@ -234,10 +235,16 @@ pub enum ForeignCounts {
     /// They are of targets.
     #[error(transparent)]
     Targets(#[from] ForeignTargets),
+    /// They are of traces.
+    #[error(transparent)]
+    Trace(#[from] ForeignTraceCounts),
 }
 
 /// Could a run of this binary have left these counts?
 pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCounts) -> Result<(), ForeignCounts> {
+    if let Some(counted) = counts.method.trace() {
+        return Ok(counted.check(binary.map())?);
+    }
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
     if let Some(plan) = &binary.map().plan.targets {
@@ -251,15 +258,47 @@ pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCo
     Ok(path::check_counts(binary, layout.tables.paths(), counted)?)
 }
 
-/// Adds to a unit's profile what stands in the raw profile besides counts.
-pub(crate) fn add_from_file(path: &Path, binary: &BinaryFile, profile: &mut UnitProfile) -> Result<(), ProfileError> {
-    match profile.method {
-        MethodProfile::Trace => trace::count::add_counts(path, binary, profile),
-        MethodProfile::None
-        | MethodProfile::Counters(_)
-        | MethodProfile::Paths { .. }
-        | MethodProfile::Calls(_)
-        | MethodProfile::Ipath { .. }
-        | MethodProfile::Events(..) => Ok(()),
+/// Adds to a unit's profile what its file has besides counters: the traces of a raw profile, or what the traces of a merged profile's
+/// runs counted.
+pub(crate) fn add_from_file(
+    file: &ProfileFile,
+    binary: &BinaryFile,
+    counts: &UnitCounts,
+    profile: &mut UnitProfile,
+) -> Result<(), UnitError> {
+    match (&profile.method, file.kind, &counts.method) {
+        (MethodProfile::Trace, _, MethodCounts::Trace(counted)) => {
+            counted.recover(binary.map(), counts.saturated, profile);
+            Ok(())
+        }
+        (MethodProfile::Trace, file::Kind::Raw, _) => Ok(trace::count::add_counts(&file.path, binary, profile)?),
+        (MethodProfile::Trace, file::Kind::Merged, _) => {
+            Err(UnitError::TracesNotCounted { profile: file.path.clone() })
+        }
+        (
+            MethodProfile::None
+            | MethodProfile::Counters(_)
+            | MethodProfile::Paths { .. }
+            | MethodProfile::Calls(_)
+            | MethodProfile::Ipath { .. }
+            | MethodProfile::Events(..),
+            ..,
+        ) => Ok(()),
     }
+}
+
+/// Counts the traces of a raw profile, so that they can be added to others: `binaries` are where its binary may be.
+pub(crate) fn count_traces(file: &mut ProfileFile, binaries: &[PathBuf]) -> Result<bool, UnitError> {
+    let mut counted = Vec::new();
+    for (index, counts) in file.units.iter().enumerate() {
+        if counts.method == MethodCounts::Streams {
+            let binary = open_binary(&file.path, counts, binaries)?;
+            counted.push((index, TraceCounts::of(&recover_with_file(file, &binary, counts)?)));
+        }
+    }
+    let any = !counted.is_empty();
+    for (index, counts) in counted {
+        file.units[index].method = MethodCounts::Trace(counts);
+    }
+    Ok(any)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Segment {
     pub(crate) capacity: u64,
     /// How many are in use: see [`SegmentHeader::used`].
     pub(crate) used: u64,
+    /// See [`SegmentHeader::streams`].
+    pub(crate) streams: u64,
 }
 
 impl Segment {
@@ -44,7 +46,7 @@ impl Segment {
             if !bytes.starts_with(&before_kinds::MAGIC) || !kind.allows(capacity) {
                 return Err(no_segment);
             }
-            return Ok((Self { kind, offset, capacity, used: 0 }, word(before_kinds::NEXT)));
+            return Ok((Self { kind, offset, capacity, used: 0, streams: 0 }, word(before_kinds::NEXT)));
         }
         if !bytes.starts_with(&SEGMENT_MAGIC) || word(offset_of!(SegmentHeader, offset)) != offset {
             return Err(no_segment);
@@ -58,7 +60,8 @@ impl Segment {
             return Err(no_segment);
         }
         let used = word(offset_of!(SegmentHeader, used)).min(capacity);
-        Ok((Self { kind, offset, capacity, used }, word(offset_of!(SegmentHeader, next))))
+        let streams = word(offset_of!(SegmentHeader, streams));
+        Ok((Self { kind, offset, capacity, used, streams }, word(offset_of!(SegmentHeader, next))))
     }
 
     /// Where its entries begin.

@@ -27,7 +27,8 @@ impl Totals {
         for unit in units {
             let method = unit.profile.method.method();
             let promises = method.promises();
-            if promises.blocks {
+            // What traces count is known when they are read.
+            if promises.blocks || unit.profile.functions.iter().any(Option::is_some) {
                 let cost = Costs::new(std::slice::from_ref(unit))?.total();
                 *totals.events.get_or_insert_default() += cost;
             } else if let Some(events) = method::event_totals(unit) {
@@ -50,15 +51,6 @@ impl Totals {
         }
         totals.remarks.dedup();
         Ok(totals)
-    }
-
-    /// Adds what a trace of some unit tells; `missing`: it has not the whole execution.
-    pub fn add_traced(&mut self, name: &str, cost: Cost, missing: bool) {
-        *self.events.get_or_insert_default() += cost;
-        if missing {
-            self.remarks
-                .push(format!("a trace of {name} does not have the whole execution: what is not in it is not counted"));
-        }
     }
 
     /// Titles and amounts of these kinds of events; without any, of all that happened.

@@ -52,9 +52,9 @@ pub fn costs<'a>(units: &'a [Unit<'a>], binary: &BinaryFile, streams: &Streams) 
     let tables = UnitTables::new(binary).map_err(|error| unreadable(&error))?;
     let all: Vec<UnitFunction<'a>> = unit.functions().collect();
     let mut replay = Replay::new(&all).ok_or_else(|| CostError::NoRuns(unit.profile.binary.display().to_string()))?;
-    let mut missing = false;
+    let mut missing = streams.ring().overwritten;
     for stream in streams.iter() {
-        missing |= stream.cut;
+        missing |= stream.cut || stream.gone;
         let mut expected = 0;
         for part in stream.parts() {
             missing |= part.start() != expected;

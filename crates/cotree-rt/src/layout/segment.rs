@@ -51,8 +51,8 @@ pub struct SegmentHeader {
     pub owner: u64,
     /// File offset of the segment itself; 0: it is in memory.
     pub offset: u64,
-    /// Zero.
-    pub reserved: u64,
+    /// Of a ring: how many streams have come to it, each with its first bytes. Else zero.
+    pub streams: u64,
 }
 const _: () = assert!(core::mem::size_of::<SegmentHeader>() == 64);
 

@@ -242,8 +242,8 @@ impl Profile {
             let segment: SegmentHeader = unsafe {
                 bytes[at as usize..][..size_of::<SegmentHeader>()].as_ptr().cast::<SegmentHeader>().read_unaligned()
             };
-            let SegmentHeader { magic, kind, entry_size, capacity, next, used, owner, offset, reserved } = segment;
-            assert_eq!((magic, reserved), (SEGMENT_MAGIC, 0));
+            let SegmentHeader { magic, kind, entry_size, capacity, next, used, owner, offset, streams } = segment;
+            assert_eq!((magic, streams), (SEGMENT_MAGIC, 0));
             if kind == SegmentKind::STACK {
                 segments.push(at..at + segment_size(entry_size, capacity));
                 at = next;

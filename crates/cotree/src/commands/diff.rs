@@ -61,7 +61,8 @@ pub struct DiffArgs {
 
 /// Runs `cotree diff`.
 pub fn run(args: &DiffArgs) -> Result<()> {
-    let (before_file, after_file) = (folder::open(&args.before)?, folder::open(&args.after)?);
+    let (before_file, after_file) =
+        (folder::open(&args.before, &args.binary_before)?, folder::open(&args.after, &args.binary_after)?);
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     if args.trace {
         let (before, after) = ((&before_file, &args.binary_before[..]), (&after_file, &args.binary_after[..]));

@@ -5,7 +5,7 @@ use crate::{folder, lines};
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
-use cotree_profile::file::ProfileFile;
+use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
 use cotree_report::costs::{Costs, traced};
@@ -40,20 +40,15 @@ pub struct Binaries {
 /// A recovered profile with its binaries.
 pub struct Loaded {
     path: PathBuf,
+    kind: Kind,
     recovered: Vec<(BinaryFile, UnitProfile)>,
 }
 
 impl Loaded {
-    /// What lines and functions have cost: from the trace, if there is one, else from counts of blocks.
+    /// What lines and functions have cost: from the trace of one run, if there is one, else from counts of blocks.
     pub fn with_costs<T>(&self, use_it: impl FnOnce(&Costs<'_>) -> Result<T>) -> Result<T> {
         match self.recovered.as_slice() {
-            [(binary, profile)] if profile.method.method() == Method::Trace => {
-                if self.path.is_dir() {
-                    return Err(miette!(
-                        "costs of traces are those of one run: name a profile in {}",
-                        self.path.display()
-                    ));
-                }
+            [(binary, profile)] if profile.method.method() == Method::Trace && self.kind == Kind::Raw => {
                 let streams = Streams::open(&self.path).map_err(into_report)?;
                 let units = self.units();
                 use_it(&traced::costs(&units, binary, &streams).map_err(into_report)?)
@@ -101,7 +96,7 @@ impl Input {
             Some(path) => path.clone(),
             None => by_age(Path::new("."))?.into_iter().next().ok_or_else(no_profile)?,
         };
-        folder::open(&path)
+        folder::open(&path, &self.binaries.binaries)
     }
 
     /// Opens and recovers the profile.
@@ -122,7 +117,7 @@ impl Input {
                         ));
                     }
                     warn_of_gone(&gone, file.units.len());
-                    return Ok(Loaded { path, recovered });
+                    return Ok(Loaded { path, kind: file.kind, recovered });
                 }
                 Err(error @ UnitError::BinaryGone { .. }) => {
                     first_error.get_or_insert(error);
@@ -138,7 +133,7 @@ impl Input {
 pub fn load(file: &ProfileFile, binaries: &Binaries) -> Result<Loaded> {
     let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(into_report)?;
     warn_of_gone(&gone, file.units.len());
-    Ok(Loaded { path: file.path.clone(), recovered })
+    Ok(Loaded { path: file.path.clone(), kind: file.kind, recovered })
 }
 
 fn warn_of_gone(gone: &[UnitError], all: usize) {

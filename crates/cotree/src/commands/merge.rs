@@ -1,8 +1,9 @@
 //! `cotree merge`: adds up the profiles of many runs.
 
+use super::input::Binaries;
 use super::into_report;
 use super::vouched::Vouched;
-use crate::folder::Folder;
+use crate::folder::{Folder, say_traces_are_counted};
 use crate::lines;
 use clap::Args;
 use cotree_profile::error::ProfileError;
@@ -33,6 +34,8 @@ pub struct MergeArgs {
     #[arg(long)]
     keep_going: bool,
     #[command(flatten)]
+    binaries: Binaries,
+    #[command(flatten)]
     vouched: Vouched,
 }
 
@@ -58,7 +61,8 @@ fn weight_of(path: &Path) -> (u64, PathBuf) {
 /// Runs `cotree merge`.
 pub fn run(args: &MergeArgs) -> Result<()> {
     let inputs = args.profiles.iter().map(|p| weight_of(p)).chain(args.weighted_input.iter().cloned());
-    let mut merge = Merge::default();
+    let binaries = &args.binaries.binaries;
+    let mut merge = Merge::with_binaries(binaries);
     merge.several_units = args.several_units;
     let mut added = 0u64;
     for (weight, path) in inputs {
@@ -82,10 +86,13 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     if added == 0 {
         return Err(miette!("there is no profile to merge: name some"));
     }
+    if merge.has_counted_traces() {
+        say_traces_are_counted();
+    }
     merged::write(&args.output, &merge.finish()).map_err(into_report)?;
     // Which functions are concerned is known where the binaries are still there.
     let merged = ProfileFile::open(&args.output).map_err(into_report)?;
-    let recovered = recover_remaining(&merged, &[]).map(|(recovered, _)| recovered).unwrap_or_default();
+    let recovered = recover_remaining(&merged, binaries).map(|(recovered, _)| recovered).unwrap_or_default();
     args.vouched.check(&recovered)
 }
 

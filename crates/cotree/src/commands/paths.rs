@@ -149,7 +149,7 @@ fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()
     let units = loaded.units();
     let paths = with_paths(&units)?;
     known(&units, args.function.as_deref())?;
-    let other = folder::open(other)?;
+    let other = folder::open(other, &[])?;
     same_builds(&file, &other)?;
     let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
     let other = load(&other, &Binaries { binaries })?;

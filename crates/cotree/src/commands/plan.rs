@@ -59,7 +59,7 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     }
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
-            let file = folder::open(profile)?;
+            let file = folder::open(profile, &[])?;
             let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
             let mut sum = Costs::default();
             for unit in loaded.units() {

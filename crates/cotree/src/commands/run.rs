@@ -8,14 +8,10 @@ use crate::driver;
 use crate::lines;
 use clap::Args;
 use cotree_core::facts::events::EventKind;
-use cotree_core::method::Method;
-use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::{self, Merge};
-use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::recover::{Recovery, recover_remaining};
 use cotree_report::costs::totals::Totals;
-use cotree_report::costs::traced;
 use cotree_report::shell::command_line;
 use cotree_report::terminal::grouped;
 use cotree_report::unit::Unit;
@@ -60,7 +56,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         ));
     };
     let (recovered, gone) = recover_remaining(&profile, &[]).map_err(into_report)?;
-    print(args, &recovered, folder.path(), processes, time)?;
+    print(args, &recovered, processes, time)?;
     gone.iter().for_each(|error| lines::note(format_args!("warning: left out: {error}")));
     if !args.count {
         let name = Path::new(program).file_name().unwrap_or(program);
@@ -122,29 +118,10 @@ fn collect(folder: &Path) -> Result<(Option<ProfileFile>, usize)> {
     Ok((Some(profile).filter(|profile| !profile.units.is_empty()), processes.len()))
 }
 
-/// Counts what the traces in a folder tell of a unit. Sums of profiles have none.
-fn count_traces(folder: &Path, binary: &BinaryFile, unit: &Unit<'_>, totals: &mut Totals) -> Result<()> {
-    for path in profiles(folder)? {
-        let profile = ProfileFile::open(&path).map_err(into_report)?;
-        if profile.units.iter().all(|counts| counts.unit != unit.profile.unit) {
-            continue;
-        }
-        let streams = Streams::open(&path).map_err(into_report)?;
-        let costs = traced::costs(std::slice::from_ref(unit), binary, &streams).map_err(into_report)?;
-        totals.add_traced(&unit.map.program.name, costs.total(), costs.missing);
-    }
-    Ok(())
-}
-
 /// Prints the totals, and what is not exact about them.
-fn print(args: &RunArgs, recovered: &[Recovery], folder: &Path, processes: usize, time: Duration) -> Result<()> {
+fn print(args: &RunArgs, recovered: &[Recovery], processes: usize, time: Duration) -> Result<()> {
     let units: Vec<Unit<'_>> = recovered.iter().map(|(binary, profile)| Unit::new(binary.map(), profile)).collect();
-    let mut totals = Totals::new(&units).map_err(into_report)?;
-    for ((binary, profile), unit) in recovered.iter().zip(&units) {
-        if profile.method.method() == Method::Trace {
-            count_traces(folder, binary, unit, &mut totals)?;
-        }
-    }
+    let totals = Totals::new(&units).map_err(into_report)?;
     let command: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
     lines::note(format_args!("\n Counts of '{}':\n", command_line(&command)));
     for (title, amount) in totals.rows(&args.event) {

@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{Kind, ProfileFile};
-use cotree_profile::method::trace::UnitTables;
+use cotree_profile::method::MethodNote;
 use cotree_profile::method::trace::count::count;
-use cotree_profile::method::trace::streams::Streams;
+use cotree_profile::method::trace::streams::{Ring, Streams};
+use cotree_profile::method::trace::{TraceNote, UnitTables};
 use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
 use cotree_report::files::FilePattern;
 use cotree_report::method::trace::Traced;
@@ -179,6 +180,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
             "note: a signal ended activations outside of calls: what they did after they last wrote to the trace is not known; blocks that are shown there may not have run, and others may have"
         ));
     }
+    say_lost(&traced);
     if let Some(thread) = args.thread.filter(|_| traced.threads.is_empty()) {
         return Err(miette!("there is no thread {thread}: `cotree trace` without options lists them"));
     }
@@ -243,6 +245,13 @@ pub fn run(args: &TraceArgs) -> Result<()> {
             let stretch = Stretch { from, to, backwards: args.backwards };
             args.output.write(|out| traced.write_rows(&rows, stretch, form, out))
         }
+    }
+}
+
+/// Says what a ring has lost.
+fn say_lost(traced: &Traced<'_>) {
+    if let Some(lost) = traced.lost() {
+        lines::note(format_args!("note: {lost}"));
     }
 }
 
@@ -336,7 +345,11 @@ fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> R
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
     let profile: UnitProfile = recover(traced.binary, counts).map_err(into_report)?;
     let functions = count(traced.tables, traced.streams, &traced.threads, stretch);
-    let profile = UnitProfile { functions, ..profile };
+    let mut profile = UnitProfile { functions, ..profile };
+    let Ring { overwritten, streams_gone: gone } = traced.streams.ring();
+    if overwritten {
+        profile.notes.push(Note::Method(MethodNote::Trace(TraceNote::NewestOnly { gone })));
+    }
     let unit = Unit::new(traced.binary.map(), &profile);
     if args.json {
         return args.output.write(|out| json::write(&[unit], out));
@@ -365,6 +378,7 @@ pub fn diff(
     }
     let tables = tables(&binary)?;
     let [before, after] = [&streams_before, &streams_after].map(|streams| Traced::new(&tables, streams, None));
+    [&before, &after].into_iter().for_each(say_lost);
     let rows = Rows::new(&tables, By::Block, names);
     output.write(|out| compare::write(&before, &after, &rows, context, out).map(|_| ()))
 }

@@ -48,7 +48,7 @@ fn resolve(file: &Path) -> Result<PathBuf> {
     if made.is_file() {
         return Ok(made);
     }
-    let profile = folder::open(&file)?;
+    let profile = folder::open(&file, &[])?;
     let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
         "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
     )?;

@@ -184,11 +184,12 @@ pub fn count(
     (from, to): (u64, u64),
 ) -> Vec<Option<FunctionProfile>> {
     let mut counting = Counting::new(tables.binary().map());
-    if streams.are_paused() && (from, to) == WHOLE {
+    if (streams.are_paused() || streams.ring().overwritten) && (from, to) == WHOLE {
         counting.flag_all(Flaw::Damaged);
     }
     for thread in threads {
-        let mut missing = thread.parts.is_empty();
+        let stream = thread.stream;
+        let mut missing = thread.parts.is_empty() && (stream.gone || stream.cut || stream.lost);
         for part in thread.parts.iter().filter(|part| part.last() >= from && part.first <= to) {
             let mut before = None;
             let mut ended = false;
@@ -241,8 +242,9 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
     let streams = Streams::open(path)?;
     let threads: Vec<Thread<'_>> = streams.iter().map(|stream| Thread::new(&tables, &streams, stream)).collect();
     profile.functions = count(&tables, &streams, &threads, WHOLE);
-    if threads.iter().flat_map(|thread| &thread.parts).any(|part| part.beheaded) {
-        profile.notes.push(Note::Method(MethodNote::Trace(TraceNote::NewestOnly)));
+    if streams.ring().overwritten {
+        let gone = streams.ring().streams_gone;
+        profile.notes.push(Note::Method(MethodNote::Trace(TraceNote::NewestOnly { gone })));
     }
     if profile.notes.contains(&Note::Method(MethodNote::Trace(TraceNote::Lost))) {
         // Nobody knows of whom.

@@ -4,10 +4,12 @@
 //! - [`frames`]: return addresses as activations.
 //! - [`thread`]: what each thread did, from any point on.
 //! - [`count`]: blocks, edges and calls of a stretch of it, counted.
+//! - [`sums`]: the same of several runs, added up.
 
 pub mod count;
 pub mod frames;
 pub mod streams;
+pub mod sums;
 pub mod thread;
 
 use crate::binary::BinaryFile;
@@ -28,7 +30,12 @@ pub enum TraceNote {
     /// A signal handler forked, was left for good, or was not seen when it was installed; or code ran before the stream began.
     Lost,
     /// Only the newest part was kept.
-    NewestOnly,
+    NewestOnly {
+        /// So many threads that ended, and signal handlers, are gone with all that they did.
+        gone: u64,
+    },
+    /// The traces of several runs were added up.
+    Merged,
     /// Threads did not record all the time.
     Paused,
 }
@@ -37,7 +44,8 @@ impl TraceNote {
     /// Does it put in doubt what the trace says, or counts of it?
     pub(in crate::method) fn doubtful(self) -> bool {
         match self {
-            Self::Cut | Self::Lost | Self::NewestOnly | Self::Paused => true,
+            Self::Cut | Self::Lost | Self::NewestOnly { .. } | Self::Paused => true,
+            Self::Merged => false,
         }
     }
 }
@@ -52,7 +60,17 @@ impl fmt::Display for TraceNote {
                 "a signal handler forked, ended the program or jumped out, or was installed in a way that cotree did not see, or code ran \
                  before the program began, as resolvers of ifuncs do: parts of the trace are missing, or wrong",
             ),
-            Self::NewestOnly => f.write_str("only the newest part of the trace was kept: counts are of that part"),
+            Self::NewestOnly { gone } => {
+                f.write_str("only the newest part of the trace was kept: counts are of that part")?;
+                match gone {
+                    0 => Ok(()),
+                    1 => f.write_str("; nothing is left of 1 thread or signal handler that was over"),
+                    gone => write!(f, "; nothing is left of {gone} threads and signal handlers that were over"),
+                }
+            }
+            Self::Merged => f.write_str(
+                "what the traces count was added up; the order in which things happened is only in the profiles of single runs",
+            ),
             Self::Paused => f.write_str(
                 "recording was off for a part of the run (--trace-off, cotree_trace_stop): counts are of what was recorded",
             ),

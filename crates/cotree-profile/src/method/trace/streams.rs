@@ -10,7 +10,7 @@ use cotree_core::method::trace::Source;
 use cotree_rt::layout::{
     Flags, PAGE, State, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceInterrupted, TraceState, TraceWord,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem::{offset_of, size_of};
@@ -65,6 +65,8 @@ pub struct Stream {
     pub lost: bool,
     /// It is that of a signal handler: the stream that this interrupted, and where. A part of that stream may be gone.
     pub inside: Option<(u64, u64)>,
+    /// What it had at first is gone, as the ring shows, and nothing else of it is there.
+    pub gone: bool,
     /// It grew when the profile was read, or when the process ended: it is in the window of a slab.
     open: bool,
     /// By position; none overlaps another.
@@ -125,6 +127,16 @@ pub struct Streams {
     streams: Vec<Stream>,
     threads_are_over: bool,
     paused: bool,
+    ring: Ring,
+}
+
+/// What a ring has lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ring {
+    /// Some chunks were written over.
+    pub overwritten: bool,
+    /// So many streams are gone, with all that they had: of threads that ended, and of signal handlers.
+    pub streams_gone: u64,
 }
 
 impl Streams {
@@ -143,7 +155,8 @@ impl Streams {
         file.read_exact_at(&mut page[..], 0).map_err(io)?;
         let header = Header::new(page, length, path)?;
         let segments = Segments::find(&file, &header, length, path)?;
-        let mut found = Found { file: &file, streams: BTreeMap::new() };
+        let mut found =
+            Found { file: &file, streams: BTreeMap::new(), in_ring: BTreeSet::new(), ring: Ring::default() };
         for segment in segments.iter() {
             let outcome = match segment.kind {
                 Kind::Trace => found.chunks(segment.entries(), segment.used, false),
@@ -158,11 +171,14 @@ impl Streams {
                 found.window(slab.start + header.trace_word() * 8).map_err(io)?.map_err(|what| damaged(path, what))?;
             }
         }
+        let came = segments.iter().filter(|segment| segment.kind == Kind::TraceRing).map(|segment| segment.streams);
+        found.ring.streams_gone = came.sum::<u64>().saturating_sub(found.in_ring.len() as u64);
+        let ring = found.ring;
         let streams = found.finish().map_err(|what| damaged(path, what))?;
         let over = matches!(header.state(), State::FINISHED | State::ABORTED);
         let threads_are_over = over && header.flags() & Flags::THREADS_ALIVE == 0;
         let paused = header.flags() & Flags::TRACE_PAUSED != 0;
-        Ok(Self { file, path: path.to_owned(), streams, threads_are_over, paused })
+        Ok(Self { file, path: path.to_owned(), streams, threads_are_over, paused, ring })
     }
 
     /// Was no thread left when the process ended, but for the one that ended it? Then those that say that they end have also run
@@ -176,6 +192,12 @@ impl Streams {
     #[must_use]
     pub const fn are_paused(&self) -> bool {
         self.paused
+    }
+
+    /// What the ring has lost, if they are in one.
+    #[must_use]
+    pub const fn ring(&self) -> Ring {
+        self.ring
     }
 
     /// By number.
@@ -218,6 +240,9 @@ fn damaged(path: &Path, what: &'static str) -> ProfileError {
 struct Found<'a> {
     file: &'a File,
     streams: BTreeMap<u64, Stream>,
+    /// Those that have come to the ring, as far as that is known.
+    in_ring: BTreeSet<u64>,
+    ring: Ring,
 }
 
 impl Found<'_> {
@@ -239,17 +264,37 @@ impl Found<'_> {
 
     /// The chunks in so many places of a ring.
     fn ring(&mut self, start: u64, places: u64) -> io::Result<Result<(), &'static str>> {
+        let (mut newest, mut busy) = (0, false);
         for place in 0..places {
             let at = start + place * TraceChunk::PLACE;
-            let mut number = [0; 8];
-            self.file.read_exact_at(&mut number, at)?;
-            if !matches!(u64::from_le_bytes(number), 0 | TraceChunk::BUSY)
-                && let Err(what) = self.chunk(at, TraceChunk::PLACE, false)?
-            {
-                return Ok(Err(what));
+            let mut bytes = [0; 16];
+            self.file.read_exact_at(&mut bytes, at)?;
+            let [sequence, stream] = [0, 8].map(|at| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("a word")));
+            match sequence {
+                0 => {}
+                TraceChunk::BUSY => busy = true,
+                _ => {
+                    newest = newest.max(sequence);
+                    self.in_ring.insert(stream);
+                    if let Err(what) = self.chunk(at, TraceChunk::PLACE, false)? {
+                        return Ok(Err(what));
+                    }
+                }
             }
         }
+        // What is being written may have been written over a chunk once all places are taken.
+        self.ring.overwritten |= newest > places || (busy && newest >= places);
         Ok(Ok(()))
+    }
+
+    /// A stream with a window, and where that begins: what came before it has been in the ring, if there is one.
+    fn has_window(&mut self, number: u64, position: u64) {
+        if position > 0 {
+            self.in_ring.insert(number);
+        }
+        let stream = self.stream(number);
+        stream.open = true;
+        stream.gone = position > 0;
     }
 
     /// The chunk at an offset, where there are so many bytes: gives its size.
@@ -304,8 +349,8 @@ impl Found<'_> {
             return Ok(Ok(()));
         }
         if state != TraceState::ON {
+            self.has_window(at.stream, at.position);
             let stream = self.stream(at.stream);
-            stream.open = true;
             (stream.cut, stream.lost) = (state == TraceState::CUT, state == TraceState::LOST);
             return Ok(Ok(()));
         }
@@ -315,7 +360,7 @@ impl Found<'_> {
             if from > to || to > end || at.stream == 0 {
                 return Ok(Err(NOWHERE));
             }
-            self.stream(at.stream).open = true;
+            self.has_window(at.stream, at.position);
             // A process that was killed has not told all of its stack, and nothing after it.
             if let Some(length) = (to - from).checked_sub(at.snapshot) {
                 let offset = offset + TraceWord::WINDOW * 8 + from;
@@ -360,6 +405,7 @@ impl Found<'_> {
                 end = end.max(next);
             }
             stream.pieces.retain(|piece| piece.length > 0 || piece.snapshot > 0 || piece.interrupted);
+            stream.gone &= stream.pieces.is_empty();
         }
         Ok(streams)
     }

@@ -18,10 +18,11 @@ pub mod vectors;
 
 use super::Total;
 use crate::report::{self, Options};
+use crate::terminal::grouped;
 use crate::unit::{Unit, UnitFunction};
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::method::trace::UnitTables;
-use cotree_profile::method::trace::streams::Streams;
+use cotree_profile::method::trace::streams::{Ring, Streams};
 use cotree_profile::method::trace::thread::Thread;
 use std::io::{self, Write};
 
@@ -45,16 +46,22 @@ impl<'a> Traced<'a> {
         let threads = wanted.map(|stream| Thread::new(tables, streams, stream)).collect();
         Self { binary: tables.binary(), tables, streams, threads }
     }
+
+    /// What the ring has lost, as a sentence.
+    #[must_use]
+    pub fn lost(&self) -> Option<String> {
+        let Ring { overwritten, streams_gone } = self.streams.ring();
+        let gone = match streams_gone {
+            0 => String::new(),
+            1 => "; nothing is left of 1 thread or signal handler that was over".to_owned(),
+            gone => format!("; nothing is left of {} threads and signal handlers that were over", grouped(gone.into())),
+        };
+        overwritten.then(|| format!("only the newest part of the trace was kept{gone}"))
+    }
 }
 
 /// Writes the report, below its head.
 pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    if unit.profile.functions.iter().all(Option::is_none) {
-        return writeln!(
-            out,
-            "nothing was counted: merged profiles have no traces; `cotree trace FILE` shows a raw one's"
-        );
-    }
     report::write_blocks(unit, options, out)
 }
 

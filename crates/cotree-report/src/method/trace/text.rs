@@ -94,6 +94,9 @@ impl Traced<'_> {
         }
         for thread in &self.threads {
             writeln!(out, "\n{}: {}", title(thread), counted(thread.blocks().into(), "block"))?;
+            if thread.stream.gone {
+                writeln!(out, "  nothing of it was kept")?;
+            }
             for (index, part) in thread.parts.iter().enumerate() {
                 if index > 0 {
                     writeln!(out, "  then something is missing")?;
@@ -352,7 +355,13 @@ impl Traced<'_> {
         };
         let thread = |thread: &Thread<'_>| json!({ "thread": thread.stream.number, "handler_in": thread.stream.inside.map(|(outer, _)| outer), "parts": thread.parts.iter().map(part).collect::<Vec<_>>() });
         let threads: Vec<_> = self.threads.iter().map(thread).collect();
-        let value = json!({ "binary": self.binary.path().display().to_string(), "threads": threads });
+        let ring = self.streams.ring();
+        let value = json!({
+            "binary": self.binary.path().display().to_string(),
+            "newest_only": ring.overwritten,
+            "threads_gone": ring.streams_gone,
+            "threads": threads,
+        });
         serde_json::to_writer_pretty(&mut *out, &value)?;
         writeln!(out)
     }

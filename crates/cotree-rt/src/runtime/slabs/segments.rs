@@ -55,6 +55,12 @@ impl Segment {
         unsafe { &*self.0.cast::<u8>().add(offset_of!(SegmentHeader, used)).cast() }
     }
 
+    /// Streams that have come to a ring.
+    pub fn streams(self) -> &'static AtomicU64 {
+        // SAFETY: segments stay mapped, and the field is an aligned u64.
+        unsafe { &*self.0.cast::<u8>().add(offset_of!(SegmentHeader, streams)).cast() }
+    }
+
     /// How many entries it has.
     pub fn capacity(self) -> u64 {
         // SAFETY: segments stay mapped.
@@ -90,17 +96,7 @@ impl Segment {
         let header = base.cast::<SegmentHeader>();
         // SAFETY: the caller's promise.
         unsafe {
-            header.write(SegmentHeader {
-                magic,
-                kind,
-                entry_size,
-                capacity,
-                next,
-                used: 0,
-                owner,
-                offset,
-                reserved: 0,
-            });
+            header.write(SegmentHeader { magic, kind, entry_size, capacity, next, used: 0, owner, offset, streams: 0 });
         }
         Self(header)
     }

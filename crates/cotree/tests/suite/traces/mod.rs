@@ -6,8 +6,10 @@
 
 mod addresses;
 mod formats;
+mod kept;
 mod killed;
 mod packed;
+mod sums;
 
 use crate::project::{Project, succeed};
 use cotree_core::ids::{CallId, FunctionId};

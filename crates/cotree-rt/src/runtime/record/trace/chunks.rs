@@ -108,6 +108,10 @@ fn add_to_ring(window: Window, interrupted: bool) -> sys::Result<()> {
         Some(ring) => ring,
         None => make_ring()?,
     };
+    if window.position() == 0 && window.bytes().len() as u64 > window.snapshot() {
+        // Before they are there: of a process that is killed in between, one too many is said to be gone.
+        ring.streams().fetch_add(1, Relaxed);
+    }
     loop {
         let sequence = CHUNKS.fetch_add(1, Relaxed) + 1;
         let index = (sequence - 1) % ring.capacity();
