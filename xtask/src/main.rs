@@ -19,6 +19,7 @@ mod programs;
 mod projects;
 mod real;
 mod rust_programs;
+mod soak;
 mod sources;
 mod suite;
 mod table;
@@ -46,6 +47,8 @@ enum Task {
     Test(TestArgs),
     /// Measure overhead, build time, memory and sizes against other tools; writes bench/RESULTS.md
     Bench(bench::Args),
+    /// Random programs of what breaks profilers, in every build, against tallies of their own; on and on
+    Soak(soak::Args),
     /// Run a command and print time and peak memory of its process tree
     #[command(hide = true)]
     Measure {
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Test(args) => test(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Soak(args) => soak::run(&args),
         Task::Measure { command } => return measure::child(&command),
     };
     match result {
@@ -112,6 +116,9 @@ fn test(args: &TestArgs) -> Result<bool> {
     viewers::add(&mut suite, &context);
     valgrind::add(&mut suite, &context);
     events::add(&mut suite, &context);
+    if args.all || suite.is_filtered() {
+        soak::add(&mut suite, &context.cotree, args.all);
+    }
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);
     by_profile::add(&mut suite, &context);

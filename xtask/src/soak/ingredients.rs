@@ -1,0 +1,61 @@
+//! What programs of the soak test are made of: each ingredient is a file in `xtask/programs/soak/ingredients` that
+//! holds one thing which is hard for a profiler.
+//!
+//! Such a file is C or C++ with the markers of [`super::template`], and defines `long p$(long n)`, a *piece*. A piece
+//! calls other pieces and is called by them, from wherever the others like: within loops around `setjmp`, in destructors,
+//! in handlers, on threads.
+
+/// A file with one hard thing.
+#[derive(Debug)]
+pub struct Ingredient {
+    /// The file's name without its ending.
+    pub name: &'static str,
+    /// The file's text.
+    pub text: &'static str,
+    /// Written in C++.
+    pub cxx: bool,
+    /// What may be declared not to be exact where it is part of a program.
+    pub doubts: Doubts,
+    /// What it counts and prints depends on time.
+    pub varies: bool,
+}
+
+/// Whether a program may have counts that are declared not to be exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Doubts {
+    /// Never: all is exact.
+    Never,
+    /// By methods that need to know where an activation was in its block: all but `block`.
+    Allowed,
+}
+
+macro_rules! ingredient {
+    ($name:literal, c) => {
+        ingredient!($name, ".c", false)
+    };
+    ($name:literal, cpp) => {
+        ingredient!($name, ".cpp", true)
+    };
+    ($name:literal, $ending:literal, $cxx:literal) => {
+        Ingredient {
+            name: $name,
+            text: include_str!(concat!("../../programs/soak/ingredients/", $name, $ending)),
+            cxx: $cxx,
+            doubts: Doubts::Never,
+            varies: false,
+        }
+    };
+}
+
+/// All ingredients. A new one stands at the end, since seeds choose by position.
+pub const INGREDIENTS: &[Ingredient] = &[
+    ingredient!("plain", c),
+    ingredient!("loops", c),
+    ingredient!("setjmp_loop", c),
+    ingredient!("jump", c),
+    ingredient!("landing_pads", cpp),
+    ingredient!("rethrow", cpp),
+    ingredient!("signal_handler", c),
+    ingredient!("threads", c),
+    ingredient!("fork", c),
+];

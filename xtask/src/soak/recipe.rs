@@ -1,0 +1,104 @@
+//! What a seed stands for: which ingredients, in which order, and how the program ends.
+
+use super::ingredients::{Doubts, INGREDIENTS, Ingredient};
+use super::random::Random;
+use std::collections::BTreeSet;
+
+/// How the first process of a program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// `main` returns.
+    Return,
+    /// A call, a statement of C, from wherever the program is.
+    Early(&'static str),
+    /// By `SIGKILL`: nobody can be exact.
+    Killed,
+}
+
+const EARLY: [&str; 9] = [
+    "exit(41);",
+    "_exit(42);",
+    "quick_exit(43);",
+    "abort();",
+    "raise(SIGTERM);",
+    "kill(getpid(), SIGALRM);",
+    "pthread_kill(pthread_self(), SIGUSR1);",
+    "raise(SIGSEGV);",
+    "execl(\"/bin/true\", \"true\", (char *)0);",
+];
+
+/// One piece of a program.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub ingredient: &'static Ingredient,
+    pub seed: u64,
+    /// It is part of the program; else calls of it lead to a leaf.
+    pub kept: bool,
+    /// Parts of it that are left out.
+    pub dropped: BTreeSet<usize>,
+}
+
+/// All that a program is made from.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    pub seed: u64,
+    pub pieces: Vec<Piece>,
+    pub ending: Ending,
+    /// After how many places where the program might end it does.
+    pub ends_at: usize,
+    /// How many pieces may be entered from `main`, by each of its calls.
+    pub fuel: usize,
+}
+
+impl Recipe {
+    /// The recipe of a seed.
+    pub fn of(seed: u64) -> Recipe {
+        let mut random = Random::new(seed);
+        let count = 2 + random.below(7);
+        // Every fourth program is in C alone, whatever comes.
+        let c = seed.is_multiple_of(4);
+        let pieces = (0..count).map(|_| {
+            let ingredient = loop {
+                let ingredient = &INGREDIENTS[random.below(INGREDIENTS.len())];
+                if !(c && ingredient.cxx) {
+                    break ingredient;
+                }
+            };
+            Piece { ingredient, seed: random.next(), kept: true, dropped: BTreeSet::new() }
+        });
+        let pieces = pieces.collect();
+        let ending = match random.below(10) {
+            0..=3 => Ending::Return,
+            4 => Ending::Killed,
+            _ => Ending::Early(EARLY[random.below(EARLY.len())]),
+        };
+        Recipe { seed, pieces, ending, ends_at: 1 + random.below(30), fuel: 20 + random.below(200) }
+    }
+
+    /// What may be declared.
+    pub fn doubts(&self) -> Doubts {
+        let killed = if self.ending == Ending::Killed { Doubts::Allowed } else { Doubts::Never };
+        self.kept().map(|piece| piece.ingredient.doubts).max().unwrap_or(Doubts::Never).max(killed)
+    }
+
+    /// What it counts and prints depends on time.
+    pub fn varies(&self) -> bool {
+        self.kept().any(|piece| piece.ingredient.varies)
+    }
+
+    /// Some of it is in C++.
+    pub fn cxx(&self) -> bool {
+        self.kept().any(|piece| piece.ingredient.cxx)
+    }
+
+    /// The pieces that are there.
+    pub fn kept(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.kept)
+    }
+
+    /// The names of its ingredients.
+    pub fn ingredients(&self) -> String {
+        let names: BTreeSet<&str> = self.kept().map(|piece| piece.ingredient.name).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    }
+}
