@@ -16,7 +16,7 @@ use std::fmt::Write;
 const ALLOWED: [(&str, usize); 8] = [
     ("cotree", 8),
     ("cotree-api", 0),
-    ("cotree-core", 29),
+    ("cotree-core", 12),
     ("cotree-llvm", 51),
     ("cotree-lto", 2),
     ("cotree-profile", 38),

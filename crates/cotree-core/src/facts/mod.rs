@@ -12,12 +12,16 @@ mod edges;
 pub mod events;
 mod function;
 pub mod hints;
+mod position;
 mod program;
 pub mod quiet;
+mod symbol;
 
 pub use accesses::{Access, AccessKind, Accesses};
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
 pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
 pub use edges::{EdgeFacts, EdgeKind};
-pub use function::{Doubt, Function, Linkage, Untouched, linker_name};
-pub use program::{Module, Position, ProgramMap};
+pub use function::{Doubt, Function, Linkage, Untouched};
+pub use position::Position;
+pub use program::{Module, ProgramMap};
+pub use symbol::linker_name;

@@ -10,7 +10,7 @@ pub struct ProgramMap {
     pub name: String,
     /// The target triple.
     pub target: String,
-    /// Source file paths; [`Position::file`] points in here.
+    /// Source file paths; [`super::Position::file`] points in here.
     pub files: Vec<String>,
     /// The modules, in link order.
     pub modules: Vec<Module>,
@@ -32,15 +32,4 @@ pub struct Module {
     pub name: String,
     /// The functions that the module defines for this link unit.
     pub functions: Vec<Function>,
-}
-
-/// A place in a source file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Position {
-    /// An index into [`ProgramMap::files`].
-    pub file: u32,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1; 0 where it is not known.
-    pub column: u32,
 }

@@ -23,10 +23,12 @@ pub mod events;
 pub mod ipath;
 mod list;
 pub mod path;
+mod plan_error;
 pub mod targets;
 pub mod trace;
 
 pub use list::{Entry, Family, METHODS, Method, Promises};
+pub use plan_error::{FunctionPlanError, UnitPlanError};
 
 use crate::ids::FunctionId;
 use crate::plan::{DerivedEntry, FunctionPlan};
@@ -205,28 +207,6 @@ impl MethodTables {
             Self::None | Self::Paths(_) | Self::Ipath(_) | Self::Events(_) => None,
         }
     }
-}
-
-/// Why a function can't be planned.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FunctionPlanError {
-    /// Its paths can't be numbered.
-    #[error(transparent)]
-    Paths(#[from] PathError),
-    /// Its execution can't be traced.
-    #[error(transparent)]
-    Traces(#[from] trace::TraceError),
-    /// Its events are not known.
-    #[error(transparent)]
-    Events(#[from] EventError),
-}
-
-/// Why a unit can't be planned as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnitPlanError {
-    /// Its paths across functions can't be numbered.
-    #[error(transparent)]
-    Ipath(#[from] IpathError),
 }
 
 /// Why the counts of a function can't be turned into its profile.

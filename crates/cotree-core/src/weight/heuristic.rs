@@ -23,7 +23,7 @@
 //! A loop without exits breaks the law in any case.
 //!
 //! "None of the heuristics mentioned above nor our heuristic attempts to predict branch directions" (§7.1.4), but
-//! some are easy to see, bounds checks that panic first of all. [`weighting_by`] takes a likelihood
+//! some are easy to see, bounds checks that panic first of all. [`weights`] takes a likelihood
 //! per edge ([`crate::weight::prediction`]), and shares are in proportion to it; with all likelihoods equal it is the
 //! heuristic above.
 
@@ -31,7 +31,6 @@ use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
 use crate::ids::{Block, Edge, Loop};
-use crate::weight::weighting::Weighting;
 
 /// The assumed number of iterations of a loop.
 pub const LOOP_MULTIPLIER: f64 = 10.0;
@@ -39,16 +38,11 @@ pub const LOOP_MULTIPLIER: f64 = 10.0;
 /// The greatest weight that is multiplied further. Heavier blocks are in very deep nests, and weights must stay finite.
 const CEILING: f64 = 1e100;
 
-/// Computes the static weighting of the paper: every branch is equally likely to go each way.
+/// Computes the static weights of all edges under likelihoods of edges, EXIT→entry included. Likelihoods are positive
+/// and finite, and only the proportions of those that compete matter. The paper takes each branch to be equally likely
+/// to go each way: all likelihoods are 1.
 #[must_use]
-pub fn weighting(cfg: &Cfg) -> Weighting {
-    weighting_by(cfg, |_| 1.0)
-}
-
-/// Computes the static weighting under likelihoods of edges; only the proportions of those that compete matter. They
-/// are positive and finite.
-#[must_use]
-pub fn weighting_by(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Weighting {
+pub fn weights(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Vec<f64> {
     let dfs = Dfs::new(cfg);
     let loops = LoopForest::new(cfg, &dfs);
     let mut exits_of: Vec<Vec<Edge>> = vec![Vec::new(); loops.len()];
@@ -85,7 +79,7 @@ pub fn weighting_by(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Weighting {
         }
         share_out(cfg, &loops, block, total, &likelihood, &mut weights);
     }
-    Weighting::new(cfg, weights).into_guess()
+    weights
 }
 
 /// Rule 3.

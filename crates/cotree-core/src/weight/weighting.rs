@@ -42,10 +42,9 @@ impl Weighting {
         Self { edges, blocks, guessed: false }
     }
 
-    /// The same as a guess from the shape of the graph.
-    #[must_use]
-    pub(crate) fn into_guess(self) -> Self {
-        Self { guessed: true, ..self }
+    /// Guesses from the shape of the graph, and from how likely edges are ([`crate::weight::heuristic`]).
+    fn guess(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Self {
+        Self { guessed: true, ..Self::new(cfg, heuristic::weights(cfg, likelihood)) }
     }
 
     /// Is it a guess from the shape of the graph? Then all loops run about equally often.
@@ -77,7 +76,7 @@ impl Weighting {
         let dfs = Dfs::new(cfg);
         let loops = LoopForest::new(cfg, &dfs);
         let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
-        heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
+        Self::guess(cfg, |edge| likelihoods[edge.index()])
     }
 
     /// The static heuristic in which branches to panics and exceptions are unlikely ([`crate::weight::likelihood`]),
@@ -86,13 +85,13 @@ impl Weighting {
     #[must_use]
     pub fn expected(function: &Function, cfg: &Cfg) -> Self {
         let likelihoods = likelihood::likelihoods(function, cfg);
-        heuristic::weighting_by(cfg, |edge| likelihoods[edge.index()])
+        Self::guess(cfg, |edge| likelihoods[edge.index()])
     }
 
     /// The static heuristic of the paper, which uses only the graph ([`crate::weight::heuristic`]).
     #[must_use]
     pub fn heuristic(cfg: &Cfg) -> Self {
-        heuristic::weighting(cfg)
+        Self::guess(cfg, |_| 1.0)
     }
 
     /// Every edge alike.

@@ -9,7 +9,7 @@
 //! once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one width, and for packed
 //! tokens one base. The numbers of ways, which the tokens are made of, depend on [`Way`].
 
-use super::token::Token;
+use super::token::{MOST_WAYS, Token};
 use super::types::{CallKind, TraceError, TraceKey, Way};
 use super::witness_sets::WitnessSets;
 use crate::facts::{EdgeKind, Function};
@@ -79,9 +79,6 @@ pub(super) struct NodeFacts {
     /// Then readers may take so many at once: this power of the base.
     pub at_once: u64,
 }
-
-/// More ways than that have no number.
-pub(super) const MOST_WAYS: u64 = 1 << 62;
 
 /// Readers take so many ways of packed tokens at once that their number is at most this, or one.
 const WAYS_AT_ONCE: u64 = 1 << 12;

@@ -1,6 +1,9 @@
 //! Tokens as the reader has them: what is left of a number that was read.
 
-use super::segments::MOST_WAYS;
+/// More ways than that have no number.
+pub(super) const MOST_WAYS: u64 = 1 << 62;
+
+const _: () = assert!(MOST_WAYS < u64::MAX / 2);
 
 /// What is left of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,8 +97,6 @@ impl Token {
         if of_bits { self.scale == 0 } else { self.rest == 0 && self.scale <= 1 }
     }
 }
-
-const _: () = assert!(MOST_WAYS < u64::MAX / 2);
 
 #[cfg(test)]
 mod tests {
