@@ -13,7 +13,7 @@ mod targets;
 
 use crate::branch_weights;
 use crate::error::Error;
-use crate::extract::{Extracted, demangled};
+use crate::extract::Extracted;
 use crate::ir::{At, Function, Metadata, Node};
 use crate::module::Module;
 use cotree_core::facts::{self, ProgramMap, Untouched};
@@ -21,6 +21,7 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::summary::{Cutoff, ProfileSummary};
 use cotree_core::weight::weighting::Weighting;
+use cotree_profile::source_names::demangle;
 use cotree_profile::used::{self, How, Used, UsedFunction};
 use cotree_profile::weights::targets::{BlockTargets, matched};
 use cotree_profile::weights::{Entry, Guess, Weights, module_name};
@@ -137,7 +138,7 @@ impl UsedProfile {
 
     /// A sentence about functions that are compiled by a guess or without counts, if there are such.
     pub(crate) fn warning(&self, unit: &str) -> Option<String> {
-        self.used.sentence(demangled).map(|sentence| format!("{unit}: {sentence}"))
+        self.used.sentence(demangle).map(|sentence| format!("{unit}: {sentence}"))
     }
 
     /// Tells LLVM the counts of the functions of a module, which has this number in the unit, and is perhaps compiled as one with others.

@@ -6,6 +6,7 @@
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.
 //! - [`stack`]: the stack of the thread that ended the process.
+//! - [`source_names`]: symbols as the source has them.
 //! - [`snapshot`]: the counts of a process that still runs.
 //! - [`wire`]: the packed form of maps and merged profiles.
 //!
@@ -30,6 +31,7 @@ pub mod raw;
 pub mod recover;
 pub mod snapshot;
 mod source_lines;
+pub mod source_names;
 pub mod stack;
 pub mod sums;
 pub mod used;

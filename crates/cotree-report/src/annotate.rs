@@ -61,8 +61,10 @@ pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: 
         let style = options.style;
         writeln!(out, "{}", style.heading(path))?;
         let doubt = mark(coverage.lines.values().any(|line| line.doubtful));
+        let of_whom =
+            options.function.as_ref().map_or_else(String::new, |pattern| format!(" of functions that match {pattern}"));
         let ran = format!(
-            "{doubt}{} of {} lines ran",
+            "{doubt}{} of {} lines{of_whom} ran",
             grouped(coverage.run() as u128),
             grouped(coverage.lines.len() as u128)
         );

@@ -28,6 +28,8 @@ pub mod diff;
 pub mod dot;
 pub mod export;
 pub mod files;
+mod filtered;
+mod fit;
 pub mod flow;
 pub mod functions;
 pub mod json;

@@ -1,12 +1,13 @@
 //! The terminal view: totals, hot functions, hot loops, what never ran, and what cannot be vouched for.
 
 use crate::costs::Cost;
+use crate::filtered::{self, Shares};
 use crate::functions::{Executed, FunctionSummary, Vouched, summarize};
 use crate::loops;
 use crate::method;
 use crate::names::{Names, matches};
 use crate::shell::command_line;
-use crate::terminal::{Style, counted, grouped, mark, mean, number, percent, text};
+use crate::terminal::{Style, counted, grouped, mark, mean, names, number, percent, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
@@ -70,11 +71,15 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
 pub(crate) fn write_blocks(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let report = Report { unit, options, style: options.style };
     let mut functions = summarize(unit);
+    let instructions = |functions: &[FunctionSummary]| functions.iter().map(|f| f.instructions.total).sum::<u128>();
+    let whole = instructions(&functions);
     if let Some(pattern) = &options.function {
         functions.retain(|f| matches(pattern, &f.symbol));
+        let amounts = [instructions(&functions), whole];
+        filtered::write(pattern, amounts, "instructions", Shares::OfRun, options.style, out)?;
     }
     report.totals(&functions, out)?;
-    report.hot_functions(&functions, out)?;
+    report.hot_functions(&functions, whole, out)?;
     report.hot_loops(out)?;
     report.unreached(&functions, out)?;
     report.doubts(&functions, out)?;
@@ -181,8 +186,8 @@ impl Report<'_> {
         writeln!(out, "{body}")
     }
 
-    fn hot_functions(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
-        let whole: u128 = functions.iter().map(|f| f.instructions.total).sum();
+    /// `whole`: the instructions of the run.
+    fn hot_functions(&self, functions: &[FunctionSummary], whole: u128, out: &mut dyn Write) -> io::Result<()> {
         let mut hot: Vec<(String, &FunctionSummary)> =
             functions.iter().filter(|f| f.ran()).map(|f| (self.options.names.show(&f.symbol), f)).collect();
         hot.sort_by(|(a_name, a), (b_name, b)| {
@@ -236,8 +241,8 @@ impl Report<'_> {
             number("blocks"),
             number("entries"),
             number("inlined"),
-            text("function"),
-            text("where"),
+            names("function"),
+            names("where"),
         ];
         writeln!(out, "{}", self.style.table(&columns, rows.collect()))
     }
@@ -282,8 +287,8 @@ impl Report<'_> {
             number("entries"),
             number("trips"),
             number("per entry"),
-            text("function"),
-            text("where"),
+            names("function"),
+            names("where"),
         ];
         writeln!(out, "{}", self.style.table(&columns, rows.collect()))
     }

@@ -1,5 +1,6 @@
 //! Output for terminals: width, colours, tables, and readable numbers.
 
+use crate::fit::fit;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 /// How to write for people.
@@ -70,7 +71,11 @@ impl Style {
 
     /// A table that fits the terminal: numbers to the right, texts cut where they must be.
     #[must_use]
-    pub fn table(self, columns: &[Column], rows: Vec<Vec<String>>) -> String {
+    pub fn table(self, columns: &[Column], mut rows: Vec<Vec<String>>) -> String {
+        let left = |index: usize| if index == 0 { 2 } else { 1 };
+        if let Some(width) = self.width {
+            fit(columns, &mut rows, width.into(), |index| usize::from(left(index)) + 1);
+        }
         let mut table = Table::new();
         table.load_preset(comfy_table::presets::NOTHING);
         if let Some(width) = self.width {
@@ -90,7 +95,7 @@ impl Style {
                 shown.set_cell_alignment(CellAlignment::Right);
                 shown.set_constraint(comfy_table::ColumnConstraint::ContentWidth);
             }
-            shown.set_padding((if index == 0 { 2 } else { 1 }, 1));
+            shown.set_padding((left(index), 1));
         }
         let mut text = String::new();
         for (index, line) in table.lines().enumerate() {
@@ -109,18 +114,26 @@ pub struct Column {
     pub title: &'static str,
     /// Aligned to the right, and never cut.
     pub numeric: bool,
+    /// Names of functions or places: their ends are kept.
+    pub names: bool,
 }
 
 /// A column of numbers.
 #[must_use]
 pub const fn number(title: &'static str) -> Column {
-    Column { title, numeric: true }
+    Column { title, numeric: true, names: false }
 }
 
 /// A column of texts.
 #[must_use]
 pub const fn text(title: &'static str) -> Column {
-    Column { title, numeric: false }
+    Column { title, numeric: false, names: false }
+}
+
+/// A column of names of functions, or of places in files. What is too long loses its beginning.
+#[must_use]
+pub const fn names(title: &'static str) -> Column {
+    Column { title, numeric: false, names: true }
 }
 
 /// What stands before a number that is not vouched for.
@@ -195,8 +208,9 @@ mod tests {
     #[test]
     fn tables_fit_the_width() {
         let name = "a_function_with_a_name_that_is_much_too_long_for_the_terminal";
-        let table =
-            |style: Style| style.table(&[number("entries"), text("function")], vec![vec!["1,000".into(), name.into()]]);
+        let table = |style: Style| {
+            style.table(&[number("entries"), names("function")], vec![vec!["1,000".into(), name.into()]])
+        };
         let cut = table(Style { width: Some(40), colour: false });
         assert!(cut.lines().all(|l| l.chars().count() <= 40) && cut.contains('…'), "{cut}");
         let whole = table(Style::default());

@@ -14,12 +14,13 @@
 //! of what was inlined the function of the source; names may be mangled or not. `line` is a file, with as much of its path as
 //! is needed, and a line or several. The grammar is documented in `docs/events.md`.
 
-use super::{Extracted, is_counted, selection::demangled};
+use super::{Extracted, is_counted};
 use crate::error::Error;
 use crate::ir::Instruction;
 use crate::module::Module;
 use cotree_core::facts::{Function, Position, Run};
 use cotree_core::ids::Block;
+use cotree_profile::source_names::demangle;
 use globset::{Glob, GlobMatcher};
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
@@ -259,7 +260,7 @@ impl<'a> Place<'a> {
         let span = span.map(|span| &function.blocks[block.index()].lines[span as usize]);
         let copy = span.and_then(|span| span.inlined).map(|copy| &function.inlined[copy as usize].symbol);
         let symbol = copy.unwrap_or(&function.symbol);
-        let source_name = names.entry(symbol.clone()).or_insert_with(|| demangled(symbol)).clone();
+        let source_name = names.entry(symbol.clone()).or_insert_with(|| demangle(symbol)).clone();
         let at = |p: Position| files.get(p.file as usize).map(|file| (file.as_str(), p.line));
         Self { symbol, source_name, at: span.and_then(|span| at(span.at)) }
     }
@@ -290,7 +291,7 @@ fn cost(rules: &[&Rule], instruction: Instruction<'_>) -> u32 {
             let own = OPCODES.iter().find(|(opcode, _)| *opcode == instruction.opcode());
             own.is_some_and(|(_, name)| names.contains(name))
         }
-        What::Call(name) => callee().is_some_and(|callee| name.is_match(&callee) || name.is_match(demangled(&callee))),
+        What::Call(name) => callee().is_some_and(|callee| name.is_match(&callee) || name.is_match(demangle(&callee))),
     };
     rules.iter().find(means).map_or(DEFAULT, |rule| rule.cost)
 }

@@ -25,7 +25,6 @@ pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 pub(crate) use segment::GS;
 pub use selection::Selection;
-pub(crate) use selection::demangled;
 
 use crate::ir::{self, At, Instruction, Value};
 use crate::module::Module;

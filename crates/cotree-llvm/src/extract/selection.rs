@@ -1,6 +1,7 @@
 //! Selects the functions that the user wants instrumented.
 
 use crate::error::Error;
+use cotree_profile::source_names::demangle;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 /// Include and exclude patterns (shell globs) over function names, mangled and demangled, and over source files.
@@ -25,7 +26,7 @@ impl Selection {
     }
 
     pub(super) fn excludes(&self, symbol: &str, file: Option<&str>) -> bool {
-        let matches = |set: &GlobSet| set.is_match(symbol) || set.is_match(demangled(symbol));
+        let matches = |set: &GlobSet| set.is_match(symbol) || set.is_match(demangle(symbol));
         self.include.as_ref().is_some_and(|set| !matches(set))
             || (!self.exclude.is_empty() && matches(&self.exclude))
             || file.is_some_and(|f| self.exclude_files.is_match(f))
@@ -41,10 +42,15 @@ fn set(patterns: &[String]) -> Result<GlobSet, Error> {
     builder.build().map_err(|e| Error::Option { option: patterns.join(", "), reason: e.to_string() })
 }
 
-/// The name of a symbol in its source, without what tells generic copies apart; the symbol itself where nobody mangled it.
-pub(crate) fn demangled(symbol: &str) -> String {
-    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        return format!("{name:#}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_take_names_of_either_form_and_no_types() {
+        let selection = Selection::new(&["*oat".into(), "a::*".into(), "_ZN1b*".into()], &[], &[]).unwrap();
+        assert!(selection.excludes("f", None), "`f` is a function and not `float`");
+        assert!(!selection.excludes("afloat", None));
+        assert!(!selection.excludes("_ZN1a1gEv", None) && !selection.excludes("_ZN1b1gEv", None));
     }
-    cpp_demangle::Symbol::new(symbol).ok().and_then(|s| s.demangle().ok()).unwrap_or_else(|| symbol.to_owned())
 }

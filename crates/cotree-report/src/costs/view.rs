@@ -1,8 +1,9 @@
 //! The tables of `cotree costs`: what functions and calls have cost, exclusively and inclusively; and the same as JSON (`docs/json.md`).
 
 use super::{Cost, Costs};
+use crate::filtered::{self, Shares};
 use crate::names::{Names, demangle, matches};
-use crate::terminal::{Style, grouped, number, percent, text};
+use crate::terminal::{Style, grouped, names, number, percent};
 use cotree_core::facts::events::EventKind;
 use serde::Serialize;
 use serde_json::Value;
@@ -43,6 +44,12 @@ pub fn write(costs: &Costs<'_>, options: &Options, out: &mut dyn Write) -> io::R
         writeln!(out, "{}", options.style.wrap(sentence, 0))?;
     }
     writeln!(out)?;
+    if let Some(pattern) = &options.function {
+        let own = (0..costs.functions.len()).filter(|&function| is_wanted(costs, function, options));
+        let own = own.map(|function| costs.functions[function].exclusive().of(options.kind)).sum();
+        let what = options.kind.title();
+        filtered::write(pattern, [own, whole], what, Shares::OfRun, options.style, out)?;
+    }
     write_functions(costs, options, whole, out)?;
     write_calls(costs, options, whole, out)
 }
@@ -89,8 +96,8 @@ fn write_functions(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut 
         number("exclusive"),
         number("share"),
         number("entries"),
-        text("function"),
-        text("where"),
+        names("function"),
+        names("where"),
     ];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))
 }
@@ -121,7 +128,7 @@ fn write_calls(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut dyn 
         ]
     });
     let columns =
-        [number("inclusive"), number("share"), number("calls"), text("caller"), text("callee"), text("where")];
+        [number("inclusive"), number("share"), number("calls"), names("caller"), names("callee"), names("where")];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))
 }
 

@@ -1,9 +1,10 @@
 //! What is particular to call profiles: which calls were made most, by whom, of whom and where.
 
 use super::Total;
+use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::Options;
-use crate::terminal::{Style, grouped, number, percent, text};
+use crate::terminal::{Style, grouped, names, number, percent};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::{Call, Callee};
 use cotree_core::method::calls::CallProfile;
@@ -52,9 +53,13 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
     let functions = || unit.functions().filter(wanted);
     let mut calls: Vec<Counted<'_>> = functions().flat_map(|function| counted(unit, function)).collect();
     let all = calls.len();
-    let whole: u128 = calls.iter().map(|call| u128::from(call.count)).sum();
+    let made: u128 = calls.iter().map(|call| u128::from(call.count)).sum();
+    let (_, whole, _) = total(unit, unit.functions());
     calls.retain(|call| call.count > 0);
-    writeln!(out, "  calls made  {}", grouped(whole))?;
+    if let Some(pattern) = &options.function {
+        filtered::write(pattern, [made, whole], "calls", Shares::OfRun, options.style, out)?;
+    }
+    writeln!(out, "  calls made  {}", grouped(made))?;
     writeln!(out, "  calls run   {} of {}\n", grouped(calls.len() as u128), grouped(all as u128))?;
     // Sorting is stable: calls of one count stay in program order.
     calls.sort_by_key(|call| std::cmp::Reverse(call.count));
@@ -76,7 +81,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
                 call.place.clone(),
             ]
         });
-        let columns = [number("calls"), number("share"), text("caller"), text("callee"), text("where")];
+        let columns = [number("calls"), number("share"), names("caller"), names("callee"), names("where")];
         writeln!(out, "{}", options.style.table(&columns, rows.collect()))?;
     }
     remarks(functions(), options, options.style, out)

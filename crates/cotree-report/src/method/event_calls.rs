@@ -1,8 +1,9 @@
 //! The report of event counts of calls: what each function and each call had of events, by itself and with all that it led to.
 
+use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::Options;
-use crate::terminal::{grouped, number, percent, text};
+use crate::terminal::{grouped, names, number, percent};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::events::EventKind;
 use cotree_core::facts::{Call, Callee};
@@ -78,6 +79,11 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
     rows.sort_by_key(|(_, sums)| (Reverse(sums.exclusive[0]), Reverse(sums.inclusive[0])));
     let shown = cut(&rows, options);
     writeln!(out)?;
+    if let Some(pattern) = &options.function {
+        let own = rows.iter().map(|(_, sums)| u128::from(sums.exclusive[0])).sum();
+        let what = sums.kinds[0].title();
+        filtered::write(pattern, [own, whole.into()], what, Shares::OfRun, options.style, out)?;
+    }
     heading("Functions", shown.len(), rows.len(), options, out)?;
     let table = shown.iter().map(|(function, sums)| {
         vec![
@@ -89,8 +95,14 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
             unit.brief(function.facts.position),
         ]
     });
-    let columns =
-        [number("exclusive"), number("share"), number("inclusive"), number("entries"), text("function"), text("where")];
+    let columns = [
+        number("exclusive"),
+        number("share"),
+        number("inclusive"),
+        number("entries"),
+        names("function"),
+        names("where"),
+    ];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))?;
 
     let mut calls: Vec<Made<'_>> = functions.iter().flat_map(|&function| made(&sums, function)).collect();
@@ -106,7 +118,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
             unit.brief(made.function.facts.call_position(made.id)),
         ]
     });
-    let columns = [number("inclusive"), number("calls"), text("caller"), text("callee"), text("where")];
+    let columns = [number("inclusive"), number("calls"), names("caller"), names("callee"), names("where")];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))?;
     let again = functions.iter().filter_map(|function| sums.function(function)).any(|sums| sums.recursive);
     if again {

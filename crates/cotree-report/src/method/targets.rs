@@ -1,8 +1,9 @@
 //! Targets of indirect calls: at which line a pointer is called, and which functions it led to.
 
+use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::{Options, write_head};
-use crate::terminal::{counted, grouped, number, percent, text};
+use crate::terminal::{counted, grouped, names, number, percent};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::method::targets::SiteTargets;
 use serde_json::{Value, json};
@@ -48,7 +49,12 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
     };
     let mut all: Vec<Row<'_>> = unit.functions().filter(wanted).flat_map(|function| rows(unit, function)).collect();
     let sites = all.len() as u128;
-    let made: u128 = all.iter().map(|row| u128::from(row.made)).sum();
+    let sum = |rows: &[Row<'_>]| rows.iter().map(|row| u128::from(row.made)).sum::<u128>();
+    let made = sum(&all);
+    let whole = sum(&unit.functions().flat_map(|function| rows(unit, function)).collect::<Vec<_>>());
+    if let Some(pattern) = &options.function {
+        filtered::write(pattern, [made, whole], "calls through pointers", Shares::OfRun, style, out)?;
+    }
     all.retain(|row| row.made > 0 || row.targets.total() > 0);
     let ran = grouped(all.len() as u128);
     writeln!(out, "  calls through pointers  {} at {ran} of {}\n", grouped(made), counted(sites, "call"))?;
@@ -65,7 +71,7 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
         let facts = row.function.facts;
         lines.push(vec![
             format!("{doubt}{}", grouped(u128::from(row.made))),
-            percent(u128::from(row.made), made),
+            percent(u128::from(row.made), whole),
             options.names.show(&facts.symbol),
             unit.brief(facts.call_position(row.targets.call)),
         ]);
@@ -89,7 +95,7 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
             line(row.unknown(), "(not known)".into());
         }
     }
-    let columns = [number("calls"), number("share"), text("function"), text("where")];
+    let columns = [number("calls"), number("share"), names("function"), names("where")];
     writeln!(out, "{}", style.table(&columns, lines))
 }
 

@@ -5,7 +5,7 @@ use super::{IpathUnit, RunPath, only_in_one};
 use crate::method::path::route::Writer;
 use crate::method::path::text::Options;
 use crate::report::write_head;
-use crate::terminal::{counted, grouped, number, percent, text};
+use crate::terminal::{counted, grouped, names, number, percent, text};
 use crate::unit::Unit;
 use cotree_core::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
@@ -28,7 +28,15 @@ pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::
     if paths.is_empty() {
         return writeln!(out, "No path was executed.\n");
     }
-    if options.function.is_some() {
+    if let Some(pattern) = &options.function {
+        let part = paths.iter().map(RunPath::executed).sum();
+        let share = percent(part, all);
+        let sentence = format!(
+            "Below are only paths that execute something of functions that match {pattern}: {} instructions ({share}). Shares of \
+             paths are of the whole run.",
+            grouped(part)
+        );
+        writeln!(out, "{}\n", options.style.wrap(&sentence, 0))?;
         view.contexts(&paths, out)?;
     }
     view.hottest(&paths, all, out)
@@ -225,7 +233,7 @@ impl View<'_> {
             vec![grouped(instructions), percent(instructions, whole), grouped(entries), words.join(" → ")]
         });
         writeln!(out, "{}", self.options.style.heading("By context"))?;
-        let columns = [number("instructions"), number("share"), number("entries"), text("called by")];
+        let columns = [number("instructions"), number("share"), number("entries"), names("called by")];
         writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 

@@ -2,11 +2,12 @@
 
 use super::rows::{self, Row};
 use super::{Options, View, metric};
+use crate::filtered::{self, Shares};
 use crate::method::path::PathUnit;
 use crate::method::path::cover::{Common, compare};
-use crate::method::path::totals::What;
+use crate::method::path::totals::{What, gather};
 use crate::report::write_head;
-use crate::terminal::{grouped, number, percent, text};
+use crate::terminal::{grouped, names, number, percent, text};
 use std::io::{self, Write};
 
 /// Writes how much of `run` was covered by `other`, a run of the same build.
@@ -21,6 +22,10 @@ pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &Options, out: &
     let mut covered = compare(run, other, |symbol| options.wanted(symbol));
     let mut whole = Common::default();
     covered.iter().for_each(|c| whole.add(&c.common));
+    if let Some(pattern) = &options.function {
+        let run = gather(run, |_| true).1.iter().flatten().map(|totals| totals.instructions).sum();
+        filtered::write(pattern, [whole.instructions, run], "instructions", Shares::OfShown, style, out)?;
+    }
     writeln!(out, "{}", style.heading("Covered by the other run"))?;
     let row = |name: &str, [common, all]: [u128; 2]| {
         vec![name.to_owned(), percent(common, all), grouped(common), format!("of {}", grouped(all))]
@@ -67,7 +72,7 @@ pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &Options, out: &
             view.name(of),
         ]
     });
-    let columns = [number("instructions"), number("share"), number("paths"), number("executions"), text("function")];
+    let columns = [number("instructions"), number("share"), number("paths"), number("executions"), names("function")];
     writeln!(out, "{}", style.table(&columns, table.collect()))?;
     // The paths themselves.
     let mut missed = Vec::new();

@@ -13,9 +13,10 @@ pub use spectrum::write as write_spectrum;
 use super::route::{Writer, along};
 use super::totals::{Hot, Totals, What, covering, gather};
 use super::{PathFunction, PathUnit, Paths, class_name};
+use crate::filtered::{self, Shares};
 use crate::names::{Names, matches};
 use crate::report::write_head;
-use crate::terminal::{Style, grouped, number, percent, text};
+use crate::terminal::{Style, grouped, names, number, percent, text};
 use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Site};
 use cotree_core::method::path::{Path, PathStart};
@@ -92,6 +93,11 @@ pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io:
     let (mut hot, totals) = gather(unit, |symbol| options.wanted(symbol));
     let mut whole = Totals::default();
     totals.iter().flatten().for_each(|t| whole.add(t));
+    let mut run = whole.instructions;
+    if let Some(pattern) = &options.function {
+        run = gather(unit, |_| true).1.iter().flatten().map(|totals| totals.instructions).sum();
+        filtered::write(pattern, [whole.instructions, run], "instructions", Shares::OfRun, options.style, out)?;
+    }
     let view = View { unit, options };
     view.totals(&whole, &hot, out)?;
     if hot.is_empty() {
@@ -103,12 +109,12 @@ pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io:
             By::Count => hot.sort_by_key(|h| Reverse(h.count)),
             By::Metric => hot.sort_by_key(|h| Reverse(h.sum)),
         }
-        view.hottest(&whole, &totals, &hot, out)?;
+        view.hottest([whole.instructions, run], &totals, &hot, out)?;
     }
     if options.predicted {
         predict::write(&view, out)?;
     }
-    view.by_function(&whole, &totals, out)?;
+    view.by_function(run, &totals, out)?;
     view.unfinished(out)?;
     doubts::write(&view, out)
 }
@@ -176,10 +182,17 @@ impl View<'_> {
         writeln!(out, "{body}")
     }
 
-    fn hottest(&self, whole: &Totals, totals: &[Option<Totals>], hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+    /// `whole` are the instructions of the wanted functions, `run` those of all.
+    fn hottest(
+        &self,
+        [whole, run]: [u128; 2],
+        totals: &[Option<Totals>],
+        hot: &[Hot],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let metric = self.unit.metric();
         let shown = match self.options.covering {
-            Some(share) => covering(hot, whole.instructions, share),
+            Some(share) => covering(hot, whole, share),
             None => self.options.shown(hot.len()),
         };
         let mut so_far = 0;
@@ -193,9 +206,9 @@ impl View<'_> {
             }
             let Some((_, paths)) = &numbered else { continue };
             let doubt = if of.function.flaws().is_empty() { "" } else { "~" };
-            let mut cells = vec![grouped(hot.executed()), percent(hot.executed(), whole.instructions)];
+            let mut cells = vec![grouped(hot.executed()), percent(hot.executed(), run)];
             if self.options.by == By::Instructions {
-                cells.push(percent(so_far, whole.instructions));
+                cells.push(percent(so_far, run));
             }
             cells.push(format!("{doubt}{}", grouped(hot.count.into())));
             cells.push(grouped(hot.instructions.into()));
@@ -265,21 +278,21 @@ impl View<'_> {
         format!("({}) ↻ {}", words.join(" "), write(&path.blocks, until))
     }
 
-    fn by_function(&self, whole: &Totals, totals: &[Option<Totals>], out: &mut dyn Write) -> io::Result<()> {
+    fn by_function(&self, run: u128, totals: &[Option<Totals>], out: &mut dyn Write) -> io::Result<()> {
         let functions = self.unit.functions().iter().zip(totals);
-        let mut run: Vec<_> = functions.filter_map(|(of, t)| Some((of, t.filter(|t| t.run > 0)?))).collect();
-        if run.is_empty() {
+        let mut ran: Vec<_> = functions.filter_map(|(of, t)| Some((of, t.filter(|t| t.run > 0)?))).collect();
+        if ran.is_empty() {
             return Ok(());
         }
-        run.sort_by_key(|(of, t)| (std::cmp::Reverse(t.instructions), of.function.index));
-        let shown = self.options.shown(run.len());
-        rows::heading(self.options, "Paths by function", shown, run.len(), out)?;
+        ran.sort_by_key(|(of, t)| (std::cmp::Reverse(t.instructions), of.function.index));
+        let shown = self.options.shown(ran.len());
+        rows::heading(self.options, "Paths by function", shown, ran.len(), out)?;
         let metric = self.unit.metric();
-        let rows = run[..shown].iter().map(|(of, t)| {
+        let rows = ran[..shown].iter().map(|(of, t)| {
             let doubt = if of.function.flaws().is_empty() { "" } else { "~" };
             let mut cells = vec![
                 grouped(t.instructions),
-                percent(t.instructions, whole.instructions),
+                percent(t.instructions, run),
                 format!("{doubt}{}", grouped(t.executions)),
                 grouped(t.executed.into()),
                 rows::large(t.possible),
@@ -302,7 +315,7 @@ impl View<'_> {
         if metric.is_summed() {
             columns.push(number(metric.of_what()));
         }
-        columns.push(text("function"));
+        columns.push(names("function"));
         writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 
