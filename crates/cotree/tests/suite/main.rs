@@ -33,6 +33,7 @@ mod promotion;
 mod random;
 mod raw_calls;
 mod sizes;
+mod stacks;
 mod targets;
 mod traces;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]

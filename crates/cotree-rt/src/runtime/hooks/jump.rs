@@ -11,6 +11,7 @@ use crate::layout::Flags;
 use crate::runtime::file::profile;
 use crate::runtime::hooks::interpose::{hook, real};
 use crate::runtime::hooks::linkage::{Caller, entry_at};
+use crate::runtime::os::own_stack;
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Target};
 use crate::runtime::stack::walk::{Passed, Walk};
@@ -197,7 +198,7 @@ pub fn account_times(landing: Landing, caller: &Caller, times: i64) -> bool {
         Some(true) => account_with_registers(landing, caller, times),
         None => false,
     };
-    accounted || account_for_any(landing, caller, times)
+    accounted || own_stack::run(|| account_for_any(landing, caller, times))
 }
 
 #[inline(never)]

@@ -11,6 +11,7 @@ use crate::layout::{Flags, LANDED};
 use crate::runtime::hooks::interpose::got;
 use crate::runtime::hooks::interpose::{behind, hook, real};
 use crate::runtime::hooks::linkage::{Caller, call};
+use crate::runtime::os::own_stack;
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Target};
 use crate::runtime::stack::walk::{Passed, Walk};
@@ -81,7 +82,7 @@ fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
         _ => false,
     };
     if !accounted {
-        account_for_any(sp, pc, context, caller);
+        own_stack::run(|| account_for_any(sp, pc, context, caller));
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod growing_array;
 pub mod lock;
 pub mod memory;
+pub mod own_stack;
 pub mod pagemap;
 pub mod say;
 pub mod sys;

@@ -5,7 +5,7 @@ use crate::layout::{Flags, HANDLER, State};
 use crate::runtime::file::pool;
 use crate::runtime::file::{no_room, profile};
 use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
-use crate::runtime::os::sys;
+use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::{fork, stop, thread, units};
 use crate::runtime::record::{early, last_stack};
 use crate::runtime::stack::walk;
@@ -153,11 +153,11 @@ pub fn finish_interrupted(registers: &[i64; 23], state: u32) {
 fn end_with(state: u32, account: impl FnOnce()) {
     let unanswered = stop::others();
     // What a handler counted after the sum was made would make the file look damaged.
-    let signals = sys::set_signal_mask(u64::MAX);
-    account();
-    complete(state, unanswered);
-    units::detach();
-    sys::set_signal_mask(signals);
+    own_stack::run(|| {
+        account();
+        complete(state, unanswered);
+        units::detach();
+    });
     stop::release();
 }
 
@@ -213,8 +213,10 @@ pub fn suspend(caller: &Caller) -> bool {
     if !profile::active() || !take_the_end() {
         return false;
     }
-    walk::count_all(caller, 1);
-    complete(State::FINISHED, thread::others().count() as u32);
+    own_stack::run(|| {
+        walk::count_all(caller, 1);
+        complete(State::FINISHED, thread::others().count() as u32);
+    });
     true
 }
 

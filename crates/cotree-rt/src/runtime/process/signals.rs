@@ -15,6 +15,7 @@
 
 use crate::layout::State;
 use crate::runtime::file::{no_room, profile};
+use crate::runtime::os::own_stack::cotree_rt_call_on;
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, stop};
 use core::ffi::{c_int, c_void};
@@ -155,32 +156,3 @@ unsafe extern "C" fn end(context: *mut c_void) {
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     end::finish_interrupted(registers, State::ABORTED);
 }
-
-unsafe extern "C" {
-    /// Calls the function on another stack.
-    fn cotree_rt_call_on(top: *mut c_void, function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
-}
-core::arch::global_asm!(
-    ".pushsection .text.cotree.call_on,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_call_on",
-    ".globl cotree_rt_call_on",
-    ".type cotree_rt_call_on,@function",
-    "cotree_rt_call_on:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset rbp, 0",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "mov rsp, rdi",
-    "mov rdi, rdx",
-    "call rsi",
-    "mov rsp, rbp",
-    "pop rbp",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_call_on, .-cotree_rt_call_on",
-    ".popsection",
-);

@@ -4,6 +4,7 @@ use super::units;
 use crate::runtime::file::naming::Path;
 use crate::runtime::file::{copy, names, profile};
 use crate::runtime::hooks::linkage::{Caller, entry};
+use crate::runtime::os::own_stack;
 use crate::runtime::os::say::decimal;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::stack::walk;
@@ -25,7 +26,7 @@ unsafe extern "C" fn dump(path: *const c_char, caller: &Caller) -> c_int {
     }
     // SAFETY: null or a C string, as the interface says.
     let path = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
-    match write(path, caller) {
+    match own_stack::run(|| write(path, caller)) {
         Ok(()) => WRITTEN,
         Err(error) => {
             // SAFETY: this thread's errno.

@@ -12,7 +12,7 @@
 //! slept in a call that would now fail with EINTR keep sleeping, so that none reports an error that it would not have
 //! seen otherwise.
 
-use crate::runtime::os::sys;
+use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::thread::{self, Thread};
 use crate::runtime::stack::walk::{self, Walk};
 use crate::runtime::unit;
@@ -172,7 +172,7 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     loop {
         match record.stop.load(Acquire) {
             DUE => {
-                walk::count_frames(Walk::interrupted(registers), 1);
+                own_stack::run(|| walk::count_frames(Walk::interrupted(registers), 1));
                 record.stop.store(COUNTED, Release);
             }
             state @ (HELD | ASLEEP | COUNTED) => sys::wait(&record.stop, state),

@@ -6,7 +6,7 @@
 
 use crate::expression;
 use crate::runtime::hooks::linkage::Caller;
-use crate::runtime::os::sys;
+use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::thread;
 use crate::runtime::stack::rules::{self, Rule};
 use crate::runtime::stack::{marks, modules};
@@ -261,7 +261,7 @@ impl Cursor {
     #[cold]
     #[inline(never)]
     fn slow_step(&mut self, key: u64) -> Option<Step> {
-        with_row(key, |frames, entry, row| self.step_by(key, frames, entry, row))
+        own_stack::run(|| with_row(key, |frames, entry, row| self.step_by(key, frames, entry, row)))
     }
 
     /// The step that the row of the unwind tables says.
@@ -354,7 +354,7 @@ impl Cursor {
 /// The rule of a frame by the unwind tables, which is remembered.
 #[cfg(not(feature = "shared-library"))]
 pub fn learn(key: u64) -> Option<Rule> {
-    let rule = with_row(key, |_, entry, row| rule_of(entry, row, key))?;
+    let rule = own_stack::run(|| with_row(key, |_, entry, row| rule_of(entry, row, key)))?;
     rules::keep(key, rule);
     Some(rule)
 }

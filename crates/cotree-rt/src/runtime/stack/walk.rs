@@ -2,6 +2,7 @@
 
 use crate::layout::{Flags, INTERRUPTED};
 use crate::runtime::hooks::linkage::Caller;
+use crate::runtime::os::own_stack;
 use crate::runtime::process::units;
 use crate::runtime::record::registers::Registers;
 use crate::runtime::stack::unwind::{Cursor, Step};
@@ -196,7 +197,7 @@ impl Walk {
 
 /// Counts every frame of the stack. Frames that this thread is in the middle of accounting for are said to be unsure.
 pub fn count_all(caller: &Caller, delta: i64) {
-    count_frames(Walk::new(caller), delta).check_accounting();
+    own_stack::run(|| count_frames(Walk::new(caller), delta).check_accounting());
 }
 
 /// Counts the frames to the end of the walk.

@@ -8,7 +8,7 @@ use crate::layout::{
 };
 use crate::runtime::file::profile;
 use crate::runtime::hooks::linkage::Caller;
-use crate::runtime::os::sys;
+use crate::runtime::os::{own_stack, sys};
 use crate::runtime::unit;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -213,9 +213,7 @@ impl Window {
 
     /// The thread was interrupted outside of calls, and does not go on: records of the runtime follow.
     pub fn interrupt(self) {
-        let signals = sys::set_signal_mask(u64::MAX);
-        self.move_out(true);
-        sys::set_signal_mask(signals);
+        own_stack::run(|| self.move_out(true));
     }
 
     /// The thread records again; false if it does so already, or can't.
@@ -260,16 +258,16 @@ impl Window {
     /// Moves its bytes into a chunk. Killed in between, both have them. In a ring the fresh window begins with the stack, if
     /// it is known where the thread is.
     pub fn empty(self, at: Option<(u64, &Caller)>) {
-        let signals = sys::set_signal_mask(u64::MAX);
-        self.move_out(false);
-        if let Some((place, caller)) = at
-            && self.state() == TraceState::ON
-            && self.interrupted().is_none()
-            && chunks::are_in_ring()
-        {
-            stack::append(self, place, caller);
-        }
-        sys::set_signal_mask(signals);
+        own_stack::run(|| {
+            self.move_out(false);
+            if let Some((place, caller)) = at
+                && self.state() == TraceState::ON
+                && self.interrupted().is_none()
+                && chunks::are_in_ring()
+            {
+                stack::append(self, place, caller);
+            }
+        });
     }
 
     /// The same with signals blocked, and without the stack. `interrupted`: what comes next is no code's.
