@@ -33,7 +33,7 @@ pub(crate) fn add_flaws(
     let modules = map.program.modules.iter().enumerate();
     let module_of: Vec<usize> =
         modules.flat_map(|(m, module)| std::iter::repeat_n(m, module.functions.len())).collect();
-    let began = Began::new(map, counts, layout);
+    let began = Began::new(map, counts, layout, exits);
     // Interrupted code may be inlined from any function of its module.
     let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f.index()]).collect();
     let ran = |profile: &Option<FunctionProfile>| profile.iter().any(|profile| profile.blocks.iter().any(|&c| c > 0));
@@ -156,13 +156,18 @@ struct Began {
 
 impl Began {
     /// A function never began if each activation would have passed a counter first, and this counter is zero. Where
-    /// entries follow from callers, the counter may be before each call, or the caller never began.
-    fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout) -> Self {
+    /// entries follow from callers, the counter may be before each call, or the caller never began. An activation that came
+    /// to life at a call, as all of a forked child and after a reset, has passed no counter on its way there.
+    fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Self {
         let untrodden = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");
             untrodden(plan, &counts.counters[base..base + plan.counters])
         };
-        let untrodden: Vec<HashSet<Block>> = map.plan.method.functions().zip(&layout.main).map(untrodden).collect();
+        let mut untrodden: Vec<HashSet<Block>> = map.plan.method.functions().zip(&layout.main).map(untrodden).collect();
+        let revived = revived(map, exits);
+        for (function, blocks) in &revived {
+            untrodden[function.index()].retain(|block| *block != Block(0) && !blocks.contains(block));
+        }
         if reset_under_threads(map, counts) {
             // Other threads may have been in activations whose beginning the reset cleared.
             return Self { never: vec![false; untrodden.len()] };
@@ -181,6 +186,10 @@ impl Began {
                 }
             }
         }
+        // Of those that came to life, one more.
+        for (index, entry) in entries.iter().enumerate() {
+            open[index] += usize::from(revived.contains_key(&entry.function));
+        }
         let mut work: Vec<usize> = (0..open.len()).filter(|&index| open[index] == 0).collect();
         while let Some(index) = work.pop() {
             let function = entries[index].function;
@@ -196,6 +205,16 @@ impl Began {
         }
         Self { never }
     }
+}
+
+/// Functions with early exits, and the blocks of these. Where more came to life than ended early in all runs together, there is one.
+fn revived(map: &BinaryMap, exits: &UnitExits) -> HashMap<FunctionId, HashSet<Block>> {
+    let functions = map.program.functions().zip(FunctionId::all()).filter_map(|((_, function), id)| {
+        let early = exits.by_function.get(&id)?;
+        let sites = function.sites().zip(&early.at_site).filter(|(_, early)| **early != 0);
+        Some((id, sites.map(|(site, _)| site.block).collect()))
+    });
+    functions.filter(|(_, blocks): &(_, HashSet<Block>)| !blocks.is_empty()).collect()
 }
 
 /// The blocks that were never entered: each entry would first have passed a counter, and this counter is zero.

@@ -17,8 +17,10 @@ mod explain;
 mod exports;
 mod findings;
 mod ipath;
+mod killed_children;
 #[path = "../lines/mod.rs"]
 mod lines;
+
 mod lto;
 mod methods;
 mod path_metrics;
