@@ -25,7 +25,9 @@ pub struct Ingredient {
 pub enum Doubts {
     /// Never: all is exact.
     Never,
-    /// By methods that need to know where an activation was in its block: all but `block`.
+    /// In traces.
+    InTraces,
+    /// By any method.
     Allowed,
 }
 
@@ -58,4 +60,35 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("signal_handler", c),
     ingredient!("threads", c),
     ingredient!("fork", c),
+    ingredient!("destructors", cpp),
+    ingredient!("callbacks", cpp),
+    // Traces do not follow who leaves a handler by a jump (docs/exactness.md).
+    Ingredient { doubts: Doubts::InTraces, ..ingredient!("handler_jumps", c) },
+    ingredient!("computed_goto", c),
+    ingredient!("varargs", c),
+    ingredient!("alloca", c),
+    ingredient!("musttail", c),
+    ingredient!("recursion", c),
+    ingredient!("thread_exit", c),
+    ingredient!("cancel", c),
+    ingredient!("exec", c),
+    ingredient!("weak", c),
+    ingredient!("alternate_stack", c),
+    ingredient!("at_exit", c),
+    ingredient!("objects", cpp),
+    ingredient!("exception_pointer", cpp),
+    ingredient!("builtin_jump", c),
+    ingredient!("asm_goto", c),
+    ingredient!("cleanups", c),
+    Ingredient { varies: true, ..ingredient!("timer", c) },
+    Ingredient { doubts: Doubts::Allowed, ..ingredient!("killed_child", c) },
+    ingredient!("sleepers", c),
+    ingredient!("crowd", c),
+    ingredient!("small_stack", c),
+    ingredient!("handler_ends", c),
+    // A fault in optimised code is flagged.
+    Ingredient { doubts: Doubts::Allowed, ..ingredient!("fault_jump", c) },
+    ingredient!("many_paths", c),
+    ingredient!("duff", c),
+    Ingredient { doubts: Doubts::Allowed, ..ingredient!("contexts", c) },
 ];

@@ -22,11 +22,12 @@ use crate::workspace;
 use anyhow::{Context as _, Result, bail, ensure};
 use builds::{LEVELS, Level, OPTIONS};
 use recipe::Recipe;
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use trial::{Fault, Workshop};
+use trial::{Fault, Kind, Workshop};
 
 /// Arguments of `cargo xtask soak`.
 #[derive(clap::Args)]
@@ -49,7 +50,7 @@ pub struct Args {
     /// Use this cotree and don't build one
     #[arg(long, value_name = "PATH")]
     cotree: Option<PathBuf>,
-    /// Keep the first program that fails as it is
+    /// Keep programs that fail as they are; else the first of each kind and build is made smaller
     #[arg(long)]
     no_shrinking: bool,
 }
@@ -84,11 +85,13 @@ struct Tally {
     builds: usize,
     numbers: usize,
     faults: Vec<String>,
+    /// Kinds of faults, by build, of which there is a small program.
+    shrunk: BTreeSet<(Kind, &'static str)>,
 }
 
 impl Tally {
     fn summary(&self) -> String {
-        let Tally { programs, builds, numbers, faults } = self;
+        let Tally { programs, builds, numbers, faults, .. } = self;
         format!("{programs} programs in {builds} builds, {numbers} numbers agree, {} faults", faults.len())
     }
 }
@@ -160,6 +163,7 @@ fn soak(workshop: &Workshop, seed: u64, builds: &[Build], shrinks: bool, tally: 
         let name = build.name();
         println!("seed {seed}, {name}: {kind:?}: {text}\n  of {}, {:?}", recipe.ingredients(), recipe.ending);
         println!("  cargo xtask soak --seed {seed} --build '{name}'");
+        let shrinks = shrinks && tally.shrunk.insert((*kind, build.options));
         let smallest =
             if shrinks { shrink::shrink(workshop, &recipe, build.level, build.options, *kind) } else { recipe.clone() };
         let folder = keep(workshop, &smallest, build, &fault)?;

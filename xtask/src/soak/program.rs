@@ -115,7 +115,8 @@ fn main(recipe: &Recipe) -> String {
     text += " 0 };\nlong leaf(long n) { return n * 3 & 4095; }\n";
     text += &format!("__attribute__((noinline)) void soak_end(void) {{ {ending} }}\n");
     text += "int main(int argc, char **argv) {\n  long s = argc;\n  soak_self = argv[0];\n";
-    text += "  if (argc > 1) return (int)(soak_apart(pieces[atoi(argv[1])], argc, 10) & 63);\n";
+    text += "  soak_fuel = 30;
+  if (argc > 1) return (int)(soak_apart(pieces[atoi(argv[1])], argc, 10) & 63);\n";
     if recipe.ending != Ending::Return {
         text += &format!("  soak_ending_in = {};\n", recipe.ends_at);
     }

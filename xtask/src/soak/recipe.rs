@@ -54,7 +54,7 @@ impl Recipe {
     /// The recipe of a seed.
     pub fn of(seed: u64) -> Recipe {
         let mut random = Random::new(seed);
-        let count = 2 + random.below(7);
+        let count = 2 + random.below(8);
         // Every fourth program is in C alone, whatever comes.
         let c = seed.is_multiple_of(4);
         let pieces = (0..count).map(|_| {
