@@ -1,14 +1,14 @@
 // Threads that are cancelled while they wait.
 struct shared$ { pthread_barrier_t barrier; long value; };
-static void cleanup$(void *shared) {
+__attribute__((noinline)) static void cleanup$(void *shared) {
   ENTRY(cleanup$);
   ((struct shared$ *)shared)->value += 3;
 }
-__attribute__((noinline)) static void wait$(struct shared$ *shared, long n) {
-  ENTRY(wait$);
+__attribute__((noinline)) static void waits$(struct shared$ *shared, long n) {
+  ENTRY(waits$);
   if (n > 0) {
     T();
-    wait$(shared, n - 1);
+    waits$(shared, n - 1);
     T();
     return;
   }
@@ -21,7 +21,7 @@ static void *thread$(void *argument) {
   ENTRY(thread$);
   pthread_cleanup_push(cleanup$, shared);
   T();
-  wait$(shared, NUM(0,4));
+  waits$(shared, NUM(0,4));
   T();
   pthread_cleanup_pop(1);
   T();

@@ -24,7 +24,7 @@ __attribute__((noinline)) static long even$(long n, long s) {
     __attribute__((musttail)) return odd$(n - 1, s + 2);
   }
   T();
-  __attribute__((musttail)) return even$(n - 2, s + 3);
+  __attribute__((musttail)) return odd$(n - 2, s + 3);
 }
 long p$(long n) {
   long s = n;

@@ -9,7 +9,7 @@ static void destroy$(void *value) {
 static void make$(void) {
   pthread_key_create(&key$, destroy$);
 }
-static void cleanup$(void *value) {
+__attribute__((noinline)) static void cleanup$(void *value) {
   ENTRY(cleanup$);
   *(long *)value += 2;
 }
