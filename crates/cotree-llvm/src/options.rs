@@ -73,6 +73,8 @@ pub struct Options {
     pub trace_ring: Option<u64>,
     /// Threads record nothing before they ask for it.
     pub trace_off: bool,
+    /// Where profiles go unless the environment says otherwise, as a pattern for the names of files.
+    pub file_pattern: Option<String>,
     /// Bitcode comes unoptimised, and probes go in before anything is inlined.
     pub early: bool,
     /// Modules are compiled as one.
@@ -129,6 +131,7 @@ impl Options {
             traces: TraceOptions::default(),
             trace_ring: None,
             trace_off: false,
+            file_pattern: None,
             early: false,
             across_modules: false,
             selection: Selection::default(),
@@ -305,6 +308,7 @@ impl Options {
                     let bytes = size(argument).filter(|bytes| TRACE_RING.contains(bytes));
                     options.trace_ring = Some(bytes.ok_or_else(|| bad("a size such as 64M, from 1M to 64G"))?);
                 }
+                "cotree-profile-file" => options.file_pattern = Some(argument.to_owned()),
                 "cotree-at" => {
                     options.early = match argument {
                         "early" => true,

@@ -37,6 +37,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) trace_off: bool,
     /// See [`UnitDescriptor::event_limits`].
     pub(crate) event_limits: bool,
+    /// See [`UnitDescriptor::file_pattern`].
+    pub(crate) file_pattern: Option<&'a str>,
 }
 
 impl UnitParts<'_> {
@@ -102,6 +104,10 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     let pairs = |pairs: &[(u32, u32)]| pairs.iter().flat_map(|p| [p.0, p.1]).flat_map(u32::to_le_bytes).collect();
     let index: Vec<u8> = unit.registers.index.iter().flat_map(|n| n.to_le_bytes()).collect();
     let returns: Vec<u8> = pairs(&unit.registers.returns);
+    let pattern_at = unit.file_pattern.map(|pattern| {
+        let pattern: Vec<u8> = pattern.bytes().filter(|&b| b != 0).chain([0]).collect();
+        (offset_of!(UnitDescriptor, file_pattern), object.append_section_data(rodata, &pattern, 1))
+    });
     let tables = [
         (offset_of!(UnitDescriptor, name), name_at),
         (offset_of!(UnitDescriptor, register_index), object.append_section_data(rodata, &index, 8)),
@@ -144,7 +150,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     object
         .add_relocation(relro, pointer_to(counters, at + offset_of!(UnitDescriptor, counters) as u64, 0))
         .map_err(failed)?;
-    for (field, place) in tables {
+    for (field, place) in tables.into_iter().chain(pattern_at) {
         let relocation = pointer_to(rodata_symbol, at + field as u64, place.cast_signed());
         object.add_relocation(relro, relocation).map_err(failed)?;
     }

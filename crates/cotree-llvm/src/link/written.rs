@@ -78,6 +78,7 @@ impl PlannedProgram<'_> {
             trace_ring: setting.options.trace_ring.unwrap_or(0),
             trace_off: setting.options.trace_off,
             event_limits: setting.options.events.limits,
+            file_pattern: setting.options.file_pattern.as_deref(),
         })
     }
 }

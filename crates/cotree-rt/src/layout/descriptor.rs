@@ -9,7 +9,7 @@ use super::RegisterValue;
 use super::{MORE_WORDS, RawHeader, TraceWord};
 
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
 pub struct Access;
@@ -85,4 +85,7 @@ pub struct UnitDescriptor {
     pub call_sums: u64,
     /// The first of the words of a slab that keep totals while signal handlers run ([`HandlerWord`](super::HandlerWord)).
     pub handler_words: u64,
+    /// The pattern for the names of profiles that was built in, NUL-terminated, which holds where the environment has
+    /// none; null: there is none.
+    pub file_pattern: *const core::ffi::c_char,
 }

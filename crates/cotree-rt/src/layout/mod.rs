@@ -19,12 +19,13 @@
 //! were alive are unknown. (A finished file keeps its `.live` name if the program took away the right to rename it: the
 //! state counts, not the name.)
 //!
-//! `NAME` is the pattern in the environment variable `COTREE_FILE`, or `%n.%p.cotree`, where `%n` is the unit's name
-//! (without the hash that cargo links it with, where the program runs by a name without it), `%p` the process, `%m` the
-//! unit id in hexadecimal, `%h` the host and `%%` a percent sign. A name that is taken by an earlier process of the
-//! same number gets `%p` = `PID-2` and so on. Where a pattern can't tell apart the files of one run, what is missing is
-//! put before the final `.cotree`, or at the end: `.NAME` of a shared library if there is neither `%n` nor `%m`, `.PID`
-//! of a forked child if there is no `%p`.
+//! `NAME` is the pattern in the environment variable `COTREE_FILE`, or the one that was built in, or `%n.%p.cotree`,
+//! where `%n` is the unit's name (without the hash that cargo links it with, where the program runs by a name without
+//! it), `%p` the process, `%m` the unit id in hexadecimal, `%h` the host and `%%` a percent sign. A name that is taken
+//! by an earlier process of the same number gets `%p` = `PID-2` and so on. Where a pattern can't tell apart the files
+//! of one run, what is missing is put before the final `.cotree`, or at the end: `.NAME` of a shared library if there
+//! is neither `%n` nor `%m`, `.PID` of a forked child if there is no `%p`, and `.2`, `.3` and so on where this very
+//! process has written a profile of that name before.
 //!
 //! With `%4m` (1 to 9) the profile is added to one of four files of that name when it is complete, where `%4m` is the unit id, `_`
 //! and a number from 0: pools. Until then, and if it can't be added (it has segments), `%4m` is the unit id, a dot and `%p`. Beside a

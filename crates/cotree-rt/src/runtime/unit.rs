@@ -4,6 +4,7 @@
 use crate::layout::{ABI, Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
 use crate::runtime::os::sys;
 use core::arch::asm;
+use core::ffi::CStr;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -34,6 +35,13 @@ pub fn by_segment() -> bool {
 #[cfg(feature = "shared-library")]
 pub fn by_segment() -> bool {
     false
+}
+
+/// The pattern for the names of profiles that was built in.
+pub fn file_pattern() -> Option<&'static [u8]> {
+    let pattern = descriptor().file_pattern;
+    // SAFETY: null, or NUL-terminated.
+    (descriptor().abi == ABI && !pattern.is_null()).then(|| unsafe { CStr::from_ptr(pattern) }.to_bytes())
 }
 
 /// The counter that means nothing, but in slab 0.

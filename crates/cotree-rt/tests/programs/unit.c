@@ -33,6 +33,7 @@ const struct {
     uint64_t trace_word, trace_ring, trace_off;
     uint64_t event_kinds, event_words, query_words, event_limits;
     uint64_t call_sums, handler_words;
+    const char *file_pattern;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
-    8, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
+    9, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
     UNIT_PATH_WORDS, 0, 1, ANNOUNCING > 0, &announcing};

@@ -61,6 +61,13 @@ pub struct InstrumentOptions {
     /// Count nothing, and compile by the counts of an earlier run (PGO)
     #[arg(long = "use", env = "COTREE_USE", help_heading = REUSE, hide_env = true, value_name = "FILE")]
     pub use_profile: Option<PathBuf>,
+    /// Build in where profiles go, as a pattern like that of COTREE_FILE, which holds where that is not set [default:
+    /// %n.%p.cotree]
+    ///
+    /// For processes that are started without their caller's environment, and for those with more rights than their
+    /// caller, which write no profile otherwise. A relative path is one of the folder where the build is started.
+    #[arg(long, env = "COTREE_PROFILE_FILE", hide_short_help = true, hide_env = true, value_name = "PATTERN")]
+    pub profile_file: Option<PathBuf>,
     /// Count after the compiler's inlining (late), or before it (early) [default: late]
     ///
     /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs more.
@@ -387,6 +394,7 @@ impl InstrumentOptions {
             // Paths have to mean the same in the folder where the link runs.
             ("weights", self.weights.as_ref().map(|file| path(file).display().to_string())),
             ("use", self.use_profile.as_ref().map(|file| path(file).display().to_string())),
+            ("profile-file", self.profile_file.as_ref().map(|file| path(file).display().to_string())),
             ("event-costs", self.event_costs.as_ref().map(|file| path(file).display().to_string())),
             ("at", self.at.map(spelling)),
             ("lto", self.lto.map(spelling)),
@@ -425,6 +433,13 @@ impl InstrumentOptions {
                     "--use compiles by a profile and counts nothing: leave out --profile, --verify and --weights"
                 );
             }
+        }
+        if let Some(file) = self.profile_file.as_ref().filter(|file| file.is_dir()) {
+            miette::bail!(
+                "--profile-file is a pattern for names of files, and {} is a folder: say {}",
+                file.display(),
+                file.join("%n.%p.cotree").display()
+            );
         }
         if self.targets == Some(true) && self.profile.is_some_and(|profile| !profile.0.counts_targets()) {
             let methods = Method::names(|entry| matches!(entry.family, Family::Counters(_)));

@@ -2,6 +2,7 @@
 
 pub mod begin;
 pub mod copy;
+mod earlier;
 pub mod finish;
 pub mod identity;
 pub mod names;

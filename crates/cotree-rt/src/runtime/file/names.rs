@@ -1,7 +1,8 @@
 //! The names of the profile's file: one while the program runs, and a final one.
 
 use super::naming::{Facts, Path, Place};
-use super::profile;
+use super::{earlier, profile};
+use crate::runtime::os::files;
 use crate::runtime::os::sys::{self, Errno};
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_int};
@@ -60,37 +61,53 @@ pub fn create(child: bool) -> sys::Result<c_int> {
     Ok(fd)
 }
 
+/// How many names are tried.
+const MOST_ATTEMPTS: u64 = 1000;
+
 fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
-    let mut facts = Facts { process: profile::process(), attempt: 1, child, pool: None };
+    let mut facts = Facts { process: profile::process(), attempt: 1, earlier: 0, child, pool: None };
     loop {
         names.place.expand(&facts, &mut names.name, &mut names.live);
         let own_name = names.place.tells_processes_apart(&facts);
         let name = names.name.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
-        // The profile takes its name in the end by renaming: what is no file must not be replaced by one.
-        match sys::file_type(name) {
-            None | Some(libc::S_IFREG) => {}
-            Some(libc::S_IFDIR) => return Err(Errno(libc::EISDIR)),
-            Some(_) => return Err(Errno(libc::EEXIST)),
+        may_be_replaced(name)?;
+        let is_ours = |path: &CStr| !own_name && earlier::is_of_this_process(path, facts.process);
+        if own_name && facts.attempt < MOST_ATTEMPTS && sys::exists(name) {
+            facts.attempt += 1;
+            continue;
         }
-        if !(own_name && facts.attempt < 1000 && sys::exists(name)) {
-            let mut opened = open_exclusive(&names.live);
-            if opened == Err(Errno(libc::ENOENT)) {
-                names.live.make_parents();
-                opened = open_exclusive(&names.live);
-            }
-            match opened {
-                Err(Errno(libc::EEXIST)) if facts.attempt < 1000 => {}
-                _ => return opened,
-            }
+        if facts.earlier < MOST_ATTEMPTS && is_ours(name) {
+            facts.earlier += 1;
+            continue;
         }
-        facts.attempt += 1;
+        let mut opened = open_exclusive(&names.live);
+        if opened == Err(Errno(libc::ENOENT)) {
+            names.live.make_parents();
+            opened = open_exclusive(&names.live);
+        }
+        match opened {
+            Err(Errno(libc::EEXIST)) if facts.earlier < MOST_ATTEMPTS && names.live.c_str().is_some_and(is_ours) => {
+                facts.earlier += 1;
+            }
+            Err(Errno(libc::EEXIST)) if facts.attempt < MOST_ATTEMPTS => facts.attempt += 1,
+            _ => return opened,
+        }
+    }
+}
+
+/// A file takes its name in the end by renaming: what is no file (a folder, a device, a pipe) must not be replaced by
+/// one.
+pub fn may_be_replaced(name: &CStr) -> sys::Result<()> {
+    match sys::file_type(name) {
+        None | Some(libc::S_IFREG) => Ok(()),
+        Some(libc::S_IFDIR) => Err(Errno(libc::EISDIR)),
+        Some(_) => Err(Errno(libc::EEXIST)),
     }
 }
 
 #[inline(never)]
 fn open_exclusive(live: &Path) -> sys::Result<c_int> {
-    let path = live.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
-    sys::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o644)
+    files::create_new(live.c_str().ok_or(Errno(libc::ENAMETOOLONG))?)
 }
 
 /// Opens the file again to let it grow, if one of its names still leads there.
@@ -98,7 +115,7 @@ pub fn reopen() -> sys::Result<c_int> {
     let mut failed = Errno(libc::ENOENT);
     // It has its final name while an `exec` is under way that may yet fail.
     for name in [&names().live, &names().name].into_iter().filter_map(Path::c_str) {
-        match sys::open(name, libc::O_RDWR, 0) {
+        match files::open_plainly(name, libc::O_RDWR) {
             Ok(fd) if sys::identity(fd) == names().identity => return Ok(fd),
             Ok(fd) => sys::close(fd),
             Err(Errno(libc::ENOENT)) => {}
@@ -157,7 +174,7 @@ pub fn pool() -> Option<PoolNames<'static>> {
     let names = names();
     let count = names.place.pools()?;
     let number = (profile::process().unsigned_abs() % u32::from(count)) as u8;
-    let facts = Facts { process: profile::process(), attempt: 1, child: false, pool: Some(number) };
+    let facts = Facts { process: profile::process(), attempt: 1, earlier: 0, child: false, pool: Some(number) };
     let [pool, new, joining, folder] = &mut names.pool;
     names.place.expand(&facts, pool, folder);
     for (name, extension) in [(&mut *new, &b".new"[..]), (&mut *joining, b".joining")] {

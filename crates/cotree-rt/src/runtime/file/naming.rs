@@ -88,6 +88,8 @@ pub struct Facts {
     pub process: i32,
     /// 1, or higher if the names before were taken.
     pub attempt: u64,
+    /// How many profiles of this very process have the names before, where processes are not told apart.
+    pub earlier: u64,
     /// Whether the process was forked from one that has a profile.
     pub child: bool,
     /// Which of the pools; none for the process's own file.
@@ -167,6 +169,9 @@ impl Place {
         }
         if facts.child && !has(b'p') && !pools {
             name.insert_before_extension(|name| name.push(process.bytes()));
+        }
+        if facts.earlier > 0 {
+            name.insert_before_extension(|name| name.push(decimal(facts.earlier + 1, &mut digits)));
         }
         live.clear();
         live.push(name.bytes());

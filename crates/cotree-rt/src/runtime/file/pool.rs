@@ -9,35 +9,55 @@
 //! something else than a pool has its name.
 
 use super::names::{self, PoolNames};
+use crate::layout::MAGIC;
 use crate::pool::{self, Profile};
 use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::os::{files, say};
 use crate::zeros;
 use core::ffi::{CStr, c_int};
 
 /// How long the lock is waited for, in nanoseconds. Who has it needs a millisecond; but it may have been stopped.
 const PATIENCE: u64 = 3_000_000_000;
 
+/// Larger profiles stay by themselves.
+const LARGEST: usize = 1 << 30;
+
 /// Adds the finished profile of this process to its pool, if it has one.
 pub fn join() {
     let (Some(own), Some(names)) = (names::finished(), names::pool()) else { return };
     let Some(lock) = Lock::take(names.folder) else { return };
-    if finish_other(&names) && sys::rename(own, names.joining).is_ok() && add(&names).is_none() {
-        let _ = sys::rename(names.joining, own);
-    }
+    let is_added = finish_other(&names)
+        && sys::rename(own, names.joining).is_ok()
+        && add(&names).or_else(|| sys::rename(names.joining, own).err().map(|_| ())).is_some();
     drop(lock);
+    if !is_added && let Some(name) = foreign(&names) {
+        let remedy = "remove it; until then, profiles stay by themselves beside the pool, and count with it in reports of the folder";
+        say::trouble(
+            "the profile is not added to its pool: something else has the name",
+            name.to_bytes(),
+            Errno(libc::EEXIST),
+            remedy,
+        );
+    }
+}
+
+/// A name of the pool that something else has than files of ours.
+fn foreign<'a>(names: &PoolNames<'a>) -> Option<&'a CStr> {
+    [names.pool, names.joining, names.new].into_iter().find(|name| files::is_there(name) && !is_ours(name))
 }
 
 /// Adds a profile whose process was killed in the middle of that. Whether there is none any more.
 fn finish_other(names: &PoolNames<'_>) -> bool {
-    !sys::exists(names.joining) || add(names).is_some()
+    !files::is_there(names.joining) || add(names).is_some()
 }
 
 /// Adds what has the name of a profile that is to be added. `None`: it is still there, and the pool is as it was.
 fn add(names: &PoolNames<'_>) -> Option<()> {
-    let joining = File::open(names.joining)?;
+    let joining = File::open(names.joining, LARGEST)?;
     let joining = Profile::new(joining.bytes())?;
-    let there = sys::exists(names.pool);
-    let file = if there { Some(File::open(names.pool)?) } else { None };
+    // A pool of another size is none of this build.
+    let pool = || File::open(names.pool, joining.sum_size());
+    let file = if files::is_there(names.pool) { Some(pool()?) } else { None };
     let before = match &file {
         Some(file) => Some(Profile::new(file.bytes())?),
         None => None,
@@ -50,10 +70,7 @@ fn add(names: &PoolNames<'_>) -> Option<()> {
         pool::add(sum.bytes_mut(), joining)?;
         pool::seal(sum.bytes_mut());
         let written = write(names.new, sum.bytes()).and_then(|()| sys::rename(names.new, names.pool));
-        if written.is_err() {
-            sys::unlink(names.new);
-            return None;
-        }
+        written.ok()?;
     }
     sys::unlink(names.joining);
     Some(())
@@ -61,7 +78,7 @@ fn add(names: &PoolNames<'_>) -> Option<()> {
 
 /// Writes a new file of these bytes, leaving out zeros.
 fn write(path: &CStr, bytes: &[u8]) -> sys::Result<()> {
-    let fd = sys::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC, 0o644)?;
+    let fd = create(path)?;
     let mut result = sys::resize(fd, bytes.len() as u64);
     let mut at = 0;
     while let (Ok(()), Some(block)) = (result, bytes.get(at..).and_then(zeros::first_block)) {
@@ -71,7 +88,26 @@ fn write(path: &CStr, bytes: &[u8]) -> sys::Result<()> {
         result = unsafe { sys::write_at(fd, bytes.as_ptr().wrapping_add(start), at - start, start as u64) };
     }
     sys::close(fd);
-    result
+    result.inspect_err(|_| sys::unlink(path))
+}
+
+/// Creates the new file. What a process that was killed has left there goes; anything else stays, and nothing is
+/// written to it.
+fn create(path: &CStr) -> sys::Result<c_int> {
+    match files::create_new(path) {
+        Err(Errno(libc::EEXIST)) if is_ours(path) => {
+            sys::unlink(path);
+            files::create_new(path)
+        }
+        result => result,
+    }
+}
+
+/// Whether a file may be one of ours, perhaps not written to its end: it is empty, or begins as a profile or with a
+/// hole.
+fn is_ours(path: &CStr) -> bool {
+    let mut head = [0; MAGIC.len()];
+    files::read_head(path, &mut head).is_some_and(|read| head[..read].iter().all(|&byte| byte == 0) || head == MAGIC)
 }
 
 /// The bytes of a file, or of one that is to be.
@@ -81,15 +117,36 @@ struct File {
 }
 
 impl File {
-    /// A file as it is: it is changed by nobody, since whole files take each other's place. A link would not stay one then, so
-    /// what it leads to is not taken; nor is anything without a size, such as a pipe, for whose other end nobody waits.
-    fn open(path: &CStr) -> Option<Self> {
-        let fd = sys::open(path, libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0).ok()?;
-        let len = sys::size(fd).unwrap_or(0) as usize;
-        // SAFETY: a new range.
-        let at = unsafe { sys::map(core::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, fd, 0) };
+    /// A copy of a file as it is: whole files take each other's place, but who may write to the folder may also cut
+    /// one, and a mapping of what is no longer there would end the program. A link would not stay one when the pool is
+    /// replaced, so what it leads to is not taken; nor is anything that is no regular file.
+    fn open(path: &CStr, largest: usize) -> Option<Self> {
+        let fd = files::open_plainly(path, libc::O_RDONLY).ok()?;
+        let copy = if files::is_regular(fd) { Self::copy(fd, largest) } else { None };
         sys::close(fd);
-        Some(Self { at: at.ok()?, len })
+        copy
+    }
+
+    /// `None` for what is too large to be added.
+    fn copy(fd: c_int, largest: usize) -> Option<Self> {
+        let len = usize::try_from(sys::size(fd).ok()?).ok().filter(|&len| len <= largest)?;
+        let copy = Self::empty(len)?;
+        let mut at = 0;
+        while at < len {
+            let data = sys::next_data(fd, at as u64).unwrap_or(at as u64..len as u64);
+            let (start, end) = (usize::try_from(data.start).ok()?, usize::try_from(data.end).ok()?.min(len));
+            if start >= end {
+                break;
+            }
+            // SAFETY: `empty` has mapped `len` bytes, and `end` is not behind them.
+            let read = unsafe { sys::read_at(fd, copy.at.add(start), end - start, start as u64) }.ok()?;
+            // Nothing is read where the file has been cut meanwhile: checksums will tell.
+            if read == 0 {
+                break;
+            }
+            at = start + read;
+        }
+        Some(copy)
     }
 
     fn empty(len: usize) -> Option<Self> {

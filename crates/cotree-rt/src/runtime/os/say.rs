@@ -47,6 +47,12 @@ pub fn mismatch() {
     sentence(b"cotree: no profile of this program: its parts are of different versions of cotree; build it anew with one of them\n");
 }
 
+/// Says that a program which runs with more rights than its caller has no place for its profile, under the same
+/// conditions.
+pub fn no_place() {
+    sentence(b"cotree: no profile: the program runs with rights that its caller has not, so COTREE_FILE is not heeded; build it with --profile-file and an absolute path\n");
+}
+
 /// Says that there is a mistake in here, under the same conditions.
 #[cfg(all(panic = "abort", not(test)))]
 pub fn mistake() {

@@ -338,8 +338,17 @@ pub fn signal_thread(thread: i32, signal: c_int) -> Result<()> {
 
 /// Nanoseconds since the epoch.
 pub fn now() -> u64 {
+    clock(libc::CLOCK_REALTIME)
+}
+
+/// Nanoseconds since the machine was started.
+pub fn since_boot() -> u64 {
+    clock(libc::CLOCK_BOOTTIME)
+}
+
+fn clock(clock: c_int) -> u64 {
     let mut time = [0_u64; 2];
-    let args = [libc::CLOCK_REALTIME as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0];
+    let args = [clock as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0];
     // SAFETY: the kernel fills two words.
     let _ = unsafe { call(libc::SYS_clock_gettime, args) };
     time[0] * 1_000_000_000 + time[1]

@@ -4,6 +4,7 @@ use super::units;
 use crate::runtime::file::naming::Path;
 use crate::runtime::file::{copy, names, profile};
 use crate::runtime::hooks::linkage::{Caller, entry};
+use crate::runtime::os::files;
 use crate::runtime::os::own_stack;
 use crate::runtime::os::say::decimal;
 use crate::runtime::os::sys::{self, Errno};
@@ -36,18 +37,23 @@ unsafe extern "C" fn dump(path: *const c_char, caller: &Caller) -> c_int {
     }
 }
 
-/// `NAME.snapshot-N.cotree` beside `NAME.cotree`.
+/// `NAME.snapshot-N.cotree` beside `NAME.cotree`, with the first number that is free.
 fn default_name(name: &mut Path) {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let base = names::final_name();
-    name.push(base.strip_suffix(b".cotree").unwrap_or(base));
-    name.push(b".snapshot-");
-    name.push(decimal(NUMBER.fetch_add(1, Relaxed), &mut [0; 20]));
-    name.push(b".cotree");
+    loop {
+        name.clear();
+        name.push(base.strip_suffix(b".cotree").unwrap_or(base));
+        name.push(b".snapshot-");
+        name.push(decimal(NUMBER.fetch_add(1, Relaxed), &mut [0; 20]));
+        name.push(b".cotree");
+        if !name.c_str().is_some_and(sys::exists) {
+            return;
+        }
+    }
 }
 
 fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
-    let too_long = Errno(libc::ENAMETOOLONG);
     // Not on the stack: this may run in a signal handler.
     let scratch = sys::map_anonymous(2 * size_of::<Path>())?;
     // SAFETY: fresh zeros, which are empty texts.
@@ -56,22 +62,45 @@ fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
         Some(path) => name.push(path.to_bytes()),
         None => default_name(name),
     }
-    temporary.push(name.bytes());
-    temporary.push(b".");
-    temporary.push(decimal(profile::process() as u64, &mut [0; 20]));
-    temporary.push(b".tmp");
-    let result = write_named(name.c_str().ok_or(too_long), temporary.c_str().ok_or(too_long), caller);
+    let result = write_named(name, temporary, caller);
     // SAFETY: mapped above, used no more.
     unsafe { sys::unmap(scratch, 2 * size_of::<Path>()) };
     result
 }
 
-fn write_named(name: sys::Result<&CStr>, temporary: sys::Result<&CStr>, caller: &Caller) -> sys::Result<()> {
-    let (name, temporary) = (name?, temporary?);
-    let fd = sys::open(temporary, libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC, 0o644)?;
+const TOO_LONG: Errno = Errno(libc::ENAMETOOLONG);
+
+fn write_named(name: &Path, temporary: &mut Path, caller: &Caller) -> sys::Result<()> {
+    let target = name.c_str().ok_or(TOO_LONG)?;
+    names::may_be_replaced(target)?;
+    let fd = create_temporary(name, temporary)?;
+    let temporary = temporary.c_str().ok_or(TOO_LONG)?;
     let result = copy::write(fd, caller);
     sys::close(fd);
-    result.and_then(|()| sys::rename(temporary, name)).inspect_err(|_| sys::unlink(temporary))
+    result.and_then(|()| sys::rename(temporary, target)).inspect_err(|_| sys::unlink(temporary))
+}
+
+/// Creates `NAME.PID.tmp`, or `NAME.PID-N.tmp` where that is taken: others may write to the folder, and whatever they
+/// put there is not written to.
+fn create_temporary(name: &Path, temporary: &mut Path) -> sys::Result<c_int> {
+    const MOST_ATTEMPTS: u64 = 1000;
+    let mut attempt = 1;
+    loop {
+        let mut digits = [0; 20];
+        temporary.clear();
+        temporary.push(name.bytes());
+        temporary.push(b".");
+        temporary.push(decimal(profile::process() as u64, &mut digits));
+        if attempt > 1 {
+            temporary.push(b"-");
+            temporary.push(decimal(attempt, &mut digits));
+        }
+        temporary.push(b".tmp");
+        match files::create_new(temporary.c_str().ok_or(TOO_LONG)?) {
+            Err(Errno(libc::EEXIST)) if attempt < MOST_ATTEMPTS => attempt += 1,
+            result => return result,
+        }
+    }
 }
 
 /// The counts begin here: the frames of this stack come to life without a call.

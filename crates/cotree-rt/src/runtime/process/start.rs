@@ -51,7 +51,11 @@ unsafe fn start(environment: Environment) {
     unit::find_image();
     say::start();
     // SAFETY: the caller vouches.
-    let pattern = unsafe { pattern(environment) };
+    let Some(pattern) = (unsafe { pattern(environment) }) else {
+        say::no_place();
+        record::close();
+        return;
+    };
     if pattern.is_empty() || pattern == b"/dev/null" {
         record::close();
         return;
@@ -87,24 +91,42 @@ fn join() {
     }
 }
 
-/// The pattern for file names: `COTREE_FILE`, unless the program runs with rights that its caller has not.
+/// The pattern for file names: that of `COTREE_FILE`, or the one that was built in, or [`DEFAULT`].
+///
+/// A program that runs with rights which its caller has not (set-user-ID, file capabilities) must not write where the
+/// caller says, be it by the environment or by the folder that it stands in. It writes only where an absolute pattern
+/// was built in, and nothing without one.
 ///
 /// # Safety
 /// The environment must be one, or null.
-unsafe fn pattern(environment: Environment) -> &'static [u8] {
+unsafe fn pattern(environment: Environment) -> Option<&'static [u8]> {
+    let built_in = unit::file_pattern();
     // SAFETY: reads the auxiliary vector.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 || environment.is_null() {
-        return DEFAULT;
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return built_in.filter(|pattern| pattern.starts_with(b"/"));
     }
+    // SAFETY: the caller vouches.
+    let given = unsafe { variable(environment, b"COTREE_FILE=") };
+    Some(given.or(built_in).unwrap_or(DEFAULT))
+}
+
+/// The value of a variable, whose name comes with the sign behind it.
+///
+/// # Safety
+/// The environment must be one, or null.
+unsafe fn variable(environment: Environment, name: &[u8]) -> Option<&'static [u8]> {
     let mut at = environment;
+    if at.is_null() {
+        return None;
+    }
     // SAFETY: a NULL-terminated list of C strings.
     unsafe {
         while !(*at).is_null() {
-            if let Some(value) = CStr::from_ptr(*at).to_bytes().strip_prefix(b"COTREE_FILE=") {
-                return value;
+            if let Some(value) = CStr::from_ptr(*at).to_bytes().strip_prefix(name) {
+                return Some(value);
             }
             at = at.add(1);
         }
     }
-    DEFAULT
+    None
 }
