@@ -2,9 +2,13 @@
 //!
 //! Output goes to a temporary file beside the target, which takes the target's name only when everything is on disk. A
 //! full disk, an error or a kill leaves the old file in place.
+//!
+//! A link with the target's name is followed if it is the user's own, or root's. Others may have put theirs there to
+//! have a file overwritten that only the user may write to, so such a link is an error.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// An output file could not be written.
@@ -40,7 +44,21 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     try_write(path, fill).map_err(|cause| WriteError { path: path.to_owned(), cause })
 }
 
+/// Writes a file through `fill` where nothing is yet, atomically, with mode 0644 less the umask.
+///
+/// # Errors
+/// The first error of the file system or of `fill`, and then there is no file; of kind `AlreadyExists` if the name is
+/// taken.
+pub fn write_new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
+    let write = || {
+        let temporary = filled(folder_of(path), fill)?;
+        temporary.persist_noclobber(path).map_err(|e| e.error)
+    };
+    write().map(drop).map_err(|cause| WriteError { path: path.to_owned(), cause })
+}
+
 fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    check_links(path)?;
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         Ok(there) if !there.is_file() => {
@@ -50,10 +68,40 @@ fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     }
     // A symbolic link is kept: replace the file that it points to.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = match target.parent() {
+    filled(folder_of(&target), fill)?.persist(&target).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// Are the links by which the path's last part leads elsewhere all the user's own, or root's?
+fn check_links(path: &Path) -> io::Result<()> {
+    /// The kernel follows no more.
+    const MOST_LINKS: usize = 40;
+    let user = rustix::process::geteuid().as_raw();
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(found) = fs::symlink_metadata(&place) else { return Ok(()) };
+        if !found.is_symlink() {
+            return Ok(());
+        }
+        if found.uid() != user && found.uid() != 0 {
+            return Err(io::Error::other(
+                "it is a symbolic link of another user, which is not followed (give the name of the file that it leads to)",
+            ));
+        }
+        place = folder_of(&place).join(fs::read_link(&place)?);
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// A temporary file of a folder, with its content on disk.
+fn filled(folder: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cotree-").suffix(".tmp");
     #[cfg(unix)]
@@ -61,8 +109,7 @@ fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     let temporary = builder.tempfile_in(folder)?;
     fill_and_flush(temporary.as_file(), fill)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(&target).map_err(|e| e.error)?;
-    Ok(())
+    Ok(temporary)
 }
 
 fn fill_and_flush<W: Write>(file: W, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {

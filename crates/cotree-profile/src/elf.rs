@@ -6,13 +6,13 @@
 use crate::binary::{BinaryMap, FUNCS_SECTION, MAP_SECTION, ReturnPoint, UnitId};
 use crate::map::{self, MapError};
 use crate::placed::{Placed, place};
+use crate::regular;
 use crate::wire::{Tag, WireError};
 use cotree_core::facts::{Callee, Function};
 use cotree_core::ids::{FunctionId, Site};
 use cotree_rt::layout;
 use object::read::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -133,10 +133,7 @@ impl BinaryFile {
     /// See [`BinaryError`].
     pub fn open(path: &Path) -> Result<Self, BinaryError> {
         let io = |cause| BinaryError::Io { path: path.to_owned(), cause };
-        let file = File::open(path).map_err(io)?;
-        if file.metadata().map_err(io)?.is_dir() {
-            return Err(io(io::ErrorKind::IsADirectory.into()));
-        }
+        let file = regular::open(path).map_err(io)?;
         let cache = ReadCache::new(file);
         match object::FileKind::parse(&cache) {
             Ok(object::FileKind::Elf32 | object::FileKind::Elf64) => {}
@@ -187,7 +184,7 @@ impl BinaryFile {
     /// See [`BinaryError`].
     pub fn unit_of(path: &Path) -> Result<UnitId, BinaryError> {
         let io = |cause| BinaryError::Io { path: path.to_owned(), cause };
-        let cache = ReadCache::new(File::open(path).map_err(io)?);
+        let cache = ReadCache::new(regular::open(path).map_err(io)?);
         let Ok(elf) = object::File::parse(&cache) else { return Err(BinaryError::NotElf { path: path.to_owned() }) };
         let no_map = || BinaryError::NoMap { path: path.to_owned() };
         let section = elf.section_by_name(MAP_SECTION).ok_or_else(no_map)?;

@@ -2,9 +2,8 @@
 
 use crate::counts::UnitCounts;
 use crate::error::ProfileError;
-use crate::{merged, raw};
+use crate::{merged, raw, regular};
 use cotree_rt::layout;
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -48,11 +47,8 @@ impl ProfileFile {
         let joining = raw::joining(path);
         let path = if !path.exists() && joining.exists() { &joining } else { path };
         let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
-        let mut file = File::open(path).map_err(io)?;
+        let mut file = regular::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
-        if metadata.is_dir() {
-            return Err(io(io::ErrorKind::IsADirectory.into()));
-        }
         let mut magic = Vec::with_capacity(8);
         file.by_ref().take(8).read_to_end(&mut magic).map_err(io)?;
         file.rewind().map_err(io)?;

@@ -6,6 +6,7 @@
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.
 //! - [`stack`]: the stack of the thread that ended the process.
+//! - [`regular`]: how files are opened whose names are not to be trusted; [`atomic`]: how files are written.
 //! - [`source_names`]: symbols as the source has them.
 //! - [`snapshot`]: the counts of a process that still runs.
 //! - [`wire`]: the packed form of maps and merged profiles.
@@ -29,6 +30,7 @@ mod notes;
 mod placed;
 pub mod raw;
 pub mod recover;
+pub mod regular;
 pub mod snapshot;
 mod source_lines;
 pub mod source_names;

@@ -7,6 +7,7 @@ use crate::binary::UnitId;
 use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::error::ProfileError;
 use crate::method::{MethodCounts, Recorded, check_header};
+use crate::regular;
 use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, TraceWord, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -17,8 +18,9 @@ use std::path::{Path, PathBuf};
 mod pool;
 mod segments;
 
+pub use pool::joining;
 pub use pool::pool_of;
-pub(crate) use pool::{joining, read_with_left};
+pub(crate) use pool::read_with_left;
 use segments::Segment;
 pub(crate) use segments::Segments;
 
@@ -260,6 +262,19 @@ impl Header {
         self.page[at::HEADER_CHECKSUM..at::HEADER_CHECKSUM + 8].copy_from_slice(&sum.to_le_bytes());
         self.page
     }
+}
+
+/// Whether a file is the profile of a process that has ended in a way that it could account for. Its name says nothing:
+/// who takes away its own rights, or the folder, can't give it its final name.
+#[must_use]
+pub fn is_finished(path: &Path) -> bool {
+    let head = || -> io::Result<bool> {
+        let mut head = [0; at::STATE + 4];
+        regular::open(path)?.read_exact(&mut head)?;
+        let state = u32::from_le_bytes(head[at::STATE..].try_into().expect("four bytes"));
+        Ok(head.starts_with(&MAGIC) && matches!(state, State::FINISHED | State::ABORTED))
+    };
+    head().unwrap_or(false)
 }
 
 /// More counters than this are refused: no program has them, and a sparse file could claim them for free.

@@ -8,12 +8,15 @@
 use crate::atomic::{self, WriteError};
 use crate::error::ProfileError;
 use crate::raw::{HEADER_SIZE, Header, Segments};
+use crate::regular;
 use cotree_rt::layout::{self, BodyChecksum, PAGE, State};
+use rustix::fs::makedev;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::mem::offset_of;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -65,6 +68,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Writes it where nothing is yet, atomically.
+    ///
+    /// # Errors
+    /// Those of the file system: of kind `AlreadyExists` if the name is taken.
+    pub fn write_new(&self, path: &Path) -> Result<(), WriteError> {
+        atomic::write_new(path, |out| out.write_all(&self.bytes))
+    }
+
     /// Writes it, atomically.
     ///
     /// # Errors
@@ -95,7 +106,9 @@ fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
     for line in maps.split(|&b| b == b'\n') {
         // address perms offset dev inode path
         let mut fields = line.splitn(6, |&b| b == b' ');
-        let (Some(range), Some(path)) = (fields.next(), fields.nth(4)) else { continue };
+        let Some(range) = fields.next() else { continue };
+        let (Some(device), Some(inode), Some(path)) = (fields.nth(2), fields.next(), fields.next()) else { continue };
+        let Some(mapped) = identity(device, inode) else { continue };
         let name = String::from_utf8_lossy(path.trim_ascii_start()).into_owned();
         let name = name.strip_suffix(" (deleted)").unwrap_or(&name);
         if !name.ends_with(".live") || !seen.insert(name.to_owned()) {
@@ -103,7 +116,7 @@ fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
         }
         let range = String::from_utf8_lossy(range);
         let ways = [format!("/proc/{pid}/map_files/{range}"), format!("/proc/{pid}/root{name}"), name.to_owned()];
-        let readable = ways.into_iter().map(PathBuf::from).find_map(|way| Some((writer(&way)?, way)));
+        let readable = ways.into_iter().map(PathBuf::from).find_map(|way| Some((writer(&way, mapped)?, way)));
         found.extend(readable.map(|(writer, way)| (writer, PathBuf::from(name), way)));
     }
     // A forked child still has its parent's profile mapped, but counts in one of its own.
@@ -114,11 +127,25 @@ fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
     Ok(found.into_iter().map(|(_, name, way)| (name, way)).collect())
 }
 
-/// The number of the process that writes a profile, in its own namespace; `None` if the file is no profile.
-fn writer(path: &Path) -> Option<u32> {
+/// Device and inode of a mapped file, as `/proc/PID/maps` writes them.
+fn identity(device: &[u8], inode: &[u8]) -> Option<(u64, u64)> {
+    let (device, inode) = (std::str::from_utf8(device).ok()?, std::str::from_utf8(inode).ok()?);
+    let (major, minor) = device.split_once(':')?;
+    let [major, minor] = [major, minor].map(|part| u32::from_str_radix(part, 16).ok());
+    Some((makedev(major?, minor?), inode.parse().ok()?))
+}
+
+/// The number of the process that writes a profile, in its own namespace; `None` if the file is no profile, or is not
+/// the one that is mapped: whoever may write to its folder may have put something else there.
+fn writer(path: &Path, mapped: (u64, u64)) -> Option<u32> {
     const PID: usize = offset_of!(layout::RawHeader, pid);
     let mut head = [0; PID + 4];
-    File::open(path).and_then(|mut f| f.read_exact(&mut head)).ok()?;
+    let mut file = regular::open(path).ok()?;
+    let found = file.metadata().ok()?;
+    if (found.dev(), found.ino()) != mapped {
+        return None;
+    }
+    file.read_exact(&mut head).ok()?;
     let pid = head[PID..].try_into().expect("four bytes");
     head.starts_with(&layout::MAGIC).then(|| u32::from_le_bytes(pid))
 }
@@ -132,7 +159,7 @@ fn numbers_of(pid: u32) -> Vec<u32> {
 
 fn copy(pid: u32, live: PathBuf, readable: &Path, pause: Pause) -> Result<Snapshot, SnapshotError> {
     let read = || -> Result<Vec<u8>, SnapshotError> {
-        fs::read(readable).map_err(|cause| ProfileError::Io { path: live.clone(), cause }.into())
+        regular::read(readable, u64::MAX).map_err(|cause| ProfileError::Io { path: live.clone(), cause }.into())
     };
     let mut bytes = read()?;
     let mut consistent = false;
@@ -241,9 +268,13 @@ mod tests {
         head[..8].copy_from_slice(&layout::MAGIC);
         head[offset_of!(layout::RawHeader, pid)..][..4].copy_from_slice(&77u32.to_le_bytes());
         fs::write(file.path(), head).expect("it can be written");
-        assert_eq!(writer(file.path()), Some(77));
+        let found = file.as_file().metadata().expect("it is there");
+        let mapped = (found.dev(), found.ino());
+        assert_eq!(writer(file.path(), mapped), Some(77));
+        assert_eq!(writer(file.path(), (found.dev(), found.ino() + 1)), None);
         fs::write(file.path(), &head[..20]).expect("it can be written");
-        assert_eq!(writer(file.path()), None);
+        assert_eq!(writer(file.path(), mapped), None);
+        assert_eq!(identity(b"fd:01", b"77"), Some((makedev(0xFD, 1), 77)));
         assert!(numbers_of(std::process::id()).contains(&std::process::id()));
     }
 }

@@ -6,13 +6,16 @@ use object::{Object, ObjectSection};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Larger files are not read.
+const LARGEST_BINARY: u64 = 4 << 30;
+
 /// The file and the line of each of these instructions that has one.
 pub(crate) fn of(binary: &Path, addresses: &[u64]) -> BTreeMap<u64, (String, u32)> {
     if addresses.is_empty() { BTreeMap::new() } else { read(binary, addresses).unwrap_or_default() }
 }
 
 fn read(binary: &Path, addresses: &[u64]) -> Option<BTreeMap<u64, (String, u32)>> {
-    let bytes = std::fs::read(binary).ok()?;
+    let bytes = crate::regular::read(binary, LARGEST_BINARY).ok()?;
     let elf = object::File::parse(&*bytes).ok()?;
     let endian = if elf.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let section = |id: SectionId| {

@@ -1,10 +1,10 @@
 //! What a program was compiled by (`--use`): which of its functions have their counts, of which these are a guess, and from which
 //! builds they are. It is a section of the program that is never loaded, a note with JSON in a zstd frame (docs/formats.md).
 
+use crate::regular;
 use crate::weights::Build;
 use object::read::{Object, ObjectSection, ReadCache};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,7 @@ impl Used {
     pub fn read(path: &Path) -> Result<Vec<Self>, UsedError> {
         let io = |cause| UsedError::Io { path: path.into(), cause };
         let damaged = |reason: String| UsedError::Damaged { path: path.into(), reason };
-        let cache = ReadCache::new(File::open(path).map_err(io)?);
+        let cache = ReadCache::new(regular::open(path).map_err(io)?);
         let elf = object::File::parse(&cache).map_err(|_| UsedError::None { path: path.into() })?;
         let section = elf.section_by_name(USED_SECTION).ok_or_else(|| UsedError::None { path: path.into() })?;
         let data = section.data().map_err(|error| damaged(error.to_string()))?;

@@ -7,13 +7,15 @@
 use super::{HEADER_SIZE, Header, at, read};
 use crate::counts::UnitCounts;
 use crate::error::ProfileError;
+use crate::regular;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The name of the profile that is being added to a pool.
-pub(crate) fn joining(pool: &Path) -> PathBuf {
+#[must_use]
+pub fn joining(pool: &Path) -> PathBuf {
     let mut name = pool.as_os_str().to_owned();
     name.push(".joining");
     name.into()
@@ -32,7 +34,7 @@ pub(crate) fn read_with_left(file: File, path: &Path) -> Result<Option<UnitCount
     let (pool, file, length) = header(file, path)?;
     let mut counts = read(file, length, path)?;
     let joining = joining(path);
-    let own = match File::open(&joining) {
+    let own = match regular::open(&joining) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(counts)),
         Err(cause) => return Err(ProfileError::Io { path: joining, cause }),

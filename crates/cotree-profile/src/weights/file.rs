@@ -69,7 +69,7 @@ impl Weights {
     pub fn open(path: &Path) -> Result<Self, WeightsError> {
         let read = |source| WeightsError::Read { path: path.into(), source };
         let malformed = |reason: String| WeightsError::Malformed { path: path.into(), reason };
-        let mut lines = io::BufReader::new(std::fs::File::open(path).map_err(read)?).lines();
+        let mut lines = io::BufReader::new(crate::regular::open(path).map_err(read)?).lines();
         let head = lines.next().transpose().map_err(read)?.unwrap_or_default();
         let head: Head = serde_json::from_str(&head).map_err(|e| malformed(e.to_string()))?;
         if head.schema != SCHEMA && !EARLIER.contains(&&*head.schema) {

@@ -3,9 +3,11 @@
 use super::into_report;
 use crate::lines;
 use clap::Args;
-use cotree_profile::snapshot::{self, Pause};
+use cotree_profile::atomic::WriteError;
+use cotree_profile::snapshot::{self, Pause, Snapshot};
 use miette::{Result, miette};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 /// Arguments of `cotree dump`.
 #[derive(Args, Debug)]
@@ -32,15 +34,28 @@ pub fn run(args: &DumpArgs) -> Result<()> {
         ));
     }
     for taken in snapshots {
-        let path = args.output.clone().unwrap_or_else(|| beside(&taken.live));
-        taken.write(&path).map_err(into_report)?;
+        let path = match &args.output {
+            Some(path) => taken.write(path).map(|()| path.clone()),
+            None => write_beside(&taken),
+        }
+        .map_err(into_report)?;
         let doubt = if taken.consistent { "" } else { " (its counters are of slightly different moments)" };
         lines::note(format_args!("wrote {}{doubt}", path.display()));
     }
     Ok(())
 }
 
-/// `prog.123.cotree.123.live` → `prog.123.cotree.123.snapshot.cotree`.
-fn beside(live: &Path) -> PathBuf {
-    live.with_extension("snapshot.cotree")
+/// Writes `prog.123.cotree.123.snapshot.cotree` beside `prog.123.cotree.123.live`, or `….snapshot-2.cotree` if that is
+/// there already, and so on.
+fn write_beside(taken: &Snapshot) -> Result<PathBuf, WriteError> {
+    let mut number = 1;
+    loop {
+        let extension = if number == 1 { "snapshot.cotree".into() } else { format!("snapshot-{number}.cotree") };
+        let path = taken.live.with_extension(extension);
+        match taken.write_new(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.cause.kind() == ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -235,5 +235,5 @@ fn map_of(files: &[PathBuf]) -> Result<(ProgramMap, Vec<Hints>)> {
 fn is_elf(path: &Path) -> bool {
     use std::io::Read;
     let mut magic = [0; 4];
-    std::fs::File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && magic == *b"\x7FELF"
+    cotree_profile::regular::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && magic == *b"\x7FELF"
 }

@@ -133,6 +133,12 @@ pub fn cache_folder() -> Option<PathBuf> {
     Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("cotree"))
 }
 
+/// Whether a folder is the user's own and others can't write to it.
+pub fn is_private(folder: &Path) -> bool {
+    let (data, own) = (fs::symlink_metadata(folder), fs::metadata("/proc/self"));
+    data.is_ok_and(|data| data.is_dir() && data.mode() & 0o022 == 0 && own.is_ok_and(|own| own.uid() == data.uid()))
+}
+
 fn key(cotree: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     (FILES, cotree).hash(&mut hasher);
@@ -144,11 +150,8 @@ fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(&bin)?;
     // Others must not be able to write what we load: their folder could hold a file of the right content now and of
     // another later.
-    for folder in [dir, &bin] {
-        let data = fs::metadata(folder)?;
-        if data.uid() != fs::metadata("/proc/self")?.uid() || data.mode() & 0o022 != 0 {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
+    if ![dir, &bin].into_iter().all(is_private) {
+        return Err(io::ErrorKind::PermissionDenied.into());
     }
     for (name, content) in FILES {
         put(dir, name, content)?;

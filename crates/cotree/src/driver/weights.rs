@@ -1,59 +1,140 @@
 //! `--weights PROFILE`: extracts the counts from the profile before the build overwrites the profile's binary.
 //!
-//! The result stays in the cache under a name made of the profile's path, size and time. So all steps of a build
-//! use the same weights, although perhaps only the first of them still finds the old binary.
+//! The result stays in the cache under a name made of what the profile holds. So all steps of a build use the same
+//! weights, although perhaps only the first of them still finds the old binary. Weights guide what is built, so nobody
+//! else may put any there: the cache is a folder of the user's own that others can't write to, or there is none, and
+//! each step makes its weights in a private folder.
 
 use super::options::InstrumentOptions;
-use super::unpack::cache_folder;
+use super::unpack::{cache_folder, is_private};
 use crate::folder::{self, Folder};
 use cotree_profile::recover::recover_file;
-use cotree_profile::{atomic, weights};
+use cotree_profile::{atomic, raw, regular, weights};
 use miette::{IntoDiagnostic, Result, WrapErr};
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::fs::DirBuilder;
 use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// Replaces the profiles that options name by files of weights. A file of weights stays what it is.
-pub fn resolve_all(options: &mut InstrumentOptions) -> Result<()> {
+pub fn resolve_all(options: &mut InstrumentOptions) -> Result<Made> {
+    let mut made = Made::default();
     for file in [&mut options.weights, &mut options.use_profile].into_iter().flatten() {
-        *file = resolve(file)?;
+        *file = made.resolve(file)?;
     }
-    Ok(())
+    Ok(made)
 }
 
-/// The weights file to use: `file` if it is one, else one made from the profile, or the folder of profiles, that `file` is.
-fn resolve(file: &Path) -> Result<PathBuf> {
-    let file = std::path::absolute(file).into_diagnostic()?;
-    let unreadable = || format!("cannot read the weights {}", file.display());
-    let mut head = [0; 1];
-    let profiles = if file.is_dir() {
-        Folder::read(&file)?.files().to_vec()
-    } else {
-        let mut opened = fs::File::open(&file).into_diagnostic().wrap_err_with(unreadable)?;
-        let is_text = opened.read(&mut head).into_diagnostic().wrap_err_with(unreadable)? == 1 && head == *b"{";
-        if is_text {
-            return Ok(file);
+/// Folders of weights, which are removed when they are no longer used.
+#[derive(Default)]
+pub struct Made(Vec<TempDir>);
+
+impl Made {
+    /// The weights file to use: `file` if it is one, else one made from the profile, or the folder of profiles, that
+    /// `file` is.
+    fn resolve(&mut self, file: &Path) -> Result<PathBuf> {
+        let file = std::path::absolute(file).into_diagnostic()?;
+        let unreadable = || format!("cannot read the weights {}", file.display());
+        let profiles = if file.is_dir() {
+            Folder::read(&file)?.files().to_vec()
+        } else {
+            let mut head = [0; 1];
+            let mut opened = regular::open(&file).into_diagnostic().wrap_err_with(unreadable)?;
+            let is_text = opened.read(&mut head).into_diagnostic().wrap_err_with(unreadable)? == 1 && head == *b"{";
+            if is_text {
+                return Ok(file);
+            }
+            vec![file.clone()]
+        };
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder = match cache() {
+            Some(folder) => folder,
+            None => self.private()?,
+        };
+        let made =
+            folder.join(format!("{}.weights", key(&name, &profiles).into_diagnostic().wrap_err_with(unreadable)?));
+        if made.is_file() {
+            return Ok(made);
         }
-        vec![file.clone()]
+        let profile = folder::open(&file, &[])?;
+        let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
+            "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
+        )?;
+        atomic::write(&made, |out| weights::write(out, &units, &name)).into_diagnostic()?;
+        Ok(made)
+    }
+
+    /// A folder of this process.
+    fn private(&mut self) -> Result<PathBuf> {
+        let folder = tempfile::Builder::new().prefix("cotree-weights-").tempdir().into_diagnostic();
+        let folder = folder.wrap_err("cannot make a temporary folder for the weights")?;
+        let path = folder.path().to_owned();
+        self.0.push(folder);
+        Ok(path)
+    }
+}
+
+/// The folder of the cache, if it is the user's own.
+fn cache() -> Option<PathBuf> {
+    let folder = cache_folder()?.join("weights");
+    // What is wrong with it shows in the check.
+    let _ = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    is_private(&folder).then_some(folder)
+}
+
+/// What the weights of profiles are made of.
+fn key(name: &str, profiles: &[PathBuf]) -> std::io::Result<String> {
+    let mut sum = md5::Context::new();
+    let mut add = |bytes: &[u8]| {
+        sum.consume((bytes.len() as u64).to_le_bytes());
+        sum.consume(bytes);
     };
-    let mut hasher = DefaultHasher::new();
-    weights::SCHEMA.hash(&mut hasher);
-    for profile in &profiles {
-        let known = fs::metadata(profile).into_diagnostic().wrap_err_with(unreadable)?;
-        (profile, known.len(), known.modified().ok()).hash(&mut hasher);
+    add(weights::SCHEMA.as_bytes());
+    add(name.as_bytes());
+    for profile in profiles {
+        // A pool's newest profile may stand beside it, and before there is a pool it stands alone.
+        let files = [profile.clone(), raw::joining(profile)];
+        let mut found = 0;
+        for file in &files {
+            match regular::read(file, u64::MAX) {
+                Ok(bytes) => add(&bytes),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    add(b"");
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            found += 1;
+        }
+        if found == 0 {
+            return Err(std::io::ErrorKind::NotFound.into());
+        }
     }
-    let folder = cache_folder().unwrap_or_else(std::env::temp_dir).join("weights");
-    let made = folder.join(format!("{:016x}.weights", hasher.finish()));
-    if made.is_file() {
-        return Ok(made);
+    Ok(format!("{:x}", sum.finalize()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn keys_are_made_of_what_profiles_hold() {
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let [one, same, other] = [path("one", "counts"), path("same", "counts"), path("other", "Counts")];
+        let of = |path: &PathBuf| key("p", std::slice::from_ref(path)).unwrap();
+        assert_eq!(of(&one), of(&same));
+        assert_ne!(of(&one), of(&other));
+        assert_ne!(key("q", std::slice::from_ref(&one)).unwrap(), of(&one));
+        assert_ne!(key("p", &[one.clone(), same]).unwrap(), of(&one));
+        path("one.joining", "more");
+        assert_ne!(of(&one), of(&path("two", "counts")));
+        assert!(key("p", &[folder.path().join("none")]).is_err());
     }
-    let profile = folder::open(&file, &[])?;
-    let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
-        "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
-    )?;
-    fs::create_dir_all(&folder).into_diagnostic().wrap_err_with(|| format!("cannot create {}", folder.display()))?;
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    atomic::write(&made, |out| weights::write(out, &units, &name)).into_diagnostic()?;
-    Ok(made)
 }

@@ -6,6 +6,7 @@
 use crate::error::ProfileError;
 use crate::method::Kind;
 use crate::raw::{HEADER_SIZE, Header, Segments};
+use crate::regular;
 use cotree_core::method::trace::Source;
 use cotree_rt::layout::{
     Flags, PAGE, State, TRACE_SLACK, TRACE_WINDOW, TraceChunk, TraceInterrupted, TraceState, TraceWord,
@@ -146,7 +147,7 @@ impl Streams {
     /// See [`ProfileError`].
     pub fn open(path: &Path) -> Result<Self, ProfileError> {
         let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
-        let file = File::open(path).map_err(io)?;
+        let file = regular::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         if length < PAGE {
             return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need: PAGE });
