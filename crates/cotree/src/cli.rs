@@ -153,7 +153,8 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
             "--{option} says how to build, and this subcommand builds nothing: put it before cc, c++, cargo or ld, and run the program again"
         ));
     }
-    // More options may follow `cargo`, which therefore does this by itself. The files stay until the tools that are driven below have ended.
+    // More options may follow `cargo`, which therefore does this by itself. The files stay until the tools that are
+    // driven below have ended.
     let _made = match command {
         Command::Cargo(_) => weights::Made::default(),
         _ => weights::resolve_all(&mut options)?,

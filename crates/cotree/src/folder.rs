@@ -1,9 +1,9 @@
 //! A folder of profiles in the place of one: what its runs have counted, added up.
 //!
-//! Of the files directly in it, the profiles that processes have finished count: `*.cotree`. All that is left out is said on standard
-//! error: profiles that are unfinished, sums (`cotree merge` may have put them there, of the very same runs), further names of a file
-//! that is there already, empty files, and what is no profile. A profile that is damaged is an error: without it the sum is not that
-//! of the folder.
+//! Of the files directly in it, the profiles that processes have finished count: `*.cotree`, and `*.live` of which the
+//! file itself says so. All that is left out is said on standard error: profiles that are unfinished, sums (`cotree
+//! merge` may have put them there, of the very same runs), further names of a file that is there already, empty files,
+//! and what is no profile. A profile that is damaged is an error: without it the sum is not that of the folder.
 
 use crate::lines;
 use cotree_profile::binary::UnitId;
@@ -11,7 +11,7 @@ use cotree_profile::counts::UnitCounts;
 use cotree_profile::error::ProfileError;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::Merge;
-use cotree_profile::raw::pool_of;
+use cotree_profile::raw::{is_finished, pool_of};
 use cotree_report::terminal::{counted, grouped};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::BTreeMap;
@@ -69,6 +69,8 @@ impl Folder {
             let file = entry.into_diagnostic().wrap_err_with(unreadable)?.path();
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some("cotree") if !file.is_dir() => folder.finished.push(file),
+                // The program took away its own right to give it its name, or closed the way to the folder.
+                Some("live") if is_finished(&file) => folder.finished.push(file),
                 Some("live") => folder.unfinished += 1,
                 // It is taken with its pool, which is not there yet if the very first process was killed.
                 Some("joining") => folder.finished.extend(pool_of(&file).filter(|pool| is_profile(pool))),

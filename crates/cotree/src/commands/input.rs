@@ -7,7 +7,9 @@ use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::method::trace::streams::Streams;
+use cotree_profile::raw::is_finished;
 use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
+use cotree_profile::regular;
 use cotree_report::costs::{Costs, traced};
 use cotree_report::files::FilePattern;
 use cotree_report::names::{matches, similar_names};
@@ -17,8 +19,10 @@ use miette::{Result, miette};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::SystemTime;
 
 /// A profile and where its binaries are.
 #[derive(Args, Clone, Debug)]
@@ -93,8 +97,16 @@ impl Input {
     /// Opens the profile only.
     pub fn open(&self) -> Result<ProfileFile> {
         let path = match &self.profile {
-            Some(path) => path.clone(),
-            None => by_age(Path::new("."))?.into_iter().next().ok_or_else(no_profile)?,
+            Some(path) => {
+                note_newer_run(path);
+                path.clone()
+            }
+            None => {
+                let found = by_age(Path::new("."))?;
+                let newest = found.first().ok_or_else(no_profile)?;
+                newest.note_newer(&found);
+                newest.path.clone()
+            }
         };
         folder::open(&path, &self.binaries.binaries)
     }
@@ -106,7 +118,9 @@ impl Input {
         }
         // If no profile is named, take the newest whose binary exists.
         let mut first_error = None;
-        for path in by_age(Path::new("."))? {
+        let all = by_age(Path::new("."))?;
+        for found in &all {
+            let path = found.path.clone();
             let file = ProfileFile::open(&path).map_err(into_report)?;
             match recover_remaining(&file, &[]) {
                 Ok((recovered, gone)) => {
@@ -116,6 +130,7 @@ impl Input {
                             path.display()
                         ));
                     }
+                    found.note_newer(&all);
                     warn_of_gone(&gone, file.units.len());
                     return Ok(Loaded { path, kind: file.kind, recovered });
                 }
@@ -191,23 +206,63 @@ pub fn file_pattern(text: &str) -> Result<FilePattern, String> {
     FilePattern::new(text, &std::env::current_dir().unwrap_or_default())
 }
 
+/// A profile that was found in a folder.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    /// Its process has finished it.
+    finished: bool,
+    modified: SystemTime,
+    path: PathBuf,
+}
+
+impl Found {
+    /// Says which run was cut off, or still goes on, and is newer than this one that is shown.
+    fn note_newer(&self, all: &[Self]) {
+        let newer = all.iter().filter(|other| !other.finished && other.modified > self.modified);
+        if let Some(newer) = newer.max_by_key(|other| other.modified).filter(|_| self.finished) {
+            lines::note(format_args!(
+                "note: this is {}; {} is newer: its run was cut off (killed, crashed) or still goes on; name it to see what it has",
+                self.path.display(),
+                newer.path.display()
+            ));
+        }
+    }
+}
+
+/// Says which run that would have taken the name of this profile was cut off, if it is newer.
+fn note_newer_run(profile: &Path) {
+    let folder = profile.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Some(name), Ok(modified)) = (profile.file_name(), fs::metadata(profile).and_then(|data| data.modified()))
+    else {
+        return;
+    };
+    let of_name = |path: &Path| {
+        path.file_name()
+            .is_some_and(|own| own.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b".")))
+    };
+    // A folder that can't be read hides nothing that was asked for.
+    let mut found = by_age(folder).unwrap_or_default();
+    found.retain(|found| of_name(&found.path));
+    Found { finished: true, modified, path: profile.to_owned() }.note_newer(&found);
+}
+
 /// The profiles of a folder, the newest first. Those of runs that were cut off come after all others.
-fn by_age(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found: Vec<(bool, std::time::SystemTime, PathBuf)> = Vec::new();
-    let entries =
-        fs::read_dir(folder).map_err(|e| miette!("cannot look for profiles in the current directory: {e}"))?;
+fn by_age(folder: &Path) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).map_err(|e| miette!("cannot look for profiles in {}: {e}", folder.display()))?;
     for entry in entries.flatten() {
         let path = entry.path();
         let finished = match path.extension().and_then(|e| e.to_str()) {
             Some("cotree") => true,
-            Some("live") => false,
+            Some("live") => is_finished(&path),
             _ => continue,
         };
         let Ok(modified) = entry.metadata().and_then(|m| m.modified()) else { continue };
-        found.push((finished, modified, path));
+        let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
+        found.push(Found { finished, modified, path });
     }
     found.sort_by(|a, b| b.cmp(a));
-    Ok(found.into_iter().map(|(_, _, path)| path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)).collect())
+    Ok(found)
 }
 
 fn no_profile() -> miette::Report {
@@ -264,8 +319,8 @@ impl Sources for FileSources {
             return known.clone();
         }
         let place = self.place(path);
-        let regular = fs::metadata(&place).ok().filter(|m| m.is_file() && m.len() <= LARGEST_SOURCE);
-        let text = regular.and_then(|_| fs::read(&place).ok()).map(|bytes| Rc::new(SourceText::new(&bytes)));
+        let bytes = regular::read(Path::new(&place), LARGEST_SOURCE);
+        let text = bytes.ok().map(|bytes| Rc::new(SourceText::new(&bytes)));
         // Views go through the files in order, so caching the last one is enough.
         let mut known = self.known.borrow_mut();
         known.clear();

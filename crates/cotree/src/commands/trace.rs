@@ -20,6 +20,7 @@ use cotree_report::method::trace::rows::{By, Rows, SourceLine};
 use cotree_report::method::trace::text::{Form, Stretch};
 use cotree_report::method::trace::{addresses, compare, timeline, vectors};
 use cotree_report::names::Names;
+use cotree_report::shell::command_line;
 use cotree_report::unit::Unit;
 use cotree_report::{json, report};
 use miette::{Result, miette};
@@ -173,6 +174,15 @@ fn interrupted(binary: &BinaryFile, counts: &UnitCounts) -> bool {
 pub fn run(args: &TraceArgs) -> Result<()> {
     let file = args.input.open()?;
     let (binary, streams) = open(&file, &args.input.binaries.binaries)?;
+    if args.input.profile.is_none() {
+        let command = file.units.iter().map(|counts| format!("`{}`", command_line(&counts.command))).next();
+        lines::note(format_args!(
+            "note: this is {}, of {} ({})",
+            file.path.display(),
+            command.unwrap_or_default(),
+            binary.path().display()
+        ));
+    }
     let tables = tables(&binary)?;
     let traced = Traced::new(&tables, &streams, args.thread);
     if file.units.iter().any(|counts| interrupted(&binary, counts)) {

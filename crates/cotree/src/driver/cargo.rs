@@ -23,7 +23,7 @@ const SEPARATOR: &str = "\x1f";
 pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     let line = Line::parse(&mut options, arguments)?;
     // Options may stand in front of `cargo`, or between it and the verb. Only now all of them are known.
-    weights::resolve_all(&mut options)?;
+    let _made = weights::resolve_all(&mut options)?;
     options.check()?;
     if line.kind == Verb::Pgo {
         if line.toolchain.is_some() {

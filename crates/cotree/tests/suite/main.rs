@@ -1,6 +1,7 @@
 //! The tests of this crate, one program: each links all below it, and linking is what takes long.
 
 mod affine;
+mod attacks;
 mod callers;
 mod calls;
 mod cargo_verbs;
@@ -35,9 +36,11 @@ mod promotion;
 mod random;
 mod raw_calls;
 mod sizes;
+mod spawned;
 mod stacks;
 mod targets;
 mod traces;
+mod unfinished;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
 mod unit;
 mod unusual;

@@ -46,6 +46,14 @@ impl Folder {
         stdout
     }
 
+    /// A copy of the profile as a process leaves it that is killed.
+    fn cut_off(&self, name: &str) {
+        const STATE: std::ops::Range<usize> = 12..16;
+        let mut bytes = fs::read(self.path("prog.cotree")).unwrap();
+        bytes[STATE].copy_from_slice(&1_u32.to_le_bytes());
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
     fn bad(&self, arguments: &[&str]) -> String {
         let (success, _, stderr) = self.run(arguments);
         assert!(!success, "{arguments:?} must fail");
@@ -60,13 +68,13 @@ fn report_takes_the_newest_profile() {
     assert!(report.contains("exact: every count") && report.contains("main") && report.contains("work"), "{report}");
     assert!(!report.contains('\x1b'), "no colours but on a terminal");
     // A run that was cut off is not taken where there is a finished one, however old.
-    fs::copy(folder.path("prog.cotree"), folder.path("prog.cotree.7.live")).unwrap();
+    folder.cut_off("prog.cotree.7.live");
     fs::write(folder.path("prog.cotree.8.live"), "no profile").unwrap();
     assert!(folder.good(&["report"]).contains("exact"));
     fs::remove_file(folder.path("prog.cotree")).unwrap();
     assert!(folder.bad(&["report"]).contains("prog.cotree.8.live is not a cotree profile"));
     fs::remove_file(folder.path("prog.cotree.8.live")).unwrap();
-    assert!(folder.good(&["report"]).contains("exact"));
+    assert!(folder.good(&["report"]).contains("cut off"));
     fs::remove_file(folder.path("prog.cotree.7.live")).unwrap();
     assert!(folder.bad(&["report"]).contains("there is no profile (*.cotree)"));
 }
@@ -244,9 +252,11 @@ fn folders_are_added_up() {
     let folder = Folder::new();
     fs::create_dir(folder.path("runs")).unwrap();
     assert!(folder.bad(&["report", "runs"]).contains("no profile of a run (*.cotree) in the folder runs"));
-    for name in ["a.cotree", "b.cotree", "c.cotree.12.live", "notes.txt"] {
+    // One of them has been finished, whatever its name is.
+    for name in ["a.cotree", "b.cotree.11.live", "notes.txt"] {
         fs::copy(folder.path("prog.cotree"), folder.path(&format!("runs/{name}"))).unwrap();
     }
+    folder.cut_off("runs/c.cotree.12.live");
     fs::create_dir(folder.path("runs/deeper.cotree")).unwrap();
     fs::write(folder.path("runs/other.cotree"), "a tree of cots").unwrap();
     let (success, report, said) = folder.run(&["report", "runs"]);
