@@ -72,7 +72,8 @@ fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error>
         let flags = self::flags(&options, &toolkit, &rustc, &rustc.host);
         cargo_host_tests::give(&mut cargo, &flags, &settings, &toolkit);
     }
-    if line.kind.runs_tests() && std::env::var_os("COTREE_FILE").is_none() {
+    let said = options.profile_file.is_some() || std::env::var_os("COTREE_FILE").is_some();
+    if line.kind.runs_tests() && !said {
         // Cargo runs tests in the folder of their package, and they start programs in folders of theirs, which are looked into.
         let folder = folder.display().to_string().replace('%', "%%");
         cargo.env("COTREE_FILE", format!("{folder}/%n.%p.cotree"));
