@@ -27,6 +27,7 @@ mod tools;
 mod traces;
 mod valgrind;
 mod viewers;
+mod words;
 mod workspace;
 
 use anyhow::Result;

@@ -69,7 +69,8 @@ id!(
     "call"
 );
 id!(
-    /// A call site of one function: a call that may not return, numbered in the order of calls ([`crate::facts::Calls`]).
+    /// A call site of one function: a call that may not return, numbered in the order of calls
+    /// ([`crate::facts::Calls`]).
     Site,
     "s"
 );

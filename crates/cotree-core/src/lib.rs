@@ -4,7 +4,7 @@
 //! in the language of [`probe`]), and after a run the raw counts into a full profile ([`profile`]).
 //! Each method of the papers is one module below [`method`], with its `plan` beside its `recover`.
 //!
-//! It has no LLVM, no files and no unsafe code, so a JIT or a Wasm engine could use it as it is.
+//! The crate has no LLVM, no files and no unsafe code, so a JIT or a Wasm engine could use it as it is.
 //!
 //! From the ground up:
 //!

@@ -1,8 +1,8 @@
 //! Plans of single functions: probes, and what the counters among them mean.
 //!
-//! A plan has two halves. The *probes* are applied to the code: back ends and the interpreter read nothing else. The *key*
-//! is kept with the program: it turns the counts of a run into a profile. All methods use counters, so their plans and
-//! keys are here; other parts of a method's plan are in its module below [`crate::method`].
+//! A plan has two halves. The *probes* are applied to the code: back ends and the interpreter read nothing else. The
+//! *key* is kept with the program: it turns the counts of a run into a profile. All methods use counters, so their
+//! plans and keys are here; other parts of a method's plan are in its module below [`crate::method`].
 
 use crate::ids::{Block, Edge, FunctionId};
 use crate::probe::PlacedProbe;

@@ -12,10 +12,10 @@ use std::fmt;
 /// Where a probe runs. Files know the variants by their order: new ones come last.
 ///
 /// A block runs its `Start` probes, its instructions with their calls in order (each between its `Call` and its `After`
-/// probes), its `End` probes, its terminator (an invoke's call among it), and then the probes of the edge that is taken (those
-/// `After` the invoke first). A call that does not come back skips all that follows. `End` of a block that ends in `ret`,
-/// `resume` or `unreachable` is just before that instruction (before the call, where that is a `musttail` one). Where the end
-/// of a block and its last call are at one place, `End` probes come first.
+/// probes), its `End` probes, its terminator (an invoke's call among it), and then the probes of the edge that is taken
+/// (those `After` the invoke first). A call that does not come back skips all that follows. `End` of a block that ends
+/// in `ret`, `resume` or `unreachable` is just before that instruction (before the call, where that is a `musttail`
+/// one). Where the end of a block and its last call are at one place, `End` probes come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// First thing in the block.
@@ -31,8 +31,8 @@ pub enum Place {
     After(CallId),
 }
 
-/// A register: a value of one activation that probes compute in, 0 when the activation begins. It is named by its owner, so
-/// that the probes of two methods in one function never meet in a register.
+/// A register: a value of one activation that probes compute in, 0 when the activation begins. It is named by its
+/// owner, so that the probes of two methods in one function never meet in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reg {
     /// A promoted counter's count since its loop was entered ([`crate::place::promotion`]), by its place among the
@@ -59,7 +59,7 @@ pub enum Reg {
 }
 
 impl Reg {
-    /// Its number in files: the kind of owner in the upper bits, and 32 bits that belong to the owner.
+    /// The number of the register in files: the kind of owner in the upper bits, and 32 bits that belong to the owner.
     const fn number(self) -> u64 {
         let (kind, index) = match self {
             Self::Promoted(index) => (0, index),
@@ -131,7 +131,8 @@ impl fmt::Display for Reg {
 pub enum Probe {
     /// `counter += 1`.
     Count(Counter),
-    /// `counter += 1` if the indirect branch that ends the block is about to take this edge (which no probe can be put on).
+    /// `counter += 1` if the indirect branch that ends the block is about to take this edge (which no probe can be put
+    /// on).
     CountIfTaken(Counter, Edge),
     /// `reg = constant`.
     Set(Reg, i64),
@@ -152,8 +153,8 @@ pub enum Probe {
     Events(i64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
-    /// The same if the edge's branch, which is steady while the loop runs, has gone that way since then. Otherwise
-    /// nothing.
+    /// Closes as `Close` does if the edge's branch, which is steady while the loop runs, has gone that way since then.
+    /// Otherwise nothing.
     CloseIf(Counter, Closing, Edge),
     /// `to = from * times + plus`: a linear function of a register. A copy if `times` is 1.
     Linear {
@@ -209,13 +210,13 @@ pub enum Probe {
         counter: Counter,
         /// What the variable has counted.
         closing: Closing,
-        /// It counts only if this edge's branch has gone that way.
+        /// The closing counts only if this edge's branch has gone that way.
         way: Option<Edge>,
         /// What it is multiplied by.
         times: u64,
     },
-    /// Appends the lowest bytes of `reg + plus` (without a register: of `plus`), lowest byte first, to the thread's trace
-    /// ([`crate::method::trace`]).
+    /// Appends the lowest bytes of `reg + plus` (without a register: of `plus`), lowest byte first, to the thread's
+    /// trace ([`crate::method::trace`]).
     Emit {
         /// The register.
         reg: Option<Reg>,
@@ -226,13 +227,14 @@ pub enum Probe {
     },
     /// `counter += constant`.
     CountBy(Counter, u64),
-    /// `to += from` or `to -= from`: another counter of the thread's as it is now ([`crate::method::events::call_sums`]).
+    /// `to += from` or `to -= from`: another counter of the thread's as it is now
+    /// ([`crate::method::events::call_sums`]).
     AddCounter {
         /// What is changed.
         to: Counter,
         /// What is read.
         from: Counter,
-        /// It is taken away.
+        /// The value is taken away.
         minus: bool,
     },
 }

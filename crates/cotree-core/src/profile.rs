@@ -22,8 +22,8 @@ pub enum Flaw {
     /// Flow that no execution can have: some derived count would be negative or its equations contradict each other.
     Inconsistent,
     /// The run was cut off (a signal, a crash) or observed while it went on: live activations were not seen, so
-    /// derived counts may be off by one per live activation, and per call that it makes where the callee's entries follow
-    /// from it. Counted values are right (but see [`Self::LoopsUnderWay`]).
+    /// derived counts may be off by one per live activation, and per call that it makes where the callee's entries
+    /// follow from it. Counted values are right (but see [`Self::LoopsUnderWay`]).
     LiveFrames,
     /// The program changes stacks by itself (coroutines, fibers): activations on suspended stacks were not seen.
     SuspendedStacks,
@@ -35,9 +35,9 @@ pub enum Flaw {
     Threads,
     /// The counts wrapped or were otherwise reported damaged.
     Damaged,
-    /// Activations ended, or were observed, where they could not be accounted for, and loops of the function are counted
-    /// by their own variables ([`crate::place::affine`]) or in registers ([`crate::place::promotion`]): what a loop that was under way
-    /// had counted by then is missing.
+    /// Activations ended, or were observed, where they could not be accounted for, and loops of the function are
+    /// counted by their own variables ([`crate::place::affine`]) or in registers ([`crate::place::promotion`]): what a
+    /// loop that was under way had counted by then is missing.
     LoopsUnderWay,
 }
 
@@ -57,8 +57,9 @@ pub struct FunctionProfile {
 }
 
 impl FunctionProfile {
-    /// How many events of a kind the function had by the counts of its blocks: what an activation that ended early did not get to
-    /// did not happen. `None` if the facts do not say where instructions stand ([`Function::events`]), or are of another function.
+    /// How many events of a kind the function had by the counts of its blocks: what an activation that ended early did
+    /// not get to did not happen. `None` if the facts do not say where instructions stand ([`Function::events`]), or
+    /// are of another function.
     #[must_use]
     pub fn events(&self, function: &Function, kind: EventKind) -> Option<i128> {
         let events = function.events(kind)?;

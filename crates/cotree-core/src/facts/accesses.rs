@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Which accesses are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accesses {
-    /// Those that read.
+    /// Accesses that read.
     Loads,
-    /// Those that write.
+    /// Accesses that write.
     Stores,
     /// Both.
     All,
@@ -41,16 +41,16 @@ impl Accesses {
 /// What an access does. Files know the variants by their order: new ones come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum AccessKind {
-    /// It reads.
+    /// The access reads.
     Load,
-    /// It writes.
+    /// The access writes.
     Store,
-    /// It reads and writes, as atomic additions do.
+    /// The access reads and writes, as atomic additions do.
     Update,
 }
 
 impl AccessKind {
-    /// Its name.
+    /// The name of the kind, as in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl AccessKind {
 pub struct Access {
     /// The block that holds it.
     pub block: Block,
-    /// It comes before the call of this number, and behind those before it.
+    /// The access comes before the call of this number, and behind the calls before that one.
     pub before: CallId,
     /// What it does.
     pub kind: AccessKind,

@@ -19,7 +19,7 @@ pub struct InstructionCounts {
 }
 
 impl InstructionCounts {
-    /// Those of both.
+    /// Adds the counts of both.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -51,7 +51,7 @@ pub struct BlockFacts {
     pub instructions: InstructionCounts,
     /// Source lines that the block covers, in instruction order, runs of the same position merged.
     pub lines: Vec<LineSpan>,
-    /// The same instructions by line and between calls, in order; empty in maps of older files.
+    /// The instructions by line and between calls, in order; empty in maps of older files.
     pub runs: Vec<Run>,
 }
 
@@ -64,8 +64,8 @@ impl BlockFacts {
     }
 }
 
-/// Instructions of a block that follow each other, have the same source position, and stand between the same calls. A call is
-/// the last instruction of its run.
+/// Instructions of a block that follow each other, have the same source position, and stand between the same calls. A
+/// call is the last instruction of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// The span that they belong to, an index into [`BlockFacts::lines`]; `None` for code of the compiler's own.

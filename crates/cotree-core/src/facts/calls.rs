@@ -1,15 +1,16 @@
 //! All calls of a function, and which of them are call sites.
 //!
-//! A *call site* is a call at which an activation of the caller may be abandoned, because the callee may fail to return (it may
-//! exit, throw, `longjmp`, loop for ever), or re-entered, because it may return twice. Early exits, return addresses and
-//! path registers belong to call sites, so files number these separately ([`Site`]). Code that counts or follows calls
-//! uses all of them ([`CallId`]). In functions that are compiled as they are written (`-O0`), instructions that may fault are
-//! call sites, too ([`Callee::Fault`]).
+//! A *call site* is a call at which an activation of the caller may be abandoned, because the callee may fail to return
+//! (it may exit, throw, `longjmp`, loop for ever), or re-entered, because it may return twice. Early exits, return
+//! addresses and path registers belong to call sites, so files number these separately ([`Site`]). Code that counts or
+//! follows calls uses all of them ([`CallId`]). In functions that are compiled as they are written (`-O0`),
+//! instructions that may fault are call sites, too ([`Callee::Fault`]).
 //!
-//! The list has every `call`, `invoke` and `callbr` of a block that can be reached, inline assembly included, but no call of an
-//! intrinsic (`llvm.*`). Most intrinsics are instructions or nothing at all in machine code; whether one becomes a call of a library
-//! function (`llvm.memcpy`, `llvm.sin`) is up to the code generator. A block has as many calls here as
-//! [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides markers ([`Call::is_marker`]).
+//! The list has every `call`, `invoke` and `callbr` of a block that can be reached, inline assembly included, but no
+//! call of an intrinsic (`llvm.*`). Most intrinsics are instructions or nothing at all in machine code; whether one
+//! becomes a call of a library function (`llvm.memcpy`, `llvm.sin`) is up to the code generator. A block has as many
+//! calls here as [`InstructionCounts::calls`](super::InstructionCounts::calls) says, besides markers
+//! ([`Call::is_marker`]).
 
 use super::linker_name;
 use crate::ids::{Block, CallId, Site};
@@ -25,7 +26,8 @@ pub enum Callee {
     Indirect,
     /// Inline assembly. It is assumed to return, so it is never a call site.
     Assembly,
-    /// Nobody: it is an instruction that may fault. Always a call site, since the activation ends there if the fault ends the program.
+    /// Nobody: it is an instruction that may fault. Always a call site, since the activation ends there if the fault
+    /// ends the program.
     Fault,
 }
 
@@ -43,7 +45,7 @@ pub struct Call {
     /// The symbol does not say for certain which function runs: it is that of an alias, or the call has another calling
     /// convention than the function.
     pub callee_uncertain: bool,
-    /// It is the block's terminator (an invoke or `callbr`).
+    /// The call is its block's terminator (an invoke or `callbr`).
     pub terminator: bool,
     /// `musttail`: the caller's frame is gone before the callee runs. Never a call site.
     pub must_tail: bool,
@@ -53,12 +55,13 @@ pub struct Call {
     pub no_return: bool,
     /// A call site that may return twice (`setjmp`, `vfork`).
     pub returns_twice: bool,
-    /// A call site that calls nobody: it stands before a `resume` and marks it, and the frame leaves by the CFG's own edge.
+    /// A call site that calls nobody: it stands before a `resume` and marks it, and the frame leaves by the CFG's own
+    /// edge.
     pub resume_marker: bool,
-    /// The number of a call site, unique in its module and from 1, that ties machine return addresses to it; 0 if it has
-    /// none, as instructions that may fault.
+    /// The number of a call site, unique in its module and from 1, that ties machine return addresses to it; 0 if it
+    /// has none, as instructions that may fault.
     pub probe: u16,
-    /// Its place in the source, if known.
+    /// The place of the call in the source, if known.
     pub line: Option<CallLine>,
 }
 
@@ -75,8 +78,8 @@ impl Call {
         self.callee == Callee::Fault
     }
 
-    /// Can code follow the call in its own activation, so that probes may stand behind it? A `callbr`, which has several ways
-    /// on, is inline assembly and has no such place either.
+    /// Can code follow the call in its own activation, so that probes may stand behind it? A `callbr`, which has
+    /// several ways on, is inline assembly and has no such place either.
     #[must_use]
     pub fn comes_back(&self) -> bool {
         let several_ways_on = self.terminator && self.callee == Callee::Assembly;

@@ -1,11 +1,12 @@
 //! Events: what can be counted of a program besides its control flow, and how many of each kind a block has.
 //!
-//! An *event* is something that an instruction does whenever it runs, so that the events of a block are known before the
-//! program runs (Ball 1994, §2). A block with calls may be left or looked at in the middle, during a call. So its events are known
-//! up to each call as well: those of the call instruction itself happen before its callee begins.
+//! An *event* is something that an instruction does whenever it runs, so that the events of a block are known before
+//! the program runs (Ball 1994, §2). A block with calls may be left or looked at in the middle, during a call. So its
+//! events are known up to each call as well: those of the call instruction itself happen before its callee begins.
 //!
-//! Instructions are those of the IR before the link-time optimiser ([`InstructionCounts`](super::InstructionCounts)). Allocations and system calls are
-//! calls by name, of functions that [`names`] lists; a call through a pointer is not known to be one.
+//! Instructions are those of the IR before the link-time optimiser ([`InstructionCounts`](super::InstructionCounts)).
+//! Allocations and system calls are calls by name, of functions that [`names`] lists; a call through a pointer is not
+//! known to be one.
 
 pub mod names;
 
@@ -50,7 +51,7 @@ impl EventKind {
         Self::Cost,
     ];
 
-    /// Its number in files.
+    /// The number of the kind in files.
     #[must_use]
     pub const fn number(self) -> u64 {
         self as u64
@@ -62,7 +63,7 @@ impl EventKind {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Its name on command lines and in exports.
+    /// The name of the kind on command lines and in exports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,7 +101,8 @@ impl EventKind {
         }
     }
 
-    /// How many events of the kind a run of instructions has of itself: all kinds but branches and calls of certain names.
+    /// How many events of the kind a run of instructions has of itself: all kinds but branches and calls of certain
+    /// names.
     fn of_run(self, run: &Run) -> u64 {
         let counts = run.instructions;
         match self {
@@ -153,8 +155,8 @@ impl FunctionEvents {
 }
 
 impl Function {
-    /// How many events of a kind its blocks have. `None` if the facts do not say where in their blocks instructions stand, as in
-    /// maps of older files.
+    /// How many events of a kind its blocks have. `None` if the facts do not say where in their blocks instructions
+    /// stand, as in maps of older files.
     #[must_use]
     pub fn events(&self, kind: EventKind) -> Option<FunctionEvents> {
         let branching = self.branching();

@@ -24,7 +24,7 @@ pub enum Untouched {
     Naked,
     /// The user's patterns exclude it.
     Excluded,
-    /// It runs while the program is being relocated (an `ifunc` resolver).
+    /// The function runs while the program is being relocated (an `ifunc` resolver).
     IfuncResolver,
     /// A coroutine that is not split yet.
     Coroutine,
@@ -32,16 +32,16 @@ pub enum Untouched {
     NotAsked,
     /// Marked by its author as not to be instrumented (`no_profile_instrument_function`, `noprofile`).
     AuthorForbids,
-    /// It has control flow that cannot be modelled (Windows exception funclets and the like).
+    /// The function has control flow that cannot be modelled (Windows exception funclets and the like).
     UnmodelledControlFlow,
 }
 
 /// Why a function's counts cannot always be vouched for, as known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Doubt {
-    /// It has more call sites than can be numbered: early exits from some of them are not attributed.
+    /// The function has more call sites than can be numbered: early exits from some of them are not attributed.
     UnmappedCallSites,
-    /// It uses the builtin form of `setjmp`/`longjmp`, which cannot be observed.
+    /// The function uses the builtin form of `setjmp`/`longjmp`, which cannot be observed.
     BuiltinSetjmp,
     /// The program switches stacks (`makecontext`, `swapcontext`, assembly of its own): activations that are suspended
     /// at the end are not seen.
@@ -63,7 +63,7 @@ pub struct Function {
     pub blocks: Vec<BlockFacts>,
     /// The edges, those to EXIT included, those from EXIT not.
     pub edges: Vec<EdgeFacts>,
-    /// Its calls; see [`Calls`] and [`super::ProgramMap::all_calls`].
+    /// The calls that the function makes; see [`Calls`] and [`super::ProgramMap::all_calls`].
     pub calls: Calls,
     /// The accesses of memory whose addresses are traced, in block order, then instruction order.
     pub accesses: Vec<Access>,

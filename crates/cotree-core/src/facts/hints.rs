@@ -1,6 +1,6 @@
 //! Hints about the likely way of branches, from code and not from the shape of the graph.
 //!
-//! They only influence where counters go. So they are used while a plan is made, and no map stores them.
+//! Hints only influence where counters go. So they are used while a plan is made, and no map stores them.
 
 use crate::ids::{Block, Edge};
 
@@ -21,7 +21,8 @@ pub enum Test {
     Below,
     /// Two floating-point numbers are equal.
     SameFloat,
-    /// A variable that a loop moves by constant steps, or a number next to it, is below something, signed or not, or equal to it.
+    /// A variable that a loop moves by constant steps, or a number next to it, is below something, signed or not, or
+    /// equal to it.
     StepBelow,
     /// Floating-point numbers can't be compared, since one is none.
     Unordered,
@@ -43,8 +44,8 @@ pub struct Branch {
 pub struct Hints {
     /// What conditional branches test, in block order.
     pub branches: Vec<Branch>,
-    /// How often, in proportion, the compiler was told that edges are taken: by `__builtin_expect`, `[[likely]]` and the
-    /// like, or by another profile.
+    /// How often, in proportion, the compiler was told that edges are taken: by `__builtin_expect`, `[[likely]]` and
+    /// the like, or by another profile.
     pub weights: Vec<(Edge, f64)>,
     /// Blocks that call a function marked as cold.
     pub cold: Vec<Block>,

@@ -1,7 +1,7 @@
 //! Functions of libraries that keep to themselves.
 //!
-//! A *quiet* function always returns, and neither it nor anything that it does calls code of the program: no callbacks, no
-//! handlers that it raises signals for, no exceptions. Who calls one knows all that happens meanwhile.
+//! A *quiet* function always returns, and neither it nor anything that it does calls code of the program: no callbacks,
+//! no handlers that it raises signals for, no exceptions. Who calls one knows all that happens meanwhile.
 
 use super::{Call, EdgeKind, Function};
 use std::collections::HashSet;

@@ -17,7 +17,7 @@ pub struct ArcGraph<R> {
 }
 
 impl<R: Copy> ArcGraph<R> {
-    /// Of arcs, in order, between so many nodes. Sorts them by Kahn's algorithm.
+    /// Makes a graph of `nodes` nodes from its arcs, in order, and sorts the nodes by Kahn's algorithm.
     pub(crate) fn new(nodes: usize, arcs: Vec<(Node, Node, R)>) -> Self {
         let out = Groups::new(nodes, arcs.iter().map(|arc| arc.0));
         let mut open = vec![0usize; nodes];
@@ -99,7 +99,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Of arcs with these ends, in order.
+    /// Groups arcs with these ends, in order, by node.
     fn new(nodes: usize, ends: impl Iterator<Item = Node> + Clone) -> Self {
         let mut start = vec![0; nodes + 1];
         for node in ends.clone() {

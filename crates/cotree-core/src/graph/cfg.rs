@@ -1,8 +1,8 @@
 //! The control-flow graph of one function.
 //!
-//! Vertices are basic blocks plus the virtual EXIT; edges are the transfers of control plus the virtual edge EXIT→entry,
-//! which makes Kirchhoff's law hold at the entry and at EXIT (Ball & Larus 1994, §2). Parallel edges and self-loops are
-//! ordinary edges with numbers of their own.
+//! Vertices are basic blocks plus the virtual EXIT; edges are the transfers of control plus the virtual edge
+//! EXIT→entry, which makes Kirchhoff's law hold at the entry and at EXIT (Ball & Larus 1994, §2). Parallel edges and
+//! self-loops are ordinary edges with numbers of their own.
 
 use crate::ids::{Block, Edge};
 

@@ -2,9 +2,9 @@
 //! "The program structure tree", §3).
 //!
 //! Two edges are *cycle equivalent* if every cycle that has one of them has the other. In a control-flow graph with its
-//! edge EXIT→entry, where every block lies on a cycle, it makes no difference whether cycles follow the edges' directions
-//! or take them either way (their Theorem 5): such edges run equally often, and two of them in a row are the entry and the
-//! exit of a region that control enters and leaves nowhere else.
+//! edge EXIT→entry, where every block lies on a cycle, it makes no difference whether cycles follow the edges'
+//! directions or take them either way (their Theorem 5): such edges run equally often, and two of them in a row are the
+//! entry and the exit of a region that control enters and leaves nowhere else.
 //!
 //! A depth-first search that takes edges either way leaves *backedges* to ancestors. The *brackets* of a tree edge are
 //! the backedges from below it to above it. Edges are equivalent if they have the same set of brackets, and a set is

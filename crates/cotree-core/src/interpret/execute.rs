@@ -49,7 +49,7 @@ pub(super) struct Frame {
     edges: Vec<Edge>,
     /// Call sites that were passed and may return twice.
     pub set_jumps: Vec<Site>,
-    /// It handles a signal.
+    /// The activation handles a signal.
     handles: bool,
 }
 

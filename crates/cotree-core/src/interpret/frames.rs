@@ -11,7 +11,7 @@ pub(super) fn frame(function: FunctionId, call: CallId) -> u64 {
     u64::from(function.0) << 32 | u64::from(call.0)
 }
 
-/// The same, where an exception lands.
+/// The mark of a frame in which an exception lands.
 pub(super) fn landing(function: FunctionId, call: CallId) -> u64 {
     frame(function, call) | LANDS
 }

@@ -1,12 +1,12 @@
 //! A process that runs a program with its probes, one [`Action`] of one thread after the other.
 //!
-//! A thread is a stack of activations. The innermost one goes along edges and makes calls. The callee is a function of the
-//! program, whose activation comes on top, or code outside of it. While an activation is in a call and nobody is on top of
-//! it, code outside of the program runs: it may call functions of the program in turn, `exit`, `longjmp`, throw, `fork`. A
-//! call returns when its activation does something else.
+//! A thread is a stack of activations. The innermost one goes along edges and makes calls. The callee is a function of
+//! the program, whose activation comes on top, or code outside of it. While an activation is in a call and nobody is on
+//! top of it, code outside of the program runs: it may call functions of the program in turn, `exit`, `longjmp`, throw,
+//! `fork`. A call returns when its activation does something else.
 //!
-//! What an activation does between two actions is a list of small steps, one per probe among them, which are made before
-//! the next action. Only a signal comes before that, so a handler can begin between any two.
+//! What an activation does between two actions is a list of small steps, one per probe among them, which are made
+//! before the next action. Only a signal comes before that, so a handler can begin between any two.
 
 use super::code::Code;
 use super::execute::{Stack, no_truth};
@@ -31,7 +31,7 @@ impl Thread {
         Self(u32::try_from(index).expect("fewer threads"))
     }
 
-    /// Its place in the lists of threads.
+    /// The thread's place in the lists of threads.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -43,8 +43,8 @@ impl Thread {
 pub enum Action {
     /// Code outside of the program calls a function: the thread's first one, or one that the call under way calls back.
     Enter(FunctionId),
-    /// The innermost activation comes to a call, past all that are before it in the block. The callee is a function of the
-    /// program or code outside of it.
+    /// The innermost activation comes to a call, past all that are before it in the block. The callee is a function of
+    /// the program or code outside of it.
     Call {
         /// The call.
         call: CallId,
@@ -78,8 +78,8 @@ pub enum Action {
     EndThread,
     /// The process ends in the call under way (`exit`, `abort`), and all threads with it.
     Exit,
-    /// The thread finds itself alone in a new process, whose profile begins with nothing: the child of a `fork`. It is the
-    /// same if a process without other threads resets its profile.
+    /// The thread finds itself alone in a new process, whose profile begins with nothing: the child of a `fork`. It is
+    /// the same if a process without other threads resets its profile.
     Fork,
 }
 
@@ -209,23 +209,25 @@ impl<'a> Process<'a> {
         self
     }
 
-    /// With a program that reports events: in each block after the probes at its start, before those at its end, and where
-    /// it ends in a call that may not return, after that.
+    /// With a program that reports events: in each block after the probes at its start, before those at its end, and
+    /// where it ends in a call that may not return, after that.
     #[must_use]
     pub fn with_events(mut self, events: &'a mut dyn FnMut() -> i64) -> Self {
         self.events = Some(events);
         self
     }
 
-    /// With a runtime that writes to traces what the program's code can't ([`crate::method::trace::stream`]); [`Frames`] reads it.
+    /// With a runtime that writes to traces what the program's code can't ([`crate::method::trace::stream`]);
+    /// [`Frames`] reads it.
     #[must_use]
     pub fn with_trace(mut self) -> Self {
         self.traced = true;
         self
     }
 
-    /// With counters that all functions share: the outcome has them as those of the first function. So many kinds of events come
-    /// first ([`counters_of`](crate::method::events::counters_of)). What handlers do does not count for calls that they interrupt.
+    /// With counters that all functions share: the outcome has them as those of the first function. So many kinds of
+    /// events come first ([`counters_of`](crate::method::events::counters_of)). What handlers do does not count for
+    /// calls that they interrupt.
     #[must_use]
     pub fn with_shared_counters(mut self, kinds: usize) -> Self {
         self.totals = Some(kinds);
@@ -275,7 +277,7 @@ impl<'a> Process<'a> {
         self.codes[function.index()].function
     }
 
-    /// Its graph.
+    /// The graph of a function.
     #[must_use]
     pub fn cfg(&self, function: FunctionId) -> &'a Cfg {
         self.codes[function.index()].cfg

@@ -28,8 +28,8 @@ pub struct Conduct {
     pub jumps_anywhere: bool,
 }
 
-/// A script; `None` if the run does not come to an end, or can't without abandoning activations outside of calls. `draw` gives
-/// a number below its argument.
+/// A script; `None` if the run does not come to an end, or can't without abandoning activations outside of calls.
+/// `draw` gives a number below its argument.
 pub fn script(
     process: &mut Process<'_>,
     conduct: &Conduct,
@@ -186,8 +186,8 @@ impl Run<'_, '_> {
         ways
     }
 
-    /// Are all activations of the thread in calls at which they may end early? The innermost one is not if its callee was a
-    /// function of the program, which has returned.
+    /// Are all activations of the thread in calls at which they may end early? The innermost one is not if its callee
+    /// was a function of the program, which has returned.
     fn dies_at_sites(&self, thread: Thread) -> bool {
         let innermost = self.depth(thread).wrapping_sub(1);
         self.process.positions(thread).enumerate().all(|(depth, position)| {

@@ -138,8 +138,8 @@ impl ThreadState {
         self.trace.extend(value.to_le_bytes().iter().take(usize::from(bytes)));
     }
 
-    /// Runs a probe of a function. `next` is the edge that the block is about to leave by; variables are not registers, so
-    /// closings are left to whoever has them.
+    /// Runs a probe of a function. `next` is the edge that the block is about to leave by; variables are not registers,
+    /// so closings are left to whoever has them.
     pub(super) fn apply(&mut self, function: usize, probe: Probe, next: Option<Edge>, registers: &mut Registers) {
         let function = if self.totals.is_some() { 0 } else { function };
         let counts = &mut self.functions[function];

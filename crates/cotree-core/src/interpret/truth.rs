@@ -17,7 +17,7 @@ impl Activation {
         Self(u32::try_from(index).expect("fewer activations"))
     }
 
-    /// Its place in the list.
+    /// The activation's place in the list.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -33,28 +33,28 @@ pub struct ActivationFacts {
     pub thread: Thread,
     /// Who called it, and by which call; `None` if that was code outside of the program, or a signal.
     pub caller: Option<(Activation, CallId)>,
-    /// It handles a signal.
+    /// The activation handles a signal.
     pub handles: bool,
 }
 
 /// One thing that an activation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It begins.
+    /// The activation begins.
     Begin,
-    /// It enters a block.
+    /// The activation enters a block.
     Enter(Block),
-    /// It makes a call.
+    /// The activation makes a call.
     Call(CallId),
     /// An access of memory tells its address and its length, by its number among the function's.
     Access(u32, u64, u64),
-    /// It goes along an edge; on one to EXIT it returns.
+    /// The activation goes along an edge; on an edge to EXIT it returns.
     Take(Edge),
-    /// It catches the exception that ended the call under way.
+    /// The activation catches the exception that ended the call under way.
     Catch,
-    /// It is abandoned: at a call site, or at a place where no call is under way.
+    /// The activation is abandoned: at a call site, or at a place where no call is under way.
     Abandoned(Option<Site>),
-    /// It comes to life.
+    /// The activation is re-entered without a call: at a call site, or at a place where no call is under way.
     Revived(Option<Site>),
 }
 
@@ -88,7 +88,8 @@ pub struct FunctionTruth {
     pub calls: Vec<u64>,
     /// Per call site, activations abandoned less those come to life.
     pub at_site: Vec<i64>,
-    /// The stretches of its activations, in the order in which they ended; those that ended outside of calls are missing.
+    /// The stretches of its activations, in the order in which they ended; those that ended outside of calls are
+    /// missing.
     pub walks: Vec<Walk>,
 }
 
@@ -103,7 +104,7 @@ impl FunctionTruth {
         }
     }
 
-    /// Its profile, as a method should recover it.
+    /// The profile of the function, as a method should recover it.
     #[must_use]
     pub fn profile(&self) -> FunctionProfile {
         FunctionProfile {
@@ -132,8 +133,8 @@ pub struct Truth {
     pub callees: BTreeMap<(FunctionId, CallId, FunctionId), u64>,
     /// Early exits, in order.
     pub early: Vec<EarlyExit>,
-    /// Activations that ended or came to life where no call was under way, as a signal handler can have it: no profile of
-    /// their functions is exact.
+    /// Activations that ended or came to life where no call was under way, as a signal handler can have it: no profile
+    /// of their functions is exact.
     pub interrupted: Vec<(FunctionId, Block)>,
     /// All activations, in the order in which they began.
     pub activations: Vec<ActivationFacts>,

@@ -76,7 +76,8 @@ impl<'a> Variables<'a> {
 }
 
 impl Values {
-    /// Has its branch gone this way since the loop was entered? If it has gone neither way, anything may be true of its condition.
+    /// Has its branch gone this way since the loop was entered? If it has gone neither way, anything may be true of its
+    /// condition.
     fn went(&self, closing: Closing, edge: Edge, src: Block) -> bool {
         match self.left.get(&src) {
             Some(&(time, way)) if time > self.entered[closing.variable.index()] => way == edge,

@@ -28,11 +28,11 @@ pub enum Until {
 /// A stretch of one activation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walk {
-    /// Its beginning.
+    /// Where the walk begins.
     pub from: From,
     /// The edges taken, in order.
     pub edges: Vec<Edge>,
-    /// Its end.
+    /// Where the walk ends.
     pub until: Until,
 }
 

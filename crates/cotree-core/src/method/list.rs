@@ -28,7 +28,8 @@ pub enum Method {
     /// Interprocedural context path profile: paths that go on in callees, and remember how their function was reached
     /// (Melski & Reps 1998, §5).
     Ipath,
-    /// Interprocedural piecewise path profile: paths across functions that partition what is executed (Melski & Reps 1998, §6).
+    /// Interprocedural piecewise path profile: paths across functions that partition what is executed (Melski & Reps
+    /// 1998, §6).
     IpathPiecewise,
     /// As [`Self::Ipath`], across the calls that a strategy chooses (Melski & Reps 1998, §8).
     IpathHybrid,
@@ -83,9 +84,9 @@ pub struct Promises {
 pub struct Entry {
     /// The method.
     pub method: Method,
-    /// Its name in options and in JSON.
+    /// The name of the method in options and in JSON.
     pub name: &'static str,
-    /// Its number in files, which never changes.
+    /// The number of the method in files, which never changes.
     pub number: u64,
     /// What its profile is called in reports.
     pub title: &'static str,
@@ -287,7 +288,7 @@ impl Method {
         METHODS.iter().find(|entry| entry.name == name).map(|entry| entry.method)
     }
 
-    /// Its name in options and in JSON.
+    /// The name of the method in options and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.entry().name
@@ -311,7 +312,7 @@ impl Method {
         self.entry().promises
     }
 
-    /// Its number in files.
+    /// The number of the method in files.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.entry().number

@@ -212,19 +212,19 @@ impl MethodTables {
 /// Why the counts of a function can't be turned into its profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {
-    /// Of a function with counters.
+    /// The counts belong to a function with counters.
     #[error(transparent)]
     Counters(#[from] CounterError),
-    /// Of a function whose paths are counted.
+    /// The counts belong to a function whose paths are counted.
     #[error(transparent)]
     Paths(#[from] PathError),
-    /// Of a function whose calls are counted.
+    /// The counts belong to a function whose calls are counted.
     #[error(transparent)]
     Calls(#[from] CallError),
-    /// Of a unit whose paths across functions are counted.
+    /// The counts belong to a unit whose paths across functions are counted.
     #[error(transparent)]
     Ipath(#[from] IpathError),
-    /// Of a unit whose events are counted.
+    /// The counts belong to a unit whose events are counted.
     #[error(transparent)]
     Events(#[from] EventError),
 }

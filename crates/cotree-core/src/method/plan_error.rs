@@ -8,13 +8,13 @@ use super::trace::TraceError;
 /// Why a function can't be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FunctionPlanError {
-    /// Its paths can't be numbered.
+    /// The function's paths can't be numbered.
     #[error(transparent)]
     Paths(#[from] PathError),
-    /// Its execution can't be traced.
+    /// The function's execution can't be traced.
     #[error(transparent)]
     Traces(#[from] TraceError),
-    /// Its events are not known.
+    /// The function's events are not known.
     #[error(transparent)]
     Events(#[from] EventError),
 }
@@ -22,7 +22,7 @@ pub enum FunctionPlanError {
 /// Why a unit can't be planned as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitPlanError {
-    /// Its paths across functions can't be numbered.
+    /// The unit's paths across functions can't be numbered.
     #[error(transparent)]
     Ipath(#[from] IpathError),
 }

@@ -20,7 +20,7 @@ use crate::weight::weighting::Weighting;
 pub struct Placement {
     /// The probe's place.
     pub place: Place,
-    /// It must look at the target of the branch ([`Probe::CountIfTaken`]).
+    /// The probe must look at the target of the branch ([`Probe::CountIfTaken`]).
     pub if_taken: bool,
     /// What the counter then means.
     pub measure: Measure,
@@ -139,8 +139,8 @@ impl<'a> Placer<'a> {
         self.function.edges.get(edge.index()).is_none_or(|facts| facts.kind.splittable())
     }
 
-    /// Is this the only way on from a block whose last call may be a tail call (or never return)? A probe behind the call
-    /// would be in its way.
+    /// Is this the only way on from a block whose last call may be a tail call (or never return)? A probe behind the
+    /// call would be in its way.
     #[must_use]
     pub fn follows_tail_call(&self, edge: Edge) -> bool {
         let src = self.cfg.src(edge);

@@ -37,7 +37,8 @@ impl Candidate {
     }
 }
 
-/// How many steps the search for cycles may take in all, a few seconds' worth: functions that are left then keep their counters.
+/// How many steps the search for cycles may take in all, a few seconds' worth: functions that are left then keep their
+/// counters.
 const MOST_STEPS: u64 = 200_000_000;
 
 /// Chooses the functions whose entries are derived, by rising number. `candidates` has one entry per function.
@@ -147,8 +148,8 @@ impl Search<'_> {
     }
 }
 
-/// How often each function is expected to run, one that is called from outside once: `weigh` says how often a call point
-/// runs per activation of its function.
+/// How often each function is expected to run, one that is called from outside once: `weigh` says how often a call
+/// point runs per activation of its function.
 #[must_use]
 pub fn frequencies(calls: &[Vec<CallPoint>], weigh: impl Fn(&CallPoint) -> f64) -> Vec<f64> {
     /// The depth of calls that is considered. The result is an estimate, which only decides which counters stay.

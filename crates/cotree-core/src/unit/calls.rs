@@ -1,7 +1,7 @@
 //! Finds who calls whom in a link unit, as far as that is certain.
 //!
-//! A call names a symbol. In its own module it means an internal function of that name if there is one; else the function of
-//! that name that another module defines.
+//! A call names a symbol. In its own module it means an internal function of that name if there is one; else the
+//! function of that name that another module defines.
 
 use crate::facts::{Function, Linkage, ProgramMap, linker_name};
 use crate::ids::{CallId, FunctionId};
@@ -26,7 +26,7 @@ pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<Call
     callers(program, callers_known).into_iter().map(|calls| calls.into_iter().map(point).collect()).collect()
 }
 
-/// The same as calls.
+/// The callers of each function, as calls.
 #[must_use]
 pub fn callers(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<(FunctionId, CallId)>> {
     let functions: Vec<(usize, &Function)> = program
@@ -71,7 +71,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Of functions with their modules, in unit order.
+    /// Collects the names of functions with their modules, in unit order.
     pub(crate) fn new(functions: &[(usize, &'a Function)]) -> Self {
         let mut names = Self { internal: HashMap::new(), others: HashMap::new() };
         for (number, &(module, function)) in functions.iter().enumerate() {

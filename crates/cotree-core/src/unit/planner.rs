@@ -33,7 +33,8 @@ pub struct UnitFacts<'a> {
     pub interruptible: Vec<bool>,
     /// The counts of an earlier run.
     pub previous: Vec<Option<&'a FunctionProfile>>,
-    /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared libraries.
+    /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared
+    /// libraries.
     pub preemptible: bool,
     /// Does anything in the link ask for events while the program runs ([`crate::method::events::reach`])?
     pub queried: bool,
@@ -79,7 +80,8 @@ pub struct Choices {
     pub room: Room,
     /// How events are counted.
     pub events: EventOptions,
-    /// Are targets of indirect calls counted, where the method can ([`Method::counts_targets`](crate::method::Method::counts_targets))?
+    /// Are targets of indirect calls counted, where the method can
+    /// ([`Method::counts_targets`](crate::method::Method::counts_targets))?
     pub targets: bool,
 }
 
@@ -223,17 +225,17 @@ impl<'a> Planner<'a> {
 
 /// A function with its graph, and how often its edges run or are thought to.
 pub struct FunctionGraph<'a> {
-    /// Its number in the unit.
+    /// The number of the function in the unit.
     pub number: usize,
-    /// Its module.
+    /// The module of the function.
     pub module: &'a Module,
     /// The function.
     pub function: &'a Function,
-    /// Its graph.
+    /// The control-flow graph of the function.
     pub cfg: Cfg,
     /// How often its edges run.
     pub weighting: Weighting,
-    /// Its loop variables that move by constant steps.
+    /// The loop variables of the function that move by constant steps.
     pub variables: &'a [AffineVariable],
 }
 

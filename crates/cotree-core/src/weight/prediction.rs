@@ -1,14 +1,14 @@
 //! Static branch prediction: how likely each edge is among those that leave its block.
 //!
-//! Rules of thumb about programs (Ball & Larus 1993, "Branch prediction for free") each give some edges a probability, and
-//! where several speak of a branch, their evidence is put together as Dempster and Shafer do (Wu & Larus 1994,
+//! Rules of thumb about programs (Ball & Larus 1993, "Branch prediction for free") each give some edges a probability,
+//! and where several speak of a branch, their evidence is put together as Dempster and Shafer do (Wu & Larus 1994,
 //! "Static branch frequency and program profile analysis"). For a branch with two ways, *p* and *q* then make
-//! *pq*/(*pq* + (1 − *p*)(1 − *q*)): the odds are multiplied. That is what is done here for any number of ways, so that a
-//! *likelihood* is a product of odds, and only the proportions of edges that compete matter.
+//! *pq*/(*pq* + (1 − *p*)(1 − *q*)): the odds are multiplied. That is what is done here for any number of ways, so that
+//! a *likelihood* is a product of odds, and only the proportions of edges that compete matter.
 //!
-//! The numbers are those that branches of SQLite, Lua, zstd, bzip2, zlib, Oniguruma, tree-sitter and Clipper show on the
-//! average, rounded. Rules that were tried and don't pay there: stores, equality with zero, with other constants and
-//! of loop variables, operands that are used again on one way (*guards*), returns of anything but constants.
+//! The numbers are those that branches of SQLite, Lua, zstd, bzip2, zlib, Oniguruma, tree-sitter and Clipper show on
+//! the average, rounded. Rules that were tried and don't pay there: stores, equality with zero, with other constants
+//! and of loop variables, operands that are used again on one way (*guards*), returns of anything but constants.
 
 use crate::facts::Function;
 use crate::facts::hints::{Hints, Test};
@@ -32,7 +32,7 @@ const CALLS: f64 = 0.35;
 const COLD: f64 = 0.02;
 /// The way to the return of a constant is taken.
 const RETURNS_CONSTANT: f64 = 0.3;
-/// The same for a negative one: an error.
+/// The way to the return of a negative constant, an error, is taken.
 const RETURNS_NEGATIVE: f64 = 0.05;
 
 /// The bounds of likelihoods, so that sums and quotients of them are meaningful.

@@ -1,10 +1,11 @@
-//! Stale profiles: which blocks of a function are those of an earlier version of it (Ayupov, Panchenko & Pupyrev, "Stale Profile
-//! Matching", 2024).
+//! Stale profiles: which blocks of a function are those of an earlier version of it (Ayupov, Panchenko & Pupyrev,
+//! "Stale Profile Matching", 2024).
 //!
-//! A block is known by its *anchors*: the functions that it calls, the lines that it comes from, and the ways on from it. Lines
-//! count from the beginning of the function, from the last pair, and within a block from its first line, so that a function may move,
-//! and blocks in it. Blocks are aligned key by key, from the most telling to the least: those that only one block of either version has, in the
-//! same order in both (a patience diff). The ways on from pairs lead to more pairs, and so do the ways to them.
+//! A block is known by its *anchors*: the functions that it calls, the lines that it comes from, and the ways on from
+//! it. Lines count from the beginning of the function, from the last pair, and within a block from its first line, so
+//! that a function may move, and blocks in it. Blocks are aligned key by key, from the most telling to the least: those
+//! that only one block of either version has, in the same order in both (a patience diff). The ways on from pairs lead
+//! to more pairs, and so do the ways to them.
 //!
 //! Matching is a guess. What it says only chooses between ways to compile the same program.
 
@@ -28,7 +29,7 @@ pub struct Outline {
 pub struct Anchors {
     /// A number for the functions that it calls, in order; 0 if it calls none by name.
     pub calls: u32,
-    /// Its first line, from the beginning of the function on; `None` where that is not known.
+    /// The first line of the block, from the beginning of the function on; `None` where that is not known.
     pub line: Option<i64>,
     /// A number for its lines, from the first one on, and the functions that were inlined into it, each once.
     pub text: u32,
@@ -82,7 +83,7 @@ impl Fnv {
         self.eat(&number.to_le_bytes());
     }
 
-    /// The same in 32 bits.
+    /// Folds the number into 32 bits.
     fn folded(self) -> u32 {
         (self.0 >> 32) as u32 ^ self.0 as u32
     }
@@ -150,7 +151,8 @@ impl Outline {
     }
 }
 
-/// The line of the function itself that a span belongs to, from the function's own on: that of the outermost call, if it was inlined.
+/// The line of the function itself that a span belongs to, from the function's own on: that of the outermost call, if
+/// it was inlined.
 fn own_line(function: &Function, span: &LineSpan) -> Option<i64> {
     let start = function.position?;
     let (mut at, mut inlined) = (span.at, span.inlined);
@@ -173,8 +175,8 @@ pub struct Matching {
 /// A key by which blocks are aligned.
 type Key = (u32, Option<i64>, u32, u64);
 
-/// The key of a block, of which there are: its anchors, its line from the last pair before it on, and its ways. Lines alone come last:
-/// where code was put in, others come to stand in the old lines.
+/// The key of a block, of which there are: its anchors, its line from the last pair before it on, and its ways. Lines
+/// alone come last: where code was put in, others come to stand in the old lines.
 type KeyOf = fn(&Anchors, Option<i64>, u64) -> Option<Key>;
 
 impl Matching {
@@ -211,8 +213,8 @@ impl Matching {
         self.earlier.iter().flatten().count()
     }
 
-    /// The counts of the earlier version as a guess for the later one: of blocks with a pair, and of the ways on from these, where they
-    /// are as many. All others are 0, as if nothing were known of them.
+    /// The counts of the earlier version as a guess for the later one: of blocks with a pair, and of the ways on from
+    /// these, where they are as many. All others are 0, as if nothing were known of them.
     #[must_use]
     pub fn transfer(&self, earlier: &Outline, later: &Outline, counts: &FunctionProfile) -> FunctionProfile {
         let (old, new) = (Side::new(earlier), Side::new(later));

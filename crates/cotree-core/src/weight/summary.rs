@@ -1,8 +1,9 @@
 //! The summary of a profile: from which count on code is hot, and up to which it is cold.
 //!
-//! Counts are sorted, greatest first. The *cutoff* at a share is the count at which the counts before it, and itself, add up to that
-//! share of all. Code is *hot* from the cutoff at 99 % on, and *cold* up to the one at 99.9999 %. Shares and thresholds are those of
-//! LLVM's `ProfileSummaryBuilder` and `ProfileSummaryInfo`; counts are those of blocks, which the thresholds are compared with.
+//! Counts are sorted, greatest first. The *cutoff* at a share is the count at which the counts before it, and itself,
+//! add up to that share of all. Code is *hot* from the cutoff at 99 % on, and *cold* up to the one at 99.9999 %. Shares
+//! and thresholds are those of LLVM's `ProfileSummaryBuilder` and `ProfileSummaryInfo`; counts are those of blocks,
+//! which the thresholds are compared with.
 
 use crate::profile::FunctionProfile;
 

@@ -1,5 +1,5 @@
-//! Events of functions and calls against a shadow stack: on random programs of random graphs, with recursion, threads, handlers and all
-//! early endings.
+//! Events of functions and calls against a shadow stack: on random programs of random graphs, with recursion, threads,
+//! handlers and all early endings.
 
 use crate::events::{kinds, named, plan_by};
 use crate::programs::{Life, Program, programs_to_trace};

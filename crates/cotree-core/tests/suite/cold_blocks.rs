@@ -1,5 +1,5 @@
-//! Which blocks of counters shall stand out of the way: those of ways that are thought to be rare, in loops, where nobody else
-//! says so.
+//! Which blocks of counters shall stand out of the way: those of ways that are thought to be rare, in loops, where
+//! nobody else says so.
 
 use crate::random;
 use cotree_core::facts::hints::{Branch, Hints, Test};

@@ -60,8 +60,8 @@ fn function() -> Function {
     function
 }
 
-/// The plan with the spanning tree of the figures, which is a maximum one for the counts of an earlier run; EXIT's is exaggerated, since
-/// an edge that needs a block of its own is dearer than one that does not.
+/// The plan with the spanning tree of the figures, which is a maximum one for the counts of an earlier run; EXIT's is
+/// exaggerated, since an edge that needs a block of its own is dearer than one that does not.
 fn plan() -> EventPlan {
     let module = Module { functions: vec![function()], ..Module::default() };
     let map = ProgramMap { modules: vec![module], ..ProgramMap::default() };
@@ -94,7 +94,8 @@ fn increments(plan: &EventPlan) -> BTreeMap<Place, i64> {
     plan.probes.iter().map(increment).collect()
 }
 
-/// Fig. 1: the increments of the chords w, x, y and z. Q→A and Q→B are the only ways into their blocks, so x and y stand there.
+/// Fig. 1: the increments of the chords w, x, y and z. Q→A and Q→B are the only ways into their blocks, so x and y
+/// stand there.
 #[test]
 fn figure_1() {
     let plan = plan();

@@ -1,5 +1,5 @@
-//! Queries at every step of one function: the counter and the query increment of the point are the exact count there. Safe points:
-//! every circle has one.
+//! Queries at every step of one function: the counter and the query increment of the point are the exact count there.
+//! Safe points: every circle has one.
 
 use crate::events::{kinds, named, with_events};
 use crate::programs::programs_of_llvm;

@@ -1,5 +1,5 @@
-//! Event counts against the truth: on random programs of random graphs, with recursion, threads and all early endings; with queries in
-//! between.
+//! Event counts against the truth: on random programs of random graphs, with recursion, threads and all early endings;
+//! with queries in between.
 
 use crate::programs::{Life, Program, programs_of_llvm};
 use cotree_core::facts::events::{EventKind, FunctionEvents};
@@ -166,8 +166,8 @@ proptest! {
         prop_assert_eq!(recovered(&outcome, &map, &plan).totals, expected);
     }
 
-    /// Where a query may come, nothing is lacking: at calls through pointers and of code outside, at all that lead there,
-    /// and where functions return that others may call.
+    /// Where a query may come, nothing is lacking: at calls through pointers and of code outside, at all that lead
+    /// there, and where functions return that others may call.
     #[test]
     fn nothing_is_lacking_where_queries_may_come((program, seed) in programs_of_llvm()) {
         let (program, map, known) = named(program, seed);
@@ -199,8 +199,8 @@ proptest! {
         }
     }
 
-    /// Wherever a program stands in a call, the counter and what calls lack is the truth; and where a query may come, the counter
-    /// alone is, whatever activations have ended early before.
+    /// Wherever a program stands in a call, the counter and what calls lack is the truth; and where a query may come,
+    /// the counter alone is, whatever activations have ended early before.
     #[test]
     fn queries_are_answered_in_programs((program, seed) in programs_of_llvm(), made in any::<bool>(), flow in any::<bool>()) {
         let (program, map, known) = named(program, seed);

@@ -1,4 +1,5 @@
-//! Paths across functions against the truth: on random programs of random graphs, with recursion, threads and all early endings.
+//! Paths across functions against the truth: on random programs of random graphs, with recursion, threads and all early
+//! endings.
 
 use crate::programs::{Life, Program, programs_of_llvm};
 use cotree_core::facts::{EdgeFacts, EdgeKind};
@@ -15,8 +16,8 @@ use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
-/// The program as LLVM could have made it: nothing branches to an entry, and a call that ends its block is an invoke with a landing
-/// pad.
+/// The program as LLVM could have made it: nothing branches to an entry, and a call that ends its block is an invoke
+/// with a landing pad.
 fn with_invokes(mut program: Program) -> Program {
     for function in &mut program.functions {
         function.edges.retain(|edge| edge.dst != Block(0));

@@ -161,8 +161,9 @@ fn threaded_code() {
     check_walks(&f, &cfg, &plan, 2000);
 }
 
-/// An interpreter with simple instructions, one with a loop of its own and one with many ways, and another loop behind it: the numbers of
-/// paths that begin at its header are of more than 32 bits. The simple instructions' updates are not.
+/// An interpreter with simple instructions, one with a loop of its own and one with many ways, and another loop behind
+/// it: the numbers of paths that begin at its header are of more than 32 bits. The simple instructions' updates are
+/// not.
 #[test]
 fn updates_are_small_where_numbers_are_large() {
     const SIMPLE: usize = 12;
@@ -210,7 +211,8 @@ fn updates_are_small_where_numbers_are_large() {
     check_walks(&f, &cfg, &plan, 500);
 }
 
-/// Forty conditions, of which all but the first seven seldom go one of their ways: all paths along the others are in the window.
+/// Forty conditions, of which all but the first seven seldom go one of their ways: all paths along the others are in
+/// the window.
 #[test]
 fn what_is_thought_to_run_has_the_first_numbers() {
     const CONDITIONS: usize = 40;

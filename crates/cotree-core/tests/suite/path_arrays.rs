@@ -69,7 +69,8 @@ fn large_arrays_lie_behind_others() {
 fn the_usual_array_sets_the_measure() {
     assert_eq!(chosen(&[(11, 1.0)], 0, Room::AsUsed), [0; 0]);
     assert_eq!(chosen(&[(16, 1.0), (17, 1.0)], 16, Room::AsUsed), [0]);
-    // Where all of it takes memory: 16 words per block, of which four times 31 and 34 are enough for 2^11 words, but three are not.
+    // Where all of it takes memory: 16 words per block, of which four times 31 and 34 are enough for 2^11 words, but
+    // three are not.
     let few = [(10, 1.0); 4];
     assert_eq!(chosen(&[&few[..], &[(11, 1.0)]].concat(), 1024, Room::Whole), [4]);
     assert_eq!(chosen(&[&few[1..], &[(11, 1.0)]].concat(), 1024, Room::Whole), [0; 0]);
@@ -77,7 +78,8 @@ fn the_usual_array_sets_the_measure() {
     assert_eq!(chosen(&[(10, 1.0), (11, 1.0)], 16, Room::Whole), [0; 0]);
 }
 
-/// Where memory is taken as used, the functions with most paths per activation have wide windows; those that count one at most have few words.
+/// Where memory is taken as used, the functions with most paths per activation have wide windows; those that count one
+/// at most have few words.
 #[test]
 fn windows_are_wide_where_most_paths_are_counted() {
     let counts: Vec<f64> = (0..200).map(|i| f64::from(i) / 2.0).collect();

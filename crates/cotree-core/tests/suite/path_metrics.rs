@@ -141,8 +141,8 @@ fn copies(plan: &PathPlan) -> Vec<PlacedProbe> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// What each path adds up is what the walks did between its beginnings and ends; whatever is not in an unfinished path
-    /// is in some sum.
+    /// What each path adds up is what the walks did between its beginnings and ends; whatever is not in an unfinished
+    /// path is in some sum.
     #[test]
     fn sums_are_those_of_the_walks(
         (f, choices, seed) in (random::functions_of_llvm(), random::choices(), any::<u64>()),

@@ -104,7 +104,8 @@ fn recover(f: &Function, cfg: &Cfg, plan: &PathPlan, run: &Run) -> PathProfile {
     path::recover(f, cfg, &plan.key, &run.counters, &run.table, &run.abandoned).unwrap()
 }
 
-/// The table that walks from entry to EXIT should leave: as Melski & Reps 1998, §7, have it, with the values themselves.
+/// The table that walks from entry to EXIT should leave: as Melski & Reps 1998, §7, have it, with the values
+/// themselves.
 fn by_values(cfg: &Cfg, numbering: &Numbering, walks: &[Walk]) -> Vec<(u64, u64)> {
     let graph = numbering.graph();
     let value = |role: Role| (0..graph.arc_count()).find(|&a| graph.role(a) == role).map(|a| numbering.value(a));

@@ -1,5 +1,5 @@
-//! The interpreter of whole programs, and every method against its truth: on random graphs, irreducible ones too, that call
-//! each other at random.
+//! The interpreter of whole programs, and every method against its truth: on random graphs, irreducible ones too, that
+//! call each other at random.
 
 use crate::programs::{Life, Program, programs, programs_of_llvm};
 use cotree_core::facts::{Call, Function};

@@ -1,5 +1,5 @@
-//! The figures of Ball & Larus 1994 that belong to tracing. Our copy of the paper has lost the drawings of Figs 15, 16 and 18: the
-//! graphs here are those that its text describes.
+//! The figures of Ball & Larus 1994 that belong to tracing. Our copy of the paper has lost the drawings of Figs 15, 16
+//! and 18: the graphs here are those that its text describes.
 
 use crate::structured;
 use cotree_core::graph::cfg::Cfg;
@@ -115,7 +115,8 @@ fn figure_13_without_a_witness_is_ambiguous() {
     }
 }
 
-/// B, H and I call. Blocking each edge to a call leaves a witness on H→I that is not needed, and one on G→I (2) where one on B→E (1) does.
+/// B, H and I call. Blocking each edge to a call leaves a witness on H→I that is not needed, and one on G→I (2) where
+/// one on B→E (1) does.
 fn figure_15() -> Figure {
     Figure::new(
         "A B C D E F G H I EXIT",
@@ -152,7 +153,8 @@ fn figure_15_blocks_far_from_calls() {
     assert!(figure.cost(&far) < figure.cost(&near));
 }
 
-/// The two ways to D, one of which calls in C, join in D, which goes on in two ways. Blocking comes first: the other order costs more.
+/// The two ways to D, one of which calls in C, join in D, which goes on in two ways. Blocking comes first: the other
+/// order costs more.
 #[test]
 fn figure_16_blocks_first() {
     let figure = Figure::new(
@@ -174,8 +176,8 @@ fn figure_16_blocks_first() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// The paper's placement solves `Trace(Ewit)` and blocks, and of what is left without needless witnesses none can be dropped. The
-    /// cheapest set of all costs as much or less: to find it is NP-complete.
+    /// The paper's placement solves `Trace(Ewit)` and blocks, and of what is left without needless witnesses none can
+    /// be dropped. The cheapest set of all costs as much or less: to find it is NP-complete.
     #[test]
     fn placements_suffice_and_none_is_needless(
         edges in prop::collection::vec((0..4u32, 1..=4u32, 1..9u8), 1..8),
@@ -209,8 +211,8 @@ proptest! {
         prop_assert!(least <= cost(&reduced));
     }
 
-    /// For structured programs without calls the placement is the cheapest of all, under any weighting that obeys the law of flow: it
-    /// is that of the edge profile (§4.1).
+    /// For structured programs without calls the placement is the cheapest of all, under any weighting that obeys the
+    /// law of flow: it is that of the edge profile (§4.1).
     #[test]
     fn structured_programs_have_the_cheapest_witnesses(cfg in structured::programs_without_jumps(), seed in any::<u64>()) {
         let count = cfg.edge_count() - 1;

@@ -192,8 +192,8 @@ fn read_all(tables: &[Option<Tables>], trace: &[u8], most: usize) -> (Vec<Event>
     (events, None)
 }
 
-/// Reads a trace event by event, and passes as many blocks at once as the seed says: both must come to the same, up to where the trace
-/// ends. Says what differs.
+/// Reads a trace event by event, and passes as many blocks at once as the seed says: both must come to the same, up to
+/// where the trace ends. Says what differs.
 fn passing(tables: &[Option<Tables>], trace: &[u8], seed: u64) -> Result<(), String> {
     let mut reader = Reader::new(tables, trace, Frames);
     let mut passer = Reader::new(tables, trace, Frames);
@@ -230,7 +230,8 @@ fn passing(tables: &[Option<Tables>], trace: &[u8], seed: u64) -> Result<(), Str
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// The time may stand before each announcement, and changes nothing else. Nor does the form that numbers of many functions have.
+    /// The time may stand before each announcement, and changes nothing else. Nor does the form that numbers of many
+    /// functions have.
     #[test]
     fn announcements_may_be_long_and_have_times_before_them((program, seed) in to_trace(), options in options()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
@@ -367,7 +368,8 @@ proptest! {
     }
 }
 
-/// A loop whose only way on is cut can't share tokens: nothing would write them. Such keys are refused, and no plan has one.
+/// A loop whose only way on is cut can't share tokens: nothing would write them. Such keys are refused, and no plan has
+/// one.
 #[test]
 fn tokens_that_nothing_writes_are_refused() {
     let mut edges = vec![(0, 1, true), (1, 2, true)];

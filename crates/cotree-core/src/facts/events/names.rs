@@ -2,20 +2,20 @@
 //!
 //! A program's own function of such a name counts as well.
 
-/// Functions of C that return new memory: C23 §7.24.3, POSIX.1-2024, and those of glibc ("Replacing malloc", "Formatted Output
-/// Functions", "Copying Strings"), with the names that `_FORTIFY_SOURCE` gives them.
+/// Functions of C that return new memory: C23 §7.24.3, POSIX.1-2024, and those of glibc ("Replacing malloc", "Formatted
+/// Output Functions", "Copying Strings"), with the names that `_FORTIFY_SOURCE` gives them.
 const ALLOCATORS: &str = "\
     __asprintf_chk __strdup __strndup __vasprintf_chk aligned_alloc asprintf calloc malloc memalign \
     posix_memalign pvalloc realloc reallocarray strdup strndup valloc vasprintf wcsdup";
 
-/// Functions of Rust's `alloc` that return new memory: what `std::alloc::{alloc, alloc_zeroed, realloc}` call. Since Rust 1.87 their
-/// symbols are mangled, as `_RNvCs…_7___rustc12___rust_alloc`.
+/// Functions of Rust's `alloc` that return new memory: what `std::alloc::{alloc, alloc_zeroed, realloc}` call. Since
+/// Rust 1.87 their symbols are mangled, as `_RNvCs…_7___rustc12___rust_alloc`.
 const RUST_ALLOCATORS: [&str; 3] = ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"];
 
 /// Functions of libc that are system calls: those that glibc 2.36 exports under the name of a system call of Linux
-/// (`asm/unistd_64.h`; syscalls(2)) or that name with `64`, and its wrappers under other names: section 2 of the Linux manual.
-/// `exit`, which does more than its system call, is not among them. What the kernel answers without being entered (vdso(7)) counts
-/// as well.
+/// (`asm/unistd_64.h`; syscalls(2)) or that name with `64`, and its wrappers under other names: section 2 of the Linux
+/// manual. `exit`, which does more than its system call, is not among them. What the kernel answers without being
+/// entered (vdso(7)) counts as well.
 const SYSTEM_CALLS: &str = "\
     _Exit __fxstat __fxstat64 __fxstatat __fxstatat64 __getcwd_chk __lxstat __lxstat64 __open64_2 __open_2 \
     __openat64_2 __openat_2 __poll_chk __ppoll_chk __pread64_chk __pread_chk __read_chk __readlink_chk \
@@ -67,8 +67,8 @@ pub fn is_system_call(symbol: &str) -> bool {
     is_listed(symbol, SYSTEM_CALLS)
 }
 
-/// `operator new` and `operator new[]` of every standard form (Itanium C++ ABI, §5.1.5), but not placement new, which allocates
-/// nothing.
+/// `operator new` and `operator new[]` of every standard form (Itanium C++ ABI, §5.1.5), but not placement new, which
+/// allocates nothing.
 fn is_operator_new(symbol: &str) -> bool {
     let operator = symbol.strip_prefix("_Znw").or_else(|| symbol.strip_prefix("_Zna"));
     let parameters = operator.and_then(|rest| rest.strip_prefix(['m', 'j']));

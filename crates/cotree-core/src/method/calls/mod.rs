@@ -1,8 +1,8 @@
 //! How often each call was made: a counter before every call.
 //!
-//! Plain counters need no law of flow. A call counts when it is about to be made, so one that never returns counts too, and
-//! nothing that happens to activations afterwards changes a count. Calls of intrinsics are no calls ([`crate::facts::Calls`]);
-//! the mark before a `resume` calls nobody and has no counter.
+//! Plain counters need no law of flow. A call counts when it is about to be made, so one that never returns counts too,
+//! and nothing that happens to activations afterwards changes a count. Calls of intrinsics are no calls
+//! ([`crate::facts::Calls`]); the mark before a `resume` calls nobody and has no counter.
 
 mod recover;
 

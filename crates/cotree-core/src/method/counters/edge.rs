@@ -39,7 +39,7 @@ pub fn plan_affine(function: &Function, cfg: &Cfg, weighting: &Weighting, variab
     plan_trades(function, cfg, weighting, &Trades::new(function, cfg, weighting, variables))
 }
 
-/// The same for variables that have been judged.
+/// Plans as [`plan`] does, for loop variables that have been judged.
 #[must_use]
 pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> CounterPlan {
     Chords::new(function, cfg, weighting, trades).plan(false).0
@@ -153,7 +153,7 @@ pub fn recover(
     recover_from(function, cfg, key, counts, early, None)
 }
 
-/// The same for a function whose entries are known from elsewhere.
+/// Recovers the profile of a function whose entries are known from elsewhere.
 ///
 /// # Errors
 /// See [`CounterError`].

@@ -24,7 +24,7 @@ pub struct Measured<'a> {
     pub key: &'a CounterKey,
     /// The counts of its counters.
     pub counts: &'a [u64],
-    /// Its early exits.
+    /// The function's early exits.
     pub early: &'a EarlyExits,
 }
 

@@ -45,8 +45,8 @@ pub struct UnitCounterPlan {
     pub method: CounterMethod,
     /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have no counters.
     pub functions: Vec<CounterPlan>,
-    /// The functions whose entries follow from their callers' counts ([`crate::place::supergraph`]), by rising number. Only the
-    /// edge method has any.
+    /// The functions whose entries follow from their callers' counts ([`crate::place::supergraph`]), by rising number.
+    /// Only the edge method has any.
     pub entries: Vec<DerivedEntry>,
 }
 

@@ -1,11 +1,11 @@
 //! The graph on which events are propagated: points of a function, and the stretches of code between them.
 //!
-//! Points are the beginnings of blocks, and the places behind calls that can reach a query. All places where nothing may be
-//! lacking are one point, [`REST`]: the entry, EXIT, and those calls. A spanning tree of this graph is one of the
-//! control-flow graph with the edge EXIT→entry, in which each such call is split off and is joined to the entry.
+//! Points are the beginnings of blocks, and the places behind calls that can reach a query. All places where nothing
+//! may be lacking are one point, [`REST`]: the entry, EXIT, and those calls. A spanning tree of this graph is one of
+//! the control-flow graph with the edge EXIT→entry, in which each such call is split off and is joined to the entry.
 //!
-//! Edges of computed jumps can't carry probes. All that leave or enter the same blocks meet in one point: their probes are where
-//! their sources end and where their targets begin.
+//! Edges of computed jumps can't carry probes. All that leave or enter the same blocks meet in one point: their probes
+//! are where their sources end and where their targets begin.
 
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
@@ -59,7 +59,7 @@ pub(super) struct Arc {
     claim: Claim,
     /// In how many loops of known length it lies.
     pub depth: u32,
-    /// It is the backedge of such a loop, which needs no probe.
+    /// The edge is the backedge of such a loop, which needs no probe.
     pub fixed: bool,
     pub in_tree: bool,
 }
@@ -108,8 +108,8 @@ impl EventGraph {
         graph
     }
 
-    /// Chooses the greatest spanning tree by price, those of loops of known length first. The order of arcs is then the one in
-    /// which the tree grew.
+    /// Chooses the greatest spanning tree by price, those of loops of known length first. The order of arcs is then the
+    /// one in which the tree grew.
     fn span(&mut self) {
         self.arcs.sort_by(|a, b| {
             let rank = |arc: &Arc| (Reverse(arc.depth), arc.claim != Claim::Forced);

@@ -1,4 +1,5 @@
-//! Potentials of all points, and from them the increments of chords and the query increments (Ball 1994, §3.2 and §3.3).
+//! Potentials of all points, and from them the increments of chords and the query increments (Ball 1994, §3.2 and
+//! §3.3).
 
 use super::graph::{Arc, EventGraph, Input, Part, Point, REST, Within};
 use super::offsets::Offsets;
@@ -9,8 +10,8 @@ use crate::ids::{Block, CallId, Edge};
 use crate::probe::{Place, PlacedProbe, Probe};
 use std::collections::BTreeMap;
 
-/// What happens in the blocks of one function by each place in them; calls of adjusted functions leave a part of their callee's
-/// events to it.
+/// What happens in the blocks of one function by each place in them; calls of adjusted functions leave a part of their
+/// callee's events to it.
 struct Amounts<'a> {
     events: &'a FunctionEvents,
     /// Per call, what was left by those before it in its block, and by it.
@@ -121,7 +122,8 @@ impl Potentials {
         self.points[arc.from.index()].wrapping_add(self.along[number]).wrapping_sub(self.points[arc.to.index()])
     }
 
-    /// Adds the probes of a kind to the plan. Gives per block what is counted where it begins although it happens later.
+    /// Adds the probes of a kind to the plan. Gives per block what is counted where it begins although it happens
+    /// later.
     fn place(
         &self,
         kind: usize,

@@ -1,11 +1,12 @@
 //! Calls that the optimiser may make a jump of: the last thing that their function does.
 //!
-//! The activation ends with such a jump, and nothing tells of it afterwards. So if the callee never comes back, nobody repairs what
-//! the counter lacked at the call, and whoever called the function does not see it return. Nothing but the return itself may be
-//! lacking there: such a call, and a function that makes one, take no part in counting across calls.
+//! The activation ends with such a jump, and nothing tells of it afterwards. So if the callee never comes back, nobody
+//! repairs what the counter lacked at the call, and whoever called the function does not see it return. Nothing but the
+//! return itself may be lacking there: such a call, and a function that makes one, take no part in counting across
+//! calls.
 //!
-//! Other calls might become jumps as well, when what stands behind them is found to be useless. Where something depends on
-//! them they are forbidden to ([`EventPlan::framed`](super::EventPlan::framed)).
+//! Other calls might become jumps as well, when what stands behind them is found to be useless. Where something depends
+//! on them they are forbidden to ([`EventPlan::framed`](super::EventPlan::framed)).
 
 use crate::facts::{EdgeKind, Function};
 use crate::ids::CallId;

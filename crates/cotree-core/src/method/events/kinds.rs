@@ -26,7 +26,7 @@ impl EventKinds {
         self.0 >> kind.number() & 1 == 1
     }
 
-    /// Those that a list of names means: `loads,stores`.
+    /// The kinds that a list of names means: `loads,stores`.
     ///
     /// # Errors
     /// The first name that is none of a kind.

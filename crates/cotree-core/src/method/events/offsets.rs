@@ -1,7 +1,7 @@
 //! Disjoint sets whose elements have known distances from each other.
 
-/// A partition of `0..len` that can only get coarser, in which each element has an offset from every other of its set. Offsets
-/// wrap around in 64 bits.
+/// A partition of `0..len` that can only get coarser, in which each element has an offset from every other of its set.
+/// Offsets wrap around in 64 bits.
 #[derive(Clone, Debug)]
 pub(super) struct Offsets {
     /// Roots are their own parents.

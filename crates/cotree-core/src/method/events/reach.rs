@@ -1,12 +1,12 @@
 //! Which calls can reach a query: a question about events while the program runs.
 //!
-//! A query reads the counter, so nothing may be lacking of it in any activation below. It is known from the whole call graph
-//! which calls can't lead to one. Calls through pointers, and calls of functions outside of the unit that are not known to be
-//! [quiet](crate::facts::quiet), may lead anywhere.
+//! A query reads the counter, so nothing may be lacking of it in any activation below. It is known from the whole call
+//! graph which calls can't lead to one. Calls through pointers, and calls of functions outside of the unit that are not
+//! known to be [quiet](crate::facts::quiet), may lead anywhere.
 //!
-//! The same calls are those at which an activation may be abandoned, or re-entered, while the program goes on: it takes a
-//! function outside of the unit to throw or to jump. The repairs that this would need are made after the run only, so here, too, nothing
-//! may be lacking.
+//! These calls are also those at which an activation may be abandoned, or re-entered, while the program goes on: it
+//! takes a function outside of the unit to throw or to jump. The repairs that this would need are made after the run
+//! only, so here, too, nothing may be lacking.
 
 use crate::facts::{Call, Callee, Function, Linkage, ProgramMap};
 use crate::unit::Names;
@@ -54,8 +54,8 @@ impl<'a> CallGraph<'a> {
     }
 }
 
-/// Per function and call, whether it can reach a query. In a unit that is `preemptible`, a call by name of a function that others can
-/// see may reach another one of that name.
+/// Per function and call, whether it can reach a query. In a unit that is `preemptible`, a call by name of a function
+/// that others can see may reach another one of that name.
 #[must_use]
 pub fn calls_that_reach(program: &ProgramMap, preemptible: bool) -> Vec<Vec<bool>> {
     let graph = CallGraph::new(program, preemptible);

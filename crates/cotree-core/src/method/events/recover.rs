@@ -15,8 +15,8 @@ pub struct EventProfile {
     pub totals: Vec<u64>,
     /// How many there were in each function and during each call, if that is told.
     pub calls: Option<CallSums>,
-    /// Per function, why the events that it had are not vouched for; `None` where nothing is counted. The totals are exact if all
-    /// are empty.
+    /// Per function, why the events that it had are not vouched for; `None` where nothing is counted. The totals are
+    /// exact if all are empty.
     pub flaws: Vec<Option<Vec<Flaw>>>,
 }
 

@@ -1,14 +1,15 @@
 //! Where a limit of events may strike: *safe points*.
 //!
-//! A program that goes on for ever goes around in circles: of a function's graph, or of calls. So every circle gets a safe point:
+//! A program that goes on for ever goes around in circles: of a function's graph, or of calls. So every circle gets a
+//! safe point:
 //!
-//! * where blocks begin to which a backedge of a depth-first search leads (every circle of a graph has such an edge, reducible or
-//!   not);
-//! * where functions begin to which such an edge of the call graph leads; and where those begin that unknown code may call and
-//!   that may call unknown code, since circles may lead through it.
+//! * where blocks begin to which a backedge of a depth-first search leads (every circle of a graph has such an edge,
+//!   reducible or not);
+//! * where functions begin to which such an edge of the call graph leads; and where those begin that unknown code may
+//!   call and that may call unknown code, since circles may lead through it.
 //!
-//! At a safe point stands a call ([`SAFE_POINT`](crate::facts::SAFE_POINT)): it can be left by a jump like any other, and it can
-//! reach a query, so that nothing is lacking of the counter there.
+//! At a safe point stands a call ([`SAFE_POINT`](crate::facts::SAFE_POINT)): it can be left by a jump like any other,
+//! and it can reach a query, so that nothing is lacking of the counter there.
 //!
 //! Functions that get no probes have none either.
 

@@ -1,8 +1,8 @@
 //! Plans the event counters of a whole link unit.
 //!
-//! A function may return with something lacking if all its callers are known: they count it as events of their calls. So functions
-//! are planned after those that they call. Where such functions call each other in a circle, one of them returns with nothing
-//! lacking.
+//! A function may return with something lacking if all its callers are known: they count it as events of their calls.
+//! So functions are planned after those that they call. Where such functions call each other in a circle, one of them
+//! returns with nothing lacking.
 
 use super::graph::Input;
 use super::jumps::may_jump;
@@ -83,8 +83,8 @@ fn plan_one(
     increments::plan(input, events, &|call, kind| returned(call, kind))
 }
 
-/// The calls whose end matters to the counts of others: all of a function that returns with something lacking, and those of functions that
-/// do.
+/// The calls whose end matters to the counts of others: all of a function that returns with something lacking, and
+/// those of functions that do.
 fn framed(function: &Function, plan: &EventPlan, returned: &dyn Fn(CallId, usize) -> i64) -> Vec<CallId> {
     let all = plan.queries.iter().any(|queries| queries.returned != 0);
     let lacks = |call: CallId| (0..plan.queries.len()).any(|kind| returned(call, kind) != 0);
@@ -103,8 +103,8 @@ struct Callees {
 }
 
 impl Callees {
-    /// `measured`: what calls have counted of them is known apart from what their exceptions did, so only calls that end no block may
-    /// be adjusted.
+    /// `measured`: what calls have counted of them is known apart from what their exceptions did, so only calls that
+    /// end no block may be adjusted.
     fn new(planner: &Planner<'_>, measured: bool) -> Self {
         let facts = planner.facts();
         let choices = planner.choices();
@@ -198,8 +198,8 @@ fn may_adjust(function: &Function) -> bool {
         && function.edges.iter().all(|edge| edge.dst != exit || edge.kind.splittable())
 }
 
-/// Does each return of the call stand for one of the callee? A call that returns twice does not. An exception that ends it must have a
-/// way of its own.
+/// Does each return of the call stand for one of the callee? A call that returns twice does not. An exception that ends
+/// it must have a way of its own.
 fn call_fits(caller: &Function, call: CallId) -> bool {
     let facts = &caller.calls[call];
     let catches = || caller.edges.iter().any(|edge| edge.src == facts.block && edge.kind == EdgeKind::InvokeUnwind);

@@ -1,11 +1,12 @@
 //! Chooses where paths are cut, so that their numbers fit (Melski & Reps 1998, §8 and §9.1).
 //!
-//! The number of paths is exponential in the size of a program. So calls are cut: of each function, callees first, as many as are
-//! needed to keep its paths within a limit, those first that run least for each doubling that they bring. What is deep in the call
-//! graph, and runs most, stays whole. If the paths of the unit together are still more than the budget, the limit is lowered.
+//! The number of paths is exponential in the size of a program. So calls are cut: of each function, callees first, as
+//! many as are needed to keep its paths within a limit, those first that run least for each doubling that they bring.
+//! What is deep in the call graph, and runs most, stays whole. If the paths of the unit together are still more than
+//! the budget, the limit is lowered.
 //!
-//! Paths must not only be few but also short: without a branch, functions that each call the next one twice have one path, which no
-//! computer can write down ([`MOST_LENGTH`]).
+//! Paths must not only be few but also short: without a branch, functions that each call the next one twice have one
+//! path, which no computer can write down ([`MOST_LENGTH`]).
 
 use super::error::IpathError;
 use super::graph::{ENTRY, FlowGraph, GENTRY};
@@ -25,8 +26,8 @@ use rayon::prelude::*;
 /// The most arcs of a path through a function and its callees.
 pub const MOST_LENGTH: u64 = 1 << 14;
 
-/// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget is too small
-/// for that.
+/// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget
+/// is too small for that.
 const WITHIN_FUNCTIONS: [u64; 5] = [1 << 30, 1 << 20, 1 << 10, 1 << 5, 1];
 /// By how much the limit of a function is lowered each time.
 const STEP: u64 = 16;
@@ -72,7 +73,7 @@ struct Chooser<'a> {
     functions: &'a [Option<FunctionInput<'a>>],
     /// Per function, its calls of functions that may be entered with a path.
     callees: &'a [Vec<Crossing>],
-    /// Those that paths may cross.
+    /// Per function, the calls that paths may cross.
     wanted: &'a [Vec<Crossing>],
     /// Per function.
     cuts: Vec<(EdgeClasses, Cuts)>,

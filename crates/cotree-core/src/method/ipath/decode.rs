@@ -1,9 +1,9 @@
-//! Paths from numbers, and numbers of paths (Melski & Reps 1998, Algorithms 5.1, 5.2 and 6.1, and the decoder of §6.2, which the paper
-//! leaves to its readers).
+//! Paths from numbers, and numbers of paths (Melski & Reps 1998, Algorithms 5.1, 5.2 and 6.1, and the decoder of §6.2,
+//! which the paper leaves to its readers).
 //!
-//! A number is decoded from the front. At each vertex the path takes the last arc whose value, in the context of the way so far, is
-//! not above what is left of the number. Two stacks keep what the program passes: to where each open call returns, and in how many
-//! ways the caller can go on.
+//! A number is decoded from the front. At each vertex the path takes the last arc whose value, in the context of the
+//! way so far, is not above what is left of the number. Two stacks keep what the program passes: to where each open
+//! call returns, and in how many ways the caller can go on.
 
 use super::graph::{Arc, ENTRY, EXIT, FlowGraph, GENTRY, GEXIT, Node, Role};
 use super::numbering::{FunctionNumbers, Numbering};
@@ -30,7 +30,7 @@ fn value(numbers: &FunctionNumbers, arc: Arc, completions: u64) -> u64 {
     u64::try_from(numbers.linear.rho[arc].at(u128::from(completions))).unwrap_or(u64::MAX)
 }
 
-/// The same of a vertex: in how many ways it can go on.
+/// In how many ways a path can go on from a vertex.
 pub(super) fn ways(numbers: &FunctionNumbers, node: Node, completions: u64) -> u64 {
     u64::try_from(numbers.linear.psi[node].at(u128::from(completions))).unwrap_or(u64::MAX)
 }
@@ -135,8 +135,8 @@ fn behind(graph: &FlowGraph, call: CallId) -> Option<Node> {
     graph.crossings().find(|crossing| crossing.1 == call).map(|crossing| graph.dst(crossing.0))
 }
 
-/// Where the active suffix of a path begins: behind the last surrogate with which a path begins, that one included. All before is
-/// its context-prefix (§3.4).
+/// Where the active suffix of a path begins: behind the last surrogate with which a path begins, that one included. All
+/// before is its context-prefix (§3.4).
 #[must_use]
 pub fn active_suffix(numbering: &Numbering, steps: &[Step]) -> usize {
     let begins = |step: &Step| match *step {

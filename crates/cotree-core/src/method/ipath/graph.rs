@@ -1,17 +1,18 @@
 //! The acyclic graph of one function in the supergraph (Melski & Reps 1998, §3.2 and §6).
 //!
-//! A block is a node, or a chain of several: the path may end and begin anew where it is entered, and at its calls. Each call that
-//! paths cross is an arc from its call vertex to its return-site vertex, which stands for all ways through the callee.
+//! A block is a node, or a chain of several: the path may end and begin anew where it is entered, and at its calls.
+//! Each call that paths cross is an arc from its call vertex to its return-site vertex, which stands for all ways
+//! through the callee.
 //!
-//! Besides the blocks there are four nodes, the same in all functions: ENTRY, where activations begin; EXIT, where they return; GEXIT,
-//! to which surrogates lead where a path ends elsewhere (Transformation 1); and GENTRY, from which surrogates lead where a path
-//! begins elsewhere (Transformation 0). In context profiles, where a path that begins in a function keeps the way to its entry, these
-//! surrogates leave ENTRY instead.
+//! Besides the blocks there are four nodes, the same in all functions: ENTRY, where activations begin; EXIT, where they
+//! return; GEXIT, to which surrogates lead where a path ends elsewhere (Transformation 1); and GENTRY, from which
+//! surrogates lead where a path begins elsewhere (Transformation 0). In context profiles, where a path that begins in a
+//! function keeps the way to its entry, these surrogates leave ENTRY instead.
 //!
-//! Cut edges (Transformation 2) are those of intraprocedural paths ([`crate::method::path::cuts`]), self-loops included. At a cut call,
-//! and so at recursive ones, the path ends and another begins behind the call: the alternative to Transformation 3 that §9.2.1
-//! describes, with which no path is pending while the call is under way. Exceptions end paths before the call that throws, and a path
-//! begins on the edge to the landing pad (§9.2.2).
+//! Cut edges (Transformation 2) are those of intraprocedural paths ([`crate::method::path::cuts`]), self-loops
+//! included. At a cut call, and so at recursive ones, the path ends and another begins behind the call: the alternative
+//! to Transformation 3 that §9.2.1 describes, with which no path is pending while the call is under way. Exceptions end
+//! paths before the call that throws, and a path begins on the edge to the landing pad (§9.2.2).
 
 use super::types::{AtCall, FunctionKey};
 use crate::facts::{EdgeKind, Function};
@@ -104,7 +105,8 @@ impl Builder {
 }
 
 impl FlowGraph {
-    /// The graph of a function with these cuts and calls. What the key says that the function does not have is left out.
+    /// The graph of a function with these cuts and calls. What the key says that the function does not have is left
+    /// out.
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg, classes: &EdgeClasses, key: &FunctionKey, piecewise: bool) -> Self {
         let blocks = function.blocks.len();

@@ -1,14 +1,14 @@
-//! Fewer and smaller updates of the sum along a path: chords of a spanning tree instead of all arcs (Melski & Reps 1998, §5.5.1; Ball
-//! 1994, §3).
+//! Fewer and smaller updates of the sum along a path: chords of a spanning tree instead of all arcs (Melski & Reps
+//! 1998, §5.5.1; Ball 1994, §3).
 //!
-//! The value of an arc is ρ at numValidCompsFromExit, which an activation does not change. So the sum along a path is a multiple of
-//! that number and a constant; both are sums of their own, and each moves to the chords by potentials, as in
-//! [`crate::method::path::increments`]. The multiplication is made where the number is needed: before a call that the path crosses,
-//! before a return, where a path ends. In functions that always begin paths of their own numValidCompsFromExit is 1, and there is
-//! one sum.
+//! The value of an arc is ρ at numValidCompsFromExit, which an activation does not change. So the sum along a path is a
+//! multiple of that number and a constant; both are sums of their own, and each moves to the chords by potentials, as
+//! in [`crate::method::path::increments`]. The multiplication is made where the number is needed: before a call that
+//! the path crosses, before a return, where a path ends. In functions that always begin paths of their own
+//! numValidCompsFromExit is 1, and there is one sum.
 //!
-//! Where paths begin and end, and around calls that they cross, the sums are set or used up, so updates cost nothing there: these
-//! arcs are offered to the tree last.
+//! Where paths begin and end, and around calls that they cross, the sums are set or used up, so updates cost nothing
+//! there: these arcs are offered to the tree last.
 
 use super::graph::{Arc, ENTRY, EXIT, GENTRY, GEXIT, Node, Role};
 use super::numbering::FunctionNumbers;
@@ -20,7 +20,7 @@ use crate::weight::weighting::Weighting;
 /// What is added to the sums, or has been by some place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Of which numValidCompsFromExit is a multiple.
+    /// The factor of which numValidCompsFromExit is a multiple.
     pub factor: i64,
     /// The constant.
     pub constant: i64,
@@ -66,7 +66,7 @@ fn value(numbers: &FunctionNumbers, arc: Arc) -> Sums {
 }
 
 impl Increments {
-    /// Of a function with its numbers.
+    /// Places the increments of a function with its numbers.
     #[must_use]
     pub fn new(numbers: &FunctionNumbers, classes: &EdgeClasses, weighting: &Weighting) -> Self {
         let graph = &numbers.graph;

@@ -12,8 +12,8 @@ pub struct IpathTables {
     pub words: u64,
     /// The word of path 0; the paths with numbers below [`UnitIpathPlan::array`] have one each.
     pub array: u64,
-    /// Per function that counts paths in the hash table, the first of [`PATH_CACHE`] words that keep the addresses of buckets
-    /// counted lately.
+    /// Per function that counts paths in the hash table, the first of [`PATH_CACHE`] words that keep the addresses of
+    /// buckets counted lately.
     pub caches: Vec<Option<u64>>,
 }
 

@@ -1,19 +1,22 @@
-//! Interprocedural path profiling: paths that go on in callees and come back from them, each counted exactly (Melski & Reps 1998).
+//! Interprocedural path profiling: paths that go on in callees and come back from them, each counted exactly (Melski &
+//! Reps 1998).
 //!
-//! In a *context* profile a path remembers all that led to it since the outermost function was entered: the way through each caller
-//! up to its call, and through what it had called before. In a *piecewise* profile paths partition what is executed.
+//! In a *context* profile a path remembers all that led to it since the outermost function was entered: the way through
+//! each caller up to its call, and through what it had called before. In a *piecewise* profile paths partition what is
+//! executed.
 //!
-//! [`supergraph`] says which calls paths may cross, [`cuts`] which of them they do, so that numbers fit a machine word. [`graph`] is
-//! the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions to a unit, and [`decode`] takes
-//! numbers apart. [`increments`] and [`placement`] turn all this into probes; [`recover`] turns counts of paths into counts of blocks
-//! and edges.
+//! [`supergraph`] says which calls paths may cross, [`cuts`] which of them they do, so that numbers fit a machine word.
+//! [`graph`] is the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions
+//! to a unit, and [`decode`] takes numbers apart. [`increments`] and [`placement`] turn all this into probes;
+//! [`recover`] turns counts of paths into counts of blocks and edges.
 //!
 //! # Activations that end early
 //!
-//! A path ends before each call that may not return and that it does not cross, and another one begins behind it. So whatever happens
-//! while such a call is under way, nothing of a path is pending: the innermost activation of ours has counted its path, which began in
-//! whichever caller it did. `exit`, `longjmp`, exceptions, threads and `fork` need no further care, but for the early exits that
-//! blocks have anyway. Behind `setjmp` a path begins each time that it returns.
+//! A path ends before each call that may not return and that it does not cross, and another one begins behind it. So
+//! whatever happens while such a call is under way, nothing of a path is pending: the innermost activation of ours has
+//! counted its path, which began in whichever caller it did. `exit`, `longjmp`, exceptions, threads and `fork` need no
+//! further care, but for the early exits that blocks have anyway. Behind `setjmp` a path begins each time that it
+//! returns.
 
 pub mod cuts;
 pub mod decode;

@@ -1,17 +1,17 @@
 //! Numbers for the paths of a link unit, dense from 0 (Melski & Reps 1998, §5 and §6.1).
 //!
-//! All paths begin at Entry_global. From there arcs lead to the ENTRY of each function that may begin a path (Transformation 3), in
-//! piecewise profiles also to the GENTRY of each function in which one may begin elsewhere (Transformation 0). Each of these arcs
-//! has a value: the number of paths through the arcs before it. Beyond it, ψ and ρ do the numbering ([`super::psi_rho`]); a call adds
-//! nothing.
+//! All paths begin at Entry_global. From there arcs lead to the ENTRY of each function that may begin a path
+//! (Transformation 3), in piecewise profiles also to the GENTRY of each function in which one may begin elsewhere
+//! (Transformation 0). Each of these arcs has a value: the number of paths through the arcs before it. Beyond it, ψ and
+//! ρ do the numbering ([`super::psi_rho`]); a call adds nothing.
 //!
-//! In a piecewise profile a path that began within a callee may return, and then any return site can be next. So there is
-//! numUnbalRLPaths\[EXIT\], the ways on from a function's EXIT if it is not known who called, and these return arcs have
-//! values, too (Equations 33 to 35). They come in the order of functions and calls. If a call of the function is cut, its paths may
-//! also end there: this comes first, with the value 0.
+//! In a piecewise profile a path that began within a callee may return, and then any return site can be next. So there
+//! is numUnbalRLPaths\[EXIT\], the ways on from a function's EXIT if it is not known who called, and these return arcs
+//! have values, too (Equations 33 to 35). They come in the order of functions and calls. If a call of the function is
+//! cut, its paths may also end there: this comes first, with the value 0.
 //!
-//! Erratum: Algorithm 6.1 as printed sets numValidCompsFromExit to ψ_r(numUnbalRLPaths\[EXIT\]) after an unmatched return; as
-//! Fig. 17 has it, it is numUnbalRLPaths\[EXIT\] of the function that is returned to.
+//! Erratum: Algorithm 6.1 as printed sets numValidCompsFromExit to ψ_r(numUnbalRLPaths\[EXIT\]) after an unmatched
+//! return; as Fig. 17 has it, it is numUnbalRLPaths\[EXIT\] of the function that is returned to.
 
 use super::error::IpathError;
 use super::graph::{ENTRY, EXIT, FlowGraph, GENTRY, Node};
@@ -29,7 +29,7 @@ pub struct Return {
     pub caller: FunctionId,
     /// The call behind which the path goes on.
     pub call: CallId,
-    /// Its return-site vertex.
+    /// The return-site vertex of the call.
     pub node: Node,
     /// edgeValue of the return arc.
     pub value: u64,
@@ -38,9 +38,9 @@ pub struct Return {
 /// One function with its numbers.
 #[derive(Clone, Debug)]
 pub struct FunctionNumbers {
-    /// Its graph.
+    /// The graph of the function.
     pub graph: FlowGraph,
-    /// Its linear functions.
+    /// The linear functions ψ and ρ of the graph.
     pub linear: PsiRho,
     /// How its activations begin.
     pub entry: Entry,
@@ -52,7 +52,7 @@ pub struct FunctionNumbers {
     pub returns: Vec<Return>,
     /// The value of the arc from Entry_global to ENTRY, if there is one.
     pub from_entry: Option<u64>,
-    /// The same to GENTRY.
+    /// The value of the arc from Entry_global to GENTRY, if there is one.
     pub from_gentry: Option<u64>,
     /// numValidCompsFromExit of an activation that begins a path.
     pub alone: u64,
@@ -69,7 +69,7 @@ impl FunctionNumbers {
 /// An arc that leaves Entry_global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Its value.
+    /// The value of the arc.
     pub value: u64,
     /// To which function it leads.
     pub function: FunctionId,
@@ -95,7 +95,7 @@ pub struct Numbering {
 pub struct Shape<'a> {
     /// The function.
     pub function: &'a Function,
-    /// Its graph.
+    /// The function's control-flow graph.
     pub cfg: &'a Cfg,
 }
 
@@ -162,8 +162,8 @@ impl Numbering {
     /// Numbers the paths.
     ///
     /// # Errors
-    /// [`IpathError::TooManyPaths`] where there are more than [`MOST_PATHS`]; others where the keys can't be those of these
-    /// functions.
+    /// [`IpathError::TooManyPaths`] where there are more than [`MOST_PATHS`]; others where the keys can't be those of
+    /// these functions.
     pub fn new(shapes: &[Option<Shape<'_>>], keys: &[&FunctionKey], piecewise: bool) -> Result<Self, IpathError> {
         let graphs = graphs(shapes, keys, piecewise)?;
         let order = callees_first(keys)?;
@@ -191,7 +191,8 @@ impl Numbering {
         Ok(numbering)
     }
 
-    /// Gives the arcs of Entry_global their values: those of functions at the front first, which words of the slab can count.
+    /// Gives the arcs of Entry_global their values: those of functions at the front first, which words of the slab can
+    /// count.
     fn start(&mut self) -> Result<(), IpathError> {
         let mut starts: Vec<(u128, FunctionId, bool, bool)> = Vec::new();
         for at_entry in [true, false] {

@@ -1,13 +1,14 @@
 //! Puts the probes that keep the numbers of paths where they belong (Melski & Reps 1998, §5.5 and §6.3).
 //!
-//! A caller writes the number of its path so far and numValidCompsFromExit of its callee into two words of the thread's slab, just
-//! before the call; the callee reads them first of all. Before it returns, it writes the number with which the path comes back, and the
-//! caller reads that just behind the call. Nothing else can come between: signal handlers make no such calls. At a cut call the caller
-//! writes where the paths of Entry_global to the callee begin, and counts the path that comes back.
+//! A caller writes the number of its path so far and numValidCompsFromExit of its callee into two words of the thread's
+//! slab, just before the call; the callee reads them first of all. Before it returns, it writes the number with which
+//! the path comes back, and the caller reads that just behind the call. Nothing else can come between: signal handlers
+//! make no such calls. At a cut call the caller writes where the paths of Entry_global to the callee begin, and counts
+//! the path that comes back.
 //!
-//! In a piecewise profile the callee also says whether the path that comes back is the one that it was called with (cntOpenLfParens is
-//! not 0): one bit per activation is enough, since a path that begins in an activation, or in a callee of it, is never one that the
-//! activation was called with.
+//! In a piecewise profile the callee also says whether the path that comes back is the one that it was called with
+//! (cntOpenLfParens is not 0): one bit per activation is enough, since a path that begins in an activation, or in a
+//! callee of it, is never one that the activation was called with.
 
 use super::graph::{Arc, FlowGraph, Role};
 use super::increments::{Increments, Sums};

@@ -1,9 +1,9 @@
 //! The functions ψ of vertices and ρ of edges (Melski & Reps 1998, §5.2).
 //!
-//! In how many ways a path can go on from a vertex depends on who called the function: it is a linear function, ψ, of the number
-//! of ways on from the function's EXIT. What an edge adds to the number of a path is one as well: ρ, the sum of the ψ of the
-//! successors before its own. Both are the same in all contexts; only their argument differs, which is passed when the program
-//! runs.
+//! In how many ways a path can go on from a vertex depends on who called the function: it is a linear function, ψ, of
+//! the number of ways on from the function's EXIT. What an edge adds to the number of a path is one as well: ρ, the sum
+//! of the ψ of the successors before its own. Both are the same in all contexts; only their argument differs, which is
+//! passed when the program runs.
 //!
 //! Sums and products saturate, far above all numbers that a plan may have.
 
@@ -67,8 +67,8 @@ pub struct Summary {
 }
 
 impl PsiRho {
-    /// Visits the nodes in reverse topological order (Equations 19 to 22 and 24). The summaries are those of the functions that
-    /// paths cross into.
+    /// Visits the nodes in reverse topological order (Equations 19 to 22 and 24). The summaries are those of the
+    /// functions that paths cross into.
     #[must_use]
     pub fn new(graph: &FlowGraph, callee: impl Fn(FunctionId) -> Summary) -> Self {
         let mut psi = vec![Linear::ZERO; graph.node_count()];

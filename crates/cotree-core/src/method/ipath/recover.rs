@@ -1,7 +1,7 @@
 //! Counts of blocks and edges from counts of paths across functions.
 //!
-//! What a path executes is its active suffix; its context-prefix has been counted with other paths (§3.4). Keys and counts come from
-//! files, so neither is trusted.
+//! What a path executes is its active suffix; its context-prefix has been counted with other paths (§3.4). Keys and
+//! counts come from files, so neither is trusted.
 
 use super::decode::{Step, active_suffix};
 use super::error::IpathError;
@@ -30,7 +30,8 @@ struct Flows {
     edges: Vec<i128>,
 }
 
-/// Recovers a unit from the counts of its paths; a number may come several times. `early` has the early exits of each function.
+/// Recovers a unit from the counts of its paths; a number may come several times. `early` has the early exits of each
+/// function.
 ///
 /// # Errors
 /// Where the plan can't be one of these functions, or a path does not exist.

@@ -1,11 +1,13 @@
 //! Which calls paths may cross: the call graph of a link unit as far as it is certain.
 //!
-//! A callee goes on with what its caller says, so all its callers must say it: a function is *entered with a path* only if every call
-//! of it is one that we see ([`crate::unit::callers`]), from a function with probes that is still there when the callee returns, once
-//! (no `musttail` call, neither of it nor in it, and none that returns twice). Signal handlers, and what they call, may run between a caller's words and the callee
-//! that reads them: no path crosses their calls. All other functions begin paths of their own.
+//! A callee goes on with what its caller says, so all its callers must say it: a function is *entered with a path* only
+//! if every call of it is one that we see ([`crate::unit::callers`]), from a function with probes that is still there
+//! when the callee returns, once (no `musttail` call, neither of it nor in it, and none that returns twice). Signal
+//! handlers, and what they call, may run between a caller's words and the callee that reads them: no path crosses their
+//! calls. All other functions begin paths of their own.
 //!
-//! Recursive calls are those of backedges of a depth-first search of the call graph, which need not be reducible (§3.2).
+//! Recursive calls are those of backedges of a depth-first search of the call graph, which need not be reducible
+//! (§3.2).
 
 use super::types::Strategy;
 use crate::facts::{Call, Function, Linkage};
@@ -18,7 +20,7 @@ use crate::weight::weighting::Weighting;
 pub struct FunctionInput<'a> {
     /// The function.
     pub function: &'a Function,
-    /// Its graph.
+    /// The function's control-flow graph.
     pub cfg: Cfg,
     /// How often its edges run.
     pub weighting: Weighting,
@@ -78,7 +80,7 @@ pub fn callees(functions: &[Option<FunctionInput<'_>>]) -> Vec<Vec<Crossing>> {
     calls
 }
 
-/// Those among the [`callees`] that paths may cross by the strategy. No way along them leads back to where it began.
+/// The [`callees`] that paths may cross by the strategy. The calls that are crossed form no cycle.
 #[must_use]
 pub fn crossings(
     functions: &[Option<FunctionInput<'_>>],

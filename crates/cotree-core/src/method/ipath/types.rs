@@ -10,8 +10,8 @@ use std::str::FromStr;
 
 /// The number of the path that goes on in a callee, and behind the call that of the path that comes back.
 pub const NUMBER: Word = Word(0);
-/// In how many ways it can go on behind the callee's return; behind the call, in piecewise profiles, whether the path that comes
-/// back is the one with which the call was made.
+/// In how many ways it can go on behind the callee's return; behind the call, in piecewise profiles, whether the path
+/// that comes back is the one with which the call was made.
 pub const COMPLETIONS: Word = Word(1);
 /// How many words of the slab pass paths between functions.
 pub const WORDS: u64 = 2;
@@ -24,12 +24,13 @@ pub const IN_ARRAY: Table = Table(1);
 /// There are never more paths than this: sums along them fit a signed word with room to spare.
 pub const MOST_PATHS: u64 = 1 << 62;
 
-/// At most so many paths are counted in words of the slab where these take memory only as paths run, else [`SMALL_ARRAY`].
+/// At most so many paths are counted in words of the slab where these take memory only as paths run, else
+/// [`SMALL_ARRAY`].
 pub const ARRAY: u64 = 1 << 22;
 /// See [`ARRAY`].
 pub const SMALL_ARRAY: u64 = 1 << 16;
-/// The most paths through a function and its callees, unless the user says how many the unit may have: the arrays have room for many such
-/// functions, and counting in one takes a fraction of what a hash table takes.
+/// The most paths through a function and its callees, unless the user says how many the unit may have: the arrays have
+/// room for many such functions, and counting in one takes a fraction of what a hash table takes.
 pub const MOST_OF_FUNCTION: u64 = 1 << 16;
 
 /// What a profile has as paths (Melski & Reps 1998, §3.4 and §6).
@@ -144,7 +145,7 @@ impl Default for IpathOptions {
 /// How the activations of a function begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Entry {
-    /// It has no probes.
+    /// The function has no probes.
     #[default]
     Unmeasured,
     /// Each begins a path.
@@ -159,10 +160,10 @@ pub enum Entry {
 /// What becomes of the path at a call. It runs on past calls of which nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtCall {
-    /// It goes on in the callee, and comes back from there.
+    /// The path goes on in the callee, and comes back from there.
     Cross(FunctionId),
-    /// It ends before the call, and another one begins behind it. A callee that goes on with what its caller says is named: it
-    /// begins a path then.
+    /// The path ends before the call, and another one begins behind it. A callee that goes on with what its caller says
+    /// is named: it begins a path then.
     Cut(Option<FunctionId>),
 }
 

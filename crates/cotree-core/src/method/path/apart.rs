@@ -99,7 +99,7 @@ impl Low {
 
 /// An arc that can be taken out at a node.
 struct Offer {
-    /// Its cost per factor of *e* by which it reduces the low numbers.
+    /// The cost of the arc per factor of *e* by which it reduces the low numbers.
     price: f64,
     node: Node,
     arc: Arc,

@@ -1,14 +1,14 @@
 //! Paths with context, which says how the loop was reached (Melski & Reps 1998, §7).
 //!
-//! A plain path that begins after a backedge has forgotten all before. Here each loop-entry *v* is two nodes (Transformation
-//! 1: where *v* is entered and where it is left) with two edges between them: the block itself, and a surrogate for
-//! every turn but the first. A path that begins after a backedge *w*→*v* has the number of some way from ENTRY to *v*, then
-//! the surrogate, then the way around the loop: a *context-prefix* and an *active suffix*. Only the suffix has been
-//! executed anew, so only it counts for blocks and edges.
+//! A plain path that begins after a backedge has forgotten all before. Here each loop-entry *v* is two nodes
+//! (Transformation 1: where *v* is entered and where it is left) with two edges between them: the block itself, and a
+//! surrogate for every turn but the first. A path that begins after a backedge *w*→*v* has the number of some way from
+//! ENTRY to *v*, then the surrogate, then the way around the loop: a *context-prefix* and an *active suffix*. Only the
+//! suffix has been executed anew, so only it counts for blocks and edges.
 //!
-//! The register's value at each loop-entry is kept in a register of its own (`pathNumOnEntryToV`) on the edges that enter
-//! the loop, and after a backedge the path register is that value plus the surrogate's increment. So the loop must have
-//! been entered through its header: a function with an irreducible loop has no context profile
+//! The register's value at each loop-entry is kept in a register of its own (`pathNumOnEntryToV`) on the edges that
+//! enter the loop, and after a backedge the path register is that value plus the surrogate's increment. So the loop
+//! must have been entered through its header: a function with an irreducible loop has no context profile
 //! ([`PathError::Irreducible`]).
 //!
 //! Self-loops are counted separately, as in plain path profiles. A loop has no context if some computed goto enters its

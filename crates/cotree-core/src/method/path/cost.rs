@@ -31,7 +31,8 @@ pub struct PathCost {
     pub register_updates: f64,
     /// Increments of path tables.
     pub path_increments: f64,
-    /// Those of them that always need a hash table; in functions that have one, the others do if the path is in no window.
+    /// Increments of paths that always need a hash table; in functions that have one, the others do if the path is in
+    /// no window.
     pub hashed_increments: f64,
     /// Increments of the counters of self-loops.
     pub self_loop_increments: f64,

@@ -1,17 +1,17 @@
 //! Chooses where paths are cut: at backedges, where no probe can be put otherwise, and where there would be too many.
 //!
-//! A cut at a backedge is the paper's (Ball & Larus 1996, §4); irreducible loops are no different, any retreating edge of
-//! the depth-first search will do. Blocks are cut
+//! A cut at a backedge is the paper's (Ball & Larus 1996, §4); irreducible loops are no different, any retreating edge
+//! of the depth-first search will do. Blocks are cut
 //!
 //! - that a backedge enters on which no probe can be put, and that a dispatch node leads to ([`super::classes`]);
-//! - that hold a call which may return twice: then the register holds a constant whenever the call returns, and an activation
-//!   that comes to life there is known to have an empty path behind it;
+//! - that hold a call which may return twice: then the register holds a constant whenever the call returns, and an
+//!   activation that comes to life there is known to have an empty path behind it;
 //! - that the entry does not reach (facts from LLVM have none).
 //!
-//! **Too many paths.** The paper's tool removes all edges out of the block at which the number passes a bound. That would
-//! cut hot paths where cold edges are to blame. Here each doubling of the number has a price: a cut through all of a
-//! block's outgoing edges costs the block's weight and buys all doublings that fit a word. So only the cold edges are
-//! cut, coldest first, if they together weigh less than a doubling's share of that; else all that have many paths.
+//! **Too many paths.** The paper's tool removes all edges out of the block at which the number passes a bound. That
+//! would cut hot paths where cold edges are to blame. Here each doubling of the number has a price: a cut through all
+//! of a block's outgoing edges costs the block's weight and buys all doublings that fit a word. So only the cold edges
+//! are cut, coldest first, if they together weigh less than a doubling's share of that; else all that have many paths.
 //! Every cut adds the paths that begin there. If in the end there are too many in total, it is done again under a lower
 //! bound.
 //!

@@ -3,9 +3,9 @@
 //! Every block is two nodes, where it is entered and where it is left, with an *inside* edge between them: so a path
 //! can end between a block's incoming edges and its body as well as on an edge. The graph is made acyclic by cuts:
 //!
-//! - A **cut edge** *v*→*w*, as each backedge of the paper, is replaced by a surrogate from *v* to EXIT, on which a path
-//!   ends, and one from ENTRY to *w*, on which the next begins. The first is the edge's own, since how often it was
-//!   taken must be known; the second is shared by all cut edges into *w* (§3: a path is told by the block at which
+//! - A **cut edge** *v*→*w*, as each backedge of the paper, is replaced by a surrogate from *v* to EXIT, on which a
+//!   path ends, and one from ENTRY to *w*, on which the next begins. The first is the edge's own, since how often it
+//!   was taken must be known; the second is shared by all cut edges into *w* (§3: a path is told by the block at which
 //!   it starts).
 //! - A **cut block** loses its inside edge: paths end where it is entered and begin where its body does. That needs no
 //!   probe on any edge and so is the way through branches that none can be put on.

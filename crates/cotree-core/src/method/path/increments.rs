@@ -1,18 +1,19 @@
 //! Fewer and smaller updates: chords of a spanning tree instead of all arcs (Ball & Larus 1996, §3.3; Ball 1994, §3).
 //!
 //! The values along a cycle are the same if each chord *f* of a spanning tree carries
-//! Increment(*f*) = Σ Events(*e*) · Dir(*e*, *f*) over its fundamental cycle, and the tree carries nothing. The depth-first
-//! search of Ball 1994, Fig. 4, visits each chord from both ends and takes a difference. Here that difference is
-//! written down: with a *potential* per node that grows by an arc's value along each arc of the tree, the increment of
-//! *u*→*v* is potential(*u*) + value − potential(*v*). (So the chord whose ends are one node needs no special case, which
-//! `Dir` as printed would get wrong.) The arc EXIT→ENTRY, of value 0, closes the cycles and is in the tree.
+//! Increment(*f*) = Σ Events(*e*) · Dir(*e*, *f*) over its fundamental cycle, and the tree carries nothing. The
+//! depth-first search of Ball 1994, Fig. 4, visits each chord from both ends and takes a difference. Here that
+//! difference is written down: with a *potential* per node that grows by an arc's value along each arc of the tree, the
+//! increment of *u*→*v* is potential(*u*) + value − potential(*v*). (So the chord whose ends are one node needs no
+//! special case, which `Dir` as printed would get wrong.) The arc EXIT→ENTRY, of value 0, closes the cycles and is in
+//! the tree.
 //!
-//! The potential of a node is also its query increment (Ball 1994, §3.3): added to the register there, it gives the sum of
-//! the values along the way from ENTRY.
+//! The potential of a node is also its query increment (Ball 1994, §3.3): added to the register there, it gives the sum
+//! of the values along the way from ENTRY.
 //!
-//! Blocks whose last call may be a tail call, or never return, get no increment behind it: their way out is offered to the
-//! tree first, so that the path can be counted before the call. The count has to stand somewhere, and takes the increment
-//! with it.
+//! Blocks whose last call may be a tail call, or never return, get no increment behind it: their way out is offered to
+//! the tree first, so that the path can be counted before the call. The count has to stand somewhere, and takes the
+//! increment with it.
 //!
 //! Numbers are machine words and wrap; sums along whole paths are small again.
 

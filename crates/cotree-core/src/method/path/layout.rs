@@ -10,7 +10,7 @@ pub const PATH_CACHE: u64 = 4096;
 /// Where the paths of one function are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathTable {
-    /// It has no paths.
+    /// The function has no paths.
     None,
     /// In the slab, path number *n* at `base + n`.
     Array {
@@ -23,14 +23,15 @@ pub enum PathTable {
         function: u64,
         /// The first of [`PATH_CACHE`] words of the slab that keep the addresses of buckets counted lately.
         cache: u64,
-        /// The first word of its windows: one per path, window by window. The sums of a metric follow in the same order.
+        /// The first word of its windows: one per path, window by window. The sums of a metric follow in the same
+        /// order.
         windows: u64,
     },
 }
 
 /// Takes the words of arrays and windows, those that are to lie behind others last
-/// ([`super::PathKey::behind`]), and then [`PATH_CACHE`] words for each function that counts paths in the hash table, which
-/// are no counters.
+/// ([`super::PathKey::behind`]), and then [`PATH_CACHE`] words for each function that counts paths in the hash table,
+/// which are no counters.
 pub(crate) fn lay_out(unit: &UnitPathPlan, words: &mut Words) -> Vec<PathTable> {
     let words_each = 1 + u64::from(unit.metric.is_summed());
     let mut tables = vec![PathTable::None; unit.functions.len()];

@@ -8,8 +8,8 @@ pub enum PathMetric {
     /// Nothing: paths are counted, and that is all.
     #[default]
     Count,
-    /// What the program reports of itself: how far its thread's total has risen between the beginning and the end of the
-    /// path. Exact.
+    /// What the program reports of itself: how far its thread's total has risen between the beginning and the end of
+    /// the path. Exact.
     Events,
     /// The processor's time stamps, from the beginning of the path to its end. Measured.
     Cycles,
@@ -19,7 +19,7 @@ impl PathMetric {
     /// All of them; files know them by their place here.
     pub const ALL: [Self; 3] = [Self::Count, Self::Events, Self::Cycles];
 
-    /// Its name, as options have it.
+    /// The name of the metric, as options have it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl PathMetric {
         }
     }
 
-    /// Its number in files.
+    /// The number of the metric in files.
     #[must_use]
     pub const fn number(self) -> u32 {
         self as u32

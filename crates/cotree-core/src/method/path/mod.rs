@@ -1,36 +1,37 @@
 //! Path profiling: every acyclic path through a function counted, exactly (Ball & Larus 1996).
 //!
-//! [`plan`] cuts the graph into paths ([`cuts`], [`graph`]), numbers these ([`numbering`]), finds the cheapest sums along
-//! them ([`increments`]) and puts them where few are executed ([`placement`]). The probes keep a register and add 1 to
-//! `table[number]` at the end of each path. [`recover`] is the inverse: numbers become paths again, and paths become
-//! counts of blocks and edges.
+//! [`plan`] cuts the graph into paths ([`cuts`], [`graph`]), numbers these ([`numbering`]), finds the cheapest sums
+//! along them ([`increments`]) and puts them where few are executed ([`placement`]). The probes keep a register and add
+//! 1 to `table[number]` at the end of each path. [`recover`] is the inverse: numbers become paths again, and paths
+//! become counts of blocks and edges.
 //!
 //! # Activations that end early
 //!
 //! An activation that is abandoned during a call has executed the beginning of a path that will never be counted. The
-//! flow of such prefixes is not determined by how many were abandoned where. But register and call site together are the
-//! prefix's number, by the query increment of the block (Ball 1994, §3.3), and the rest of the number is zeros. So
-//! *whoever walks the dying stack must note the register with the return address* ([`Abandoned`]). Then blocks and edges
-//! are exact and the prefixes themselves are known. Nothing has to be noted
+//! flow of such prefixes is not determined by how many were abandoned where. But register and call site together are
+//! the prefix's number, by the query increment of the block (Ball 1994, §3.3), and the rest of the number is zeros. So
+//! *whoever walks the dying stack must note the register with the return address* ([`Abandoned`]). Then blocks and
+//! edges are exact and the prefixes themselves are known. Nothing has to be noted
 //!
 //! - at calls that only one prefix leads to ([`AtCalls::Known`]): the entry block, blocks that always begin a path;
-//! - at calls behind the place where the path is counted already ([`AtCalls::Counted`]): what was not reached of the path
-//!   is the same for all. Counting is pulled up as far as a path can't branch any more, so `exit`, `abort`, `throw` before
-//!   `unreachable` and calls in tail position are of this kind.
+//! - at calls behind the place where the path is counted already ([`AtCalls::Counted`]): what was not reached of the
+//!   path is the same for all. Counting is pulled up as far as a path can't branch any more, so `exit`, `abort`,
+//!   `throw` before `unreachable` and calls in tail position are of this kind.
 //!
 //! # Metrics along paths
 //!
-//! Beside its count, a path may add up how far something has risen between its beginning and its end (Ball & Larus 1996,
-//! §1): [`PathMetric`]. Each activation notes the total when it begins; where a path is counted, what has been
+//! Beside its count, a path may add up how far something has risen between its beginning and its end (Ball & Larus
+//! 1996, §1): [`PathMetric`]. Each activation notes the total when it begins; where a path is counted, what has been
 //! added since goes to `sum[number]`, and the total is noted anew. So the sums of an activation's paths are what was
 //! added from its entry to its end, whatever it called included: nothing is lost between paths or counted twice. For
-//! that, paths are counted where they end and not before ([`placement`]). Loops of a single block are part of the path around them.
+//! that, paths are counted where they end and not before ([`placement`]). Loops of a single block are part of the path
+//! around them.
 //!
 //! # What is not known
 //!
-//! Where the register of an abandoned activation is *not* known, the missing flow is found by Kirchhoff's law if the arcs
-//! that it can have taken form no cycle: how many paths began at each cut is known from how many ended there. Otherwise
-//! the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
+//! Where the register of an abandoned activation is *not* known, the missing flow is found by Kirchhoff's law if the
+//! arcs that it can have taken form no cycle: how many paths began at each cut is known from how many ended there.
+//! Otherwise the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
 
 mod apart;
 pub mod classes;
@@ -222,8 +223,8 @@ pub fn plan_as(
     }
 }
 
-/// The same table as `clever`'s by the naive placement: each increment on its own edge, `r = 0` where paths begin, `table[r] += 1` where
-/// they end (the first solution of Ball & Larus 1996, §3.4). For comparison.
+/// Plans the table of `clever` by the naive placement: each increment on its own edge, `r = 0` where paths begin,
+/// `table[r] += 1` where they end (the first solution of Ball & Larus 1996, §3.4). For comparison.
 ///
 /// # Errors
 /// As [`plan`].

@@ -155,8 +155,8 @@ impl Numbering {
         self.value[arc]
     }
 
-    /// The arcs of a path: at each node the one with the largest value that is not more than what is left of the number, or of
-    /// its low digit if that is less than any arc apart is worth. `None` if there is no such path.
+    /// The arcs of a path: at each node the one with the largest value that is not more than what is left of the
+    /// number, or of its low digit if that is less than any arc apart is worth. `None` if there is no such path.
     #[must_use]
     pub fn arcs(&self, number: u64) -> Option<Vec<Arc>> {
         let view = self.view();

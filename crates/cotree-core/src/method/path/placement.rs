@@ -1,17 +1,18 @@
 //! Decides what is done on each arc, and where the probes are (Ball & Larus 1996, §3.4, Fig. 8).
 //!
-//! Each path needs `r = 0` at its start, `r += Inc(c)` on each chord *c* and `table[r] += 1` at its end. The start is pushed
-//! down as far as nothing else joins: a node is *fresh* if only one way leads to it, on which no increment lies; the first
-//! chord after it becomes `r = Inc(c)`. The end is pulled up as far as nothing else branches off: a node is *counted* if
-//! its paths can go on in one way only, without an increment; the chord before it becomes `table[r + Inc(c)] += 1`.
-//! Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`, `table[r] += 1`.
+//! Each path needs `r = 0` at its start, `r += Inc(c)` on each chord *c* and `table[r] += 1` at its end. The start is
+//! pushed down as far as nothing else joins: a node is *fresh* if only one way leads to it, on which no increment lies;
+//! the first chord after it becomes `r = Inc(c)`. The end is pulled up as far as nothing else branches off: a node is
+//! *counted* if its paths can go on in one way only, without an increment; the chord before it becomes
+//! `table[r + Inc(c)] += 1`. Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`,
+//! `table[r] += 1`.
 //!
 //! With an array, the end is also pulled over increments where nothing else branches off, if more ways with increments
 //! than others join there: each way then counts by itself, which costs no more than to add. With a window, the same is
 //! done if the number, and so the word, is known on enough of the ways. With a hash table it would take too much code.
 //!
-//! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold none:
-//! the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
+//! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold
+//! none: the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
 //!
 //! With a metric, the count is not pulled over the code of a block, since the metric may change there.
 //!
@@ -255,7 +256,7 @@ impl<'a> Moves<'a> {
         self.graph.inward(node).iter().map(|&arc| merged(arc)).sum()
     }
 
-    /// The same where a path is looked for in a window, but for those whose numbers are known on the way into the node.
+    /// The gain where a path is looked for in a window, but for paths whose numbers are known on the way into the node.
     fn gain_by_constants(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
         let gain = |&arc: &Arc| match merged(arc) {
             weight if self.fresh[self.graph.src(arc)] => weight.abs() * LOOK,

@@ -15,9 +15,10 @@ pub enum PathStart {
 
 /// One path: what is executed between two points at which paths end.
 ///
-/// A path comprises the bodies of its blocks and the edges that leave them, the cut edge at its end among them. So there
-/// are as many edges as blocks, and no block or edge belongs to two consecutive paths. (The beginning of a path that an
-/// activation did not finish lacks the last edge. The path of an activation whose very entry block is cut is empty.)
+/// A path comprises the bodies of its blocks and the edges that leave them, the cut edge at its end among them. So
+/// there are as many edges as blocks, and no block or edge belongs to two consecutive paths. (The beginning of a path
+/// that an activation did not finish lacks the last edge. The path of an activation whose very entry block is cut is
+/// empty.)
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Path {
     /// Where it starts.
@@ -26,7 +27,7 @@ pub struct Path {
     pub blocks: Vec<Block>,
     /// The edges.
     pub edges: Vec<Edge>,
-    /// It ends at EXIT, not at a cut.
+    /// The path ends at EXIT, not at a cut.
     pub to_exit: bool,
     /// The context-prefix: the edges that led to the path's first block ([`super::context`]). Empty for plain paths.
     pub context: Vec<Edge>,
@@ -49,7 +50,7 @@ pub enum PathClass {
 }
 
 impl Path {
-    /// Its class.
+    /// The class of the path.
     #[must_use]
     pub fn class(&self) -> PathClass {
         match (self.start, self.to_exit) {
@@ -95,13 +96,13 @@ pub struct PathProfile {
     /// A path is counted where it can only go on in one way ([`super::placement`]): activations in
     /// [`Self::cut_short`] are counted with the path that they had taken, though they did not reach its end.
     pub paths: Vec<(u64, u64)>,
-    /// Path numbers with what their executions add up to ([`crate::plan::PathMetric`]), by number, each once, none 0. The
-    /// beginnings in [`Self::pending`] and [`Self::unresolved`] are in no sum.
+    /// Path numbers with what their executions add up to ([`crate::plan::PathMetric`]), by number, each once, none 0.
+    /// The beginnings in [`Self::pending`] and [`Self::unresolved`] are in no sum.
     pub sums: Vec<(u64, u64)>,
     /// What was left unfinished, by site and prefix, each once, none 0.
     pub pending: Vec<PendingPath>,
-    /// Per call site behind the place where paths through it are counted: activations abandoned there, less those that came
-    /// to life.
+    /// Per call site behind the place where paths through it are counted: activations abandoned there, less those that
+    /// came to life.
     pub cut_short: Vec<(Site, i64)>,
     /// Activations of which the prefix is not known, per call site. Blocks and edges have been found by the law of flow
     /// unless the profile has a flaw.

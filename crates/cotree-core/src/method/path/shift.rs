@@ -11,9 +11,9 @@ use super::graph::{Node, PathGraph};
 use super::types::Arc;
 use std::collections::BTreeMap;
 
-/// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths begin
-/// and where they end. If the beginning is on the tree, the register holds what the path's number is above the first
-/// one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
+/// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths
+/// begin and where they end. If the beginning is on the tree, the register holds what the path's number is above the
+/// first one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
 pub(super) const FAR_BEGIN: f64 = 0.5;
 
 /// What updates of the register cost on an arc.

@@ -61,18 +61,18 @@ pub struct PathKey {
     pub calls: Vec<(Block, AtCalls)>,
     /// Paths remember how their loop was reached ([`super::context`]).
     pub context: bool,
-    /// Of a function with too many paths for an array, those that have words of their own.
+    /// The path numbers that have words of their own, in a function with too many paths for an array.
     pub windows: Vec<Window>,
-    /// Its words lie after those of all functions without this flag: words near the beginning of a slab are reached
-    /// with one instruction less.
+    /// The words of the function lie after those of all functions without this flag: words near the beginning of a slab
+    /// are reached with one instruction less.
     pub behind: bool,
 }
 
 /// The plan of one function's paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathPlan {
-    /// What is applied, in the order in which probes run at each place: what keeps the path register, counts paths, and counts
-    /// self-loops.
+    /// What is applied, in the order in which probes run at each place: what keeps the path register, counts paths, and
+    /// counts self-loops.
     pub probes: Vec<PlacedProbe>,
     /// What is kept to recover the profile.
     pub key: PathKey,
@@ -85,7 +85,8 @@ impl<'a> From<&'a PathPlan> for FunctionPlan<'a> {
 }
 
 impl PathKey {
-    /// The call sites at which the path register has to be noted when an activation is abandoned there, or comes to life.
+    /// The call sites at which the path register has to be noted when an activation is abandoned there, or comes to
+    /// life.
     pub fn sites_with_register<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = Site> + 'a {
         let needed = |block| matches!(self.at_calls(block), Some(AtCalls::Query(_)));
         (0..).zip(function.sites()).filter(move |(_, site)| needed(site.block)).map(|(i, _)| Site(i))
@@ -178,7 +179,7 @@ pub struct PathOptions {
     pub limit: u64,
     /// The most paths of a function that are counted in an array.
     pub array: u64,
-    /// Of a function with more, so many may be ([`super::windows`]).
+    /// At most this many paths of a function with more have words in windows ([`super::windows`]).
     pub window: u64,
     /// What is added up along paths: anything but nothing has them counted where they end, not before.
     pub metric: PathMetric,

@@ -58,8 +58,9 @@ pub(crate) fn plan_unit(method: PathMethod, planner: &Planner<'_>) -> Result<Uni
     Ok(UnitPathPlan { method, functions: plans, array: options.array, metric: options.metric })
 }
 
-/// A function with its graph. In large functions, where registers are scarce, it hangs on single probes what a path register
-/// pushes out of them, and predictions only move these about: bzip2's decoder takes half as many instructions again by them.
+/// A function with its graph. In large functions, where registers are scarce, it hangs on single probes what a path
+/// register pushes out of them, and predictions only move these about: bzip2's decoder takes half as many instructions
+/// again by them.
 fn graph<'a>(planner: &Planner<'a>, number: usize) -> Result<Option<FunctionGraph<'a>>, PlanError> {
     let blocks = planner.facts_of(number).blocks.len();
     planner.function(number, if blocks <= LARGE { Guess::Predicted } else { Guess::Expected })

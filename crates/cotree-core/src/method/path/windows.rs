@@ -1,11 +1,12 @@
 //! Which paths of a function with too many for an array have words of their own nevertheless.
 //!
-//! Numbers are billions where few paths are taken, and a hash table costs several times what an array does. But ways that seldom run
-//! can be numbered apart ([`super::apart`]), so that most of what runs has small numbers. These are one *window*, with a word of the
-//! slab per path. Whoever counts a path looks whether it is in there, if enough of the paths that come by there may be, and else takes
-//! it to the hash table. A path that is counted where its number is known before the program runs has a window of its own.
+//! Numbers are billions where few paths are taken, and a hash table costs several times what an array does. But ways
+//! that seldom run can be numbered apart ([`super::apart`]), so that most of what runs has small numbers. These are one
+//! *window*, with a word of the slab per path. Whoever counts a path looks whether it is in there, if enough of the
+//! paths that come by there may be, and else takes it to the hash table. A path that is counted where its number is
+//! known before the program runs has a window of its own.
 //!
-//! The same path may be counted in a window and in the hash table: its count is the sum.
+//! A path may be counted in a window and in the hash table: its count is the sum.
 
 use super::graph::{DirectedView, PathGraph};
 use super::numbering::Numbering;
@@ -24,8 +25,8 @@ pub enum Room {
 }
 
 impl Room {
-    /// How many words the large arrays of a unit with so many blocks may have together, and one of them, where `array` words
-    /// are any function's.
+    /// How many words the large arrays of a unit with so many blocks may have together, and one of them, where `array`
+    /// words are any function's.
     fn words(self, array: u64, blocks: u64) -> [u64; 2] {
         match self {
             Self::AsUsed => [UNIT_WORDS, array.saturating_mul(MOST_TIMES_AS_USED)],

@@ -1,9 +1,10 @@
 //! Targets of indirect calls: which functions each call through a pointer has called, and how often.
 //!
-//! This is no method of its own: it goes with counters of blocks and edges. They know how often a call was made; what is here is
-//! whom it led to, all of it and not the first few as in the value profiles of other compilers. Each site has two words of the
-//! slab: the address that it has called last, and where that one is counted. Another address is looked up by the runtime in the
-//! table that path profiles have, under the site's number and the address as it was linked.
+//! This is no method of its own: it goes with counters of blocks and edges. They know how often a call was made; what
+//! is here is whom it led to, all of it and not the first few as in the value profiles of other compilers. Each site
+//! has two words of the slab: the address that it has called last, and where that one is counted. Another address is
+//! looked up by the runtime in the table that path profiles have, under the site's number and the address as it was
+//! linked.
 
 use crate::facts::{Callee, Function};
 use crate::ids::{CallId, FunctionId};

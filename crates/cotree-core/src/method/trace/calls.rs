@@ -1,16 +1,16 @@
 //! What calls mean to the streams of a unit.
 //!
-//! A call by name of a function of the unit is [`CallKind::Direct`]. If that function writes nothing, nor anybody whom it calls,
-//! the call is [`CallKind::Quiet`] and ends no segment: the callee has one way through it, no loop, announces nothing, tells no address, and all its
-//! calls are silent or quiet themselves. If it may leave by a `musttail` call of who knows whom, the caller can't know when that
-//! call is over, and the call is [`CallKind::Forwarded`].
+//! A call by name of a function of the unit is [`CallKind::Direct`]. If that function writes nothing, nor anybody whom
+//! it calls, the call is [`CallKind::Quiet`] and ends no segment: the callee has one way through it, no loop, announces
+//! nothing, tells no address, and all its calls are silent or quiet themselves. If it may leave by a `musttail` call of
+//! who knows whom, the caller can't know when that call is over, and the call is [`CallKind::Forwarded`].
 
 use super::plan::TraceCalls;
 use super::types::CallKind;
 use crate::facts::Function;
 use crate::ids::{CallId, FunctionId};
 
-/// So many blocks of functions that write nothing may run one after the other.
+/// At most this many blocks of functions that write nothing may run one after the other.
 const MOST_QUIET: u64 = 1 << 16;
 
 /// Finds out which of the direct calls are quiet or forwarded. Lists have an entry per function of the unit.

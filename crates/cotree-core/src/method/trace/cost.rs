@@ -21,7 +21,7 @@ pub struct TraceCost {
 }
 
 impl TraceCost {
-    /// Of the probes of a function.
+    /// Adds up the cost of the probes of a function.
     #[must_use]
     pub fn of(probes: &[PlacedProbe], function: &Function, weighting: &Weighting) -> Self {
         let mut cost = Self { probes: probes.len() as u64, ..Self::default() };

@@ -51,8 +51,8 @@ pub(super) fn cycles(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<V
     Ok(cycles)
 }
 
-/// Per node, the strongly connected component that it is in (Tarjan's algorithm with a stack of its own). Components are numbered
-/// so that links between them lead to lower numbers.
+/// Per node, the strongly connected component that it is in (Tarjan's algorithm with a stack of its own). Components
+/// are numbered so that links between them lead to lower numbers.
 fn components(segments: &Segments) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let count = segments.nodes.len();

@@ -9,8 +9,9 @@ pub const SLACK: u64 = 1 << 12;
 /// Words before the window.
 pub const HEADER: u64 = 8;
 
-/// The words of the trace, behind one for the address that was told last: the cursor, seven that are the runtime's, the window, and the slack behind it. The cursor is the
-/// distance of the next byte from the window's end, so it is negative while there is room.
+/// The words of the trace, behind one for the address that was told last: the cursor, seven that are the runtime's, the
+/// window, and the slack behind it. The cursor is the distance of the next byte from the window's end, so it is
+/// negative while there is room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceWords {
     /// The first of them: the cursor.
@@ -31,8 +32,8 @@ impl TraceWords {
     }
 }
 
-/// Assigns the words, in cache lines of their own. The cursor is never word 0: that number says that nothing is traced. The word before it
-/// is the trace's, too.
+/// Assigns the words, in cache lines of their own. The cursor is never word 0: that number says that nothing is traced.
+/// The word before it is the trace's, too.
 pub(crate) fn lay_out(words: &mut Words) -> TraceWords {
     words.end_counters();
     let taken = words.take(1) + 1;

@@ -21,7 +21,8 @@ pub(super) enum Written {
     Target(Block),
 }
 
-/// The probes of a function, and what each place says where something is written; at no place there are two such probes.
+/// The probes of a function, and what each place says where something is written; at no place there are two such
+/// probes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placed {
     pub probes: Vec<PlacedProbe>,
@@ -168,7 +169,8 @@ impl Placing<'_> {
         self.key.targets.binary_search(&self.segments.nodes[node].block).ok()
     }
 
-    /// Where probes run exactly when the edge is taken, after all calls of its source. The edge is none of an indirect branch.
+    /// Where probes run exactly when the edge is taken, after all calls of its source. The edge is none of an indirect
+    /// branch.
     fn place(&self, edge: Edge) -> Place {
         let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
         if self.cfg.succs(src).len() == 1 && !self.ends_in_call(src) {

@@ -10,11 +10,12 @@ use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
 use crate::weight::weighting::Weighting;
 
-/// The most ways of a segment that are tried: what fits a few bits, one byte, two, three, four, and as many as there are.
+/// The most ways of a segment that are tried: what fits a few bits, one byte, two, three, four, and as many as there
+/// are.
 const MOST_WAYS: [u64; 6] = [1 << 4, 1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 62];
 /// The bytes of packed tokens that are tried first, and then.
 const PACKED_BYTES: ([u8; 2], [u8; 2]) = ([8, 2], [4, 1]);
-/// So many loops are looked at whether their turns are worth sharing tokens, the hottest first.
+/// At most this many loops are judged for turns that share tokens, the hottest first.
 const MOST_CYCLES: usize = 16;
 
 /// What is known of a function's calls before it is planned.
@@ -26,8 +27,8 @@ pub struct TraceCalls {
     pub kinds: Vec<(CallId, CallKind)>,
 }
 
-/// Plans one function. An untouched one gets an empty plan. Where the way that the user wants needs more bits than a token has,
-/// the plan is as without that wish: its key says so.
+/// Plans one function. An untouched one gets an empty plan. Where the way that the user wants needs more bits than a
+/// token has, the plan is as without that wish: its key says so.
 ///
 /// # Errors
 /// If it can't be planned.
@@ -141,7 +142,8 @@ impl Planning<'_> {
         Ok(Some(Priced { price, plan: TracePlan { probes, key } }))
     }
 
-    /// Lets the turns of loops share tokens where that is cheaper: each loop with what is around it, or cut off from that.
+    /// Lets the turns of loops share tokens where that is cheaper: each loop with what is around it, or cut off from
+    /// that.
     fn pack(self, best: &mut Option<Priced>, base: &TraceKey, mut cycles: Vec<Cycle>) -> Result<(), TraceError> {
         let heat = |cycle: &Cycle| -> f64 { cycle.cuts.iter().map(|&edge| self.weighting.edge(edge)).sum() };
         cycles.sort_by(|a, b| heat(b).total_cmp(&heat(a)));
@@ -187,8 +189,8 @@ fn targets(function: &Function) -> Vec<Block> {
     targets
 }
 
-/// The edges into blocks that tell addresses before their first call that ends a segment: the token of the way there must stand before
-/// these. The exceptions of a call that ends no segment never come.
+/// The edges into blocks that tell addresses before their first call that ends a segment: the token of the way there
+/// must stand before these. The exceptions of a call that ends no segment never come.
 fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
     let mut first_call = vec![None; function.blocks.len()];
     for (call, facts) in function.calls.numbered().filter(|&(call, _)| key.call(call).ends_segment()) {

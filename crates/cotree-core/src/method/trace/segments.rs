@@ -1,13 +1,14 @@
-//! The segments of a function: its graph without what calls and cut edges take out of it, and the numbers of the ways through.
+//! The segments of a function: its graph without what calls and cut edges take out of it, and the numbers of the ways
+//! through.
 //!
-//! A *node* is a stretch of a block without a call that ends a segment: a block with *k* such calls has *k* + 1 nodes. *Links*
-//! lead from node to node along edges. Nodes and links form no cycle. From each node there are so many *ways*, each of
-//! which leads to a segment's end.
+//! A *node* is a stretch of a block without a call that ends a segment: a block with *k* such calls has *k* + 1 nodes.
+//! *Links* lead from node to node along edges. Nodes and links form no cycle. From each node there are so many *ways*,
+//! each of which leads to a segment's end.
 //!
-//! A node is *undecided* if it has several ways, or if its only one ends where a packed token goes on. A token is written on
-//! the link that leads from an undecided node to something decided, so on each way from an undecided start it is written
-//! once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one width, and for packed
-//! tokens one base. The numbers of ways, which the tokens are made of, depend on [`Way`].
+//! A node is *undecided* if it has several ways, or if its only one ends where a packed token goes on. A token is
+//! written on the link that leads from an undecided node to something decided, so on each way from an undecided start
+//! it is written once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one
+//! width, and for packed tokens one base. The numbers of ways, which the tokens are made of, depend on [`Way`].
 
 use super::token::{MOST_WAYS, Token};
 use super::types::{CallKind, TraceError, TraceKey, Way};
@@ -242,8 +243,8 @@ impl Segments {
         (self.nodes[first].first_call.0..self.nodes[last].last_call.0).map(CallId)
     }
 
-    /// Is a byte written on each cut edge to the node that no token is written on, only to show that it is passed? Nothing else is
-    /// written in a loop without an end.
+    /// Is a byte written on each cut edge to the node that no token is written on, only to show that it is passed?
+    /// Nothing else is written in a loop without an end.
     pub fn ticks(&self, node: Node) -> bool {
         !self.nodes[node].undecided
     }

@@ -1,8 +1,8 @@
 //! The stream of one thread: what its bytes mean where no token stands.
 //!
-//! Tokens have no marks of their own. The reader knows where one stands, how wide it is, and where a *control byte* stands
-//! instead: as long as no activation of a known function is under way, that is before a thread's first activation and behind its
-//! last one, and while a call is opaque.
+//! Tokens have no marks of their own. The reader knows where one stands, how wide it is, and where a *control byte*
+//! stands instead: as long as no activation of a known function is under way, that is before a thread's first
+//! activation and behind its last one, and while a call is opaque.
 //!
 //! | bytes | who writes them | what it means |
 //! | --- | --- | --- |
@@ -17,21 +17,22 @@
 //! | 8, stamp (8) | code | the time: a function announces itself behind it |
 //! | 9, frame (8) | runtime | this frame comes to life in a call: of several in a row, the innermost comes first |
 //!
-//! Numbers have their lowest byte first. Functions are numbered through all units of a process: the executable's come first, and
-//! those of a library follow those of the libraries before it. A frame is whatever [`Resolve`] makes something of: in files, a
-//! return address with tags. One machine frame may stand for several activations, inlined into each other.
+//! Numbers have their lowest byte first. Functions are numbered through all units of a process: the executable's come
+//! first, and those of a library follow those of the libraries before it. A frame is whatever [`Resolve`] makes
+//! something of: in files, a return address with tags. One machine frame may stand for several activations, inlined
+//! into each other.
 //!
-//! A function that announces itself does so also when it is called by name, with the time before that if times are told. Nothing else stands between a call by name and what the
-//! callee writes. An activation that `resume` ends leaves its caller in an opaque call that does not return: next comes a
-//! record of the runtime.
+//! A function that announces itself does so also when it is called by name, with the time before that if times are
+//! told. Nothing else stands between a call by name and what the callee writes. An activation that `resume` ends leaves
+//! its caller in an opaque call that does not return: next comes a record of the runtime.
 //!
-//! Where a function's accesses tell their addresses, each has a number in the stream, in the order in which they run ([`put_number`]): the
-//! [step](step) from the address before, or from 0 behind whatever the runtime writes. Of an access whose length only the program
-//! knows, that comes before it. No token stands for blocks on both sides of one.
+//! Where a function's accesses tell their addresses, each has a number in the stream, in the order in which they run
+//! ([`put_number`]): the [step](step) from the address before, or from 0 behind whatever the runtime writes. Of an
+//! access whose length only the program knows, that comes before it. No token stands for blocks on both sides of one.
 //!
-//! The place in the record of a stack ([`WrittenAt`]) is where the innermost function has just written something; the stream goes on
-//! behind that. So such a record may stand anywhere at the beginning of what is read: where a ring begins. Elsewhere it comes behind
-//! 7 only.
+//! The place in the record of a stack ([`WrittenAt`]) is where the innermost function has just written something; the
+//! stream goes on behind that. So such a record may stand anywhere at the beginning of what is read: where a ring
+//! begins. Elsewhere it comes behind 7 only.
 //!
 //! Signal handlers write to a stream of their own, whose first activation is the handler.
 
@@ -74,8 +75,8 @@ const SHORTS: u32 = 256 - ControlByte::SHORT as u32;
 /// Functions from this number on are announced in five bytes.
 pub const MOST_SHORT: u32 = SHORTS << 8;
 
-/// What a function writes to announce itself: so many of these bytes. Where the number is known when the program is linked,
-/// it is one store.
+/// What a function writes to announce itself: so many of these bytes. Where the number is known when the program is
+/// linked, it is one store.
 #[must_use]
 pub fn entered(function: FunctionId) -> ([u8; 5], usize) {
     let number = function.0;
@@ -88,14 +89,15 @@ pub fn entered(function: FunctionId) -> ([u8; 5], usize) {
     }
 }
 
-/// The function whose number begins with this control byte, [`ControlByte::SHORT`] or more, and goes on with the next byte.
+/// The function whose number begins with this control byte, [`ControlByte::SHORT`] or more, and goes on with the next
+/// byte.
 #[must_use]
 pub fn short(first: u8, second: u8) -> FunctionId {
     FunctionId(u32::from(first.saturating_sub(ControlByte::SHORT)) + u32::from(second) * SHORTS)
 }
 
-/// Appends a number of a length of its own: of so many bytes as the first has zeros at its lower end, and one more, each has seven bits
-/// of it. Behind a first byte of zeros come all 64.
+/// Appends a number of a length of its own: of so many bytes as the first has zeros at its lower end, and one more,
+/// each has seven bits of it. Behind a first byte of zeros come all 64.
 pub fn put_number(number: u64, to: &mut Vec<u8>) {
     let bytes = (64 - number.leading_zeros()).div_ceil(7).max(1);
     if bytes > 8 {
@@ -127,7 +129,8 @@ pub fn take_number(from: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(word) >> if bytes > 8 { 0 } else { bytes })
 }
 
-/// The step from one address to the next that a number in the stream means: numbers that are small in either direction are small.
+/// The step from one address to the next that a number in the stream means: numbers that are small in either direction
+/// are small.
 #[must_use]
 pub const fn step(number: u64) -> u64 {
     (number >> 1) ^ (number & 1).wrapping_neg()
@@ -202,8 +205,8 @@ impl Control {
 /// In the number of frames of [`Control::Started`]: there are more around them, or may be.
 pub const MORE_FRAMES: u32 = 1 << 31;
 
-/// Where a function has just written something. Its number in the stream is: function (32 bits), kind of the place (3 bits, in the
-/// order of [`Place`]), number of the block, edge or call (29 bits).
+/// Where a function has just written something. Its number in the stream is: function (32 bits), kind of the place (3
+/// bits, in the order of [`Place`]), number of the block, edge or call (29 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenAt {
     /// The function.
@@ -263,8 +266,8 @@ pub struct Interrupted {
 /// What a frame in the stream means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The activations in it, innermost first. For [`Control::Unwound`]: those that end. One that a signal interrupted outside of
-    /// calls is left out.
+    /// The activations in it, innermost first. For [`Control::Unwound`]: those that end. One that a signal interrupted
+    /// outside of calls is left out.
     pub activations: Vec<Calling>,
     /// For [`Control::Unwound`]: the activation, around those, in which the exception lands. Its call is an invoke.
     pub lands: Option<Calling>,

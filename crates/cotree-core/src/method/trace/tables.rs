@@ -44,7 +44,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Of a function with this key.
+    /// Makes the tables of a function with this key.
     ///
     /// # Errors
     /// If the key does not fit the function.

@@ -8,11 +8,11 @@ const _: () = assert!(MOST_WAYS < u64::MAX / 2);
 /// What is left of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Token {
-    /// Of a number of ways: what is left of the way under way. Of bits: all of them.
+    /// What is left of the way under way, in a number of ways; all bits, in a token of bits.
     rest: u64,
-    /// Of a packed number: the numbers of the ways that follow.
+    /// The numbers of the ways that follow, in a packed number.
     more: u64,
-    /// Of a packed number: the base to the power of how many there are. Of bits: how many are left.
+    /// The base to the power of how many ways follow, in a packed number; how many bits are left, in a token of bits.
     scale: u64,
 }
 
@@ -65,8 +65,8 @@ impl Token {
         Some(())
     }
 
-    /// Takes the next ways from a packed number, the one under way first: as many as `power`, which is one of the base, has digits, or all
-    /// that there are. Gives them as a packed number; [`Self::next_way`] goes on behind them.
+    /// Takes the next ways from a packed number, the one under way first: as many as `power`, which is one of the base,
+    /// has digits, or all that there are. Gives them as a packed number; [`Self::next_way`] goes on behind them.
     pub fn take_ways(&mut self, base: u64, power: u64) -> u64 {
         let (taken, left) = if self.scale > power { (power, self.scale / power) } else { (self.scale.max(1), 1) };
         let ways = (base + self.rest) * taken + self.more / left;

@@ -12,7 +12,8 @@ pub enum Way {
     /// The number of the segment among those with its start, as Ball & Larus 1996 number paths.
     #[default]
     Paths,
-    /// Behind a leading 1, the number of each branch's way, in as few bits as the branch needs (Ball & Larus 1994, §6.2).
+    /// Behind a leading 1, the number of each branch's way, in as few bits as the branch needs (Ball & Larus 1994,
+    /// §6.2).
     Bits,
     /// Behind a leading 1, the witnesses on the way (§4.1, §4.2).
     Witnesses,
@@ -61,13 +62,13 @@ pub struct TraceOptions {
     pub by: TraceBy,
     /// May turns of loops share tokens ([`Packing`])?
     pub packs: bool,
-    /// Does a segment end on every way out of a branch? Then each conditional writes a record, as the first version of AE did
-    /// (Ball & Larus 1994, Table 3): something to compare with.
+    /// Does a segment end on every way out of a branch? Then each conditional writes a record, as the first version of
+    /// AE did (Ball & Larus 1994, Table 3): something to compare with.
     pub per_branch: bool,
     /// Do functions that call others announce themselves? The time is told with that.
     pub timed: bool,
-    /// The accesses of memory that tell their addresses. The reader must know which block runs as soon as it does, so no token spans
-    /// two blocks that have any.
+    /// The accesses of memory that tell their addresses. The reader must know which block runs as soon as it does, so
+    /// no token spans two blocks that have any.
     pub addresses: Option<Accesses>,
 }
 
@@ -83,14 +84,14 @@ pub enum CallKind {
     /// Nobody knows what it does: control bytes follow, until one says that it has returned.
     #[default]
     Opaque,
-    /// It returns, and nothing is written in the meantime by anyone. It ends no segment.
+    /// The call returns, and nothing is written in the meantime by anyone. The call ends no segment.
     Silent,
-    /// It calls this function, which writes nothing, nor does anybody that it calls. It ends no segment.
+    /// The call leads to this function, which writes nothing, and neither do its callees. The call ends no segment.
     Quiet(FunctionId),
-    /// It calls this function.
+    /// The call leads to this function.
     Direct(FunctionId),
-    /// The same, but that function may leave by a `musttail` call of who knows whom: control bytes follow when it has left,
-    /// until one says that the call has returned.
+    /// The call leads to this function, which may leave by a `musttail` call of who knows whom: control bytes follow
+    /// when it has left, until one says that the call has returned.
     Forwarded(FunctionId),
 }
 
@@ -117,8 +118,8 @@ impl CallKind {
     }
 }
 
-/// Tokens of several turns of a loop in one: the register is multiplied where a loop's cut edge is passed, and written when it
-/// is full.
+/// Tokens of several turns of a loop in one: the register is multiplied where a loop's cut edge is passed, and written
+/// when it is full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packing {
     /// The cut edges that are not the end of a token.
@@ -199,7 +200,7 @@ pub enum TraceError {
     /// There are more segments than tokens can tell apart.
     #[error("it has too many ways for a token")]
     TooManyWays,
-    /// Its first block is entered by an edge, too.
+    /// The first block of the function is entered by an edge, too.
     #[error("its first block is entered more than once")]
     EnteredAgain,
     /// Turns of a loop share a token that nothing writes.

@@ -48,8 +48,8 @@ pub fn plan_unit(planner: &Planner<'_>) -> Result<UnitTracePlan, PlanError> {
     Ok(UnitTracePlan { functions })
 }
 
-/// What the names in calls say, and who announces itself: whoever may be called other than by name in the unit, and with times all that call
-/// others.
+/// What the names in calls say, and who announces itself: whoever may be called other than by name in the unit, and
+/// with times all that call others.
 fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
     let facts = planner.facts();
     let modules = facts.program.modules.iter().enumerate();

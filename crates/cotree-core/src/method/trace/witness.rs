@@ -1,7 +1,7 @@
 //! Witnesses on edges, as the paper places them in one function (Ball & Larus 1994, §4.1 and §4.2).
 //!
-//! Vertices that *end* what can be read from one's own witnesses are EXIT and those with calls that may write. The virtual edge
-//! EXIT→entry is no part of the graph here.
+//! Vertices that *end* what can be read from one's own witnesses are EXIT and those with calls that may write. The
+//! virtual edge EXIT→entry is no part of the graph here.
 
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
@@ -23,8 +23,8 @@ pub struct Ambiguity {
     pub next: Next,
 }
 
-/// `Trace(Ewit)`: do these edges, each with a witness of its own, tell all executions apart? The witness sets of each predicate's ways
-/// have to be disjoint.
+/// `Trace(Ewit)`: do these edges, each with a witness of its own, tell all executions apart? The witness sets of each
+/// predicate's ways have to be disjoint.
 ///
 /// # Errors
 /// The first predicate with two ways that can't be told apart.
@@ -80,7 +80,8 @@ fn is_predicate(cfg: &Cfg, block: Block) -> bool {
     onward(cfg, block).nth(1).is_some()
 }
 
-/// Do the edges have the *blocking property*: does no path without a witness lead from a predicate to a vertex that `ends`, or to EXIT?
+/// Do the edges have the *blocking property*: does no path without a witness lead from a predicate to a vertex that
+/// `ends`, or to EXIT?
 #[must_use]
 pub fn blocks(cfg: &Cfg, witnesses: &[Edge], ends: impl Fn(Block) -> bool) -> bool {
     let mut open: Vec<Block> = cfg.blocks().filter(|&block| block == cfg.exit() || ends(block)).collect();
@@ -118,8 +119,8 @@ pub fn blockers(cfg: &Cfg, vertex: Block) -> Vec<Edge> {
     blockers.into_iter().collect()
 }
 
-/// Places witnesses: the blockers of all vertices that end, then whatever is off a maximum spanning forest of the other edges.
-/// In order.
+/// Places witnesses: the blockers of all vertices that end, then whatever is off a maximum spanning forest of the other
+/// edges. In order.
 #[must_use]
 pub fn place(cfg: &Cfg, weighting: &Weighting, ends: impl Fn(Block) -> bool) -> Vec<Edge> {
     let ending = cfg.blocks().filter(|&block| block == cfg.exit() || ends(block));
@@ -127,7 +128,7 @@ pub fn place(cfg: &Cfg, weighting: &Weighting, ends: impl Fn(Block) -> bool) -> 
     off_tree(cfg, weighting, witnesses)
 }
 
-/// The same for a function without calls, where the end of the trace is known.
+/// Places witnesses in a function without calls, where the end of the trace is known.
 #[must_use]
 pub fn place_unblocked(cfg: &Cfg, weighting: &Weighting) -> Vec<Edge> {
     off_tree(cfg, weighting, BTreeSet::new())
@@ -146,7 +147,8 @@ fn off_tree(cfg: &Cfg, weighting: &Weighting, mut witnesses: BTreeSet<Edge>) -> 
     witnesses.into_iter().collect()
 }
 
-/// Leaves out witnesses that are not needed, the dearest first: breaking all undirected cycles is more than enough. In order.
+/// Leaves out witnesses that are not needed, the dearest first: breaking all undirected cycles is more than enough. In
+/// order.
 #[must_use]
 pub fn without_needless(
     cfg: &Cfg,
@@ -165,8 +167,8 @@ pub fn without_needless(
     witnesses
 }
 
-/// Regenerates the execution of a function without calls from its trace (Ball & Larus 1994, Fig. 14); `None` if it is no
-/// trace of this function.
+/// Regenerates the execution of a function without calls from its trace (Ball & Larus 1994, Fig. 14); `None` if it is
+/// no trace of this function.
 #[must_use]
 pub fn regenerate(cfg: &Cfg, witnesses: &[Edge], trace: &[Edge]) -> Option<Vec<Block>> {
     let sets = sets(cfg, witnesses);

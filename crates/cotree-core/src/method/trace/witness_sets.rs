@@ -27,7 +27,7 @@ pub(super) struct WitnessSets {
 }
 
 impl WitnessSets {
-    /// Of links that have their witnesses.
+    /// Finds the sets of links that have their witnesses.
     pub fn new(segments: &Segments) -> Result<Self, TraceError> {
         let mut nodes = vec![Vec::new(); segments.nodes.len()];
         let (mut members, mut bits) = (0, 0);
@@ -77,9 +77,9 @@ impl WitnessSets {
 /// Functions with so many witnesses are not looked at for needless ones, nor are their values reused.
 const MOST_WITNESSES: usize = 64;
 
-/// Chooses the witnesses of a function and their values, in order. All ends of segments are one vertex: that a token ends there is
-/// part of the token. Witnesses are then on the links that are off a maximum spanning tree (§4.2); those that are not needed
-/// are left out, and a value is used again where no predicate has to tell the two apart (§6.2).
+/// Chooses the witnesses of a function and their values, in order. All ends of segments are one vertex: that a token
+/// ends there is part of the token. Witnesses are then on the links that are off a maximum spanning tree (§4.2); those
+/// that are not needed are left out, and a value is used again where no predicate has to tell the two apart (§6.2).
 pub(super) fn choose(
     function: &Function,
     cfg: &Cfg,

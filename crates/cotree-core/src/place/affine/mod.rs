@@ -18,8 +18,8 @@
 //! of 64 bits are safe with steps up to 64 (or any multiple of them that is odd but for six bits); of others something
 //! must be *proven* ([`AffineVariable::never_wraps`], [`AffineVariable::circuits`]), or they are not used.
 //!
-//! **Shifts.** Where a number is shifted to the right by a constant, the position of its highest bit is such a variable, as
-//! long as the number does not become 0.
+//! **Shifts.** Where a number is shifted to the right by a constant, the position of its highest bit is such a
+//! variable, as long as the number does not become 0.
 //!
 //! **Steady branches** ([`AffineVariable::steady`]). If the condition of a branch is computed before the loop is
 //! entered, each run of the loop always goes the same way there, and never takes the other. If a variable counts one
@@ -41,30 +41,30 @@ pub use trade::{LARGE, Refusal, Trade, Trades};
 /// A variable of a loop that moves by constant steps, as the extractor finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AffineVariable {
-    /// Its name, for people.
+    /// The name of the variable, for people.
     pub name: String,
     /// The header of its loop. At the header the variable is what came in, or what the last circuit left.
     pub header: Block,
-    /// Its width, up to 64.
+    /// The width of the variable in bits, up to 64.
     pub bits: u32,
-    /// It is an address.
+    /// The variable is an address.
     pub pointer: bool,
-    /// It is shifted to the right, and what moves is the position of its highest bit.
+    /// The variable is shifted to the right, and what moves is the position of its highest bit.
     pub shifted: bool,
     /// How far it moves on the edges within the loop, modulo 2^bits; 0 on those that are not listed. In edge order.
     pub steps: Vec<(Edge, i64)>,
     /// If the loop is left from one of these blocks, the available value is ahead by this much, because the next step
     /// has been made already. In block order.
     pub ahead: Vec<(Block, i64)>,
-    /// It always enters its loop with the same number, which need not be kept while the loop runs.
+    /// The variable always enters its loop with the same number, which need not be kept while the loop runs.
     pub from_constant: bool,
     /// If the value at an exit of the loop had wrapped around since the loop was entered, the program would have had
     /// undefined behaviour before.
     pub never_wraps: bool,
     /// The loop never goes around more often than this in one activation.
     pub circuits: Option<u64>,
-    /// How often the loop goes around each time that it is entered, before it is left, if that is always the same. The loop
-    /// has one backedge and one exit.
+    /// How often the loop goes around each time that it is entered, before it is left, if that is always the same. The
+    /// loop has one backedge and one exit.
     pub rounds: Option<u64>,
     /// An estimate of how often the loop goes around each time that it is entered, if there is one.
     pub trips: Option<u64>,

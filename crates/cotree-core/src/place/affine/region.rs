@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// A loop with a spanning tree. Blocks are named by their position in preorder; the header is 0.
 pub struct LoopRegion {
-    /// Its blocks in preorder.
+    /// The blocks of the region in preorder.
     pub blocks: Vec<Block>,
     /// Edges that leave it, with the positions of the blocks that they leave.
     pub exits: Vec<(Edge, usize)>,
@@ -139,7 +139,7 @@ impl LoopRegion {
         self.inner.iter().map(|inner| inner.edge)
     }
 
-    /// Its size, for callers with a limit on work.
+    /// The size of the region, for callers with a limit on work.
     #[must_use]
     pub fn size(&self) -> usize {
         self.blocks.len() + self.inner.len()
@@ -157,8 +157,8 @@ impl LoopRegion {
         sums
     }
 
-    /// All edges that the movement counts (see [`crate::place::affine`]); none if it counts no single edge of the loop. The
-    /// edges are cycle equivalent within the loop.
+    /// All edges that the movement counts (see [`crate::place::affine`]); none if it counts no single edge of the loop.
+    /// The edges are cycle equivalent within the loop.
     #[must_use]
     pub fn counted(&self, movement: impl Fn(Edge) -> i128) -> Vec<Edge> {
         let sums = self.sums(&movement);
@@ -167,7 +167,8 @@ impl LoopRegion {
         if moving.is_empty() {
             return Vec::new();
         }
-        // A tree edge is on the cycles of exactly those edges that cover it. It is counted if those are the moving ones.
+        // A tree edge is on the cycles of exactly those edges that cover it. It is counted if those are the moving
+        // ones.
         let mut covered = vec![(0isize, 0isize); self.blocks.len()];
         for edge in self.inner.iter().filter(|e| !e.tree) {
             let moves = isize::from(surplus(edge) != 0);
@@ -194,8 +195,8 @@ impl LoopRegion {
         found
     }
 
-    /// How the movement counts one of the edges that [`Self::counted`] gave. `None` if it does not: the surpluses of the
-    /// cycles through the edge differ.
+    /// How the movement counts one of the edges that [`Self::counted`] gave. `None` if it does not: the surpluses of
+    /// the cycles through the edge differ.
     #[must_use]
     pub fn count(&self, edge: Edge, movement: impl Fn(Edge) -> i128) -> Option<Counted> {
         let (step, potential) = self.multiple(|e| e == edge, movement)?;

@@ -21,9 +21,9 @@ use std::collections::BTreeMap;
 /// The cost, in increments, of the value at entry where the loop is left: a subtraction.
 const VALUE_AT_ENTRY: f64 = 1.0;
 
-/// The same cost is added once for this many blocks of the function: the value takes a register while the loop runs,
-/// and large functions have none to spare. An interpreter or a decoder of a thousand blocks loses a twentieth of its
-/// speed by one value too many.
+/// The cost of the value at entry is added once more for this many blocks of the function: the value takes a register
+/// while the loop runs, and large functions have none to spare. An interpreter or a decoder of a thousand blocks loses
+/// a twentieth of its speed by one value too many.
 const CROWD: f64 = 100.0;
 
 /// The cost of testing the condition of a branch, in increments.
@@ -36,7 +36,7 @@ const HIGHEST_BITS: f64 = 3.0;
 /// most often; what a closing saves in a long loop is a small part of that loop's work.
 const SURE_TRIPS: f64 = 0.6;
 
-/// The same for loops with several exits: searches end early.
+/// The factor for estimates of how often loops with several exits run: searches end early.
 const SURE_TRIPS_OF_SEARCHES: f64 = 0.25;
 
 /// In functions of more blocks, loops of known length are counted when they are left, like others: that costs little
@@ -51,7 +51,7 @@ const EFFORT: usize = 100;
 /// Why a variable can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Its block is no loop header.
+    /// The variable's block is no loop header.
     #[error("its block is the header of no loop")]
     NoLoop,
     /// The loop has several entries.
@@ -69,7 +69,7 @@ pub enum Refusal {
     /// No code can be put on this exit.
     #[error("no code can be put on the exit {0} of its loop")]
     Exit(Edge),
-    /// It may wrap around more often than the count allows.
+    /// The variable may wrap around more often than the count allows.
     #[error("it is not proven that it does not wrap around")]
     Wraps,
     /// The function is too large.

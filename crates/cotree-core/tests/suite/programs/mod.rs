@@ -1,5 +1,5 @@
-//! Random programs, and runs of them: functions that call each other at call sites and between them, that end by `exit`,
-//! jump and throw over each other, handle signals, fork, and have several threads.
+//! Random programs, and runs of them: functions that call each other at call sites and between them, that end by
+//! `exit`, jump and throw over each other, handle signals, fork, and have several threads.
 
 use crate::random;
 use cotree_core::facts::{Call as Facts, Callee, EdgeFacts, EdgeKind, Function};
@@ -49,8 +49,8 @@ pub fn programs_of_llvm() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions_of_llvm())
 }
 
-/// The same, of functions in which everything that happens to an activation shows where it goes on: invokes have two ways on,
-/// computed gotos nothing but computed ways.
+/// The same, of functions in which everything that happens to an activation shows where it goes on: invokes have two
+/// ways on, computed gotos nothing but computed ways.
 pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions_of_llvm().prop_map(|mut function| {
         let exit = function.exit();

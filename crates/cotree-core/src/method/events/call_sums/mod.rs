@@ -1,27 +1,30 @@
-//! Events per call (Ball 1994, §4, the second problem): how many happened while calls from one place were under way, and how many in
-//! each function.
+//! Events per call (Ball 1994, §4, the second problem): how many happened while calls from one place were under way,
+//! and how many in each function.
 //!
-//! **Sums.** The thread's counter of events is read before a call and behind it, and the difference is added to the sum of the call.
-//! The paper's *Lcnt*, which keeps what was read before, is not needed: the counter is taken away from the sum before the call
-//! (`sum −= counter`) and added behind it (`sum += counter`), in 64 bits that wrap around. What the counter lacks in the caller
-//! is the same before and behind, so it cancels out. A function that code may call which is not measured has a sum of its own, from where
-//! its activations begin to where they return. All others have the sums of the calls that lead to them.
+//! **Sums.** The thread's counter of events is read before a call and behind it, and the difference is added to the sum
+//! of the call. The paper's *Lcnt*, which keeps what was read before, is not needed: the counter is taken away from the
+//! sum before the call (`sum −= counter`) and added behind it (`sum += counter`), in 64 bits that wrap around. What the
+//! counter lacks in the caller is the same before and behind, so it cancels out. A function that code may call which is
+//! not measured has a sum of its own, from where its activations begin to where they return. All others have the sums
+//! of the calls that lead to them.
 //!
-//! **Events of a function itself** are its sum less those of its calls: every moment between two calls of an activation belongs
-//! to it. So no block needs a counter.
+//! **Events of a function itself** are its sum less those of its calls: every moment between two calls of an activation
+//! belongs to it. So no block needs a counter.
 //!
-//! **Calls that do not come back** have taken something away and added nothing. Whoever walks the stack adds the counter as it is then, per
-//! call site; an activation that comes to life at a site is one taken away. Repairs are sums, too, and recovery adds them. The
-//! counter is exact there, since such calls are places where nothing is lacking ([`super::reach`]). An exception that is caught adds the
-//! counter where it lands.
+//! **Calls that do not come back** have taken something away and added nothing. Whoever walks the stack adds the
+//! counter as it is then, per call site; an activation that comes to life at a site is one taken away. Repairs are
+//! sums, too, and recovery adds them. The counter is exact there, since such calls are places where nothing is lacking
+//! ([`super::reach`]). An exception that is caught adds the counter where it lands.
 //!
-//! **Signal handlers.** The runtime sets the counter back where a handler has ended, and counts its events apart. So they are no
-//! events of the calls that were interrupted.
+//! **Signal handlers.** The runtime sets the counter back where a handler has ended, and counts its events apart. So
+//! they are no events of the calls that were interrupted.
 //!
-//! **Callees that lack something where they return** ([`super::unit`]) leave that to their callers: recovery adds it for each call that came
-//! back. A callee that always has the same number of events, and calls nobody, needs no probes at all, and its calls only to be counted.
+//! **Callees that lack something where they return** ([`super::unit`]) leave that to their callers: recovery adds it
+//! for each call that came back. A callee that always has the same number of events, and calls nobody, needs no probes
+//! at all, and its calls only to be counted.
 //!
-//! **Recursion.** A sum is that of all calls from one place, so of calls that are under way at the same time each counts by itself.
+//! **Recursion.** A sum is that of all calls from one place, so of calls that are under way at the same time each
+//! counts by itself.
 
 mod plan;
 mod recover;
@@ -37,14 +40,14 @@ use crate::ids::Counter;
 /// How a call is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallForm {
-    /// It leads to no function that is measured: nothing happens while it is under way.
+    /// The call leads to no function that is measured: nothing happens while it is under way.
     #[default]
     Quiet,
     /// Not at all: the activation is over before its callee begins (`musttail`).
     Untold,
-    /// It is counted.
+    /// The call is counted.
     Counted,
-    /// It is counted, and the events while it was under way are added up.
+    /// The call is counted, and the events while it was under way are added up.
     Summed,
 }
 
@@ -80,9 +83,9 @@ impl SumCounters {
 /// The counters of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionCounters {
-    /// Of its activations.
+    /// The counters of its activations.
     pub own: Option<SumCounters>,
-    /// Of its calls.
+    /// The counters of its calls.
     pub calls: Vec<Option<SumCounters>>,
 }
 

@@ -9,7 +9,8 @@ use crate::probe::{Place, PlacedProbe, Probe};
 use crate::unit::{Planner, callers};
 use std::collections::BTreeMap;
 
-/// Adds to the plans of all functions what measures their calls. `left` says what a call's callee leaves to it, by kind.
+/// Adds to the plans of all functions what measures their calls. `left` says what a call's callee leaves to it, by
+/// kind.
 pub(in crate::method::events) fn plan_unit(
     planner: &Planner<'_>,
     functions: &mut [EventPlan],
@@ -66,8 +67,8 @@ pub(in crate::method::events) fn plan_unit(
     }
 }
 
-/// Functions that return with the same number of events lacking each time, which nothing counts before, and that call no others
-/// but such.
+/// Functions that return with the same number of events lacking each time, which nothing counts before, and that call
+/// no others but such.
 fn constant_functions(graph: &CallGraph<'_>, functions: &[EventPlan]) -> Vec<bool> {
     let candidate = |(number, plan): (usize, &EventPlan)| {
         let (_, function) = graph.functions[number];

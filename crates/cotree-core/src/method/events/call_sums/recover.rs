@@ -15,7 +15,7 @@ pub struct CallSum {
     pub calls: u64,
     /// Per kind, the events while it was under way.
     pub inclusive: Vec<u64>,
-    /// It may be made again while it is under way: then the events of the inner one count for both.
+    /// The call may be made again while it is under way: then the events of the inner one count for both.
     pub recursive: bool,
 }
 
@@ -28,7 +28,8 @@ pub struct FunctionSums {
     pub inclusive: Vec<u64>,
     /// Per kind, its own.
     pub exclusive: Vec<u64>,
-    /// It may be entered again while it runs: then the events of the inner activation count for both in `inclusive`.
+    /// The function may be entered again while it runs: then the events of the inner activation count for both in
+    /// `inclusive`.
     pub recursive: bool,
     /// Per call; `None` where it is not measured.
     pub calls: Vec<Option<CallSum>>,
@@ -62,8 +63,8 @@ impl Raw {
     }
 }
 
-/// Recovers the sums of a unit. `counts` are all its counters; `early` and `repairs` say per function how its activations ended
-/// early: how many at each site, and per kind and site what the counter was then.
+/// Recovers the sums of a unit. `counts` are all its counters; `early` and `repairs` say per function how its
+/// activations ended early: how many at each site, and per kind and site what the counter was then.
 pub(in crate::method::events) fn recover(
     unit: &UnitEventPlan,
     program: &ProgramMap,
@@ -72,7 +73,8 @@ pub(in crate::method::events) fn recover(
     repairs: &[Option<&Vec<Vec<i64>>>],
 ) -> CallSums {
     let kinds = unit.kinds.len();
-    // Where else a name of the unit could lead was known when it was planned: such functions are measured by themselves.
+    // Where else a name of the unit could lead was known when it was planned: such functions are measured by
+    // themselves.
     let graph = CallGraph::new(program, false);
     let components = Components::new(&graph, &unit.functions);
     let count = |counter: Counter| counts.get(counter.index()).copied().unwrap_or(0);

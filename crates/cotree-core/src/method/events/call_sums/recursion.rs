@@ -3,7 +3,8 @@
 use crate::method::events::EventPlan;
 use crate::method::events::reach::CallGraph;
 
-/// Components of the call graph, in which all code that is not known is one more node: it may call every function that is measured by itself.
+/// Components of the call graph, in which all code that is not known is one more node: it may call every function that
+/// is measured by itself.
 pub(super) struct Components {
     /// Per function, then of unknown code, the number of its component.
     of: Vec<usize>,

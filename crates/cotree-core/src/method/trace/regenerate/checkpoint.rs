@@ -35,7 +35,8 @@ impl Activation {
     }
 }
 
-/// An activation that has left without a byte since the last one that was read: it may have been interrupted before that.
+/// An activation that has left without a byte since the last one that was read: it may have been interrupted before
+/// that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Left {
     /// How many activations were around it.
@@ -80,7 +81,8 @@ pub struct Checkpoint {
     pub(super) revived: Vec<Calling>,
     /// Nobody knows what is around the outermost activation.
     pub(super) open_ended: bool,
-    /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top of that.
+    /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top
+    /// of that.
     pub(super) interrupted: Option<FunctionId>,
     /// If an interruption is to come: those that have left, the last one last.
     pub(super) left: Vec<Left>,
@@ -133,7 +135,8 @@ impl Checkpoint {
         self.certain
     }
 
-    /// Does the stream go on behind what is known of the stack? The thread has left the outermost activation that was told.
+    /// Does the stream go on behind what is known of the stack? The thread has left the outermost activation that was
+    /// told.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.next == Next::Unknown

@@ -44,15 +44,15 @@ pub enum Event {
     },
     /// The innermost activation ends without a return, in this call; `None` where a signal interrupted it elsewhere.
     Abandoned(FunctionId, Option<CallId>),
-    /// A signal interrupted the innermost activation at this instruction ([`Interrupted::address`](crate::method::trace::stream::Interrupted)),
-    /// outside of calls, and it does not go on.
+    /// A signal interrupted the innermost activation at this instruction
+    /// ([`Interrupted::address`](crate::method::trace::stream::Interrupted)), outside of calls, and it does not go on.
     Interrupted(u64),
     /// The innermost activation catches the exception that ended its call.
     Catch(FunctionId, CallId),
     /// An activation comes to life in a call, on top of those that did before.
     Revived(Calling),
-    /// The stack is told anew: what it was is forgotten. Its activations follow as [`Event::Revived`], outermost first, and
-    /// [`Event::Resumed`].
+    /// The stack is told anew: what it was is forgotten. Its activations follow as [`Event::Revived`], outermost first,
+    /// and [`Event::Resumed`].
     Restarted,
     /// On top of them is an activation that goes on from where the stream begins; what it did before is not known.
     Resumed(FunctionId),

@@ -121,8 +121,9 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         Ok(())
     }
 
-    /// A frame that was interrupted outside of calls is over, and so is nobody around it: ends the innermost activation of its function,
-    /// and all on top of it. It is not there if it had not yet written that it begins, or is over for what it has written.
+    /// A frame that was interrupted outside of calls is over, and so is nobody around it: ends the innermost activation
+    /// of its function, and all on top of it. It is not there if it had not yet written that it begins, or is over for
+    /// what it has written.
     pub(super) fn abandon_interrupted(&mut self) {
         let Some(function) = self.at.interrupted.take() else { return };
         if let Some(found) = self.at.stack.iter().rposition(|activation| activation.function == function) {
@@ -146,8 +147,9 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         true
     }
 
-    /// Ends all activations on top of the innermost one that is in this call, and that one too if it is asked for. Those on top are
-    /// in calls in tail position, which machine code has as jumps, or were interrupted by a signal outside of calls.
+    /// Ends all activations on top of the innermost one that is in this call, and that one too if it is asked for.
+    /// Those on top are in calls in tail position, which machine code has as jumps, or were interrupted by a signal
+    /// outside of calls.
     pub(super) fn abandon_to(&mut self, calling: Calling, inclusive: bool) -> Result<(), ReadError> {
         let there = |activation: &Activation| {
             activation.function == calling.function && activation.calling == Some(calling.call)

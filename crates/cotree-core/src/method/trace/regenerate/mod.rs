@@ -1,8 +1,8 @@
 //! Regenerates an execution from the stream of a thread (Ball & Larus 1994, Fig. 14, with the stack of §4.2).
 //!
-//! A [`Reader`] has a stack of activations and yields what they do, one [`Event`] after the other. An activation is a place in its
-//! function and what is left of its token: of constant size. Streams may be hostile or end anywhere: what can't be is an error, and
-//! what is missing is the end.
+//! A [`Reader`] has a stack of activations and yields what they do, one [`Event`] after the other. An activation is a
+//! place in its function and what is left of its token: of constant size. Streams may be hostile or end anywhere: what
+//! can't be is an error, and what is missing is the end.
 
 mod activation;
 mod checkpoint;
@@ -76,7 +76,8 @@ macro_rules! known {
 use known;
 
 impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
-    /// A reader at the beginning of a stream. Of each function of the process, its tables; `None` for one without probes.
+    /// A reader at the beginning of a stream. Of each function of the process, its tables; `None` for one without
+    /// probes.
     pub fn new(tables: &'t [Option<Tables>], source: S, resolve: R) -> Self {
         Self::resume(tables, source, resolve, Checkpoint::beginning())
     }
@@ -96,8 +97,8 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
     }
 
-    /// The same, of a stream behind whose last byte the thread was interrupted outside of calls, and did not go on. Another one goes on from
-    /// the checkpoint there, [interrupted](Checkpoint::interrupted).
+    /// The same, of a stream behind whose last byte the thread was interrupted outside of calls, and did not go on.
+    /// Another one goes on from the checkpoint there, [interrupted](Checkpoint::interrupted).
     #[must_use]
     pub fn interrupted(self, interrupted: bool) -> Self {
         Self { interrupted, ..self }

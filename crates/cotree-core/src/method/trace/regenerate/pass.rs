@@ -1,8 +1,8 @@
-//! What nobody wants to see event by event is passed: the same steps as those of [`Reader::next`], but only as far as they are of
-//! the usual kind, and without an event for each.
+//! What nobody wants to see event by event is passed: the same steps as those of [`Reader::next`], but only as far as
+//! they are of the usual kind, and without an event for each.
 //!
-//! A step is taken whole or left to [`Reader::next`], which knows the rest: records of the runtime, times, tail calls, ends without a
-//! return, the bytes that are not in the buffer yet, and all errors.
+//! A step is taken whole or left to [`Reader::next`], which knows the rest: records of the runtime, times, tail calls,
+//! ends without a return, the bytes that are not in the buffer yet, and all errors.
 
 use super::super::segments::{NodeEnd, Target};
 use super::super::stream::{self, ControlByte, Resolve};
@@ -23,8 +23,8 @@ pub struct Passed {
     pub blocks: u64,
     /// How many told addresses, and in how many bytes.
     pub addresses: (u64, u64),
-    /// How many blocks had been passed when [`Checkpoint::certain`] became what it is, if it did on the way: also if the stream says so
-    /// behind the last event.
+    /// How many blocks had been passed when [`Checkpoint::certain`] became what it is, if it did on the way: also if
+    /// the stream says so behind the last event.
     pub certain: Option<u64>,
 }
 

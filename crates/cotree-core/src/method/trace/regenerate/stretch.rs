@@ -1,10 +1,10 @@
-//! Stretches: what an activation does from a node on is the same each time that the same token says where to, so it is done once and
-//! remembered.
+//! Stretches: what an activation does from a node on is the same each time that the same token says where to, so it is
+//! done once and remembered.
 //!
-//! A *stretch* goes from one node of an activation to another one of the same activation, along one token, a few ways of a packed token,
-//! or no token at all. Calls of functions that write nothing are in the midst of it. It ends where the next token is to be read, before any
-//! other call, and before the function is left. [`Walk::build`] walks it step by step, on a stack of its own; [`Stretches`] keeps the
-//! sums.
+//! A *stretch* goes from one node of an activation to another one of the same activation, along one token, a few ways
+//! of a packed token, or no token at all. Calls of functions that write nothing are in the midst of it. It ends where
+//! the next token is to be read, before any other call, and before the function is left. [`Walk::build`] walks it step
+//! by step, on a stack of its own; [`Stretches`] keeps the sums.
 
 use super::super::segments::{Link, NodeEnd, Target};
 use super::super::tables::Tables;
@@ -42,7 +42,8 @@ struct Stretch {
     blocks: u16,
     events: u16,
     begins: u16,
-    /// Events, and functions that begin, before the first link, for which a token is read; `None`: it does not get that far.
+    /// Events, and functions that begin, before the first link, for which a token is read; `None`: it does not get that
+    /// far.
     before: Option<(u16, u16)>,
     /// Blocks and events before what the token decides.
     certain: Option<(u16, u16)>,
@@ -211,7 +212,8 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Walks a stretch on a stack of its own. `bytes`: so many are read of the stream; else the word is of ways of a packed token.
+    /// Walks a stretch on a stack of its own. `bytes`: so many are read of the stream; else the word is of ways of a
+    /// packed token.
     fn build(&self, tables: &'t Tables, start: Start, bytes: Option<usize>) -> Option<Stretch> {
         let mut at = Checkpoint::beginning();
         at.next = Next::Run;
@@ -277,7 +279,8 @@ impl<'t> Walk<'t, '_> {
         activation.is_some_and(|activation| activation.token.is_some_and(|token| token.has_more_ways()))
     }
 
-    /// The link by which the innermost activation leaves its node, and whether that is what its token decides. `None`: the token is wrong.
+    /// The link by which the innermost activation leaves its node, and whether that is what its token decides. `None`:
+    /// the token is wrong.
     fn next_link(&self, tables: &Tables) -> Option<(Link, bool)> {
         let activation = self.at.stack.last()?;
         let number = activation.node as usize;
