@@ -2,13 +2,14 @@
 //!
 //! Files of the project come first, then those of the system and of libraries that were compiled with it.
 
+use crate::branches::Branch;
 use crate::coverage::{FileCoverage, FileIndex, LineCoverage};
 use crate::files::{FilePattern, is_foreign};
 use crate::names::matches;
 use crate::selection::Selection;
 use crate::source::{SourceText, Sources};
 use crate::terminal::{Style, grouped, mark};
-use crate::unit::Unit;
+use crate::unit::{LOOP_MISSING, Unit};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
@@ -23,13 +24,15 @@ pub struct Options {
     pub branches: bool,
     /// Also show outcomes that only say whether a call threw.
     pub exceptions: bool,
+    /// Also show checks of the compiler's own ([`crate::checks`]).
+    pub checks: bool,
     /// The terminal.
     pub style: Style,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { file: None, function: None, branches: true, exceptions: false, style: Style::default() }
+        Self { file: None, function: None, branches: true, exceptions: false, checks: true, style: Style::default() }
     }
 }
 
@@ -108,6 +111,10 @@ impl Page<'_> {
         range.into_iter().try_for_each(|number| self.write_line(number, self.coverage.lines.get(&number), out))
     }
 
+    fn shows(&self, branch: &Branch) -> bool {
+        (self.options.exceptions || !branch.exceptional()) && (self.options.checks || !branch.check)
+    }
+
     fn write_line(&self, number: u32, line: Option<&LineCoverage>, out: &mut dyn Write) -> io::Result<()> {
         let (style, width) = (self.options.style, self.width);
         let count = line.map_or_else(String::new, count_text);
@@ -119,9 +126,12 @@ impl Page<'_> {
         };
         let source = self.text.and_then(|t| t.line(number)).unwrap_or("");
         writeln!(out, "{}", format!("{shown} {} {source}", style.faint(&format!("{number:>5}:"))).trim_end())?;
+        if line.is_some_and(|line| line.loop_missing) {
+            writeln!(out, "{:indent$}{}", "", style.warning(LOOP_MISSING), indent = width + 8)?;
+        }
         let Some(line) = line.filter(|_| self.options.branches) else { return Ok(()) };
         let branches = line.branches.clone().sorted();
-        let mut rest = branches.iter().filter(|b| self.options.exceptions || !b.exceptional()).peekable();
+        let mut rest = branches.iter().filter(|branch| self.shows(branch)).peekable();
         while let Some(branch) = rest.next() {
             // Equal rows at one place are shown once.
             let text = branch.text(line.doubtful);

@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use crate::terminal::{grouped, mark};
+use crate::{checks, unwinding};
 use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
 use std::collections::HashMap;
@@ -17,8 +18,14 @@ pub struct Branch {
     pub ordinal: u32,
     /// The ways, in order, with how often each was taken (`None`: not known).
     pub ways: Vec<(EdgeKind, Option<u64>)>,
+    /// Per way, the line that it leads to, where that is another one of the branch's file.
+    pub leads_to: Vec<Option<u32>>,
     /// Was it reached at all?
     pub reached: bool,
+    /// The compiler has put it in, to panic if something is wrong ([`checks`]).
+    pub check: bool,
+    /// It is in code that runs only while an exception passes ([`unwinding`]).
+    pub unwinding: bool,
 }
 
 impl Branch {
@@ -30,11 +37,14 @@ impl Branch {
         if !self.reached {
             return format!("branch{column}: {doubt}never reached");
         }
-        let ways = self.ways.iter().map(|(kind, count)| {
+        // Where ways lead to lines of their own says which is which, also where the compiler has turned the condition round.
+        let to_lines = self.leads_to.iter().any(|line| *line != self.leads_to[0]);
+        let ways = self.ways.iter().zip(&self.leads_to).map(|((kind, count), line)| {
             let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));
             // Without the colon, `case 7 12` would leave open which number is the count.
             let colon = if matches!(kind, EdgeKind::Case(_) | EdgeKind::Cases(..)) { ":" } else { "" };
-            format!("{}{colon} {doubt}{count}", way_name(*kind))
+            let line = line.filter(|_| to_lines).map_or_else(String::new, |line| format!(" (to line {line})"));
+            format!("{}{colon} {doubt}{count}{line}", way_name(*kind))
         });
         format!("branch{column}: {}", ways.collect::<Vec<_>>().join(", "))
     }
@@ -62,6 +72,8 @@ impl Branch {
 /// Calls `each` with file and branch for every branch of a function whose position is known.
 pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32, Branch)) {
     let mut ordinals: HashMap<(u32, u32, u32, Option<u32>, usize), u32> = HashMap::new();
+    let failing = checks::failing_blocks(flow.function);
+    let unwinding = unwinding::blocks(flow.function, &flow.cfg);
     for (index, facts) in flow.function.blocks.iter().enumerate() {
         let block = Block::new(index);
         let edges = flow.cfg.succs(block);
@@ -72,8 +84,22 @@ pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32,
         let way = |&edge: &Edge| (flow.function.edges[edge.index()].kind, flow.edge(edge));
         let ways: Vec<_> = edges.iter().map(way).collect();
         let ordinal = ordinals.entry((at.at.file, at.at.line, at.at.column, at.inlined, ways.len())).or_default();
-        let branch =
-            Branch { line: at.at.line, column: at.at.column, ordinal: *ordinal, ways, reached: flow.left(block) > 0 };
+        let targets = || edges.iter().map(|&edge| flow.cfg.dst(edge));
+        let line = |target: Block| {
+            let span = flow.function.blocks.get(target.index())?.lines.first()?;
+            let here = span.at.file == at.at.file && span.inlined == at.inlined && span.at.line != at.at.line;
+            here.then_some(span.at.line)
+        };
+        let branch = Branch {
+            line: at.at.line,
+            column: at.at.column,
+            ordinal: *ordinal,
+            ways,
+            leads_to: targets().map(line).collect(),
+            reached: flow.left(block) > 0,
+            check: checks::is_check(&failing, targets()),
+            unwinding: unwinding[index],
+        };
         *ordinal += 1;
         each(at.at.file, branch);
     }
@@ -107,8 +133,8 @@ impl LineBranches {
 pub fn way_name(kind: EdgeKind) -> String {
     match kind {
         EdgeKind::Jump => "jump".into(),
-        EdgeKind::True => "taken".into(),
-        EdgeKind::False => "not taken".into(),
+        EdgeKind::True => "true".into(),
+        EdgeKind::False => "false".into(),
         EdgeKind::Case(value) => format!("case {value}"),
         EdgeKind::Cases(count, first) => format!("case {first} and {} more", count.saturating_sub(1)),
         EdgeKind::Default => "default".into(),

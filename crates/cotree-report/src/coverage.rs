@@ -5,10 +5,12 @@
 use crate::branches::{self, LineBranches};
 use crate::functions::summarize;
 use crate::lines;
+use crate::loops;
 use crate::selection::concerns;
 use crate::source::SourceText;
 use crate::unit::Unit;
 use cotree_core::ids::FunctionId;
+use cotree_core::profile::Flaw;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which functions have lines in which source files, over several units.
@@ -70,10 +72,21 @@ impl FileIndex {
                     line.doubtful |= doubtful;
                 });
                 branches::of_function(&flow, Some(*file), |_, branch| {
+                    // A line that holds nothing but unwinding code is none of the program's.
+                    if branch.unwinding && !branch.reached && !coverage.lines.contains_key(&branch.line) {
+                        return;
+                    }
                     let line = coverage.lines.entry(branch.line).or_default();
                     line.branches.add(branch);
                     line.doubtful |= doubtful;
                 });
+                if function.flaws().contains(&Flaw::LoopsUnderWay) {
+                    for found in loops::of_function(&flow).iter().filter_map(|found| found.position) {
+                        if let Some(line) = coverage.lines.get_mut(&found.line).filter(|_| found.file == *file) {
+                            line.loop_missing = true;
+                        }
+                    }
+                }
             }
         }
         for &(line, entries) in self.inlined.get(path).into_iter().flatten() {
@@ -107,6 +120,8 @@ pub struct LineCoverage {
     pub count: u64,
     /// Some function that the line belongs to is not vouched for.
     pub doubtful: bool,
+    /// A loop of this line may have been under way at the end, whose counts are missing.
+    pub loop_missing: bool,
     /// The branches that end on it.
     pub branches: LineBranches,
 }

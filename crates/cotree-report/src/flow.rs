@@ -97,6 +97,14 @@ impl<'a> Flow<'a> {
         if self.profile.early.is_empty() { self.block(block) } else { self.after_calls(block, before as u32) }
     }
 
+    /// Are there calls in a run of instructions of a block?
+    #[must_use]
+    pub fn calls_in_span(&self, block: Block, span: usize) -> bool {
+        let calls = self.call_start[block.index()]..self.call_start[block.index() + 1];
+        let mut spans = calls.filter_map(|call| self.function.calls[CallId::new(call)].line);
+        spans.any(|line| line.span as usize == span)
+    }
+
     /// How often control passed a block's terminator.
     #[must_use]
     pub fn left(&self, block: Block) -> u64 {

@@ -25,13 +25,15 @@ pub struct Options {
     pub absent: bool,
     /// Also the ways that only an exception takes.
     pub exceptions: bool,
+    /// Also the checks of the compiler's own ([`crate::checks`]).
+    pub checks: bool,
     /// How to write function names.
     pub names: Names,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { test_name: String::new(), file: None, absent: true, exceptions: true, names: Names::Raw }
+        Self { test_name: String::new(), file: None, absent: true, exceptions: true, checks: true, names: Names::Raw }
     }
 }
 
@@ -134,6 +136,9 @@ fn write_branch(
     hit: &mut u64,
     out: &mut dyn Write,
 ) -> io::Result<bool> {
+    if branch.check && !options.checks {
+        return Ok(false);
+    }
     let exceptional = |kind| matches!(kind, EdgeKind::InvokeUnwind);
     let ways: Vec<_> = branch.ways.iter().filter(|(kind, _)| options.exceptions || !exceptional(*kind)).collect();
     // Without the exceptional way only one is left, and that is no branch.

@@ -22,6 +22,7 @@
 
 pub mod annotate;
 pub mod branches;
+pub mod checks;
 pub mod costs;
 pub mod coverage;
 pub mod diff;
@@ -45,3 +46,4 @@ pub mod source;
 pub mod stale;
 pub mod terminal;
 pub mod unit;
+pub mod unwinding;

@@ -27,6 +27,7 @@
 use crate::flow::Flow;
 use crate::functions::inlined_entries;
 use crate::source::SourceText;
+use crate::unwinding;
 use cotree_core::facts::{EdgeKind, LineSpan};
 use cotree_core::ids::{Block, Edge};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -39,10 +40,12 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
     let graph = Pieces::new(flow, text);
     let mut lines: BTreeMap<LineKey, OnLine> = BTreeMap::new();
     let wanted = |at: &LineKey| file.is_none_or(|f| f == at.0);
+    let unwinding = unwinding::blocks(flow.function, &flow.cfg);
     for (index, piece) in graph.pieces.iter().enumerate() {
         for at in graph.positions(piece).filter(wanted) {
             let line = lines.entry(at).or_default();
             line.own |= !piece.jump;
+            line.normal |= !unwinding[piece.block.index()];
             if !piece.astray {
                 line.most = line.most.max(piece.count);
             }
@@ -76,6 +79,8 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         }
     }
     let mut member = vec![false; graph.pieces.len()];
+    // Lines that hold nothing but unwinding code are no code that could have run and did not.
+    lines.retain(|_, line| line.normal || line.passed > 0);
     for ((file, line, _), mut on) in lines {
         if on.own {
             on.ending.retain(|&(piece, _)| !graph.pieces[piece].jump);
@@ -119,6 +124,8 @@ struct OnLine {
     most: u64,
     /// Something other than a mere jump is there.
     own: bool,
+    /// Something other than unwinding code is there.
+    normal: bool,
     /// Some of the pieces that end on the line, or in what was inlined there, have a part of the line itself.
     anchored: bool,
     /// The pieces that end on the line (`true`), or in what was inlined there (`false`).
@@ -340,6 +347,10 @@ fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>, counted: &HashSet<us
 fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
     let lines = &flow.function.blocks[block.index()].lines;
     let (Some(last), Some(exit)) = (lines.last(), kind_of_exit(flow, block)) else { return false };
+    // A destructor is called at the closing brace, and so is the end of a handler.
+    if flow.calls_in_span(block, lines.len() - 1) {
+        return false;
+    }
     let marks: &[&str] = match exit {
         EdgeKind::Jump => &["}"],
         EdgeKind::True => &["&&", "||"],

@@ -8,10 +8,10 @@ use crate::method;
 use crate::names::{Names, matches};
 use crate::shell::command_line;
 use crate::terminal::{Style, counted, grouped, mark, mean, names, number, percent, text};
-use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
+use crate::unit::{LOOP_MISSING, Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// What the list of functions is sorted by.
@@ -111,11 +111,25 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
         );
         writeln!(out, "{}", style.warning(&text))?;
     }
+    let missing = unit.functions().filter(|function| function.flaws().contains(&Flaw::LoopsUnderWay)).count();
+    if missing > 0 {
+        let text = format!(
+            "- all that loops had counted which were under way at the end may be missing, in {}: build with --affine off \
+             --promote off to have every turn counted in memory",
+            counted(missing as u128, "function")
+        );
+        writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
+    }
     for note in &profile.notes {
         let line = style.wrap(&format!("- {note}"), 2);
         writeln!(out, "{}", if note.doubtful() { style.warning(&line) } else { line })?;
     }
     writeln!(out)
+}
+
+/// The name of a function, with what is missing from its counts.
+fn with_loops(name: &str, flaws: &BTreeSet<Flaw>) -> String {
+    if flaws.contains(&Flaw::LoopsUnderWay) { format!("{name} {LOOP_MISSING}") } else { name.to_owned() }
 }
 
 struct Report<'a> {
@@ -231,7 +245,7 @@ impl Report<'_> {
                 blocks,
                 of(u128::from(f.entries())),
                 inlined,
-                name.clone(),
+                with_loops(name, &f.flaws),
                 self.unit.brief(f.position),
             ]
         });
@@ -251,6 +265,8 @@ impl Report<'_> {
         struct Row {
             function: String,
             doubt: bool,
+            /// It may have been under way.
+            missing: bool,
             found: loops::Loop,
         }
         let mut rows = Vec::new();
@@ -258,7 +274,10 @@ impl Report<'_> {
             let Some(flow) = function.flow() else { continue };
             let doubt = !function.flaws().is_empty();
             let found = loops::of_function(&flow).into_iter().filter(|l| l.trips > 0);
-            rows.extend(found.map(|found| Row { function: self.loop_in(&function, found.inlined), doubt, found }));
+            let missing = function.flaws().contains(&Flaw::LoopsUnderWay);
+            let row =
+                |found: loops::Loop| Row { function: self.loop_in(&function, found.inlined), doubt, missing, found };
+            rows.extend(found.map(row));
         }
         if rows.is_empty() {
             return Ok(());
@@ -278,7 +297,7 @@ impl Report<'_> {
                 of(u128::from(l.entries)),
                 of(u128::from(l.trips)),
                 l.average().map_or_else(|| "-".into(), |average| format!("{}{}", mark(row.doubt), mean(average))),
-                row.function.clone(),
+                if row.missing { format!("{} {LOOP_MISSING}", row.function) } else { row.function.clone() },
                 self.unit.brief(l.position),
             ]
         });

@@ -98,6 +98,9 @@ pub fn untouched_reason(untouched: Untouched) -> &'static str {
     }
 }
 
+/// Stands beside counts of functions with [`Flaw::LoopsUnderWay`].
+pub const LOOP_MISSING: &str = "(what a loop under way had counted is missing)";
+
 /// A flaw, for people.
 #[must_use]
 pub fn flaw_reason(flaw: Flaw) -> &'static str {

@@ -6,6 +6,7 @@ use crate::method;
 use crate::terminal::counted;
 use crate::unit::Unit;
 use cotree_core::facts::events::EventKind;
+use cotree_core::profile::Flaw;
 
 /// The totals of some units.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,13 @@ impl Totals {
                 totals.remarks.push(format!(
                     "not all exact: {functions} of {name} cannot be vouched for (`cotree report` says why)"
                 ));
+                if unit.functions().any(|function| function.flaws().contains(&Flaw::LoopsUnderWay)) {
+                    totals.remarks.push(
+                        "all that loops under way had counted may be missing: build with --affine off --promote off to have every turn \
+                         counted in memory"
+                            .to_owned(),
+                    );
+                }
             }
         }
         totals.remarks.dedup();

@@ -24,6 +24,9 @@ pub struct AnnotateArgs {
     /// Also show how often calls threw
     #[arg(long)]
     exceptions: bool,
+    /// Leave out branches that are checks of the compiler's own: Rust's of overflow, bounds, divisors and pointers
+    #[arg(long)]
+    no_checks: bool,
     #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
@@ -40,6 +43,7 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
         function: args.function.clone(),
         branches: !args.no_branches,
         exceptions: args.exceptions,
+        checks: !args.no_checks,
         style: args.looks.style(&args.output),
     };
     let sources = args.sources.sources();

@@ -35,6 +35,9 @@ pub struct ExportArgs {
     /// lcov: leave out branch outcomes that only an exception takes
     #[arg(long)]
     no_exceptions: bool,
+    /// lcov: leave out branches that are checks of the compiler's own: Rust's of overflow, bounds, divisors and pointers
+    #[arg(long)]
+    no_checks: bool,
     /// lcov: write source names of functions instead of linker symbols
     #[arg(long)]
     demangle: bool,
@@ -132,6 +135,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
                 file: args.file.clone(),
                 absent: args.absent_sources,
                 exceptions: !args.no_exceptions,
+                checks: !args.no_checks,
                 names: if args.demangle { Names::Demangled } else { Names::Raw },
             };
             let sources = args.sources.sources();

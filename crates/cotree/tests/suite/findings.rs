@@ -478,7 +478,7 @@ fn doubts_reach_the_page() {
         assert!(row.contains('~'), "{row}: {report}");
     }
     let page = project.ok("annotate p.cotree");
-    assert!(page.contains("taken ~500, not taken ~500"), "{page}");
+    assert!(page.contains("true ~500, false ~500"), "{page}");
     for line in [
         "export --format lcov p.cotree",
         "export p.cotree",
