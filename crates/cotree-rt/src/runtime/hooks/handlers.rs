@@ -94,7 +94,7 @@ unsafe extern "C" fn begin_once(signal: c_int) -> usize {
 }
 
 unsafe extern "C" fn end(frame: u64) {
-    units::handler_ends(frame);
+    units::handler_ends(frame, false);
 }
 
 fn of(signal: c_int) -> &'static AtomicUsize {
@@ -153,6 +153,6 @@ pub fn is_seen(handler: usize) -> bool {
 /// A frame ends that stood at this code address with this stack pointer: it may be that of a handler.
 pub fn ended(pc: u64, sp: u64) {
     if pc == &raw const cotree_rt_handling as u64 {
-        units::handler_ends(sp);
+        units::handler_ends(sp, true);
     }
 }

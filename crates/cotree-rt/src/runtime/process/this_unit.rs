@@ -29,7 +29,7 @@ pub struct Unit {
     pub clear: extern "C" fn(),
     pub jump_is_unsure: extern "C" fn(),
     pub handler_begins: extern "C" fn(frame: u64),
-    pub handler_ends: extern "C" fn(frame: u64),
+    pub handler_ends: extern "C" fn(frame: u64, left: bool),
     /// Whether it is to know of handlers: it is traced, or measures calls.
     pub traced: extern "C" fn() -> bool,
 }
@@ -116,8 +116,8 @@ extern "C" fn handler_begins(frame: u64) {
     record::handler_begins(frame);
 }
 
-extern "C" fn handler_ends(frame: u64) {
-    record::handler_ends(frame);
+extern "C" fn handler_ends(frame: u64, left: bool) {
+    record::handler_ends(frame, left);
 }
 
 extern "C" fn traced() -> bool {

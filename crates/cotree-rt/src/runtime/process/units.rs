@@ -101,10 +101,10 @@ pub fn handler_begins(frame: u64) {
     units().for_each(|unit| (unit.handler_begins)(frame));
 }
 
-/// It is over.
+/// The handler with that frame is over: it has returned, or is left for good.
 #[cfg(not(feature = "shared-library"))]
-pub fn handler_ends(frame: u64) {
-    units().for_each(|unit| (unit.handler_ends)(frame));
+pub fn handler_ends(frame: u64, left: bool) {
+    units().for_each(|unit| (unit.handler_ends)(frame, left));
 }
 
 /// Whether any unit is to know of handlers.

@@ -67,7 +67,7 @@ impl Recorder for CallSums {
         }
     }
 
-    fn handler_ends(frame: u64) {
+    fn handler_ends(frame: u64, _left: bool) {
         if let Some(totals) = Totals::own() {
             let signals = sys::set_signal_mask(u64::MAX);
             totals.resume(frame);

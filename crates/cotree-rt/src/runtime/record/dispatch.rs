@@ -61,8 +61,8 @@ macro_rules! recorders {
         }
 
         /// See [`Recorder::handler_ends`].
-        pub fn handler_ends(frame: u64) {
-            $($module::$recorder::handler_ends(frame);)*
+        pub fn handler_ends(frame: u64, left: bool) {
+            $($module::$recorder::handler_ends(frame, left);)*
         }
 
         /// See [`Recorder::jump_is_unsure`].

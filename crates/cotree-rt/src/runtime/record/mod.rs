@@ -101,8 +101,8 @@ pub trait Recorder {
     /// A signal handler of the program begins on this thread, with a frame at this address.
     fn handler_begins(_frame: u64) {}
 
-    /// It is over: it has returned, or is left for good.
-    fn handler_ends(_frame: u64) {}
+    /// The handler with that frame is over: it has returned, or is `left` for good.
+    fn handler_ends(_frame: u64, _left: bool) {}
 
     /// A jump leads to a frame that is not known, or one that was under way is taken back: what is said of frames is not all, or not
     /// in order.

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod formats;
+mod handlers_throw;
 mod kept;
 mod killed;
 mod packed;

@@ -40,11 +40,6 @@ impl Recorder for Trace {
     #[inline(always)]
     fn frame(window: Self::Walk, frame: &Activation) {
         if let Some(window) = window {
-            // What the handler interrupted may have been a call that the trace passes over, as those of `strcmp` are: then nobody
-            // reads right what ends it.
-            if frame.delta > 0 && window.is_in_handler() {
-                profile::flag(Flags::TRACE_LOST);
-            }
             match (frame.tag == INTERRUPTED, frame.delta < 0) {
                 (false, false) => window.append_frame(TraceRecord::UNWOUND, frame.address | frame.tag),
                 (false, true) => window.append_frame(TraceRecord::REVIVED, frame.address | frame.tag),
@@ -123,8 +118,13 @@ impl Recorder for Trace {
         }
     }
 
-    fn handler_ends(frame: u64) {
+    fn handler_ends(frame: u64, left: bool) {
         if let Some(window) = Window::own() {
+            // What the handler interrupted may have been a call that the trace passes over, as those of `strcmp` are: then nobody
+            // reads right what ends it. Activations of the handler's own may end as they like.
+            if left && window.is_in_handler() {
+                profile::flag(Flags::TRACE_LOST);
+            }
             window.end_handler(frame);
         }
     }
