@@ -26,7 +26,7 @@ pub fn output(command: &mut Command) -> Result<Output> {
     }
 }
 
-/// Of a program that was killed.
+/// Describes the end of a program that was killed.
 pub fn late(deadline: Deadline, last_line: &str) -> String {
     match last_line {
         "" => format!("did not end within {deadline}, and was killed; it wrote nothing"),
@@ -51,8 +51,8 @@ pub enum Ended {
     Late(Deadline),
 }
 
-/// Runs a program and shows all that it writes to its pipes, until it has ended, and all that hold its pipes; at the deadline of the
-/// case it is killed.
+/// Runs a program and shows all that it writes to its pipes, until it has ended, and all that hold its pipes; at the
+/// deadline of the case it is killed.
 pub fn watch(command: &mut Command, mut show: impl FnMut(Stream, &[u8])) -> Result<Ended> {
     let mut child = command.stdin(Stdio::null()).spawn().with_context(|| format!("can't start {}", line(command)))?;
     let (sender, receiver) = mpsc::channel();

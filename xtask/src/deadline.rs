@@ -62,8 +62,8 @@ pub fn within<T>(given: Duration, body: impl FnOnce() -> T) -> T {
 
 /// Kills a process and all that descend from it.
 ///
-/// They are stopped first, so that none starts another while we look. They stay in our process group: the terminal's interrupt
-/// is for them, too.
+/// Processes are stopped first, so that none starts another while we look. They stay in our process group: the
+/// terminal's interrupt is for them, too.
 pub fn kill_tree(root: u32) {
     let mut tree = BTreeSet::from([root]);
     loop {
@@ -89,7 +89,7 @@ pub fn kill_tree(root: u32) {
     }
 }
 
-/// It may have ended by itself.
+/// Sends a signal to a process, which may have ended by itself.
 fn send(process: u32, signal: Signal) {
     if let Ok(process) = i32::try_from(process) {
         kill(Pid::from_raw(process), signal).ok();

@@ -1,5 +1,5 @@
-//! `-flto`: real programs whose modules are compiled as one do the same, each of their counts is the one of redundant counters
-//! (`--verify`), and what each function counts is what it counts when its module is compiled by itself.
+//! `-flto`: real programs whose modules are compiled as one do the same, each of their counts is the one of redundant
+//! counters (`--verify`), and what each function counts is what it counts when its module is compiled by itself.
 
 use crate::programs::{self, Program, Workload};
 use crate::real::{self, Context};
@@ -75,7 +75,8 @@ fn check(program: &Program, method: &str, flag: &str, context: &Context, name: &
     Ok(notes.join("; "))
 }
 
-/// The counts of all blocks and edges, function by function, without the names of modules, which are those of temporary objects.
+/// The counts of all blocks and edges, function by function, without the names of modules, which are those of temporary
+/// objects.
 fn counts(context: &Context, profile: &Path) -> Result<BTreeSet<String>> {
     let weights = command::text(context.cotree().args(["export", "--format", "weights"]).arg(profile))?;
     let mut functions = BTreeSet::new();

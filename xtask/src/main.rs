@@ -1,7 +1,8 @@
 //! Developer tasks: `cargo xtask test` and `cargo xtask bench`.
 //!
-//! The end-to-end suites build real programs, fetched by pinned version from the crate registry into `target/xtask`, through
-//! cotree and through other compilers, and compare. Nothing fetched or generated is ever part of the repository.
+//! The end-to-end suites build real programs, fetched by pinned version from the crate registry into `target/xtask`,
+//! through cotree and through other compilers, and compare. Nothing fetched or generated is ever part of the
+//! repository.
 
 mod bench;
 mod by_profile;
@@ -61,7 +62,8 @@ enum Task {
 /// Arguments of `cargo xtask test`.
 #[derive(clap::Args)]
 struct TestArgs {
-    /// The full matrix: every level, every clang and linker that is installed, static and shared; thousands of random programs
+    /// The full matrix: every level, every clang and linker that is installed, static and shared; thousands of random
+    /// programs
     #[arg(long)]
     all: bool,
     /// Only cases whose name contains this, such as `cargo clippy`, `cargo test`, `random_loops`, `verify sqlite`
@@ -124,7 +126,8 @@ fn test(args: &TestArgs) -> Result<bool> {
     lto::add(&mut suite, &context);
     by_profile::add(&mut suite, &context);
     traces::add(&mut suite, &context);
-    // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would compile nearly all again.
+    // Tests of crates build a cotree, too; with other features of other crates, so that asking for one anew would
+    // compile nearly all again.
     if suite.has_more() && !is_there {
         deadline::within(deadline::COMPILING, || workspace::cotree(None))?;
     }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub struct Cost {
     /// From start to end.
     pub elapsed: Duration,
-    /// Of the largest process.
+    /// The peak of the largest process.
     pub peak_kib: u64,
     /// Processor time of all processes.
     pub processor: Duration,
@@ -50,7 +50,8 @@ pub fn of_children() -> Duration {
         .map_or(Duration::ZERO, |usage| duration(usage.user_time()) + duration(usage.system_time()))
 }
 
-/// `xtask measure COMMAND…`: runs it, and prints microseconds, KiB, and microseconds of processors on a line of their own.
+/// `xtask measure COMMAND…`: runs it, and prints microseconds, KiB, and microseconds of processors on a line of their
+/// own.
 pub fn child(command: &[OsString]) -> ExitCode {
     let start = Instant::now();
     let status = Command::new(&command[0]).args(&command[1..]).status();

@@ -22,7 +22,8 @@ impl Need {
     }
 }
 
-/// The versions of clang to install: the newest for all suites, the oldest for its old bitcode; all of them for `--all`.
+/// The versions of clang to install: the newest for all suites, the oldest for its old bitcode; all of them for
+/// `--all`.
 fn clangs(all: bool) -> Vec<u32> {
     let candidates: Vec<u32> =
         tools::CLANG_VERSIONS.into_iter().filter(|v| is_available(&format!("clang-{v}"))).collect();

@@ -1,6 +1,6 @@
 //! Projects that are built by their own build systems, with nothing changed but the names of the tools, as
-//! docs/c-projects.md tells it: make, CMake, autoconf. They do the same as when clang builds them, and every count is the one
-//! of redundant counters.
+//! docs/c-projects.md tells it: make, CMake, autoconf. They do the same as when clang builds them, and every count is
+//! the one of redundant counters.
 
 use crate::real::{self, Context};
 use crate::suite::Suite;
@@ -70,7 +70,7 @@ impl Place {
 
 const MAKE: [&str; 3] = ["CC=cotree-cc", "AR=cotree-ar", "RANLIB=cotree-ranlib"];
 
-/// Its Makefile makes a library and a program, and compares what that makes of samples.
+/// The Makefile of bzip2 makes a library and a program, and compares what that makes of samples.
 fn bzip2(context: &Context, name: &str) -> Result<String> {
     let place = Place::new(context, name)?;
     let (ours, plain) = (place.copy(&context.sources.bzip2(), "ours")?, place.copy(&context.sources.bzip2(), "plain")?);

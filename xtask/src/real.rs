@@ -136,10 +136,11 @@ fn traced(sources: &Sources) -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Those of which it is done each time.
+/// The programs for which it is done each time.
 const TRACED_USUALLY: [(&str, &str); 1] = [("clipper", "-O2")];
 
-/// What a program does in each of its runs when it is built without cotree and without optimisations: found once, for all builds of ours.
+/// What a program does in each of its runs when it is built without cotree and without optimisations: found once, for
+/// all builds of ours.
 #[derive(Clone, Default)]
 pub struct Expected(Arc<OnceLock<Result<Vec<Output>, String>>>);
 
@@ -248,7 +249,7 @@ fn check(program: &Program, variant: &Variant, context: &Context, expected: &Exp
     Ok(notes.join("; "))
 }
 
-/// The same output, errors and status. Programs put their own name in messages.
+/// Checks for the same output, errors and status. Programs put their own name in messages.
 pub fn same(expected: &Output, found: &Output) -> Result<()> {
     let (before, after) = (command::ending(expected), command::ending(found));
     ensure!(before == after, "it ended with {after} and not {before}\n{}", command::last_lines(found, 10));

@@ -17,7 +17,7 @@ pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// A Rust package with a Cargo.lock.
 #[derive(Clone)]
 pub struct Package {
-    /// Its name in tables and folders.
+    /// The name of the package in tables and folders.
     pub name: &'static str,
     /// The executable.
     pub executable: &'static str,
@@ -111,7 +111,7 @@ impl Package {
         (cargo, target.join(TARGET).join("release").join(self.executable))
     }
 
-    /// The same through `cotree cargo`, which keeps what it builds apart, in a folder of its own below the target folder.
+    /// Builds through `cotree cargo`, which keeps what it builds apart, in a folder of its own below the target folder.
     pub fn build_profiled(&self, cotree: Command, folder: &Path, target: &Path, level: &str) -> (Command, PathBuf) {
         let (command, _) = self.build(cotree, folder, target, level);
         (command, target.join("cotree").join(TARGET).join("release").join(self.executable))

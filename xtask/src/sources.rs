@@ -1,7 +1,7 @@
 //! Sources of real programs, by pinned version from the crate registry.
 //!
-//! A generated package that depends on them makes `cargo vendor` fetch, check and unpack them; nothing of it is ever built
-//! as such.
+//! A generated package that depends on them makes `cargo vendor` fetch, check and unpack them; nothing of it is ever
+//! built as such.
 
 use crate::{command, workspace};
 use anyhow::Result;

@@ -71,7 +71,7 @@ impl Suite {
         self.now_within(name, CASE, body);
     }
 
-    /// The same, of a case that may take longer than others.
+    /// Runs a case now with nothing beside it, a case that may take longer than others.
     pub fn now_within(&mut self, name: &str, longest: Duration, body: impl FnOnce() -> Result<String>) {
         if !self.wants(name) {
             return;

@@ -1,6 +1,6 @@
-//! Traces of real programs against a log: clang's `-fsanitize-coverage` makes each block call a function of ours with a number of the
-//! block. The trace has these calls too: the one that it says came k-th must have logged the k-th number, the same one each
-//! time.
+//! Traces of real programs against a log: clang's `-fsanitize-coverage` makes each block call a function of ours with a
+//! number of the block. The trace has these calls too: the one that it says came k-th must have logged the k-th number,
+//! the same one each time.
 
 mod addresses;
 mod crash;
@@ -17,7 +17,8 @@ use std::process::Stdio;
 /// The function that is called.
 const LOGS: &str = "__sanitizer_cov_trace_pc_guard";
 
-/// So many blocks of the trace are followed, usually and with `--all`. Those that were logged behind them are left out.
+/// This many blocks of the trace are followed, usually and with `--all`. Those that were logged behind them are left
+/// out.
 const BLOCKS: [u64; 2] = [200_000, 2_000_000];
 
 /// What is compared each time.

@@ -1,7 +1,8 @@
 //! Valgrind starts what we build: SQLite and Lua, several files each.
 //!
-//! Its reader of debug information refuses whole programs ("Possibly corrupted debuginfo file") for what it does not know in their DWARF. What was
-//! built without `-g` has none of ours; with `-g` we ask for no more than what clang alone gets.
+//! Valgrind's reader of debug information refuses whole programs ("Possibly corrupted debuginfo file") for what it does
+//! not know in their DWARF. What was built without `-g` has none of ours; with `-g` we ask for no more than what clang
+//! alone gets.
 
 use crate::programs::{self, Program, Workload};
 use crate::real::{self, Context};

@@ -1,5 +1,5 @@
-//! Exports of costs are read by the programs that they are for, and these find our totals: `callgrind_annotate`, `go tool pprof`, and
-//! speedscope's own importer, from npm, in a browser.
+//! Exports of costs are read by the programs that they are for, and these find our totals: `callgrind_annotate`,
+//! `go tool pprof`, and speedscope's own importer, from npm, in a browser.
 
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
@@ -70,7 +70,8 @@ fn check(program: &Program, method: &str, context: &Context) -> Result<String> {
     Ok(format!("{callgrind} instructions in every viewer"))
 }
 
-/// How many instructions blocks have run, from the JSON export: what was cut short by calls that did not return is between the two.
+/// How many instructions blocks have run, from the JSON export: what was cut short by calls that did not return is
+/// between the two.
 fn counted(json: &[u8]) -> Result<std::ops::RangeInclusive<u64>> {
     let json: Value = serde_json::from_slice(json)?;
     let (mut all, mut cut) = (0, 0);
@@ -95,8 +96,8 @@ fn callgrind(file: &Path) -> Result<u64> {
     number(line.split_whitespace().next().context("an amount")?)
 }
 
-/// Those in `main` with all that it calls, but for what was inlined there from other files: that is a row by itself, and small ones
-/// are not listed.
+/// The events in `main` with all that it calls, but for what was inlined there from other files: that is a row by
+/// itself, and small ones are not listed.
 fn inclusive_in_main(file: &Path) -> Result<u64> {
     let options = ["--auto=no", "--show=instructions", "--inclusive=yes", "--threshold=100"];
     let text = command::text(Command::new("callgrind_annotate").args(options).arg(file))?;

@@ -11,7 +11,8 @@ const OPENINGS: [&str; 7] = ["The same", "It ", "Its ", "Those ", "Of ", "So man
 /// The longest line of a comment or of Markdown.
 const COLUMNS: usize = 120;
 
-/// How many faults of each kind are left, by folder. These figures may only shrink; a folder that is not listed has none.
+/// How many faults of each kind are left, by folder. These figures may only shrink; a folder that is not listed has
+/// none.
 const LEFT: [(&str, [usize; 2]); 11] = [
     ("crates/cotree", [38, 103]),
     ("crates/cotree-api", [1, 6]),

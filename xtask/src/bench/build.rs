@@ -1,8 +1,8 @@
 //! Building one program in one variant.
 //!
-//! cotree's builds of C programs share their objects: these are bitcode, in which nothing is measured yet. Compiler and linker
-//! run in the root of the workspace and get all paths relative to it, since objects and the map contain them: the same sources become the
-//! same executable wherever the workspace lies.
+//! cotree's builds of C programs share their objects: these are bitcode, in which nothing is measured yet. Compiler and
+//! linker run in the root of the workspace and get all paths relative to it, since objects and the map contain them:
+//! the same sources become the same executable wherever the workspace lies.
 
 use super::subject::Subject;
 use super::variants::{self, Tool, Variant};
@@ -45,7 +45,8 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Compiles the objects that the builds of cotree and of LLVM's passes share, where they are wanted, `jobs` files at a time.
+    /// Compiles the objects that the builds of cotree and of LLVM's passes share, where they are wanted, `jobs` files
+    /// at a time.
     pub fn new(
         context: &'a Context,
         subject: &'a Subject,
@@ -112,8 +113,8 @@ impl<'a> Builder<'a> {
         Ok(Built { executable, ..built })
     }
 
-    /// Links cotree's build of a C program once more, its code moved by so many bytes; `None` for other builds. It must have been
-    /// built in `folder` with [`Parts::Kept`].
+    /// Links cotree's build of a C program once more, its code moved by so many bytes; `None` for other builds. It must
+    /// have been built in `folder` with [`Parts::Kept`].
     pub fn moved(&self, variant: &Variant, folder: &Path, bytes: usize) -> Result<Option<PathBuf>> {
         let Subject::C(program) = self.subject else { return Ok(None) };
         if variant.tool != Tool::Cotree {

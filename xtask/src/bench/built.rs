@@ -1,4 +1,5 @@
-//! What was built last on this machine, and by which cotree: what the same cotree makes of the same inputs need not be built again.
+//! What was built last on this machine, and by which cotree: what the same cotree makes of the same inputs need not be
+//! built again.
 
 use super::store;
 use super::subject::Subject;

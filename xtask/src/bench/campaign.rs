@@ -1,7 +1,8 @@
-//! Which builds have to be measured again, and measuring them: programs side by side, the builds of one program in order.
+//! Which builds have to be measured again, and measuring them: programs side by side, the builds of one program in
+//! order.
 //!
-//! Peers are measured once for each version of theirs and of the program. cotree's builds are made again whenever cotree has changed;
-//! their instructions are counted again only if the machine code has changed.
+//! Peers are measured once for each version of theirs and of the program. cotree's builds are made again whenever
+//! cotree has changed; their instructions are counted again only if the machine code has changed.
 
 use super::across::{self, Across};
 use super::build::{Builder, Parts};
@@ -275,7 +276,8 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Runs an executable natively, and merges the profiles of all runs. They are those that it leaves under callgrind, too.
+/// Runs an executable natively, and merges the profiles of all runs. They are those that it leaves under callgrind,
+/// too.
 pub fn profiles(context: &Context, subject: &Subject, executable: &Path) -> Result<PathBuf> {
     let folder = executable.parent().context("an executable is in a folder")?;
     let merged = folder.join("merged.cotree");

@@ -6,8 +6,8 @@ use object::elf::{SHF_ALLOC, SHT_NOTE};
 use object::{Object, ObjectSection, SectionFlags, elf};
 use std::path::Path;
 
-/// Hashes name, address and content of each section that is loaded, but for notes: the build id among them also hashes what
-/// is not loaded, such as names of object files.
+/// Hashes name, address and content of each section that is loaded, but for notes: the build id among them also hashes
+/// what is not loaded, such as names of object files.
 pub fn hash(executable: &Path) -> Result<String> {
     let bytes = std::fs::read(executable).with_context(|| format!("can't read {}", executable.display()))?;
     let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*bytes)

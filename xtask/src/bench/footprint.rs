@@ -35,7 +35,7 @@ pub struct Footprint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Step {
     seconds: f64,
-    /// Of the largest process.
+    /// The peak of the largest process.
     peak_mib: u64,
 }
 
@@ -79,7 +79,7 @@ impl Footprint {
         Ok(Footprint { edge, none, peer, sections, readers, from })
     }
 
-    /// Its part of the page.
+    /// Writes its part of the page.
     pub fn write(&self, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Building the SQLite amalgamation with its driver at -O2\n\nMeasured on {}.\n", self.from)?;
         let mut table = Table::new(["build", "seconds", "peak of the largest process, MiB"]);

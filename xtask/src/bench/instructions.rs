@@ -1,7 +1,7 @@
 //! Counting the instructions that a program executes.
 //!
-//! Always by callgrind: counts are kept and compared with those of other days and machines, and what a processor counts by itself
-//! (`perf`) also depends on which instructions the C library chooses for it.
+//! Always by callgrind: counts are kept and compared with those of other days and machines, and what a processor counts
+//! by itself (`perf`) also depends on which instructions the C library chooses for it.
 
 use super::store;
 use super::subject::Subject;

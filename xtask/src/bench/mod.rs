@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: what profiling costs, beside what it costs with other tools.
 //!
-//! All ratios of instructions are over each tool's own build without counters: they repeat on any machine, however busy.
-//! Measurements are kept in `bench/results.json`, and `bench/RESULTS.md` is made from it. Each one is written when it is made: a run
-//! that was interrupted is resumed by starting it again.
+//! All ratios of instructions are over each tool's own build without counters: they repeat on any machine, however
+//! busy. Measurements are kept in `bench/results.json`, and `bench/RESULTS.md` is made from it. Each one is written
+//! when it is made: a run that was interrupted is resumed by starting it again.
 
 mod across;
 mod build;
@@ -47,7 +47,8 @@ pub struct Args {
     /// Only programs whose name contains this; bench/RESULTS.md is not written
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// Only the build of this name, or builds whose name contains it, and those that they are compared with; bench/RESULTS.md is not written
+    /// Only the build of this name, or builds whose name contains it, and those that they are compared with;
+    /// bench/RESULTS.md is not written
     #[arg(long, value_name = "PART")]
     build: Option<String>,
     /// Only builds by these; bench/RESULTS.md is not written
@@ -56,7 +57,8 @@ pub struct Args {
     /// Measure gcc, clang, rustc, BOLT and LLVM's passes again, whether they have changed or not
     #[arg(long)]
     peers: bool,
-    /// After the instructions, take times, of peers only with `--peers`; the machine should have no other work for some hours
+    /// After the instructions, take times, of peers only with `--peers`; the machine should have no other work for some
+    /// hours
     #[arg(long)]
     time: bool,
     /// Fewer programs and builds, and smaller workloads: a first look, kept apart from bench/results.json

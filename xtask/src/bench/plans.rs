@@ -1,5 +1,5 @@
-//! What plans and path profiles tell: how many increments which placement of counters executes, how many paths there are and
-//! how long they are, how many loops count by themselves.
+//! What plans and path profiles tell: how many increments which placement of counters executes, how many paths there
+//! are and how long they are, how many loops count by themselves.
 
 use crate::command;
 use crate::real::Context;
@@ -15,7 +15,7 @@ pub struct Plans {
     pub increments: Option<Increments>,
     /// By the profile of a path build.
     pub paths: Option<Paths>,
-    /// Of C programs: facts of their bitcode.
+    /// For C programs, facts of their bitcode.
     pub loops: Option<Loops>,
     /// The hashes of the edge build's code and of the path build's, which made the profiles.
     pub code: [String; 2],
@@ -30,9 +30,9 @@ pub struct Increments {
     pub heuristic: [f64; 2],
     /// By the counts of the very run.
     pub exact: [f64; 2],
-    /// Of path tables, by the heuristic, the counters of loops of one block among them.
+    /// Increments of path tables, by the heuristic, the counters of loops of one block among them.
     pub paths: f64,
-    /// Those of them in hash tables.
+    /// Increments in hash tables.
     pub hashed: f64,
 }
 
@@ -45,7 +45,7 @@ pub struct Paths {
     pub executions: u64,
     /// Blocks and instructions of a path, averaged over executions.
     pub average: [f64; 2],
-    /// Of the longest.
+    /// The length of the longest.
     pub longest: [u64; 2],
     /// The most paths of one function that ran.
     pub most: u64,
@@ -60,7 +60,7 @@ pub struct Loops {
     pub counters: u64,
     /// Affine variables.
     pub variables: u64,
-    /// Those that could take the place of a counter.
+    /// Variables that could take the place of a counter.
     pub usable: u64,
     /// Counters that they take the place of.
     pub used: u64,

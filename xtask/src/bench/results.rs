@@ -28,13 +28,13 @@ pub struct Measured {
 
 /// One number of a build over all programs, as ratios over the base.
 pub struct Spread {
-    /// Of how many programs.
+    /// How many programs were measured.
     pub programs: usize,
     /// In the sum of all programs.
     pub total: f64,
-    /// Of the program in the middle.
+    /// The figure of the program in the middle.
     pub median: f64,
-    /// Of the worst program.
+    /// The figure of the worst program.
     pub worst: (f64, &'static str),
 }
 

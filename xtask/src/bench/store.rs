@@ -1,8 +1,9 @@
 //! `bench/results.json`: every measurement that counts, kept until what it depends on changes.
 //!
-//! The file has a section per kind of measurement and a line per measurement, sorted, so that `git diff` shows what a change did.
-//! A measurement is found by program, build, and versions of the tools. Whether it still holds is told by its hashes: of
-//! what the build was made from (`inputs`), and for cotree's own builds of the machine code that was made (`code`).
+//! The file has a section per kind of measurement and a line per measurement, sorted, so that `git diff` shows what a
+//! change did. A measurement is found by program, build, and versions of the tools. Whether it still holds is told by
+//! its hashes: of what the build was made from (`inputs`), and for cotree's own builds of the machine code that was
+//! made (`code`).
 
 use super::subject::Subject;
 use super::variants::{Tool, Variant};
@@ -118,7 +119,7 @@ impl Store {
         Ok(Store { file, versions: Versions::new(context), measurements })
     }
 
-    /// The same with what a revision of the repository has in the file; `None` if it has no such file.
+    /// The store with what a revision of the repository has in the file; `None` if it has no such file.
     pub fn at(&self, revision: &str) -> Result<Option<Store>> {
         let mut git = Command::new("git");
         git.current_dir(workspace::root()).arg("show").arg(format!("{revision}:./bench/results.json"));

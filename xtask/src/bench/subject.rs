@@ -19,7 +19,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Its name in tables and folders.
+    /// The name of the subject in tables and folders.
     pub fn name(&self) -> &'static str {
         match self {
             Subject::C(program) => program.name,
@@ -131,7 +131,7 @@ pub struct Workloads {
 }
 
 impl Workloads {
-    /// Its name in tables and folders.
+    /// The name of the subject in tables and folders.
     pub fn name(&self) -> &'static str {
         self.counted.name()
     }

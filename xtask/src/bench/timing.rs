@@ -1,7 +1,7 @@
 //! `--time`: how long builds run, taken on one processor, by turns, many times.
 //!
-//! The same executables stand in the queue twice, as `cotree none` and as a copy of it: what the copy takes more or less is noise, and
-//! is printed with the times.
+//! Executables of `none` stand in the queue twice, as `cotree none` and as a copy of it: what the copy takes more or
+//! less is noise, and is printed with the times.
 
 use super::build::{Builder, Parts};
 use super::campaign::{self, Campaign};
@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 pub struct Thoroughness {
     /// How often each build runs.
     pub rounds: usize,
-    /// In how many layouts of their code cotree's builds of C programs run, [`LAYOUT`] bytes apart: by turns, since processors of
-    /// virtual machines are slower for some seconds at times, and each layout shall see as much of that.
+    /// In how many layouts of their code cotree's builds of C programs run, [`LAYOUT`] bytes apart: by turns, since
+    /// processors of virtual machines are slower for some seconds at times, and each layout shall see as much of that.
     pub layouts: usize,
 }
 
@@ -47,9 +47,9 @@ struct Contestant {
 /// Processor times, the system's included, round by round.
 #[derive(Default)]
 struct Times {
-    /// Of the workload for taking times.
+    /// The times of the workload for taking times.
     long: Vec<Duration>,
-    /// Of one that is next to nothing: the program's beginning and end.
+    /// The times of one that is next to nothing: the program's beginning and end.
     short: Vec<Duration>,
     /// In how many layouts, by turns; 0 is one.
     layouts: usize,
@@ -180,11 +180,12 @@ fn build(
     Ok(contestants)
 }
 
-/// Several rounds, in each of which every build runs once with each workload, in its layouts by turns, on one processor:
-/// another one may be slower all the time, and builds would come to it by turns. Each build begins a round as often as any other.
+/// Several rounds, in each of which every build runs once with each workload, in its layouts by turns, on one
+/// processor: another one may be slower all the time, and builds would come to it by turns. Each build begins a round
+/// as often as any other.
 ///
-/// A build of which some run can't be started, prints something else than its first one did, or ends in another way, has failed:
-/// it has no times.
+/// A build of which some run can't be started, prints something else than its first one did, or ends in another way,
+/// has failed: it has no times.
 fn run(
     contestants: &mut Vec<Contestant>,
     workloads: &[Subject; 2],
@@ -248,13 +249,14 @@ fn once(executable: &Path, subject: &Subject, folder: &Path) -> Result<(Duration
     Ok((sum, store::hash(&printed)))
 }
 
-/// How long something takes while nobody else slows it down, from how long it took many times: the mean of the fastest quarter, but for
-/// the very fastest twentieth.
+/// How long something takes while nobody else slows it down, from how long it took many times: the mean of the fastest
+/// quarter, but for the very fastest twentieth.
 ///
-/// Processors of virtual machines share their units with those of others: a run is slowed down by a quarter or it is not, for some tenths
-/// of a second each. The median of nine ratios wanders with that (−3 to +7 % for a copy of one and the same program); of a hundred
-/// runs of a twentieth of a second this repeats within one percent. The division between the program's time and the system's is too coarse
-/// for such runs: beginning and end are measured apart instead.
+/// Processors of virtual machines share their units with those of others: a run is slowed down by a quarter or it is
+/// not, for some tenths of a second each. The median of nine ratios wanders with that (−3 to +7 % for a copy of one and
+/// the same program); of a hundred runs of a twentieth of a second this repeats within one percent. The division
+/// between the program's time and the system's is too coarse for such runs: beginning and end are measured apart
+/// instead.
 fn undisturbed(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort_unstable();
     let fast = times.get(times.len() / 20..times.len().div_ceil(4)).filter(|fast| !fast.is_empty())?;

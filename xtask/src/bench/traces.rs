@@ -21,7 +21,7 @@ pub struct Traced {
     pub blocks: u64,
     /// Bytes of the trace.
     pub bytes: u64,
-    /// The same as they are in the file, compressed or not.
+    /// The bytes of tokens as they are in the file, compressed or not.
     pub stored: u64,
 }
 

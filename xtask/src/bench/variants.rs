@@ -58,20 +58,20 @@ pub struct Variant {
 
 /// The methods that Rust programs are built with, too. They take long to build.
 const OF_RUST: [&str; 3] = ["none", "edge", "path"];
-/// Those that `--time` measures.
+/// The builds that `--time` measures.
 const TIMED: [&str; 4] = ["none", "block", "edge", "path"];
-/// Those that `--quick` measures.
+/// The builds that `--quick` measures.
 const QUICK: [&str; 3] = ["none", "edge", "path"];
 
 /// What cotree's builds are compared with.
 pub const NONE: &str = "cotree none";
 /// cotree's default method.
 pub const EDGE: &str = "cotree edge";
-/// The same with nothing but counters on a spanning tree.
+/// Edge counters with nothing but counters on a spanning tree.
 pub const PLAIN: &str = "cotree edge, plain";
 /// One counter of events, on the chords of spanning trees.
 pub const EVENTS: &str = "cotree events";
-/// The same by an addition at every stretch of code.
+/// Counters of events by an addition at every stretch of code.
 pub const NAIVE_EVENTS: &str = "cotree events, naive";
 /// The first, with limits.
 pub const EVENT_LIMITS: &str = "cotree events, --event-limit";
@@ -103,7 +103,8 @@ fn variant(name: &str, tool: Tool, options: &[&'static str]) -> Variant {
     }
 }
 
-/// cotree's build by a method, without further options: a new method is measured and has its column without any change here.
+/// cotree's build by a method, without further options: a new method is measured and has its column without any change
+/// here.
 fn method(method: &'static str) -> Variant {
     let plain = variant(&format!("cotree {method}"), Tool::Cotree, &["--profile", method]);
     Variant {
@@ -239,7 +240,8 @@ pub fn available(context: &Context) -> Result<(Vec<Variant>, Vec<String>)> {
     Ok((variants, missing))
 }
 
-/// An option or a method that this cotree doesn't know. An option that would switch off what it doesn't have is left out instead.
+/// An option or a method that this cotree doesn't know. An option that would switch off what it doesn't have is left
+/// out instead.
 fn unknown(variant: &mut Variant, help: &str) -> Option<&'static str> {
     let has = |word: &str| help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|part| part == word);
     let mut kept = Vec::new();

@@ -5,11 +5,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Of so many lines that return, one changes.
+/// One of this many lines that return changes.
 const EVERY: usize = 3;
 
-/// A later version of a source of C or C++: a way out, which is never taken, in front of the first `return` and of every third one
-/// after it.
+/// A later version of a source of C or C++: a way out, which is never taken, in front of the first `return` and of
+/// every third one after it.
 pub fn with_more_code(text: &str) -> String {
     let mut changed = String::from("static volatile int changed_way_out;\n#line 1\n");
     let mut returns = 0;
@@ -28,7 +28,7 @@ pub fn with_more_code(text: &str) -> String {
     changed
 }
 
-/// The same for a Rust package: a way out at the beginning of its `main`, and a branch in front of each loop of that file.
+/// Changes a Rust package: a way out at the beginning of its `main`, and a branch in front of each loop of that file.
 pub fn change_package(folder: &Path) -> Result<()> {
     let candidates = ["src/main.rs", "crates/core/main.rs"].map(|file| folder.join(file));
     let main = candidates.into_iter().find(|file| file.exists()).context("the package has no main.rs")?;

@@ -1,5 +1,6 @@
-//! Real programs compiled by profiles (`--use`): they do the same by the profile of the same work, by that of other work, by a stale one, and
-//! by one whose counts make no sense. A damaged profile, and that of another program, are refused, and make no program.
+//! Real programs compiled by profiles (`--use`): they do the same by the profile of the same work, by that of other
+//! work, by a stale one, and by one whose counts make no sense. A damaged profile, and that of another program, are
+//! refused, and make no program.
 
 mod damage;
 mod package;
@@ -158,7 +159,8 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Whether this profile is refused: in a sentence that names it, and without a program. If it is not, it does no harm.
+    /// Whether this profile is refused: in a sentence that names it, and without a program. If it is not, it does no
+    /// harm.
     fn refuses_or_does_the_same(&self, what: &str, profile: &[u8]) -> Result<bool> {
         let file = self.folder.join("damaged.cotree");
         fs::write(&file, profile)?;

@@ -1,4 +1,5 @@
-//! `cargo cotree pgo` on a package as it was published: the one command builds, trains, builds by the profile and measures.
+//! `cargo cotree pgo` on a package as it was published: the one command builds, trains, builds by the profile and
+//! measures.
 
 use crate::real::{self, Context};
 use crate::rust_programs::Package;

@@ -61,14 +61,15 @@ pub enum Version {
 /// The optimisation level of C programs.
 const LEVEL: &str = "-O2";
 
-/// Builds one program, again and again. Of C, what is compiled is bitcode, which all builds share; cargo sees what they share.
+/// Builds one program, again and again. Of C, what is compiled is bitcode, which all builds share; cargo sees what they
+/// share.
 pub struct Builder<'a> {
     context: &'a Context,
     work: &'a Work,
     /// `-flto`, or nothing.
     flag: &'a str,
     folder: PathBuf,
-    /// Of C: the objects of both versions.
+    /// For C, the objects of both versions.
     objects: [Vec<PathBuf>; 2],
 }
 

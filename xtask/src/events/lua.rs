@@ -1,7 +1,7 @@
 //! Lua asks for its own events: at points of its interpreter that look random, and until limits strike.
 //!
-//! The oracle of queries is the same interpreter with an addition at every stretch of code (the naive placement), where nothing is ever
-//! lacking. Both do the same only if no hash is that of an address, so Lua is changed for these cases.
+//! The oracle of queries is the same interpreter with an addition at every stretch of code (the naive placement), where
+//! nothing is ever lacking. Both do the same only if no hash is that of an address, so Lua is changed for these cases.
 
 use super::{COSTS, KINDS, folder, same_addresses};
 use crate::programs::{self, Program, Workload};

@@ -1,7 +1,7 @@
 //! Event counts of real programs (`--profile events`).
 //!
-//! The oracle of totals is the edge profile of the same input: how often each block ran, times its events. Queries and limits while
-//! the program runs are tested in `lua`.
+//! The oracle of totals is the edge profile of the same input: how often each block ran, times its events. Queries and
+//! limits while the program runs are tested in `lua`.
 
 mod lua;
 
@@ -21,7 +21,8 @@ const KINDS: &str = "instructions,loads,stores,calls,branches,float,allocations,
 /// Costs that are no multiple of another kind.
 const COSTS: &str = "default 2\nopcode load,store 7\ncall *alloc* 50\nopcode br 0\n";
 
-/// No call becomes a jump. A jump of a function that never comes back counts the return behind the call, and each build has other jumps.
+/// No call becomes a jump. A jump of a function that never comes back counts the return behind the call, and each build
+/// has other jumps.
 const NO_TAIL_CALLS: &str = "-fno-optimize-sibling-calls";
 
 /// What is checked each time: programs and levels.

@@ -1,8 +1,8 @@
 //! Where line counts differ.
 //!
-//! gcov *has one value* for a line if only one of the two knows it, or both say the same. That value has to be cotree's.
-//! Where clang's gcov and gcc's contradict each other, cotree has to agree with one of them. What meets neither is put
-//! into classes.
+//! gcov *has one value* for a line if only one of the two knows it, or both say the same. That value has to be
+//! cotree's. Where clang's gcov and gcc's contradict each other, cotree has to agree with one of them. What meets
+//! neither is put into classes.
 
 use super::classes::Class;
 use super::lines::Lines;
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// What the three say of one line.
 pub struct Line<'a> {
-    /// Its file.
+    /// The file of the line.
     pub file: &'a Path,
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub number: u32,
     /// cotree's count.
     pub ours: Option<u64>,
@@ -100,7 +100,8 @@ impl<'a> Comparison<'a> {
         self.lines.iter().filter(|(line, _)| line.ours.is_some() && line.peers().next().is_some()).count()
     }
 
-    /// The share of these lines whose count is gcov's: the one value that it has, or one of two that contradict each other.
+    /// The share of these lines whose count is gcov's: the one value that it has, or one of two that contradict each
+    /// other.
     pub fn share_as_gcov(&self) -> f64 {
         let against: usize =
             self.classes.iter().filter(|(c, _)| c.is_against_gcov()).map(|(_, tally)| tally.lines).sum();

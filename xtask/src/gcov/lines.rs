@@ -18,8 +18,8 @@ impl Lines {
         }
     }
 
-    /// `COUNT:LINE:TEXT`; line 0 is a header that names the file. `-` is no code, `#####` and `=====` are code that never
-    /// ran, a star behind the count tells of blocks in the line that never ran.
+    /// `COUNT:LINE:TEXT`; line 0 is a header that names the file. `-` is no code, `#####` and `=====` are code that
+    /// never ran, a star behind the count tells of blocks in the line that never ran.
     pub fn add_gcov(&mut self, text: &str) {
         let mut file = PathBuf::new();
         for row in text.lines() {

@@ -1,9 +1,10 @@
 //! cotree's line counts at -O0 against gcov's, of clang and of gcc, on the C programs.
 //!
-//! clang's gcov sees what the same front end made of the source, but it misreads its own counters for some control flow.
-//! gcc's is another compiler, which gives other lines to the same statements, folds conditions and joins jumps even at
-//! -O0. So each line is put to both. Where they have one value, it has to be cotree's; where they contradict each other,
-//! cotree has to agree with one of them; what is left has to meet the rule of a class. `docs/gcov.md` explains the classes.
+//! clang's gcov sees what the same front end made of the source, but it misreads its own counters for some control
+//! flow. gcc's is another compiler, which gives other lines to the same statements, folds conditions and joins jumps
+//! even at -O0. So each line is put to both. Where they have one value, it has to be cotree's; where they contradict
+//! each other, cotree has to agree with one of them; what is left has to meet the rule of a class. `docs/gcov.md`
+//! explains the classes.
 
 mod classes;
 mod compare;

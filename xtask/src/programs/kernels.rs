@@ -1,4 +1,5 @@
-//! Programs of ours of a file each, for what the real ones don't do: numeric loops, pointer chasing, backtracking, C++ templates.
+//! Programs of ours of a file each, for what the real ones don't do: numeric loops, pointer chasing, backtracking, C++
+//! templates.
 
 use super::{Program, Workload, strings};
 use crate::workspace::program_file;

@@ -14,7 +14,7 @@ use std::process::Command;
 /// A program of C or C++.
 #[derive(Clone)]
 pub struct Program {
-    /// Its name in tables and folders.
+    /// The name of the program in tables and folders.
     pub name: &'static str,
     /// Compile with the C++ compiler.
     pub cxx: bool,
@@ -116,7 +116,7 @@ pub fn lua(sources: &Sources, workload: Workload) -> Result<Program> {
     })
 }
 
-/// The same as C++, where Lua throws exceptions.
+/// Lua as C++, where Lua throws exceptions.
 pub fn lua_cxx(sources: &Sources, workload: Workload) -> Result<Program> {
     let mut program = lua(sources, workload)?;
     program.name = "lua-c++";
@@ -188,7 +188,7 @@ pub fn all_c(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
     Ok(vec![sqlite(sources, workload), lua(sources, workload)?, zstd(sources, workload)?, bzip2(sources, workload)])
 }
 
-/// Those whose modules are compiled as one (`-flto`): of C and of C++.
+/// The programs whose modules are compiled as one (`-flto`): of C and of C++.
 pub fn joined(sources: &Sources, workload: Workload) -> Result<Vec<Program>> {
     Ok(vec![
         sqlite(sources, workload),

@@ -32,7 +32,7 @@ const EARLY: [&str; 9] = [
 pub struct Piece {
     pub ingredient: &'static Ingredient,
     pub seed: u64,
-    /// It is part of the program; else calls of it lead to a leaf.
+    /// The piece is part of the program; else calls of it lead to a leaf.
     pub kept: bool,
     /// Parts of it that are left out.
     pub dropped: BTreeSet<usize>,

@@ -36,7 +36,7 @@ pub enum Kind {
     Verify,
     /// A count is declared not to be exact for no reason.
     Declared,
-    /// It can't be built.
+    /// The program can't be built.
     Build,
 }
 

@@ -12,7 +12,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// So many accesses are logged of a run.
+/// At most this many accesses are logged of a run.
 const ENTRIES: usize = 1 << 20;
 
 /// The optimiser makes loads and stores of copies that are no longer than this; clang logs no others.
@@ -93,8 +93,8 @@ fn passed_over(context: &Context, profile: &Path) -> Result<BTreeSet<String>> {
     Ok(symbols)
 }
 
-/// The trace has these accesses, one after the other, and no other of their kind in between, but for copies whose length only the program
-/// knows: a load and a store of as many bytes. Gives how many of these there were.
+/// The trace has these accesses, one after the other, and no other of their kind in between, but for copies whose
+/// length only the program knows: a load and a store of as many bytes. Gives how many of these there were.
 fn compare(context: &Context, profile: &Path, logged: &[Access]) -> Result<usize> {
     let passed_over = passed_over(context, profile)?;
     let mut trace = context.cotree();

@@ -27,8 +27,8 @@ local sum = loadfile('sum.luac', 'b')
 print(sum { { n = 1 }, { n = 2 }, { n = 3 } })
 ";
 
-/// In the chunk: the instruction that reads the field, as this version of Lua has it (`GETFIELD`). Its last byte is the number
-/// of the constant that names the field.
+/// In the chunk: the instruction that reads the field, as this version of Lua has it (`GETFIELD`). Its last byte is the
+/// number of the constant that names the field.
 const READS_FIELD: [u8; 4] = [0x0e, 0x03, 0x06, 0x00];
 
 /// Where it is executed, and where the name of a field is read, of which there is none.

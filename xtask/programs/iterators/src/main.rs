@@ -1,4 +1,5 @@
-//! Rust as it is written: chains of iterators, closures, collections, generics, trait objects, and overflow that is caught.
+//! Rust as it is written: chains of iterators, closures, collections, generics, trait objects, and overflow that is
+//! caught.
 //!
 //!     iterators COUNT
 //!

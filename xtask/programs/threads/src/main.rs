@@ -1,5 +1,5 @@
-//! Rust with threads: a pool that takes work from a channel, threads that borrow, a lock that is poisoned, panics that `join` reports,
-//! and destructors of thread-local values.
+//! Rust with threads: a pool that takes work from a channel, threads that borrow, a lock that is poisoned, panics that
+//! `join` reports, and destructors of thread-local values.
 //!
 //!     threads COUNT
 //!

@@ -92,7 +92,8 @@ impl<'a> Builds<'a> {
         Ok((figures, printed))
     }
 
-    /// Whether a build with `-flto` needs a profile of its own: cargo names functions after all settings of its profile.
+    /// Whether a build with `-flto` needs a profile of its own: cargo names functions after all settings of its
+    /// profile.
     fn trains_twice(&self) -> bool {
         matches!(self.subject, Subject::Rust(_))
     }

@@ -1,5 +1,6 @@
-//! `cargo xtask bench --pgo`: programs compiled by the profile of the very work that is measured, by cotree (`--use`) and by clang's and
-//! rustc's own instrumentation (`-fprofile-use`, with values), each also with its modules compiled as one (`-flto`).
+//! `cargo xtask bench --pgo`: programs compiled by the profile of the very work that is measured, by cotree (`--use`)
+//! and by clang's and rustc's own instrumentation (`-fprofile-use`, with values), each also with its modules compiled
+//! as one (`-flto`).
 
 mod builds;
 
@@ -44,7 +45,8 @@ pub struct Pgo {
 /// Above this ratio of instructions a program is named below the table.
 const NAMED: f64 = 1.05;
 
-/// Measures programs and keeps the figures; says what failed. Peers are measured again when a program changes, or by `--peers`.
+/// Measures programs and keeps the figures; says what failed. Peers are measured again when a program changes, or by
+/// `--peers`.
 pub fn measure(
     args: &Args,
     context: &Context,
