@@ -35,9 +35,10 @@ pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[JobModule]>
 }
 
 /// Functions that our runtime replaces, besides those that LLVM knows.
-const HOOKED: [&str; 11] = [
+const HOOKED: [&str; 12] = [
     "daemon",
     "dlclose",
+    "execveat",
     "fexecve",
     "longjmp",
     "pthread_create",

@@ -5,6 +5,7 @@ mod attacks;
 mod callers;
 mod calls;
 mod cargo_verbs;
+mod clones;
 mod coroutines;
 mod costs;
 mod counted_runs;

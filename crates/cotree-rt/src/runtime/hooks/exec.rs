@@ -20,6 +20,7 @@ hook!("execv", execv, "rdx");
 hook!("execvp", execvp, "rdx");
 hook!("execvpe", execvpe, "rcx");
 hook!("fexecve", fexecve, "rcx");
+hook!("execveat", execveat, "r9");
 real!(real_execvp = "execvp");
 real!(real_execvpe = "execvpe");
 real!(real_fexecve = "fexecve");
@@ -86,6 +87,26 @@ unsafe extern "C" fn fexecve(fd: c_int, arguments: List, environment: List, call
     with_profile_ended(caller, || {
         // SAFETY: libc's function with the program's arguments.
         unsafe { call!(real_fexecve() => fn(fd => c_int, arguments => List, environment => List) -> c_int) }
+    })
+}
+
+unsafe extern "C" fn execveat(
+    folder: c_int,
+    path: Text,
+    arguments: List,
+    environment: List,
+    flags: c_int,
+    caller: &Caller,
+) -> c_int {
+    with_profile_ended(caller, || {
+        let words = [folder as usize, path as usize, arguments as usize, environment as usize, flags as usize, 0];
+        // SAFETY: the program's own arguments; errno is this thread's.
+        unsafe {
+            if let Err(error) = sys::call(libc::SYS_execveat, words) {
+                *libc::__errno_location() = error.0;
+            }
+        }
+        -1
     })
 }
 

@@ -2,6 +2,10 @@
 //! hooks nothing: it relies on the executable's runtime, and has only the entry points that its generated code calls.
 
 #[cfg(not(feature = "shared-library"))]
+pub mod call_entry;
+#[cfg(not(feature = "shared-library"))]
+pub mod clone;
+#[cfg(not(feature = "shared-library"))]
 pub mod exec;
 #[cfg(not(feature = "shared-library"))]
 pub mod handlers;

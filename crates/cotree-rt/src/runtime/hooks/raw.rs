@@ -1,116 +1,24 @@
-//! Hooks `syscall` and `clone`, for system calls of the program itself that begin or end processes and threads, or ask for
+//! Hooks `syscall`, for system calls of the program itself that begin or end processes and threads, or ask for
 //! dispositions of signals.
 //!
 //! Only the link unit's own references come here, not those of shared libraries. An allocator may make system calls
 //! while the program starts, so no symbol may have to be looked up here. System calls by assembly go unseen.
 
-use crate::layout::Flags;
+use crate::layout::{Flags, State};
 use crate::runtime::file::profile;
-use crate::runtime::hooks::interpose::{real, tail_entry};
+use crate::runtime::hooks::call_entry::{Answer, Call, is_system_call};
+use crate::runtime::hooks::interpose::real;
 use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::hooks::{exec, handlers};
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, fork, signals, thread, units};
 use crate::runtime::stack::{marks, walk};
-use core::ffi::{c_int, c_long, c_void};
+use core::ffi::{c_int, c_long};
 use core::sync::atomic::Ordering::Relaxed;
 
-/// The labels of a hook that shared libraries don't see.
-macro_rules! only_wrapped {
-    ($name:literal) => {
-        concat!(
-            ".hidden cotree_rt_hook_",
-            $name,
-            "\n.globl cotree_rt_hook_",
-            $name,
-            "\n.globl __wrap_",
-            $name,
-            "\n.type __wrap_",
-            $name,
-            ",@function\ncotree_rt_hook_",
-            $name,
-            ":\n__wrap_",
-            $name,
-            ":"
-        )
-    };
-}
-
 real!(real_syscall = "syscall");
-real!(real_clone = "clone");
 
-/// What the hook of `syscall` saves: where it was called, and its arguments as far as they are in registers.
-#[repr(C)]
-struct Call {
-    caller: Caller,
-    number: c_long,
-    arguments: [usize; 5],
-}
-
-/// What becomes of the call.
-#[repr(C)]
-struct Answer {
-    /// 1: it has been made, with the result. 0: the function at that address is to make it.
-    made: u64,
-    value: i64,
-}
-
-core::arch::global_asm!(
-    ".pushsection .text.cotree.syscall,\"ax\",@progbits",
-    ".p2align 4",
-    only_wrapped!("syscall"),
-    ".cfi_startproc",
-    "endbr64",
-    "sub rsp, 120",
-    ".cfi_adjust_cfa_offset 120",
-    "mov [rsp], rbx",
-    "mov [rsp+8], rbp",
-    ".cfi_offset rbp, -120",
-    "mov [rsp+16], r12",
-    "mov [rsp+24], r13",
-    "mov [rsp+32], r14",
-    "mov [rsp+40], r15",
-    "lea rax, [rsp+128]",
-    "mov [rsp+48], rax",
-    "mov rax, [rsp+120]",
-    "mov [rsp+56], rax",
-    "mov [rsp+64], rdi",
-    "mov [rsp+72], rsi",
-    "mov [rsp+80], rdx",
-    "mov [rsp+88], rcx",
-    "mov [rsp+96], r8",
-    "mov [rsp+104], r9",
-    "mov rdi, rsp",
-    // The caller may have a stack that is not aligned.
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "and rsp, -16",
-    "call {syscall}",
-    "mov rsp, rbp",
-    ".cfi_def_cfa_register rsp",
-    "mov rbp, [rsp+8]",
-    ".cfi_restore rbp",
-    "test rax, rax",
-    "mov rax, rdx",
-    "jnz 2f",
-    "mov rdi, [rsp+64]",
-    "mov rsi, [rsp+72]",
-    "mov rdx, [rsp+80]",
-    "mov rcx, [rsp+88]",
-    "mov r8, [rsp+96]",
-    "mov r9, [rsp+104]",
-    ".cfi_remember_state",
-    "add rsp, 120",
-    ".cfi_adjust_cfa_offset -120",
-    "jmp rax",
-    ".cfi_restore_state",
-    "2: add rsp, 120",
-    ".cfi_adjust_cfa_offset -120",
-    "ret",
-    ".cfi_endproc",
-    ".popsection",
-    syscall = sym syscall,
-);
+crate::runtime::hooks::call_entry::call_entry!("syscall", syscall);
 
 unsafe extern "C" fn syscall(call: &Call) -> Answer {
     let real = real_syscall();
@@ -136,23 +44,6 @@ fn is_followed(number: c_long) -> bool {
 
 /// `mov rax, rdi`: how glibc's `syscall` begins.
 const SYSCALL_BEGINS: [u8; 3] = [0x48, 0x89, 0xF8];
-/// `mov rax, -EINVAL`: how its `clone` does.
-const CLONE_BEGINS: [u8; 7] = [0x48, 0xC7, 0xC0, 0xEA, 0xFF, 0xFF, 0xFF];
-
-/// Whether the function behind is libc's, and not one of the program that happens to have its name (an emulator's
-/// `syscall`).
-fn is_system_call(function: *const c_void, begins: &[u8]) -> bool {
-    const BRANCH_TARGET: [u8; 4] = [0xF3, 0x0F, 0x1E, 0xFA];
-    const SYSTEM_CALL: [u8; 2] = [0x0F, 0x05];
-    let at = function as u64;
-    if function.is_null() || !sys::readable(at & !7) || !sys::readable((at + 72) & !7) {
-        return false;
-    }
-    // SAFETY: both ends are readable, and no two pages lie between.
-    let code = unsafe { core::slice::from_raw_parts(function.cast::<u8>(), 72) };
-    let code = code.strip_prefix(&BRANCH_TARGET).unwrap_or(code);
-    code.starts_with(begins) && code.windows(2).any(|two| two == SYSTEM_CALL)
-}
 
 /// Makes a call of which the profile has to know; None: nothing needs to be done, or nothing can be but to flag it.
 ///
@@ -261,9 +152,13 @@ unsafe fn forked(caller: &Caller, number: c_long, arguments: [usize; 5]) -> sys:
 }
 
 /// Nothing of libc's runs any more: the frames of this thread die here.
-fn thread_ends(caller: &Caller) {
+pub fn thread_ends(caller: &Caller) {
     if fork::leave_borrowed(caller, 1) {
         return;
+    }
+    // The process ends with its last thread.
+    if thread::others().next().is_none() {
+        return end::finish(caller, State::FINISHED);
     }
     if let Some((_, record)) = thread::current().filter(|(_, record)| record.state.load(Relaxed) == thread::LIVE) {
         marks::accounting(|| {
@@ -285,20 +180,4 @@ fn as_libc_has_it(result: sys::Result<usize>) -> i64 {
             -1
         }
     }
-}
-
-tail_entry!("clone", only_wrapped!("clone"), clone);
-
-unsafe extern "C" fn clone(_start: usize, _stack: usize, flags: c_int) -> *const c_void {
-    let real = real_clone();
-    if profile::active() && is_system_call(real, &CLONE_BEGINS) {
-        if flags & libc::CLONE_VM == 0 {
-            units::flag(Flags::FOREIGN_PROCESS);
-        } else if flags & libc::CLONE_VFORK == 0 {
-            units::flag(Flags::THREAD_UNREGISTERED);
-        } else {
-            fork::borrower_begins();
-        }
-    }
-    real
 }

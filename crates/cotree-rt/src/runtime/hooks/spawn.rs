@@ -7,6 +7,7 @@
 //! exit.
 
 use crate::runtime::file::profile;
+use crate::runtime::hooks::clone;
 use crate::runtime::hooks::interpose::{behind, hook, labels, real, tail_hook};
 use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
 use crate::runtime::os::lock::Held;
@@ -29,12 +30,13 @@ unsafe extern "C" {
 behind!(cleanup_push = "_pthread_cleanup_push");
 behind!(cleanup_pop = "_pthread_cleanup_pop");
 
-// The trampolines. Both keep the cleanup buffer (four words) at the bottom of their frames.
+// The trampolines. Those of threads keep the cleanup buffer (four words) at the bottom of their frames.
 core::arch::global_asm!(
     ".pushsection .text.cotree.trampolines,\"ax\",@progbits",
     ".p2align 4",
-    ".hidden cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_main",
-    ".globl cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_main",
+    ".hidden cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_clone, cotree_rt_main",
+    ".globl cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_clone, cotree_rt_main",
+    ".type cotree_rt_clone,@function",
     ".type cotree_rt_thread,@function",
     ".type cotree_rt_main,@function",
     "cotree_rt_bottom:",
@@ -64,6 +66,26 @@ core::arch::global_asm!(
     "ret",
     ".cfi_endproc",
     ".size cotree_rt_thread, .-cotree_rt_thread",
+    // Of a child by `clone`, whose stack it begins.
+    "cotree_rt_clone:",
+    ".cfi_startproc",
+    ".cfi_undefined rip",
+    "endbr64",
+    "push rbx",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_offset rbx, -16",
+    "mov rbx, rdi",
+    "call {clone_begins}",
+    "mov rdi, [rbx + {argument}]",
+    "call [rbx + {start}]",
+    "mov edi, eax",
+    "call cotree_rt_clone_ends",
+    "pop rbx",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_restore rbx",
+    "ret",
+    ".cfi_endproc",
+    ".size cotree_rt_clone, .-cotree_rt_clone",
     "cotree_rt_main:",
     ".cfi_startproc",
     "endbr64",
@@ -89,6 +111,7 @@ core::arch::global_asm!(
     ".size cotree_rt_main, .-cotree_rt_main",
     "cotree_rt_bottom_end:",
     ".popsection",
+    clone_begins = sym clone::begins,
     enter = sym enter,
     leave = sym leave,
     enter_main = sym enter_main,

@@ -75,17 +75,29 @@ unsafe extern "C" fn in_child(caller: &Caller) {
 
 /// A second call is none.
 fn begin_in_child(caller: &Caller) {
+    if begin(|| walk::Walk::new(caller).any(|frame| frame.interrupted)) {
+        walk::count_all(caller, -1);
+    }
+}
+
+/// Begins in a child whose stack is a new one.
+#[cfg(not(feature = "shared-library"))]
+pub fn begin_on_empty_stack() {
+    begin(|| false);
+}
+
+/// Whether profiles have been begun for this process. `interrupted`: whether a signal handler has forked.
+fn begin(interrupted: impl FnOnce() -> bool) -> bool {
     stop::after_fork();
     if !profile::active() || profile::process() == sys::process_id() {
-        return;
+        return false;
     }
     set_sentinel();
     BORROWERS.store(0, Relaxed);
     end::after_fork();
     let own = thread::after_fork();
-    let interrupted = walk::Walk::new(caller).any(|frame| frame.interrupted);
-    units::forked(own.unwrap_or(0), interrupted);
-    walk::count_all(caller, -1);
+    units::forked(own.unwrap_or(0), interrupted());
+    true
 }
 
 /// In a child that runs in its parent's memory (or maps its parent's file): accounts for its end (+1), or takes that

@@ -1,0 +1,93 @@
+//! Hooks libc's `clone`.
+//!
+//! A child that gets a copy of the memory and a stack of its own is as good as forked: it has a profile of its own from
+//! the beginning, and whether it calls `exec` at once (as death tests of test frameworks do) or does some work, its
+//! parent's counts are its parent's. It comes into being below a trampoline, with signals blocked until it has its
+//! profile. Its stack is empty, so nothing is revived.
+//!
+//! Children that share memory or thread-local storage with their parents can't be followed, unless these wait for them.
+
+use crate::layout::Flags;
+use crate::runtime::file::profile;
+use crate::runtime::hooks::call_entry::{Answer, Call, call_entry, is_system_call};
+use crate::runtime::hooks::interpose::real;
+use crate::runtime::hooks::linkage::{Caller, call, entry};
+use crate::runtime::hooks::raw;
+use crate::runtime::os::sys;
+use crate::runtime::process::thread::Thread;
+use crate::runtime::process::{fork, thread, units};
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering::Relaxed;
+
+real!(real_clone = "clone");
+call_entry!("clone", clone);
+entry!("cotree_rt_clone_ends", ends, "rsi");
+
+type Start = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+unsafe extern "C" {
+    // Beside the other trampolines, in `spawn`.
+    fn cotree_rt_clone(record: *mut c_void) -> c_int;
+}
+
+/// `mov rax, -EINVAL`: how glibc's `clone` begins.
+const BEGINS: [u8; 7] = [0x48, 0xC7, 0xC0, 0xEA, 0xFF, 0xFF, 0xFF];
+
+unsafe extern "C" fn clone(call: &Call) -> Answer {
+    let real = real_clone();
+    if profile::active() && is_system_call(real, &BEGINS) {
+        let flags = call.arguments[1] as c_int;
+        if flags & (libc::CLONE_VM | libc::CLONE_SETTLS) == 0
+            && let Some((_, record)) = thread::current()
+        {
+            // SAFETY: the program asked for it.
+            let value = unsafe { copied(call, record, real) };
+            return Answer { made: 1, value: value.into() };
+        }
+        if flags & libc::CLONE_VM == 0 {
+            units::flag(Flags::FOREIGN_PROCESS);
+        } else if flags & libc::CLONE_VFORK == 0 {
+            units::flag(Flags::THREAD_UNREGISTERED);
+        } else {
+            fork::borrower_begins();
+        }
+    }
+    Answer { made: 0, value: real as i64 }
+}
+
+/// Makes a child with a copy of the memory, that of this thread's record, too.
+///
+/// # Safety
+/// `real` must be libc's `clone`, and the program ask for this call.
+unsafe fn copied(call: &Call, record: &Thread, real: *const c_void) -> c_int {
+    let [stack, flags, argument, parent_id, thread_pointer] = call.arguments;
+    // SAFETY: the seventh argument is where the caller has put it, if the flags ask for it; that is stack memory in any
+    // case.
+    let child_id = unsafe { (call.caller.sp as *const usize).read() };
+    let signals = sys::set_signal_mask(u64::MAX);
+    record.fork_signals.store(signals, Relaxed);
+    // Those of a thread that runs have been used.
+    record.start.store(call.number as usize, Relaxed);
+    record.argument.store(argument, Relaxed);
+    let own = core::ptr::from_ref(record).cast_mut().cast();
+    // SAFETY: libc's function with the program's arguments, but for the start of the child, which gets these from the
+    // record.
+    let result = unsafe {
+        call!(real => fn(cotree_rt_clone as Start => Start, stack => usize, flags as c_int => c_int, own => *mut c_void,
+            parent_id => usize, thread_pointer => usize, child_id => usize) -> c_int)
+    };
+    sys::set_signal_mask(signals);
+    result
+}
+
+/// The child begins, before any code of the program.
+pub unsafe extern "C" fn begins(record: &Thread) {
+    fork::begin_on_empty_stack();
+    sys::set_signal_mask(record.fork_signals.load(Relaxed));
+}
+
+/// The child's function has returned; libc then makes the system call that ends the thread.
+unsafe extern "C" fn ends(status: c_int, caller: &Caller) -> c_int {
+    raw::thread_ends(caller);
+    status
+}
