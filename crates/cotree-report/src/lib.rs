@@ -47,3 +47,4 @@ pub mod stale;
 pub mod terminal;
 pub mod unit;
 pub mod unwinding;
+pub mod visible;

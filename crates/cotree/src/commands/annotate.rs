@@ -52,7 +52,7 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
         return Err(no_such_function(&units, pattern));
     }
     let mut files = 0;
-    args.output.write(|out| {
+    args.output.write_text(|out| {
         files = annotate::write(&units, &sources, &options, out)?;
         Ok(())
     })?;

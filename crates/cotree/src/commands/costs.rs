@@ -60,7 +60,7 @@ pub fn run(args: &CostsArgs) -> Result<()> {
             names: if args.no_demangle { Names::Raw } else { Names::Demangled },
             style: args.looks.style(&args.output),
         };
-        args.output.write(|out| view::write(costs, &options, out))
+        args.output.write_text(|out| view::write(costs, &options, out))
     })?;
     args.vouched.check(loaded.recovered())
 }

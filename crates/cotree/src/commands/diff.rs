@@ -90,5 +90,5 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         return args.output.write(|out| diff::write_json(&difference, out));
     }
     let options = diff::Options { top: args.top, names, style };
-    args.output.write(|out| diff::write_text(&difference, &options, out))
+    args.output.write_text(|out| diff::write_text(&difference, &options, out))
 }

@@ -5,6 +5,7 @@ use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_profile::atomic;
 use cotree_report::terminal::Style;
+use cotree_report::visible::Visible;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
@@ -63,13 +64,33 @@ impl Looks {
 }
 
 impl Output {
-    /// Writes through `fill`. A reader that goes away (`| head`) is no error.
+    /// Writes text for people through `fill`: control characters in names and the like are made visible.
+    pub fn write_text(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        self.write(|out| {
+            let mut visible = Visible::new(out);
+            fill(&mut visible)?;
+            visible.finish().map(drop)
+        })
+    }
+
+    /// Writes JSON as it is, and else text for people.
+    pub fn write_either(&self, json: bool, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        if json { self.write(fill) } else { self.write_text(fill) }
+    }
+
+    /// Writes through `fill`, as it is unless a terminal would read it. A reader that goes away (`| head`) is no error.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if let Some(path) = self.output.as_ref().filter(|path| path.as_os_str() != "-") {
             return atomic::write(path, fill).map_err(into_report);
         }
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        match fill(&mut out).and_then(|()| out.flush()) {
+        let filled = if io::stdout().is_terminal() {
+            let mut visible = Visible::new(&mut out);
+            fill(&mut visible).and_then(|()| visible.finish().map(drop))
+        } else {
+            fill(&mut out)
+        };
+        match filled.and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 // Nobody reads what is still buffered.
                 let _ = out.into_parts();

@@ -96,7 +96,7 @@ pub fn run(args: &PathsArgs) -> Result<()> {
         if across.is_empty() {
             with_paths(&units)?;
         }
-        return args.output.write(|out| {
+        return args.output.write_either(args.json, |out| {
             if args.json {
                 return pending::json::write(&units, out);
             }
@@ -116,7 +116,7 @@ pub fn run(args: &PathsArgs) -> Result<()> {
         );
     }
     known(&units, args.function.as_deref())?;
-    args.output.write(|out| {
+    args.output.write_either(args.json, |out| {
         if args.json {
             return json::write(&paths, |symbol| options.wanted(symbol), out);
         }
@@ -135,7 +135,7 @@ fn across_functions(
         bail!("paths across functions are listed by instructions only, and not compared with what edge counts predict");
     }
     known(units, args.function.as_deref())?;
-    args.output.write(|out| {
+    args.output.write_either(args.json, |out| {
         if args.json {
             return ipath::json::write(across, |symbol| options.wanted(symbol), out);
         }
@@ -155,7 +155,7 @@ fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()
     let other = load(&other, &Binaries { binaries })?;
     let other = other.units();
     let pairs = pairs(paths, with_paths(&other)?);
-    args.output.write(|out| {
+    args.output.write_either(args.json, |out| {
         if args.json {
             return json::write_cover(&pairs, |symbol| options.wanted(symbol), out);
         }
@@ -180,7 +180,7 @@ pub fn diff(
             across[1].iter().find(|other| other.unit.profile.unit == unit.unit.profile.unit).copied()
         };
         let pairs: Vec<_> = across[0].iter().filter_map(|unit| Some((*unit, partner(unit)?))).collect();
-        return output.write(|out| {
+        return output.write_either(as_json, |out| {
             if as_json {
                 return ipath::json::write_diff(&pairs, |symbol| options.wanted(symbol), out);
             }
@@ -190,7 +190,7 @@ pub fn diff(
     let [of_before, of_after] = [with_paths(&units[0])?, with_paths(&units[1])?];
     known(&units[0], options.function.as_deref())?;
     let pairs = pairs(of_before, of_after);
-    output.write(|out| {
+    output.write_either(as_json, |out| {
         if as_json {
             return json::write_spectrum(&pairs, |symbol| options.wanted(symbol), out);
         }

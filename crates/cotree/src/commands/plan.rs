@@ -55,7 +55,7 @@ pub struct PlanArgs {
 pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
     if let Some(function) = &args.explain {
         let text = Planned::open(&args.files, options)?.explain(function)?;
-        return args.output.write(|out| out.write_all(text.as_bytes()));
+        return args.output.write_text(|out| out.write_all(text.as_bytes()));
     }
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
@@ -121,7 +121,7 @@ pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
         row("block (blocks and edges)", &statistics.block),
     ];
     let (path_columns, path_rows) = costs.path_table(judged);
-    args.output.write(|out| {
+    args.output.write_text(|out| {
         writeln!(
             out,
             "{} blocks, {} edges",

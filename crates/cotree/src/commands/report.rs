@@ -74,7 +74,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     if let Some(program) = args.input.profile.as_ref().filter(|_| args.stale) {
         let all = Used::read(program).into_diagnostic()?;
         let name = program.display().to_string();
-        return args.output.write(|out| all.iter().try_for_each(|used| stale::write(&name, used, &options, out)));
+        return args.output.write_text(|out| all.iter().try_for_each(|used| stale::write(&name, used, &options, out)));
     }
     let loaded = args.input.load()?;
     let units = loaded.units();
@@ -82,7 +82,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         return Err(no_such_function(&units, pattern));
     }
     if args.targets {
-        return args.output.write(|out| units.iter().try_for_each(|unit| targets::write(unit, &options, out)));
+        return args.output.write_text(|out| units.iter().try_for_each(|unit| targets::write(unit, &options, out)));
     }
-    args.output.write(|out| units.iter().try_for_each(|unit| report::write(unit, &options, out)))
+    args.output.write_text(|out| units.iter().try_for_each(|unit| report::write(unit, &options, out)))
 }

@@ -238,7 +238,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         return write_nth(args, &traced, &rows);
     }
     if let Some(last) = args.last {
-        return args.output.write(|out| traced.write_last(&rows, last, out));
+        return args.output.write_text(|out| traced.write_last(&rows, last, out));
     }
     let summary = args.by.is_none()
         && args.from.is_none()
@@ -248,12 +248,12 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         && args.file.is_none();
     match (summary, args.json) {
         (true, true) => args.output.write(|out| traced.write_json(&rows, out)),
-        (true, false) => args.output.write(|out| traced.write_summary(&rows, out)),
+        (true, false) => args.output.write_text(|out| traced.write_summary(&rows, out)),
         (false, json) => {
             let (from, to) = window(args, &traced)?;
             let form = if json { Form::Json } else { Form::Text };
             let stretch = Stretch { from, to, backwards: args.backwards };
-            args.output.write(|out| traced.write_rows(&rows, stretch, form, out))
+            args.output.write_either(json, |out| traced.write_rows(&rows, stretch, form, out))
         }
     }
 }
@@ -339,7 +339,7 @@ fn write_nth(args: &TraceArgs, traced: &Traced<'_>, rows: &Rows<'_>) -> Result<(
         return Err(miette!("no code is of {text}"));
     }
     let mut times = 0;
-    args.output.write(|out| {
+    args.output.write_text(|out| {
         times = traced.write_nth(rows, &line, nth, args.context, out)?;
         Ok(())
     })?;
@@ -366,7 +366,7 @@ fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> R
     }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let options = report::Options { names, style: args.looks.style(&args.output), ..report::Options::default() };
-    args.output.write(|out| report::write(&unit, &options, out))
+    args.output.write_text(|out| report::write(&unit, &options, out))
 }
 
 /// Runs `cotree diff --trace`.
@@ -390,5 +390,5 @@ pub fn diff(
     let [before, after] = [&streams_before, &streams_after].map(|streams| Traced::new(&tables, streams, None));
     [&before, &after].into_iter().for_each(say_lost);
     let rows = Rows::new(&tables, By::Block, names);
-    output.write(|out| compare::write(&before, &after, &rows, context, out).map(|_| ()))
+    output.write_text(|out| compare::write(&before, &after, &rows, context, out).map(|_| ()))
 }

@@ -32,7 +32,7 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
         let fails = |m: &&Mismatch| args.strict || !m.declared;
         let found = result.mismatches.iter().filter(fails).count();
         wrong += found;
-        args.output.write(|out| {
+        args.output.write_text(|out| {
             for mismatch in &result.mismatches {
                 let function = mismatch.function.map(|function| binary.function(function));
                 let subject = match mismatch.subject {

@@ -311,3 +311,28 @@ fn weights_are_cached_where_nobody_else_can_write() {
     build(Some(&own));
     assert_eq!(weights(&own), 2);
 }
+
+/// Names of a stranger's program command no terminal, and forge no line of a report.
+#[test]
+fn names_command_no_terminal() {
+    let symbol = "\u{1b}]0;owned\u{7}\nexact: every count";
+    let source = format!(
+        "int f(void) __asm__(\"{}\");\nint f(void) {{ return 3; }} // \u{1b}[2Jgone\u{202e}\nint main(void) {{ return f() - 3; }}\n",
+        symbol.replace('\u{1b}', "\\033").replace('\u{7}', "\\007").replace('\n', "\\n")
+    );
+    let project = Project::new(&[("main.c", source.as_str())]);
+    project.ok("cc -O0 main.c -o program");
+    let mut command = project.command(project.path("program"));
+    assert!(run(command.arg("\u{1b}[8m"), "p.cotree").status.success());
+    for view in
+        ["report -v p.cotree", "annotate p.cotree", "costs p.cotree", "report p.cotree -f nosuch", "plan program"]
+    {
+        let output = project.cotree(view).output().expect("cotree starts");
+        let shown = text(&output.stdout) + &text(&output.stderr);
+        let controls = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!shown.contains(controls), "{view}: {shown:?}");
+        assert_eq!(shown.matches("\nexact: every count").count(), usize::from(view.starts_with("report -v")), "{view}");
+    }
+    // Formats for programs have what there is, by their own rules.
+    assert!(project.ok("export p.cotree").contains("\\u001b]0;owned\\u0007\\nexact"));
+}
