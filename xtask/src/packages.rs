@@ -43,6 +43,7 @@ fn needs(all: bool) -> Vec<Need> {
         need("genhtml", "lcov"),
         need("dot", "graphviz"),
         need("mold", "mold"),
+        need("ccache", "ccache"),
         need("make", "make"),
         need("cmake", "cmake"),
         need("autoconf", "autoconf"),

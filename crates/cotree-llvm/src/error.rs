@@ -95,6 +95,28 @@ pub enum Error {
         /// Its target triple.
         triple: String,
     },
+    /// A module was compiled for counts at another place.
+    #[error(
+        "{module} was compiled for --at {was}, and this link is --at {wanted}: compile and link with the same --at (a compiler cache \
+         does not see COTREE_AT; give it --cotree-at={wanted} among the compiler's options)"
+    )]
+    CompiledOtherwise {
+        /// The module.
+        module: String,
+        /// `early` or `late`.
+        was: &'static str,
+        /// `late` or `early`.
+        wanted: &'static str,
+    },
+    /// A module was compiled as if no limit of events could strike in it.
+    #[error(
+        "{module} was compiled without --event-limit, with which this link is done: compile it with that option, too (a compiler cache \
+         does not see COTREE_EVENT_LIMIT; give it --cotree-event-limit among the compiler's options)"
+    )]
+    CompiledWithoutLimits {
+        /// The module.
+        module: String,
+    },
     /// Too many counters: code reaches only two gigabytes, minus its own size.
     #[error(
         "the counters of {unit} would take {} MiB, more than the {} MiB that its code can reach: choose a smaller --path-array, or \

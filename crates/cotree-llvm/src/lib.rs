@@ -20,6 +20,8 @@ mod stacks;
 
 pub use error::Error;
 pub use ir::LINES_FOR_REPORTS;
-pub use link::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution, link_unit, standalone};
+pub use link::{
+    Compiled, JobModule, JobSymbol, LinkJob, LinkOutput, MARK, OutputKind, Resolution, link_unit, standalone,
+};
 pub use module::Module;
 pub use stacks::NativeObject;

@@ -109,6 +109,10 @@ pub(crate) fn simplify(module: &mut Module, target: &Target) -> Result<(), Error
     Machine::new(module, target)?.run(module, &format!("lto-pre-link<{}>", target.level.name()))
 }
 
+/// Unrolls loops of a small, constant number of turns. The compiler would have done so before its last simplifications,
+/// but was told to leave it until the probes are in.
+const UNROLL: &str = "function(loop(loop-unroll-full))";
+
 /// Optimises the module and makes an object of it. Records in `.cotree.funcs` carry the function's index in
 /// [`Object::functions`] and its origin, which `origin_of` knows by its symbol.
 ///
@@ -124,8 +128,9 @@ pub fn compile(module: &mut Module, target: &Target, origin_of: &dyn Fn(&str) ->
         (Level::O0, ..) => format!("default<{level}>"),
         // The other pipelines have that pass.
         (_, false, true) => format!("pgo-icall-prom,default<{level}>"),
-        (_, true, _) => format!("lto<{level}>"),
-        (_, false, false) => format!("thinlto<{level}>"),
+        (_, true, true) => format!("lto<{level}>"),
+        (_, true, false) => format!("{UNROLL},lto<{level}>"),
+        (_, false, false) => format!("{UNROLL},thinlto<{level}>"),
     };
     machine.run(module, &pipeline)?;
     constructors::lay_out(module);

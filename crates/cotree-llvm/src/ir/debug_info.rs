@@ -299,6 +299,14 @@ impl Module {
         units.into_iter().filter_map(flags).any(|flags| flags == LINES_FOR_REPORTS)
     }
 
+    /// Whether rustc has made the module.
+    #[must_use]
+    pub fn is_of_rustc(&self) -> bool {
+        let makers = self.named_metadata(c"llvm.ident");
+        let name = |maker: Value<'_>| (*maker.node_operands()?.first()?)?.metadata_string();
+        makers.into_iter().filter_map(name).any(|name| name.starts_with("rustc"))
+    }
+
     /// Says which version of debug information the module has, unless it says so.
     pub fn declare_debug_info_version(&self) {
         let flag = "Debug Info Version";

@@ -9,6 +9,7 @@ mod access;
 mod analysed;
 mod built;
 mod callers;
+mod compiled;
 mod instrumented;
 mod job;
 mod joined;
@@ -22,6 +23,7 @@ mod signals;
 pub mod standalone;
 mod written;
 
+pub use compiled::{Compiled, MARK};
 pub use job::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution};
 
 use crate::error::Error;
@@ -32,5 +34,11 @@ use prepared::PreparedUnit;
 /// # Errors
 /// See [`Error`].
 pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
-    PreparedUnit::of_link(job)?.analyse().plan()?.build(job)?.write()
+    let (prepared, foreign) = PreparedUnit::of_link(job)?;
+    let mut output = prepared.analyse().plan()?.build(job)?.write()?;
+    if !job.options.method.is_none() {
+        let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
+        output.warnings.extend(compiled::compiled_elsewhere(&foreign));
+    }
+    Ok(output)
 }

@@ -1,5 +1,6 @@
 //! First stage: each module is parsed, gets the linker's verdicts on its symbols, and is turned into facts.
 
+use super::compiled::Marks;
 use super::job::{JobModule, LinkJob, Resolution, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
 use crate::emit::Level;
@@ -56,8 +57,8 @@ pub(super) struct PreparedUnit<'a> {
 }
 
 impl<'a> PreparedUnit<'a> {
-    /// Prepares all modules of a link.
-    pub(super) fn of_link(job: &'a LinkJob<'a>) -> Result<Self, Error> {
+    /// Prepares all modules of a link. Tells the names of those that `cotree cc` has not compiled, too.
+    pub(super) fn of_link(job: &'a LinkJob<'a>) -> Result<(Self, Vec<String>), Error> {
         ffi::ensure_loaded()?;
         let symbols = || job.modules.iter().flat_map(|module| &module.symbols);
         // A symbol that a module refers to is not defined there, so any reference is another module's.
@@ -67,11 +68,14 @@ impl<'a> PreparedUnit<'a> {
             symbols().filter(|s| !s.resolution.is_reference()).map(|s| s.ir_name.as_str()).collect();
         let prepare = |input: &JobModule| {
             let mut module = Module::parse(&input.name, &read(input)?)?;
+            let marks = Marks::of(&module);
+            marks.check(&module, &job.options)?;
             linkage::apply(&mut module, &verdicts(input, &referenced));
-            Ok(Prepared::new(module, &job.options, &defined))
+            Ok((Prepared::new(module, &job.options, &defined), marks.foreign.then(|| input.name.clone())))
         };
-        let modules = job.modules.par_iter().map(prepare).collect::<Result<_, Error>>()?;
-        Ok(Self { setting: Setting::of_link(job), modules })
+        let prepared = job.modules.par_iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
+        let (modules, foreign): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+        Ok((Self { setting: Setting::of_link(job), modules }, foreign.into_iter().flatten().collect()))
     }
 }
 

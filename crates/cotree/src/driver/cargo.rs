@@ -9,7 +9,7 @@ use super::cargo_config::{Debug, Settings};
 use super::cargo_verbs::{self, Verb};
 use super::options::{InstrumentOptions, Lto, driver_option, on_one_screen};
 use super::unpack::Toolkit;
-use super::{Error, cargo_host_tests, linker, pgo, weights};
+use super::{Error, KEEP_LOOPS, cargo_host_tests, linker, pgo, weights};
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
@@ -63,6 +63,11 @@ fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error>
     // Documentation tests are built by rustdoc and link the same bitcode.
     for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {
         give(&mut cargo, variable, key, &flags, &settings, &target);
+    }
+    if settings.lto_of(&profile) {
+        // The link does it. rustc would not leave `lto = "fat"` to it, and would vectorise and unroll loops before the
+        // counters come.
+        cargo.env(format!("CARGO_PROFILE_{}_LTO", profile.to_uppercase().replace('-', "_")), "off");
     }
     if settings.debug_of(&profile) == Debug::None {
         let variable = format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_"));
@@ -274,6 +279,8 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
     }
     if options.early() {
         flags.push("-Cno-prepopulate-passes".into());
+    } else {
+        flags.push(format!("-Cllvm-args={}", KEEP_LOOPS.join(" ")));
     }
     // `-Wl,` would not do: patterns may hold commas.
     for option in std::iter::once(driver_option(toolkit.cotree())).chain(options.plugin_options()) {

@@ -1,15 +1,22 @@
 //! `cotree cc` and `cotree c++`: run clang with link-time optimisation and with our linker.
 //!
-//! clang keeps all decisions. It gets the user's arguments unchanged, then `-flto`, so that it writes bitcode
-//! and links as for LTO (its options for a linker plugin, such as the -O level, reach ours), and our linker, which
-//! swaps LLVM's plugin for cotree's. Options that a command does not use cause no warnings, and none of them
-//! counts as an input. If the user has asked for `-flto` in any form, our link optimises across modules. So
-//! `--version`, `-print-…`, `-###` and a command without inputs behave as clang's.
+//! clang keeps all decisions. It gets the user's arguments unchanged, then `-flto=thin`, so that it writes bitcode and
+//! links as for LTO (its options for a linker plugin, such as the -O level, reach ours), and our linker, which swaps
+//! LLVM's plugin for cotree's. What clang does to bitcode for thin LTO is what may come before the counters: it
+//! simplifies and inlines. For full LTO it would vectorise and unroll loops as well, and counters in there count a
+//! fraction of the turns. Options that a command does not use cause no warnings, and none of them counts as an input.
+//! If the user has asked for `-flto` in any form, our link optimises across modules. So `--version`, `-print-…`, `-###`
+//! and a command without inputs behave as clang's.
+//!
+//! Options of cotree may stand among clang's, as `--cotree-NAME`. What decides how a file is compiled has to be there
+//! if a compiler's cache such as ccache stands in front of `cotree cc`: it looks at the command line, not at our
+//! environment.
 
 use super::options::{InstrumentOptions, Lto};
 use super::unpack::Toolkit;
-use super::{Error, linker, print_path, response_file, search};
-use cotree_llvm::LINES_FOR_REPORTS;
+use super::{Error, KEEP_LOOPS, linker, print_path, response_file, search};
+use clap::{Args, Command as ClapCommand, FromArgMatches};
+use cotree_llvm::{Compiled, LINES_FOR_REPORTS, MARK};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -69,6 +76,10 @@ struct Wishes {
     no_lto: bool,
     /// The user asks for optimisation across modules: `-flto`, in whatever form.
     lto: bool,
+    /// `-fsanitize=cfi`, for which thin LTO would need a second module in the same file.
+    control_flow_integrity: bool,
+    /// `-fwhole-program-vtables`, for which it can do without.
+    devirtualises: bool,
     /// The user asks for debug information, or for none.
     debug_info: bool,
     /// `-fuse-ld=` or `--ld-path=`.
@@ -86,8 +97,13 @@ impl Wishes {
             match bytes {
                 b"--" => break,
                 b"-S" | b"--assemble" | b"-emit-llvm" => textual = true,
+                b"-fwhole-program-vtables" => wishes.devirtualises = true,
                 b"-fno-lto" => (refused, wishes.lto) = (true, false),
                 [b'-', b'g', ..] => wishes.debug_info = true,
+                _ if bytes.starts_with(b"-fsanitize=") => {
+                    let mut kinds = bytes[b"-fsanitize=".len()..].split(|&byte| byte == b',');
+                    wishes.control_flow_integrity |= kinds.any(|kind| kind.starts_with(b"cfi"));
+                }
                 _ if bytes == b"-flto" || bytes.starts_with(b"-flto=") => (refused, wishes.lto) = (false, true),
                 _ => {
                     let tool = bytes.strip_prefix(b"-").map(|bytes| bytes.strip_prefix(b"-").unwrap_or(bytes));
@@ -126,14 +142,7 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, 
     all.extend(user.by_ref().take(end));
     let mut ours: Vec<OsString> = Vec::new();
     if !wishes.no_lto {
-        ours.push("-flto=full".into());
-        if options.event_limit == Some(true) {
-            // A limit may strike, and what it calls throw, in functions that look as if nothing in them could.
-            ours.extend(["-mllvm".into(), "-disable-nounwind-inference".into()]);
-        }
-        if options.early() {
-            ours.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
-        }
+        ours.extend(compiling(wishes, options).map(OsString::from));
     }
     let mut path = OsString::from("--ld-path=");
     path.push(toolkit.linker());
@@ -143,8 +152,67 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, 
     all
 }
 
+/// What has clang write bitcode that is as optimised as counters may find it, and mark it so that the link knows.
+fn compiling(wishes: &Wishes, options: &InstrumentOptions) -> impl Iterator<Item = String> {
+    let limits = options.event_limit == Some(true);
+    let compiled = match (options.early(), limits) {
+        (true, _) => Compiled::Early,
+        (false, true) => Compiled::LateWithLimits,
+        (false, false) => Compiled::Late,
+    };
+    // The front end's own, which clang does not hand on to the linker.
+    let inside =
+        |words: &[&str]| words.iter().flat_map(|&word| ["-Xclang".to_owned(), word.to_owned()]).collect::<Vec<_>>();
+    let thin = !options.early() && !wishes.control_flow_integrity;
+    let mut all = vec![if thin { "-flto=thin" } else { "-flto=full" }.to_owned()];
+    if options.early() {
+        all.extend(inside(&["-disable-llvm-passes"]));
+    } else {
+        if thin && wishes.devirtualises {
+            all.push("-fno-split-lto-unit".into());
+        }
+        if !thin {
+            all.extend(["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"].map(str::to_owned));
+            all.extend(inside(&["-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"]));
+        }
+        for option in KEEP_LOOPS {
+            all.extend(inside(&["-mllvm", option]));
+        }
+    }
+    if limits {
+        // A limit may strike, and what it calls throw, in functions that look as if nothing in them could.
+        all.extend(["-mllvm".to_owned(), "-disable-nounwind-inference".to_owned()]);
+    }
+    all.extend(inside(&["-default-function-attr", &format!("{MARK}={}", compiled.name())]));
+    all.into_iter()
+}
+
+/// Takes the options of cotree from among clang's.
+fn own_options(options: &InstrumentOptions, user: Vec<OsString>) -> miette::Result<(InstrumentOptions, Vec<OsString>)> {
+    const OURS: &[u8] = b"--cotree-";
+    let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
+    let (mut own, mut rest) = (vec![OsString::from("cotree cc")], Vec::with_capacity(user.len()));
+    for (index, argument) in user.into_iter().enumerate() {
+        match argument.as_bytes().strip_prefix(OURS) {
+            Some(option) if index < end => own.push(OsStr::from_bytes(&[b"--", option].concat()).to_owned()),
+            _ => rest.push(argument),
+        }
+    }
+    let mut options = options.clone();
+    if own.len() > 1 {
+        // The environment has been read already.
+        let command = InstrumentOptions::augment_args(ClapCommand::new("cotree cc"));
+        let command = command.mut_args(|argument| argument.env(None::<&str>));
+        let matches = command.try_get_matches_from(&own).unwrap_or_else(|error| error.exit());
+        options.update_from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        options.check()?;
+    }
+    Ok((options, rest))
+}
+
 /// Runs clang, and ends as it ends.
-pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
+pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>) -> miette::Result<ExitCode> {
+    let (mut options, user) = own_options(options, user)?;
     let clang = language.find()?;
     let toolkit = Toolkit::unpack()?;
     let wishes = Wishes::read(&user);
@@ -152,14 +220,13 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
         print_path(&tool)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut options = options.clone();
     options.lto = options.lto.or(wishes.lto.then_some(Lto::On));
     let mut command = Command::new(clang);
     command.args(arguments(user, &wishes, &options, &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {
         command.env(linker::CHOICE, linker);
     }
-    super::run(command)
+    Ok(super::run(command)?)
 }
 
 #[cfg(test)]
@@ -185,6 +252,35 @@ mod tests {
         let lto =
             ["a.c", "-flto a.c", "-flto=thin a.c", "-flto -fno-lto a.c", "-fno-lto -flto=full a.c", "a.c -- -flto"];
         assert_eq!(lto.map(|line| wishes(line).lto), [false, true, true, false, true, false]);
+    }
+
+    fn options(words: &str) -> (InstrumentOptions, Vec<OsString>) {
+        let words = words.split(' ').map(OsString::from).collect();
+        own_options(&InstrumentOptions::default(), words).expect("good options")
+    }
+
+    #[test]
+    fn options_of_ours_stand_among_clangs() {
+        let (own, rest) = options("-O2 --cotree-at=early --cotree-event-limit -c a.c -- --cotree-x");
+        assert!(own.early() && own.event_limit == Some(true));
+        assert_eq!(rest, ["-O2", "-c", "a.c", "--", "--cotree-x"]);
+    }
+
+    #[test]
+    fn bitcode_is_neither_vectorised_nor_unrolled() {
+        let line = |user: &str, own: &str| compiling(&wishes(user), &options(own).0).collect::<Vec<_>>().join(" ");
+        let late = line("-O2 a.c", "a.c");
+        assert!(
+            late.starts_with("-flto=thin ")
+                && late.contains("-unroll-count=1")
+                && late.ends_with("cotree-compiled=late")
+        );
+        assert!(line("-fsanitize=address,cfi-icall a.c", "a.c").starts_with("-flto=full -fno-vectorize"));
+        assert!(line("-fsanitize=address a.c", "a.c").starts_with("-flto=thin -Xclang"));
+        assert!(line("-fwhole-program-vtables a.c", "a.c").starts_with("-flto=thin -fno-split-lto-unit"));
+        let early = line("a.c", "--cotree-at=early a.c");
+        assert!(early.contains("-disable-llvm-passes") && early.ends_with("cotree-compiled=early"), "{early}");
+        assert!(line("a.c", "--cotree-event-limit a.c").ends_with("cotree-compiled=late,event-limit"));
     }
 
     #[test]

@@ -29,6 +29,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use thiserror::Error;
 
+/// Options of LLVM that keep loops as they are until the probes are in: a loop of a constant number of turns is neither
+/// unrolled nor are its first turns peeled off, whatever a `#pragma` says. (It is unrolled by 1, and no loop is too
+/// large for that.) The link unrolls it.
+const KEEP_LOOPS: [&str; 2] = ["-unroll-count=1", "-unroll-threshold=4000000000"];
+
 /// Why a tool can't be driven.
 #[derive(Debug, Error, Diagnostic)]
 pub enum Error {

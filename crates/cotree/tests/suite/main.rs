@@ -41,6 +41,7 @@ mod spawned;
 mod stacks;
 mod targets;
 mod traces;
+mod turns;
 mod unfinished;
 #[path = "../../../cotree-profile/tests/suite/unit/mod.rs"]
 mod unit;

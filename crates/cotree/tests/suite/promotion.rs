@@ -209,10 +209,10 @@ fn plans_say_what_stands_out_of_the_way() {
     let project = Project::new(&[("p.c", loops)]);
     project.ok("cc -O2 -g -w -c -o p.o p.c");
     let aside = ", out of the other code's way since that is thought to run seldom";
-    let said = project.ok("plan p.o --explain =sum");
+    let said = project.ok("--promote off plan p.o --explain =sum");
     let places: Vec<&str> = said.lines().filter(|line| line.contains(aside)).collect();
     assert!(!places.is_empty() && places.iter().all(|place| place.contains("counted on the edge ")), "{said}");
-    assert_eq!(said.replace(aside, ""), project.ok("--branch-hints off plan p.o --explain =sum"));
+    assert_eq!(said.replace(aside, ""), project.ok("--promote off --branch-hints off plan p.o --explain =sum"));
 }
 
 /// A division by zero ends the loop's 100,001st turn: what it counted until then must be there, for nothing else is said.
