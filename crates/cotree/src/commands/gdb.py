@@ -3,10 +3,13 @@
 #   cotree-count [KIND]       how many events the current thread has had
 #   cotree-stop-at [KIND] N   starts the program, or goes on, and stops at the first safe point after N events of the thread
 #
-# `cotree-stop-at` after another `run` comes to the same place again. Programs that set limits themselves lose theirs.
+# `cotree-stop-at` after another `run` comes to the same place again. Limits that the program sets itself are kept.
 import gdb
 
 KINDS = ["instructions", "loads", "stores", "calls", "branches", "float", "allocations", "syscalls", "cost"]
+
+# More events than there ever will be.
+NEVER = 1 << 62
 
 
 def cotree_kind(name):
@@ -26,6 +29,17 @@ def cotree_count(kind):
     return cotree_call("((unsigned long long (*)(int))cotree_event_count)(%d)" % kind)
 
 
+def cotree_limit(kind, events):
+    """The limit of the debugger, which is apart from those of the program; so many that they never come remove it."""
+    limit = "((int (*)(int, unsigned long long, void (*)(void)))cotree_event_limit)(%d, %sULL, (void (*)(void))%s)"
+    return cotree_call(limit % (kind, events, "cotree_event_stop"))
+
+
+def cotree_require_counted(answer, name):
+    if answer == 1:
+        raise gdb.GdbError("%s are not counted: build with cotree --profile events=%s" % (name, name))
+
+
 def cotree_is_running():
     return gdb.selected_thread() is not None and gdb.selected_thread().is_valid()
 
@@ -42,7 +56,9 @@ up to the events of a stretch of code."""
         name = argument.strip() or "instructions"
         if not cotree_is_running():
             raise gdb.GdbError("the program is not running")
-        print("%s: %d" % (name, cotree_count(cotree_kind(name))))
+        kind = cotree_kind(name)
+        cotree_require_counted(cotree_limit(kind, NEVER), name)
+        print("%s: %d" % (name, cotree_count(kind)))
 
 
 class CotreeStopAt(gdb.Command):
@@ -61,10 +77,8 @@ Starts the program if it is not running. Safe points are where loops begin a tur
         if not cotree_is_running():
             gdb.Breakpoint("main", temporary=True)
             gdb.execute("run", to_string=True)
-        set_limit = "((int (*)(int, unsigned long long, void (*)(void)))cotree_event_limit)(%d, %s, (void (*)(void))%s)"
-        answer = cotree_call(set_limit % (kind, words[-1], "cotree_event_stop"))
-        if answer == 1:
-            raise gdb.GdbError("%s are not counted: build with cotree --profile events=%s" % (name, name))
+        answer = cotree_limit(kind, words[-1])
+        cotree_require_counted(answer, name)
         if answer == 2:
             raise gdb.GdbError("there are no safe points: build with cotree --profile events --event-limit")
         stop = gdb.Breakpoint("*(char *)cotree_event_stop", internal=True)

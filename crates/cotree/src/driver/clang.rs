@@ -138,6 +138,8 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, 
         let note = ["-Xclang", "-dwarf-debug-flags", "-Xclang", LINES_FOR_REPORTS];
         all.extend(quietly(note.map(OsString::from).to_vec()));
     }
+    // `cotree.h`, behind all other folders: the user's own copy wins.
+    all.extend(quietly(vec!["-idirafter".into(), toolkit.include().into()]));
     let mut user = user.into_iter();
     all.extend(user.by_ref().take(end));
     let mut ours: Vec<OsString> = Vec::new();

@@ -5,6 +5,9 @@ use cotree_lto::protocol::OutputKind;
 /// `libcotree_lto.so`, the linker plugin.
 pub static PLUGIN: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PLUGIN"));
 
+/// `cotree.h`, what a C or C++ program may ask of its profile.
+pub static HEADER: &[u8] = include_bytes!("../../../../include/cotree.h");
+
 /// The runtime for dynamically linked executables, for static ones, and for shared libraries, each a relocatable object.
 static DYNAMIC_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_DYNAMIC"));
 static STATIC_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_STATIC"));

@@ -22,11 +22,13 @@ const RUSTC_NAME: &str = "cotree-rustc";
 const CMAKE_NAME: &str = "cotree.cmake";
 const PLUGIN_NAME: &str = "libcotree_lto.so";
 const PASSTHROUGH_NAME: &str = "libcotree_passthrough.a";
+const HEADER_NAME: &str = "include/cotree.h";
 const PASSTHROUGH_THREADS_NAME: &str = "libcotree_passthrough_threads.a";
 
 /// What is laid out.
-static FILES: [(&str, &[u8]); 3] = [
+static FILES: [(&str, &[u8]); 4] = [
     (PLUGIN_NAME, embedded::PLUGIN),
+    (HEADER_NAME, embedded::HEADER),
     (PASSTHROUGH_NAME, embedded::PASSTHROUGH),
     (PASSTHROUGH_THREADS_NAME, embedded::PASSTHROUGH_THREADS),
 ];
@@ -74,6 +76,11 @@ impl Toolkit {
     /// The one member of it that libgcc defines too.
     pub fn passthrough_threads(&self) -> PathBuf {
         self.dir.join(PASSTHROUGH_THREADS_NAME)
+    }
+
+    /// The folder of `cotree.h`.
+    pub fn include(&self) -> PathBuf {
+        self.dir.join("include")
     }
 
     /// The folder of tools that link to this executable.
@@ -146,11 +153,13 @@ fn key(cotree: &Path) -> String {
 }
 
 fn lay_out(dir: &Path, cotree: &Path) -> io::Result<()> {
-    let bin = dir.join("bin");
-    DirBuilder::new().recursive(true).mode(0o700).create(&bin)?;
+    let [bin, include] = ["bin", "include"].map(|name| dir.join(name));
+    for folder in [&bin, &include] {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
     // Others must not be able to write what we load: their folder could hold a file of the right content now and of
     // another later.
-    if ![dir, &bin].into_iter().all(is_private) {
+    if ![dir, &bin, &include].into_iter().all(is_private) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     for (name, content) in FILES {

@@ -359,9 +359,49 @@ fn gdb_stops_at_an_event_and_goes_back_there() {
     assert!(frames.len() > 6 && frames.len().is_multiple_of(2), "{text}");
     let text = gdb(&["cotree-stop-at 900000000"], "p");
     assert!(text.contains("has ended before 900000000 instructions"), "{text}");
+    let text = gdb(&["break fib", "run", "cotree-count loads", "cotree-count"], "p");
+    assert!(text.contains("loads are not counted: build with cotree --profile events=loads"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("instructions: ")), "{text}");
     project.ok("--profile events cc -g -O1 -o without p.c");
     assert!(
         gdb(&["cotree-stop-at 5"], "without").contains("can't be asked")
             || gdb(&["cotree-stop-at 5"], "without").contains("are not counted")
     );
+}
+
+/// A debugger's limit leaves those of the program alone, before, behind and at the same place.
+#[test]
+fn gdb_stops_in_a_program_with_limits_of_its_own() {
+    let source = "#include <cotree.h>\n#include <stdio.h>\nvolatile int sink;\nstatic int strikes;\n\
+                  static void strike(void) {\n  printf(\"strike at %llu\\n\", cotree_event_count(COTREE_INSTRUCTIONS));\n  \
+                  if (++strikes < 4) cotree_event_limit(COTREE_INSTRUCTIONS, 10000 * (strikes + 1), strike);\n}\n\
+                  __attribute__((noinline)) int fib(int n) {\n  return n < 2 ? n : fib(n - 1) + fib(n - 2);\n}\n\
+                  int main(void) {\n  cotree_event_limit(COTREE_INSTRUCTIONS, 10000, strike);\n  sink = fib(20);\n  return 0;\n}\n";
+    let project = Project::new(&[("p.c", source)]);
+    project.ok("--profile events=instructions --event-limit cc -g -O1 -o p p.c");
+    let gdb = |commands: &[&str]| {
+        let mut gdb = project.command("timeout");
+        gdb.args(["120", env!("CARGO_BIN_EXE_cotree"), "gdb", "--batch"]);
+        for command in commands {
+            gdb.args(["-e", command]);
+        }
+        String::from_utf8_lossy(&gdb.arg(project.path("p")).output().expect("gdb starts").stdout).into_owned()
+    };
+    let strikes =
+        |text: &str| text.lines().filter(|line| line.starts_with("strike at ")).map(str::to_owned).collect::<Vec<_>>();
+    let truth = strikes(&succeed(&mut project.command(project.path("p"))));
+    assert_eq!(truth.len(), 4, "{truth:?}");
+    let at = |text: &str| -> Vec<u64> {
+        let stops = text.lines().filter_map(|line| line.strip_prefix("Stopped at ")?.split(' ').next()?.parse().ok());
+        stops.collect()
+    };
+    for stop in [5_000, 25_000, 10_000, 60_000] {
+        let text = gdb(&[&format!("cotree-stop-at {stop}"), "continue"]);
+        let stopped = at(&text);
+        assert!(matches!(stopped[..], [at] if (stop..stop + 100).contains(&at)), "{stop}: {text}");
+        assert_eq!(strikes(&text), truth, "{stop}: {text}");
+    }
+    let twice = gdb(&["cotree-stop-at 5000", "cotree-stop-at 35000", "cotree-count", "continue"]);
+    assert_eq!(at(&twice).len(), 2, "{twice}");
+    assert_eq!(strikes(&twice), truth, "{twice}");
 }

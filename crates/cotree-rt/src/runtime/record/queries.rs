@@ -2,7 +2,7 @@
 //!
 //! The unit's counters of a thread are in its slab, and generated code sees to it that nothing is lacking of them when code is
 //! called that may ask. A thread may get the slab of one that is gone: what was in its counters then stands in
-//! [`QueryWord::BASE`]. All words are zero in a fresh slab, in that of a forked child, too, whose counts begin anew.
+//! [`QueryWord::BASE`]. A debugger has a limit of its own ([`Debugger`]). All words are zero in a fresh slab, in that of a forked child, too, whose counts begin anew.
 
 use super::Recorder;
 use crate::layout::QueryWord;
@@ -11,6 +11,7 @@ use crate::runtime::hooks::linkage::{Caller, entry};
 use crate::runtime::{slabs, unit};
 use core::arch::global_asm;
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The recorder: it looks after the words of threads.
 pub struct Queries;
@@ -93,6 +94,9 @@ impl Kind {
 
     /// A thread begins.
     fn begin(self) {
+        if Debugger::watches(self) {
+            Debugger::forget();
+        }
         self.set(QueryWord::LIMIT, 0);
         self.set(QueryWord::CALLBACK, 0);
         self.set(QueryWord::BASE, self.counted());
@@ -110,6 +114,45 @@ impl Kind {
         self.counted().wrapping_sub(self.get(QueryWord::BASE))
     }
 
+    /// The limit of the program strikes at that many events of the thread.
+    fn limit_of_program(self, events: u64, callback: usize) {
+        if Debugger::watches(self) {
+            DEBUGGER.program_at.store(events, Relaxed);
+            DEBUGGER.program_callback.store(callback, Relaxed);
+            self.limit_both();
+        } else {
+            self.limit(events, callback);
+        }
+    }
+
+    /// The limit of the debugger strikes at that many events of the thread. [`NEVER`] removes it.
+    fn limit_of_debugger(self, events: u64) {
+        if let Some(before) = Debugger::watched() {
+            let (at, callback) = Debugger::of_program();
+            Debugger::forget();
+            before.limit(at, callback);
+        }
+        if events >= NEVER {
+            return;
+        }
+        let callback = self.get(QueryWord::CALLBACK) as usize;
+        let limit = self.get(QueryWord::LIMIT);
+        let at = (1u64 << 63).wrapping_sub(limit).wrapping_sub(self.get(QueryWord::BASE));
+        let (at, callback) = if limit == 0 { (0, 0) } else { (at, callback) };
+        DEBUGGER.program_at.store(at, Relaxed);
+        DEBUGGER.program_callback.store(callback, Relaxed);
+        DEBUGGER.at.store(events, Relaxed);
+        DEBUGGER.index.store(self.index, Relaxed);
+        DEBUGGER.slab.store(self.slab, Relaxed);
+        self.limit_both();
+    }
+
+    /// The limit of the program and that of the debugger are one, whichever comes first.
+    fn limit_both(self) {
+        let ((at, callback), stop) = (Debugger::of_program(), DEBUGGER.at.load(Relaxed));
+        self.limit(if callback != 0 { at.min(stop) } else { stop }, stop_address());
+    }
+
     /// The limit strikes at that many events of the thread.
     fn limit(self, events: u64, callback: usize) {
         // A handler that comes in between finds none.
@@ -117,7 +160,7 @@ impl Kind {
         self.set(QueryWord::CALLBACK, callback as u64);
         let at = self.get(QueryWord::BASE).wrapping_add(events);
         // More than there ever will be.
-        if callback != 0 && events < 1 << 62 {
+        if callback != 0 && events < NEVER {
             self.set(QueryWord::LIMIT, (1u64 << 63).wrapping_sub(at));
         }
     }
@@ -130,8 +173,76 @@ impl Kind {
         }
         let callback = self.get(QueryWord::CALLBACK);
         self.set(QueryWord::LIMIT, 0);
-        Some(callback as usize)
+        if Debugger::watches(self) { Some(self.strike_both()) } else { Some(callback as usize) }
     }
+
+    /// Whom to call first: the debugger, whose limit is gone then, or the program, whose is.
+    fn strike_both(self) -> usize {
+        let (at, callback) = Debugger::of_program();
+        if DEBUGGER.at.load(Relaxed) <= self.count() {
+            Debugger::forget();
+            self.limit(at, callback);
+            return stop_address();
+        }
+        DEBUGGER.program_callback.store(0, Relaxed);
+        self.limit_both();
+        callback
+    }
+}
+
+/// More events than there ever will be.
+const NEVER: u64 = 1 << 62;
+
+/// A debugger's limit: in one thread, of one kind. While there is one, the limit of the program is kept here, too.
+struct Debugger {
+    /// The thread's slab; null: there is none.
+    slab: AtomicPtr<u64>,
+    /// The kind.
+    index: AtomicUsize,
+    /// At how many events it strikes.
+    at: AtomicU64,
+    /// At how many the program's strikes.
+    program_at: AtomicU64,
+    /// The program's callback; 0: it has set no limit.
+    program_callback: AtomicUsize,
+}
+
+static DEBUGGER: Debugger = Debugger {
+    slab: AtomicPtr::new(core::ptr::null_mut()),
+    index: AtomicUsize::new(0),
+    at: AtomicU64::new(0),
+    program_at: AtomicU64::new(0),
+    program_callback: AtomicUsize::new(0),
+};
+
+impl Debugger {
+    /// The kind in the thread that it is about.
+    fn watched() -> Option<Kind> {
+        let slab = DEBUGGER.slab.load(Relaxed);
+        (!slab.is_null()).then(|| Kind { slab, index: DEBUGGER.index.load(Relaxed) })
+    }
+
+    fn watches(kind: Kind) -> bool {
+        Self::watched().is_some_and(|watched| watched.slab == kind.slab && watched.index == kind.index)
+    }
+
+    /// The program's limit: at how many events, and whom it calls.
+    fn of_program() -> (u64, usize) {
+        (DEBUGGER.program_at.load(Relaxed), DEBUGGER.program_callback.load(Relaxed))
+    }
+
+    fn forget() {
+        DEBUGGER.slab.store(core::ptr::null_mut(), Relaxed);
+    }
+}
+
+unsafe extern "C" {
+    /// The callback of the debugger's limit.
+    fn cotree_event_stop();
+}
+
+fn stop_address() -> usize {
+    cotree_event_stop as *const () as usize
 }
 
 entry!("cotree_event_count", count, "rsi");
@@ -146,7 +257,11 @@ unsafe extern "C" fn limit(kind: c_int, events: u64, callback: usize, _caller: &
     if unit::descriptor().event_limits == 0 {
         return 2;
     }
-    kind.limit(events, callback);
+    if callback == stop_address() {
+        kind.limit_of_debugger(events);
+    } else {
+        kind.limit_of_program(events, callback);
+    }
     0
 }
 
@@ -177,14 +292,14 @@ global_asm!(
     "2: ret",
     ".cfi_endproc",
     ".size __cotree_safe_point, . - __cotree_safe_point",
-    // Where a debugger stops: the callback of its limit.
+    // Where a debugger stops: the callback of its limit. The program's own limit may strike at the same place.
     ".hidden cotree_event_stop",
     ".globl cotree_event_stop",
     ".type cotree_event_stop,@function",
     "cotree_event_stop:",
     ".cfi_startproc",
     "endbr64",
-    "ret",
+    "jmp __cotree_safe_point",
     ".cfi_endproc",
     ".size cotree_event_stop, . - cotree_event_stop",
     ".popsection",
