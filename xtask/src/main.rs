@@ -8,6 +8,7 @@ mod bench;
 mod by_profile;
 mod cargo_steps;
 mod command;
+mod compiler_tests;
 mod deadline;
 mod events;
 mod floors;
@@ -121,6 +122,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     events::add(&mut suite, &context);
     if args.all || suite.is_filtered() {
         soak::add(&mut suite, &context.cotree, args.all);
+        compiler_tests::add(&mut suite, &context);
     }
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);

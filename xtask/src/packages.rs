@@ -1,6 +1,6 @@
 //! Packages that the tests need, installed where the machine is a Debian and we may.
 
-use crate::{command, tools};
+use crate::{command, compiler_tests, tools};
 use anyhow::{Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -50,6 +50,10 @@ fn needs(all: bool) -> Vec<Need> {
         need("pkg-config", "pkg-config"),
         need("/usr/lib/x86_64-linux-gnu/pkgconfig/glib-2.0.pc", "libglib2.0-dev"),
     ];
+    if all {
+        needs.push(need(compiler_tests::GCC_SOURCES, "gcc-12-source"));
+        needs.push(need("csmith", "csmith"));
+    }
     for version in clangs(all) {
         let profile_runtime =
             format!("/usr/lib/llvm-{version}/lib/clang/{version}/lib/linux/libclang_rt.profile-x86_64.a");

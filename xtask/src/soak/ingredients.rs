@@ -62,7 +62,7 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("fork", c),
     ingredient!("destructors", cpp),
     ingredient!("callbacks", cpp),
-    // Traces do not follow who leaves a handler by a jump (docs/exactness.md).
+    // Traces do not follow who leaves a handler for good (docs/exactness.md).
     Ingredient { doubts: Doubts::InTraces, ..ingredient!("handler_jumps", c) },
     ingredient!("computed_goto", c),
     ingredient!("varargs", c),
@@ -85,7 +85,7 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("sleepers", c),
     ingredient!("crowd", c),
     ingredient!("small_stack", c),
-    ingredient!("handler_ends", c),
+    Ingredient { doubts: Doubts::InTraces, ..ingredient!("handler_ends", c) },
     // A fault in optimised code is flagged.
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("fault_jump", c) },
     ingredient!("many_paths", c),
