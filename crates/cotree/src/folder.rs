@@ -1,8 +1,8 @@
 //! A folder of profiles in the place of one: what its runs have counted, added up.
 //!
 //! Of the files directly in it, the profiles that processes have finished count: `*.cotree`, and `*.live` of which the
-//! file itself says so. All that is left out is said on standard error: profiles that are unfinished, sums (`cotree
-//! merge` may have put them there, of the very same runs), further names of a file that is there already, empty files,
+//! file itself says so. All that is left out is said on standard error: profiles that are unfinished, snapshots and
+//! sums (of the very same runs, perhaps), further names of a file that is there already, empty files,
 //! and what is no profile. A profile that is damaged is an error: without it the sum is not that of the folder.
 
 use crate::lines;
@@ -116,6 +116,9 @@ impl Folder {
                 Ok(profile) if profile.kind == Kind::Merged => {
                     self.sums += 1;
                     self.left_out.push(format!("{} is a sum of runs: name it to take it", file.display()));
+                }
+                Ok(profile) if profile.units.iter().all(|counts| counts.runs.snapshots > 0) => {
+                    self.left_out.push(format!("{} is a snapshot of a run: name it to take it", file.display()));
                 }
                 Err(error @ (ProfileError::NotAProfile { .. } | ProfileError::Empty { .. })) => {
                     self.left_out.push(error.to_string());

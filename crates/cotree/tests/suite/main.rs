@@ -36,6 +36,7 @@ mod project;
 mod promotion;
 mod random;
 mod raw_calls;
+mod sandboxes;
 mod sizes;
 mod spawned;
 mod stacks;
