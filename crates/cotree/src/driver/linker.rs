@@ -6,7 +6,9 @@
 
 use super::options::{InstrumentOptions, driver_option};
 use super::unpack::Toolkit;
-use super::{Error, archives, embedded, response_file, search};
+use super::{Error, archives, embedded, inputs, response_file, search};
+use crate::lines;
+use cotree_core::method::Method;
 use cotree_lto::input;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -31,8 +33,21 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         command.args(user);
         return super::run(command);
     }
-    let toolkit = Toolkit::unpack()?;
     let kind = Kind::of(&expanded);
+    let counts = has_runtime(options, &expanded);
+    if !inputs::may_have_bitcode(&expanded) {
+        if counts && !is_partial(&expanded) {
+            lines::note(format_args!(
+                "cotree: {} is linked from native code alone, which has no counters, and leaves no profile: compile its \
+                 sources with `cotree cc` or `cotree c++`, without -fno-lto",
+                output(&expanded)
+            ));
+        }
+        let mut command = Command::new(real);
+        command.args(user);
+        return super::run(command);
+    }
+    let toolkit = Toolkit::unpack()?;
     let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
         .chain(options.plugin_options())
         .chain((kind == Kind::Static).then(|| "cotree-static".to_owned()))
@@ -43,6 +58,8 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
     let mut arguments = put_in(expanded.clone(), toolkit.plugin(), ours);
     let is_mold = real.to_string_lossy().contains("mold");
     match kind {
+        // What nothing stands in front of needs no detour: `--wrap` would make null pointers of weak references.
+        _ if !counts => {}
         Kind::Dynamic => {
             wrap(&mut arguments, embedded::DYNAMIC_EXPORTS, &toolkit, is_mold);
             arguments.extend(exports(is_mold));
@@ -67,6 +84,33 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         return Ok(end);
     }
     archives::without_index(&expanded).map_or(Ok(end), |archive| Err(Error::Archive { archive }))
+}
+
+/// Does the link get a runtime, if there is something to count in it? The options may be among those of the plugin.
+fn has_runtime(options: &InstrumentOptions, arguments: &[OsString]) -> bool {
+    let none = Method::None.name();
+    let mut method = options.profile.map_or("", |profile| profile.0.name());
+    let mut uses_profile = options.use_profile.is_some();
+    for argument in arguments {
+        let option = argument.to_str().and_then(|word| word.trim_start_matches('-').strip_prefix("plugin-opt="));
+        if let Some(named) = option.and_then(|option| option.strip_prefix("cotree-profile=")) {
+            method = if named == none { none } else { "" };
+        }
+        uses_profile |= option.is_some_and(|option| option.starts_with("cotree-use="));
+    }
+    method != none && !uses_profile
+}
+
+/// Is it an object that is linked?
+fn is_partial(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| matches!(argument.as_bytes(), b"-r" | b"--relocatable" | b"-i"))
+}
+
+/// What is linked, for people.
+fn output(arguments: &[OsString]) -> String {
+    let words = arguments.iter().zip(arguments.iter().skip(1));
+    let name = words.filter(|(option, _)| *option == "-o" || *option == "--output").map(|(_, name)| name).next_back();
+    name.map_or_else(|| "a.out".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Is there anything to link? A word after an option that is not known to take a value counts as an input: a link that
@@ -319,6 +363,19 @@ mod tests {
             "a.o p.a -lgcc_eh -lgcc -lc --start-group p.a -lc --end-group --wrap=abort"
         );
         assert_eq!(wrapped("a.o"), "a.o p.a --start-group p.a --end-group --wrap=abort");
+    }
+
+    #[test]
+    fn links_without_counters_get_no_runtime() {
+        use super::super::options::{Detail, Profile};
+        let of =
+            |method| InstrumentOptions { profile: Some(Profile(method, Detail::None)), ..InstrumentOptions::default() };
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert!(has_runtime(&InstrumentOptions::default(), &words("a.o")));
+        assert!(!has_runtime(&of(Method::None), &words("a.o")) && has_runtime(&of(Method::Path), &words("a.o")));
+        assert!(!has_runtime(&of(Method::Path), &words("-plugin-opt=cotree-profile=none a.o")));
+        assert!(!has_runtime(&InstrumentOptions::default(), &words("--plugin-opt=cotree-use=x a.o")));
+        assert_eq!(output(&words("-o x a.o -o y")), "y");
     }
 
     #[test]

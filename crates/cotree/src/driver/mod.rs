@@ -13,6 +13,7 @@ pub mod cargo_host_tests;
 mod cargo_verbs;
 pub mod clang;
 pub mod embedded;
+mod inputs;
 pub mod linker;
 pub mod options;
 pub mod pgo;

@@ -29,6 +29,7 @@ mod path_metrics;
 mod paths;
 mod pending;
 mod pgo;
+mod plain_links;
 mod pools;
 mod profile_use;
 mod profiles;

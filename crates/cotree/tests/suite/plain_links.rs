@@ -1,0 +1,69 @@
+//! Links that get no runtime: nothing of cotree stands in the way of the program's own references.
+
+use crate::project::{Project, succeed};
+
+macro_rules! finding {
+    ($name:literal) => {
+        include_str!(concat!("../programs/findings/", $name))
+    };
+}
+
+/// A weak reference to what cotree would stand in front of leads where it leads without cotree.
+#[test]
+fn weak_references_without_a_runtime() {
+    let project = Project::new(&[
+        ("cleanup.c", finding!("use-none-pthread-cleanup.c")),
+        ("weak.c", finding!("use-none-weak-references.c")),
+    ]);
+    for source in ["cleanup.c", "weak.c"] {
+        let said = |command: &mut std::process::Command| {
+            let output = command.env("COTREE_FILE", "p.cotree").output().expect("it starts");
+            (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+        };
+        succeed(project.command("cc").args(["-w", source, "-o", "plain"]));
+        let plain = said(&mut project.command(project.path("plain")));
+        project.ok(&format!("cc -O1 -w {source} -o counted"));
+        assert_eq!(said(&mut project.command(project.path("counted"))), plain, "{source}");
+        for (options, linker) in [
+            ("--profile none", ""),
+            ("--use p.cotree", ""),
+            ("--profile none", "-fuse-ld=mold"),
+            ("--profile none", "-fuse-ld=gold"),
+            ("--profile none", "-static"),
+        ] {
+            if linker == "-static" && source == "weak.c" {
+                continue; // its references are weak alone: what the archive of the C library has is for the linker to say
+            }
+            project.ok(&format!("{options} cc -O1 -w {linker} {source} -o program"));
+            assert_eq!(said(&mut project.command(project.path("program"))), plain, "{options} {linker} {source}");
+        }
+        std::fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
+
+/// A program without any code of `cotree cc` is told to have no profile, and is linked as without cotree.
+#[test]
+fn foreign_objects_alone() {
+    let weak = finding!("use-none-weak-references.c");
+    let project = Project::new(&[
+        ("weak.c", weak),
+        ("f.c", "int f(void) { return 0; }\n"),
+        ("m.c", "int f(void); int main(void) { return f(); }\n"),
+    ]);
+    let said = |line: &str| {
+        let output = project.cotree(line).output().expect("cotree starts");
+        assert!(output.status.success(), "{line}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    succeed(project.command("cc").args(["-w", "-c", "weak.c", "-o", "weak.o"]));
+    assert!(said("cc weak.o -o program").contains("program is linked from native code alone"));
+    assert!(project.command(project.path("program")).output().expect("it starts").stdout.starts_with(b"11111111"));
+    assert_eq!(said("--profile none cc weak.o -o program"), "");
+    assert_eq!(said("cc -r weak.o -o part.o"), "");
+    // Bitcode in a library counts.
+    project.ok("cc -c f.c -o f.o");
+    succeed(project.command(env!("CARGO_BIN_EXE_cotree")).args(["ar", "rc", "libf.a", "f.o"]));
+    succeed(project.command("cc").args(["-c", "m.c", "-o", "m.o"]));
+    assert_eq!(said("cc m.o -L. -lf -o program"), "");
+    assert!(project.is_profiled("program"));
+}
