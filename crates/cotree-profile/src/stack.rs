@@ -28,8 +28,13 @@ pub enum At {
         /// File and line, if the binary has line tables.
         line: Option<(String, u32)>,
     },
-    /// In a call that the map does not know, of this function.
-    Unknown(Option<FunctionId>),
+    /// In a call that no activation is thought to end in, as those of `strlen` are.
+    PassedOver {
+        /// The function whose machine code it is, if that is known.
+        function: Option<FunctionId>,
+        /// File and line of the call, if the binary has line tables.
+        line: Option<(String, u32)>,
+    },
 }
 
 /// An activation in a call.
@@ -46,9 +51,16 @@ pub struct Activation {
 /// The frames of profiled code, innermost first.
 pub(crate) fn frames(binary: &BinaryFile, entries: &[StackEntry]) -> Vec<Frame> {
     let mut frames = Vec::new();
-    let interrupted = entries.iter().filter(|entry| entry.register == 0 && entry.address & INTERRUPTED != 0);
-    let interrupted: Vec<u64> = interrupted.map(|entry| entry.address & ADDRESS_MASK).collect();
-    let lines = source_lines::of(binary.path(), &interrupted);
+    let told = |entry: &&StackEntry| {
+        let interrupted = entry.address & INTERRUPTED != 0;
+        entry.register == 0 && (interrupted || binary.return_point(entry.address & ADDRESS_MASK).is_none())
+    };
+    let instruction = |entry: &StackEntry| {
+        let address = entry.address & ADDRESS_MASK;
+        if entry.address & INTERRUPTED == 0 { address.saturating_sub(1) } else { address }
+    };
+    let instructions: Vec<u64> = entries.iter().filter(told).map(instruction).collect();
+    let lines = source_lines::of(binary.path(), &instructions);
     let line = |address: u64| lines.get(&address).cloned();
     let mut rest = entries;
     while let Some((frame, others)) = rest.split_first() {
@@ -77,7 +89,9 @@ fn at(
         return known.then(at);
     }
     let before = plain.checked_sub(1).filter(|&before| binary.is_known_code(before))?;
-    let Some(point) = binary.return_point(plain) else { return Some(At::Unknown(binary.function_at(before))) };
+    let Some(point) = binary.return_point(plain) else {
+        return Some(At::PassedOver { function: binary.function_at(before), line: line(before) });
+    };
     let register = |value: Option<u8>| {
         let entry = registers.iter().find(|entry| Some(entry.register) == value.map(|value| u64::from(value) + 1))?;
         Some(entry.value.cast_signed())

@@ -7,6 +7,7 @@
 
 use super::calls::{Arc, CallGraph};
 use super::{Cost, CostError, Costs, FunctionCosts, costs_of_counts};
+use crate::names::Names;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::Function;
 use cotree_core::facts::events::{EventKind, FunctionEvents};
@@ -52,6 +53,7 @@ pub fn costs<'a>(units: &'a [Unit<'a>], binary: &BinaryFile, streams: &Streams) 
     let tables = UnitTables::new(binary).map_err(|error| unreadable(&error))?;
     let all: Vec<UnitFunction<'a>> = unit.functions().collect();
     let mut replay = Replay::new(&all).ok_or_else(|| CostError::NoRuns(unit.profile.binary.display().to_string()))?;
+    let named = |facts: &Function| Names::Demangled.show(&facts.symbol);
     let mut missing = streams.ring().overwritten;
     for stream in streams.iter() {
         missing |= stream.cut || stream.gone;
@@ -62,7 +64,7 @@ pub fn costs<'a>(units: &'a [Unit<'a>], binary: &BinaryFile, streams: &Streams) 
             let Some(entrance) = part.entrances().next() else { continue };
             missing |= entrance != part.start();
             let mut reader = tables.read(streams, part, entrance);
-            while let Some(event) = reader.next().map_err(|error| unreadable(&error))? {
+            while let Some(event) = reader.next().map_err(|error| unreadable(&tables.describe(&error, named)))? {
                 replay.event(event);
             }
             missing |= reader.checkpoint().is_lost();

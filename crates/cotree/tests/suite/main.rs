@@ -9,6 +9,7 @@ mod clones;
 mod coroutines;
 mod costs;
 mod counted_runs;
+mod crashes;
 mod drivers;
 mod endings;
 mod event_calls;

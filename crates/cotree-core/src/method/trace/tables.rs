@@ -6,7 +6,7 @@ use super::token::Token;
 use super::types::{CallKind, TraceError, TraceKey, Way};
 use crate::facts::{Access, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge};
+use crate::ids::{Block, CallId, Edge, FunctionId};
 use crate::probe::Place;
 
 /// What the reader knows of a call.
@@ -44,6 +44,20 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Is nothing written for a call, so that a reader goes past it?
+    #[must_use]
+    pub fn passes_over(&self, call: CallId) -> bool {
+        self.call(call).is_some_and(|call| !call.kind.ends_segment())
+    }
+
+    /// The functions that it calls without that anything is written.
+    pub fn quiet_callees(&self) -> impl Iterator<Item = FunctionId> {
+        self.calls.iter().filter_map(|call| match call.kind {
+            CallKind::Quiet(callee) => Some(callee),
+            _ => None,
+        })
+    }
+
     /// Makes the tables of a function with this key.
     ///
     /// # Errors

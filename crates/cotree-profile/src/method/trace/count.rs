@@ -49,13 +49,13 @@ impl<'a> Counting<'a> {
     }
 
     /// Adds to the early exits of a call; where it is no call site, or there is no call, the function is flagged.
-    fn early(&mut self, function: FunctionId, call: Option<CallId>, by: i64) {
+    fn early(&mut self, tables: &UnitTables<'_>, function: FunctionId, call: Option<CallId>, by: i64) {
         let Some(facts) = self.facts.get(function.index()) else { return };
         let site = call.and_then(|call| facts.calls.site_of(call));
         let Some(profile) = self.profile(function) else { return };
         match site.and_then(|site| profile.early.get_mut(site.index())) {
             Some(early) => *early += by,
-            None => self.flag(function, Flaw::LiveFrames),
+            None => self.doubt(tables, function),
         }
     }
 
@@ -67,6 +67,13 @@ impl<'a> Counting<'a> {
         }
     }
 
+    /// Nobody knows how far the activation came: what it may have called without a byte is in doubt, too.
+    fn doubt(&mut self, tables: &UnitTables<'_>, function: FunctionId) {
+        for function in tables.reached_silently(function) {
+            self.flag(function, Flaw::LiveFrames);
+        }
+    }
+
     fn flag_all(&mut self, flaw: Flaw) {
         (0..self.functions.len()).map(FunctionId::new).for_each(|function| self.flag(function, flaw));
     }
@@ -74,7 +81,7 @@ impl<'a> Counting<'a> {
     /// A stretch begins with these activations under way.
     pub fn begin(&mut self, tables: &UnitTables<'_>, at: &Checkpoint) {
         for (function, _, call) in tables.stack(at) {
-            self.early(function, call, -1);
+            self.early(tables, function, call, -1);
         }
     }
 
@@ -82,7 +89,7 @@ impl<'a> Counting<'a> {
     pub fn end(&mut self, tables: &UnitTables<'_>, at: &Checkpoint) {
         if self.recording {
             for (function, _, call) in tables.stack(at) {
-                self.early(function, call, 1);
+                self.early(tables, function, call, 1);
             }
         }
         self.recording = true;
@@ -110,18 +117,21 @@ impl<'a> Counting<'a> {
                     Self::take(profile, edge);
                 }
             }
-            Event::Abandoned(function, call) => self.early(function, call, 1),
-            Event::Revived(calling) => self.early(calling.function, Some(calling.call), -1),
+            Event::Abandoned(function, call) => self.early(tables, function, call, 1),
+            Event::Revived(calling) => self.early(tables, calling.function, Some(calling.call), -1),
             // Its block, which nobody saw it enter, goes on.
-            Event::Resumed(function) => self.flag(function, Flaw::LiveFrames),
+            Event::Resumed(function) => self.doubt(tables, function),
             Event::SwitchedOff => {
                 self.end(tables, moment.at);
                 self.recording = false;
             }
             Event::SwitchedOn => self.recording = true,
+            Event::Interrupted(address) => match tables.binary().function_at(address) {
+                Some(function) => self.doubt(tables, function),
+                None => self.flag_all(Flaw::UnknownExit),
+            },
             Event::Call { .. }
             | Event::Access { .. }
-            | Event::Interrupted(_)
             | Event::Catch(..)
             | Event::Restarted
             | Event::Ended(_)
@@ -254,9 +264,14 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
             function.flaws.dedup();
         }
     }
-    // An activation that was interrupted outside of calls is followed to where it would have written something next. How others
-    // ended is in the trace itself.
-    let told = |note: &Note| matches!(note, Note::CutOff(_) | Note::Method(_)) || !note.doubtful();
+    // An activation that was interrupted outside of calls is followed to where it would have written something next, and so is one in
+    // a call that the trace passes over. How others ended is in the trace itself.
+    let interrupted: u64 = threads.iter().flat_map(|thread| &thread.parts).map(|part| part.interruptions).sum();
+    let told = |note: &Note| match note {
+        Note::CutOff(_) | Note::Method(_) => true,
+        Note::UnknownExits(exits) => *exits <= interrupted,
+        note => !note.doubtful(),
+    };
     let flaws: Vec<Flaw> = profile.notes.iter().filter(|note| !told(note)).map(flaw_of).collect();
     for function in
         profile.functions.iter_mut().flatten().filter(|function| function.blocks.iter().any(|&count| count > 0))

@@ -13,8 +13,14 @@ impl Resolve for &BinaryFile {
             return Some(Frame { interrupted: Some(interrupted), ..Frame::default() });
         }
         let Some(chain) = self.chain_at(frame) else {
-            // Code of others in the same image, as that which calls `main`.
-            return (!self.is_known_code(address.saturating_sub(1))).then(Frame::default);
+            let call = address.saturating_sub(1);
+            if !self.is_known_code(call) {
+                // Code of others in the same image, as that which calls `main`.
+                return Some(Frame::default());
+            }
+            // A call that no activation is thought to end in, as those of `strlen` are: as if the call itself was interrupted.
+            let interrupted = Interrupted { function: self.function_at(call), address: call };
+            return Some(Frame { interrupted: Some(interrupted), ..Frame::default() });
         };
         let calling = |(function, site): (FunctionId, Site)| {
             Some(Calling { function, call: self.function(function).calls.call_of(site)? })

@@ -2,11 +2,13 @@
 //!
 //! - [`streams`]: finds the bytes of each stream in the file, and reads them in order.
 //! - [`frames`]: return addresses as activations.
+//! - [`ending`]: which activations an ending took with it.
 //! - [`thread`]: what each thread did, from any point on.
 //! - [`count`]: blocks, edges and calls of a stretch of it, counted.
 //! - [`sums`]: the same of several runs, added up.
 
 pub mod count;
+pub mod ending;
 pub mod frames;
 pub mod streams;
 pub mod sums;
@@ -14,9 +16,10 @@ pub mod thread;
 
 use crate::binary::BinaryFile;
 use crate::source_lines;
+use cotree_core::facts::Function;
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event, Passed, ReadError, Reader, Tables, TraceError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -111,7 +114,7 @@ impl<'a> UnitTables<'a> {
     pub fn new(binary: &'a BinaryFile) -> Result<Self, UnreadableTrace> {
         let map = binary.map();
         let plan = map.plan.method.traces().ok_or(UnreadableTrace::NotTraced)?;
-        let table = |((_, function), plan): ((_, &cotree_core::facts::Function), _)| {
+        let table = |((_, function), plan): ((_, &Function), _)| {
             let plan: &cotree_core::method::trace::TracePlan = plan;
             if function.untouched.is_some() {
                 return Ok(None);
@@ -152,6 +155,37 @@ impl<'a> UnitTables<'a> {
             .entry(address)
             .or_insert_with(|| source_lines::of(self.binary.path(), &[address]).remove(&address))
             .clone()
+    }
+
+    /// A function, and those that it may call, or have called, without that anything is written.
+    pub(super) fn reached_silently(&self, function: FunctionId) -> BTreeSet<FunctionId> {
+        let mut reached = BTreeSet::from([function]);
+        let mut work = vec![function];
+        while let Some(function) = work.pop() {
+            let tables = self.tables.get(function.index()).and_then(Option::as_ref);
+            for callee in tables.into_iter().flat_map(Tables::quiet_callees) {
+                if reached.insert(callee) {
+                    work.push(callee);
+                }
+            }
+        }
+        reached
+    }
+
+    /// Is nothing written for a call?
+    pub(super) fn passes_over(&self, function: FunctionId, call: CallId) -> bool {
+        let tables = self.tables.get(function.index()).and_then(Option::as_ref);
+        tables.is_some_and(|tables| tables.passes_over(call))
+    }
+
+    /// What is wrong with a stream, with names of functions.
+    #[must_use]
+    pub fn describe(&self, error: &ReadError, name: impl FnOnce(&Function) -> String) -> String {
+        let (ReadError::NoToken { function, .. } | ReadError::NoFunction { function, .. }) = error else {
+            return error.to_string();
+        };
+        let named = self.binary.map().program.functions().nth(function.index()).map(|(_, facts)| name(facts));
+        error.to_string().replace(&function.to_string(), &named.unwrap_or_else(|| function.to_string()))
     }
 
     /// The activations at a point, outermost first.
@@ -199,11 +233,10 @@ impl Execution<'_> {
                 return Ok(event);
             }
             let Some(bytes) = self.runs.next() else { return Ok(None) };
-            let at = reader.checkpoint();
+            let at = reader.checkpoint().clone().interrupted();
             if at.certain() < at.events() {
                 self.doubts.push(at.certain()..at.events());
             }
-            let at = at.clone().interrupted();
             self.reader = Some(reader_of(self.tables, bytes, self.binary, at));
         }
     }

@@ -8,6 +8,7 @@
 //! [`MOST_ACTIVATIONS`] activations in all: where they become more, every other one is dropped.
 
 use super::UnitTables;
+use super::ending::{Endings, Taken};
 use super::streams::{Part, Stream, Streams};
 use cotree_core::method::trace::stream::Ending;
 use cotree_core::method::trace::{Checkpoint, Event, ReadError};
@@ -80,8 +81,12 @@ pub struct Survey<'t> {
     pub stop: Stop,
     /// The instruction at which a signal ended the activations that were under way, or the last of those that it did end.
     pub interrupted: Option<u64>,
+    /// How many frames were interrupted that way.
+    pub interruptions: u64,
     /// The state at the end.
     pub end: Checkpoint,
+    /// The activations that ended with the thread, innermost first: they were on top of those that are under way in the end.
+    pub taken: Vec<Taken>,
     certain: u64,
     /// Events before that which may not have happened ([`super::Execution::doubts`]).
     doubts: Vec<Range<u64>>,
@@ -198,7 +203,9 @@ impl<'t> Survey<'t> {
             beheaded: part.start() > 0,
             stop: Stop::NoEntrance,
             interrupted: None,
+            interruptions: 0,
             end: Checkpoint::beginning(),
+            taken: Vec::new(),
             certain: 0,
             doubts: Vec::new(),
             places: Vec::new(),
@@ -208,7 +215,7 @@ impl<'t> Survey<'t> {
         survey.bytes = (part.end() - entrance, entrance - part.start());
         let mut reader = tables.read(streams, part, entrance);
         let (mut blocks, mut interval, mut depth, mut activations) = (0_u64, FIRST_INTERVAL, Depth::default(), 0);
-        let (mut ended, mut thread_ended) = (None, None);
+        let (mut ended, mut thread_ended, mut endings) = (None, None, Endings::default());
         survey.stop = loop {
             // To the next place, but for its block.
             let passed = reader.pass(interval - 1 - (blocks & (interval - 1)));
@@ -222,6 +229,7 @@ impl<'t> Survey<'t> {
                 blocks += passed.blocks;
                 depth.0 = at.depth();
                 ended = None;
+                endings.clear();
             }
             let (before, position) = (reader.checkpoint().certain(), reader.checkpoint().position());
             let event = match reader.next() {
@@ -239,8 +247,11 @@ impl<'t> Survey<'t> {
                 survey.addresses.0 += 1;
                 survey.addresses.1 += at.position() - position;
             }
+            let function_at = |address| tables.binary().function_at(address);
+            endings.event(event, function_at, |function, call| tables.passes_over(function, call));
             if let Event::Interrupted(address) = event {
                 survey.interrupted = Some(address);
+                survey.interruptions += 1;
             }
             ended = match event {
                 Event::Ended(ending) => Some(ending),
@@ -289,6 +300,7 @@ impl<'t> Survey<'t> {
         }
         survey.uncertain = blocks - survey.blocks;
         survey.end = at.clone();
+        survey.taken = endings.finish();
         survey.doubts = reader.doubts().to_vec();
         survey
     }

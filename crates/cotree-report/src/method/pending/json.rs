@@ -63,8 +63,7 @@ fn activation(unit: &Unit<'_>, at: &Pending) -> Value {
             let position = facts.filter(|facts| facts.calls.get(*call).is_some()).and_then(|f| f.call_position(*call));
             (Some(call.0), position.map(|at| (unit.file(at.file).to_owned(), at.line)))
         }
-        Place::Instruction(line) => (None, line.clone()),
-        Place::Unknown => (None, None),
+        Place::Instruction(line) | Place::SomeCall(line) => (None, line.clone()),
     };
     json!({
         "function": at.function.map(|function| function.0),

@@ -36,8 +36,8 @@ pub enum Place {
     Call(CallId),
     /// At an instruction, of this file and line.
     Instruction(Option<(String, u32)>),
-    /// In some call.
-    Unknown,
+    /// In some call, of this file and line.
+    SomeCall(Option<(String, u32)>),
 }
 
 /// On which path an activation was.
@@ -79,13 +79,26 @@ pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
                 out.push(Pending { function: *function, place, way: Way::Unknown });
                 open.clear();
             }
-            At::Unknown(function) => {
-                out.push(Pending { function: *function, place: Place::Unknown, way: Way::Unknown });
+            At::PassedOver { function, line } => {
+                let call = function.zip(line.as_ref()).and_then(|(function, line)| only_call_at(unit, function, line));
+                let place = call.map_or_else(|| Place::SomeCall(line.clone()), Place::Call);
+                out.push(Pending { function: *function, place, way: Way::Unknown });
                 open.clear();
             }
         }
     }
     Some(out)
+}
+
+/// The call on a line, if the function has no other there.
+fn only_call_at(unit: &Unit<'_>, function: FunctionId, line: &(String, u32)) -> Option<CallId> {
+    let facts = unit.function(function)?.facts;
+    let is_there = |&(call, _): &(CallId, _)| {
+        let position = facts.call_position(call);
+        position.is_some_and(|at| at.line == line.1 && unit.file(at.file).ends_with(line.0.as_str()))
+    };
+    let mut there = facts.calls.numbered().filter(is_there);
+    there.next().filter(|_| there.next().is_none()).map(|(call, _)| call)
 }
 
 enum Ways<'a> {

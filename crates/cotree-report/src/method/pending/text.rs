@@ -76,7 +76,10 @@ impl Teller<'_> {
                 format!("ended at {}:{line}", file.rsplit('/').next().unwrap_or(file))
             }
             (Place::Instruction(None), _) => "ended between two calls (build with -g to see the line)".into(),
-            (Place::Unknown | Place::Call(_), _) => "in a call that the map does not know".into(),
+            (Place::SomeCall(Some((file, line))), _) => {
+                format!("in a call at {}:{line}", file.rsplit('/').next().unwrap_or(file))
+            }
+            (Place::SomeCall(None) | Place::Call(_), _) => "in a call (build with -g to see the line)".into(),
         };
         writeln!(out, "  {}  {}", self.name(at.function), style.faint(&place))?;
         match &at.way {

@@ -7,10 +7,11 @@ use crate::files::FilePattern;
 use crate::names::{Names, matches};
 use cotree_core::facts::{Access, AccessKind, Function, Position};
 use cotree_core::ids::{Block, CallId, FunctionId};
-use cotree_core::method::trace::{Checkpoint, Event};
+use cotree_core::method::trace::{Checkpoint, Event, ReadError};
 use cotree_profile::binary::BinaryMap;
 use cotree_profile::method::trace::UnitTables;
-use cotree_profile::method::trace::thread::Moment;
+use cotree_profile::method::trace::ending::Taken;
+use cotree_profile::method::trace::thread::{Moment, Survey};
 use serde_json::{Value, json};
 
 /// How much of an execution is shown.
@@ -418,15 +419,38 @@ impl<'a> Rows<'a> {
     /// The activations at a moment, innermost first, one per row of text.
     #[must_use]
     pub fn stack(&self, tables: &UnitTables<'_>, at: &Checkpoint) -> Vec<String> {
-        let frame = |(function, block, call): (FunctionId, Block, Option<CallId>)| {
-            let facts = self.facts(function);
-            let of_call = call.and_then(|call| self.brief(facts?.call_position(call)));
-            let position = of_call.or_else(|| self.extent(function, block));
-            let calls = call.map(|call| format!(", calling {}", self.callee(function, call))).unwrap_or_default();
-            let place = position.map(|at| format!("  {at}")).unwrap_or_default();
-            format!("{} {block}{place}{calls}", self.name(function))
+        tables.stack(at).rev().map(|(function, block, call)| self.frame(function, block, call)).collect()
+    }
+
+    fn frame(&self, function: FunctionId, block: Block, call: Option<CallId>) -> String {
+        let facts = self.facts(function);
+        let of_call = call.and_then(|call| self.brief(facts?.call_position(call)));
+        let position = of_call.or_else(|| self.extent(function, block));
+        let calls = call.map(|call| format!(", calling {}", self.callee(function, call))).unwrap_or_default();
+        let place = position.map(|at| format!("  {at}")).unwrap_or_default();
+        format!("{} {block}{place}{calls}", self.name(function))
+    }
+
+    /// What is wrong with a stream.
+    pub(super) fn describe(&self, error: &ReadError) -> String {
+        self.tables.describe(error, |facts| self.names.show(&facts.symbol))
+    }
+
+    /// What was under way when a part of a thread ended, innermost first, as lines: with what the ending took with it.
+    #[must_use]
+    pub fn under_way(&self, tables: &UnitTables<'_>, part: &Survey<'_>) -> Vec<String> {
+        let taken = |taken: &Taken| match (taken.function, taken.call) {
+            (Some(function), Some(call)) => {
+                let block = self.facts(function).map_or(Block(0), |facts| facts.calls[call].block);
+                self.frame(function, block, Some(call))
+            }
+            (function, _) => {
+                let name = function.map_or_else(|| "?".to_owned(), |function| self.name(function));
+                let line = taken.instruction.and_then(|address| self.line_at(address));
+                format!("{name}{}", line.map(|line| format!("  {line}")).unwrap_or_default())
+            }
         };
-        tables.stack(at).rev().map(frame).collect()
+        part.taken.iter().map(taken).chain(self.stack(tables, &part.end)).collect()
     }
 }
 

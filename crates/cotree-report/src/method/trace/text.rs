@@ -31,7 +31,7 @@ pub enum Form {
     Json,
 }
 
-fn stop(stop: &Stop) -> String {
+fn stop(rows: &Rows<'_>, stop: &Stop) -> String {
     match stop {
         Stop::Ended(ending) if ending.0 == 0 => "the thread ended".to_owned(),
         Stop::Ended(_) => "the process ended".to_owned(),
@@ -39,7 +39,7 @@ fn stop(stop: &Stop) -> String {
         Stop::Open => "the thread was cut off, or still ran".to_owned(),
         Stop::NoRoom => "there was no room for more of this thread's trace".to_owned(),
         Stop::Lost => "what comes next can't be told".to_owned(),
-        Stop::Unreadable(error) => format!("it can't be followed any further: {error}"),
+        Stop::Unreadable(error) => format!("it can't be followed any further: {}", rows.describe(error)),
         Stop::NoEntrance => "nobody knows where it begins".to_owned(),
     }
 }
@@ -131,8 +131,8 @@ impl Traced<'_> {
             let line = rows.line_at(address).map(|line| format!(", at {line}")).unwrap_or_default();
             writeln!(out, "  a signal ended what was under way{line}")?;
         }
-        writeln!(out, "  {}", stop(&part.stop))?;
-        let stack = rows.stack(self.tables, &part.end);
+        writeln!(out, "  {}", stop(rows, &part.stop))?;
+        let stack = rows.under_way(self.tables, part);
         if !stack.is_empty() {
             writeln!(out, "  at the end these were under way, innermost first:")?;
             write_stack(&stack, out)?;
@@ -170,7 +170,7 @@ impl Traced<'_> {
                 && !stretch.backwards
                 && let Some(part) = thread.parts.last().filter(|part| part.last() <= stretch.to)
             {
-                writeln!(out, "{:>10}  {}", "", stop(&part.stop))?;
+                writeln!(out, "{:>10}  {}", "", stop(rows, &part.stop))?;
             }
         }
         Ok(())
@@ -246,8 +246,8 @@ impl Traced<'_> {
             let end = part.first + part.blocks - 1;
             let stretch = Stretch { from: (end + 1).saturating_sub(last), to: u64::MAX, backwards: false };
             self.forwards(rows, part, stretch, &mut |shown| self.show(rows, thread, shown, Form::Text, out))?;
-            writeln!(out, "{:>10}  {}", "", stop(&part.stop))?;
-            let stack = rows.stack(self.tables, &part.end);
+            writeln!(out, "{:>10}  {}", "", stop(rows, &part.stop))?;
+            let stack = rows.under_way(self.tables, part);
             if !stack.is_empty() {
                 writeln!(out, "under way at the end, innermost first:")?;
                 write_stack(&stack, out)?;
@@ -348,9 +348,9 @@ impl Traced<'_> {
                 "addresses": part.addresses.0,
                 "address_bytes": part.addresses.1,
                 "newest_only": part.beheaded,
-                "end": stop(&part.stop),
+                "end": stop(rows, &part.stop),
                 "interrupted": part.interrupted.map(|address| rows.line_at(address)),
-                "stack": rows.stack(self.tables, &part.end),
+                "stack": rows.under_way(self.tables, part),
             })
         };
         let thread = |thread: &Thread<'_>| json!({ "thread": thread.stream.number, "handler_in": thread.stream.inside.map(|(outer, _)| outer), "parts": thread.parts.iter().map(part).collect::<Vec<_>>() });

@@ -127,7 +127,7 @@ pub fn finish(caller: &Caller, state: u32) {
         return;
     }
     end_with(state, || {
-        last_stack::write(|| walk::Walk::new(caller));
+        last_stack::write(state, || walk::Walk::new(caller));
         walk::count_all(caller, 1);
     });
 }
@@ -144,7 +144,8 @@ pub fn finish_interrupted(registers: &[i64; 23], state: u32) {
         sys::pause_a_little();
     }
     end_with(state, || {
-        last_stack::write(|| walk::Walk::interrupted(registers));
+        last_stack::write(state, || walk::Walk::interrupted(registers));
+        units::interrupted();
         walk::count_frames(walk::Walk::interrupted(registers), 1).check_accounting();
     });
 }

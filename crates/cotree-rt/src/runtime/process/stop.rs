@@ -14,6 +14,7 @@
 
 use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::thread::{self, Thread};
+use crate::runtime::process::units;
 use crate::runtime::stack::walk::{self, Walk};
 use crate::runtime::unit;
 use core::ffi::{c_int, c_void};
@@ -172,7 +173,10 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
     loop {
         match record.stop.load(Acquire) {
             DUE => {
-                own_stack::run(|| walk::count_frames(Walk::interrupted(registers), 1));
+                own_stack::run(|| {
+                    units::interrupted();
+                    walk::count_frames(Walk::interrupted(registers), 1)
+                });
                 record.stop.store(COUNTED, Release);
             }
             state @ (HELD | ASLEEP | COUNTED) => sys::wait(&record.stop, state),

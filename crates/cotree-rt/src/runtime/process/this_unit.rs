@@ -28,6 +28,7 @@ pub struct Unit {
     pub thread_ends: extern "C" fn(),
     pub clear: extern "C" fn(),
     pub jump_is_unsure: extern "C" fn(),
+    pub interrupted: extern "C" fn(),
     pub handler_begins: extern "C" fn(frame: u64),
     pub handler_ends: extern "C" fn(frame: u64, left: bool),
     /// Whether it is to know of handlers: it is traced, or measures calls.
@@ -49,6 +50,7 @@ pub static THIS: Unit = Unit {
     thread_ends,
     clear,
     jump_is_unsure,
+    interrupted,
     handler_begins,
     handler_ends,
     traced,
@@ -110,6 +112,10 @@ extern "C" fn clear() {
 
 extern "C" fn jump_is_unsure() {
     record::jump_is_unsure();
+}
+
+extern "C" fn interrupted() {
+    record::interrupted();
 }
 
 extern "C" fn handler_begins(frame: u64) {

@@ -95,6 +95,11 @@ pub fn jump_is_unsure() {
     units().for_each(|unit| (unit.jump_is_unsure)());
 }
 
+/// A signal has interrupted this thread for good: the frames of its stack follow.
+pub fn interrupted() {
+    units().for_each(|unit| (unit.interrupted)());
+}
+
 /// A signal handler of the program begins on this thread, with a frame at this address.
 #[cfg(not(feature = "shared-library"))]
 pub fn handler_begins(frame: u64) {

@@ -70,6 +70,11 @@ macro_rules! recorders {
             $($module::$recorder::jump_is_unsure();)*
         }
 
+        /// See [`Recorder::interrupted`].
+        pub fn interrupted() {
+            $($module::$recorder::interrupted();)*
+        }
+
         /// See [`Recorder::forked`].
         pub fn forked(child: &Child) {
             $($module::$recorder::forked(child);)*

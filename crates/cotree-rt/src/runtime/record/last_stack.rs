@@ -2,7 +2,7 @@
 //! there are at each call, and not in which order.
 
 use super::registers::{self, Registers};
-use crate::layout::{INTERRUPTED, SegmentKind, StackEntry};
+use crate::layout::{INTERRUPTED, SegmentKind, StackEntry, State};
 use crate::runtime::file::profile;
 use crate::runtime::slabs;
 use crate::runtime::slabs::segments::{self, Kind};
@@ -15,8 +15,8 @@ const KIND: Kind = Kind { number: SegmentKind::STACK, entry_size: size_of::<Stac
 /// So many frames are written down from each end of the stack.
 const MOST: u64 = 4096;
 
-/// Writes it into the profile, where that has room. `walk` begins a walk over the stack.
-pub fn write(walk: impl Fn() -> Walk) {
+/// Writes it into the profile, where that has room. `walk` begins a walk over the stack; the process ends in that state.
+pub fn write(state: u32, walk: impl Fn() -> Walk) {
     if !unit::counts_paths() || !profile::mapped() {
         return;
     }
@@ -25,8 +25,9 @@ pub fn write(walk: impl Fn() -> Walk) {
         frames += u64::from(entry.register == 0);
         entries += 1;
     });
-    // Where `main` has returned, code that came before it is left.
-    if frames < 2 {
+    // Where `main` has returned, code that came before it is left. After `abort` or a deadly signal that alone may be it, too: what
+    // it is the reader knows.
+    if frames < if state == State::ABORTED { 1 } else { 2 } {
         return;
     }
     let capacity = entries.min(2 * MOST * (1 + MOST_VALUES));

@@ -108,6 +108,10 @@ pub trait Recorder {
     /// in order.
     fn jump_is_unsure() {}
 
+    /// A signal has interrupted this thread for good, be it in code of this unit, in a call that it makes, or elsewhere. The frames of the
+    /// stack follow.
+    fn interrupted() {}
+
     /// In a forked child, before it begins a profile of its own: the memory that maps the parent's file must not be
     /// written to.
     fn forked(_child: &Child) {}

@@ -84,6 +84,8 @@ pub struct Checkpoint {
     /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top
     /// of that.
     pub(super) interrupted: Option<FunctionId>,
+    /// The thread was interrupted here and does not go on: frames that end next may be in calls that nothing is written for.
+    pub(super) cut_short: bool,
     /// If an interruption is to come: those that have left, the last one last.
     pub(super) left: Vec<Left>,
     pub(super) position: u64,
@@ -106,6 +108,7 @@ impl Checkpoint {
             revived: Vec::new(),
             open_ended: false,
             interrupted: None,
+            cut_short: false,
             left: Vec::new(),
             position: 0,
             events: 0,
@@ -142,10 +145,15 @@ impl Checkpoint {
         self.next == Next::Unknown
     }
 
-    /// The same, if the thread was interrupted outside of calls and did not go on: next comes a record of the runtime.
+    /// The same, if the thread was interrupted and did not go on: next comes a record of the runtime.
     #[must_use]
     pub fn interrupted(mut self) -> Self {
+        if self.next == Next::Control && self.left.is_empty() {
+            // It was in a call whose end is told.
+            self.certain = self.events;
+        }
         self.next = Next::Control;
+        self.cut_short = true;
         self
     }
 

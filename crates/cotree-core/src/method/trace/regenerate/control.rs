@@ -60,6 +60,7 @@ impl<S: Source, R: Resolve> Reader<'_, S, R> {
         }
         if first != ControlByte::UNWOUND {
             self.at.left.clear();
+            self.at.cut_short = false;
         }
         let length = match first {
             ControlByte::RETURNED | ControlByte::SWITCHED_OFF | ControlByte::SWITCHED_ON => 1,

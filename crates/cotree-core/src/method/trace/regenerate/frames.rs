@@ -97,6 +97,9 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     /// A frame's activations end, or an exception lands among them.
     pub(super) fn unwind(&mut self, frame: u64) -> Result<(), ReadError> {
         let Frame { activations, lands, interrupted } = self.frame(frame)?;
+        if interrupted.is_some() && !self.at.cut_short {
+            return Err(ReadError::NoFrame { position: self.at.position });
+        }
         self.at.interrupted = interrupted.and_then(|interrupted| interrupted.function);
         // It had not yet left, if it has without a byte.
         if let Some(function) = self.at.interrupted
@@ -133,6 +136,11 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
     }
 
+    /// Is it a call for which nothing is written, so that the activation may have gone past it here?
+    fn is_passed_over(&self, calling: Calling) -> bool {
+        self.table(calling.function).is_ok_and(|tables| tables.passes_over(calling.call))
+    }
+
     /// The last activation that has left without a byte had not yet done so. False if there is none.
     fn bring_back(&mut self) -> bool {
         let Some(Left { depth, activation, around }) = self.at.left.pop() else { return false };
@@ -154,9 +162,21 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         let there = |activation: &Activation| {
             activation.function == calling.function && activation.calling == Some(calling.call)
         };
+        let of_function = |activation: &Activation| activation.function == calling.function;
         let found = loop {
             match self.at.stack.iter().rposition(there) {
                 Some(found) => break found,
+                // It is in a call that nothing is written for, and what followed that did not happen.
+                None if self.at.cut_short && inclusive && self.is_passed_over(calling) => {
+                    match self.at.stack.iter().rposition(of_function) {
+                        Some(found) => {
+                            self.at.stack[found].calling = Some(calling.call);
+                            break found;
+                        }
+                        None if self.bring_back() => {}
+                        None => return Err(ReadError::NoFrame { position: self.at.position }),
+                    }
+                }
                 None if self.bring_back() => {}
                 None => return Err(ReadError::NoFrame { position: self.at.position }),
             }

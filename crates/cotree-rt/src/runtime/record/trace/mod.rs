@@ -112,6 +112,13 @@ impl Recorder for Trace {
         }
     }
 
+    /// It may be in a call that the trace passes over, as those of `strlen` are.
+    fn interrupted() {
+        if let Some(window) = Window::own() {
+            window.interrupt();
+        }
+    }
+
     fn handler_begins(frame: u64) {
         if let Some(window) = Window::own() {
             window.begin_handler(frame);
