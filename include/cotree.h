@@ -47,7 +47,7 @@ enum {
 
 /* In a build with --profile events: how many events of the kind the calling thread has had, exactly, through this call. They count
  * from the thread's beginning, cotree_reset or fork on. 0 for a kind that the build does not count, and
- * in a process without a profile (COTREE_FILE is empty). Safe in signal handlers; what
+ * in a process that has no memory to count in. Safe in signal handlers; what
  * code had they interrupted lacks up to the events of a stretch of code there, unless the signal was raised by a call.
  *
  * Without cotree it is the constant 0 (`cotree cc` and `cotree c++` define __COTREE__). */

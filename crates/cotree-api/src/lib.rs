@@ -76,7 +76,7 @@ pub enum EventKind {
 
 /// In a build with `--profile events`: how many events of the kind this thread has had, exactly, through this call. They count from
 /// the thread's beginning, [`reset`] or `fork` on. 0 for a kind that the build does not count, without
-/// cotree, and in a process without a profile.
+/// cotree, and in a process that has no memory to count in.
 #[inline]
 #[must_use]
 pub fn event_count(kind: EventKind) -> u64 {
@@ -87,7 +87,7 @@ pub fn event_count(kind: EventKind) -> u64 {
 /// Why a limit can't be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoLimit {
-    /// The build does not count events of this kind, or the process has no profile.
+    /// The build does not count events of this kind, or the process has no memory to count in.
     NotCounted,
     /// It was built without `--event-limit`.
     NotPlanned,

@@ -20,6 +20,11 @@ pub fn descriptor() -> &'static UnitDescriptor {
     unsafe { &__cotree_unit }
 }
 
+/// Whether the program asks for its events while it runs, or may set limits of them.
+pub fn is_queried() -> bool {
+    descriptor().query_words != 0
+}
+
 /// Whether every thread has counters of its own.
 pub fn threaded() -> bool {
     descriptor().threaded != Access::DIRECT

@@ -132,6 +132,9 @@ fn agree(source: &str, compiler: &str, arguments: &[&str]) {
         assert_eq!(build("ours", "", ""), naive, "{level}");
         assert_eq!(build("again", "--interprocedural-flow off", ""), naive, "{level}");
         assert_eq!(build("limits", "--event-limit", ""), naive, "{level}");
+        let mut program = project.command("timeout");
+        program.args(["60", "setarch", "-R"]).arg(project.path("ours")).args(arguments).env("COTREE_FILE", "");
+        assert_eq!(succeed(&mut program), naive, "{level}, without a profile");
     }
 }
 
@@ -188,7 +191,7 @@ fn queries_cost_nothing_where_nothing_is_counted() {
     assert!(project.run("limited").ends_with(" 0\n"));
     for nowhere in ["", "/dev/null"] {
         let told = succeed(project.command(project.path("limited")).env("COTREE_FILE", nowhere));
-        assert_eq!(told, "0 1\n", "a process without a profile: {nowhere}");
+        assert_eq!(told, project.run("limited"), "a process that leaves no profile: {nowhere}");
     }
     assert!(project.fails(&format!("--event-limit cc -I{include} -o x p.c")).contains("it needs --profile events"));
 }
@@ -251,13 +254,19 @@ int main(void) {
 /// A limit strikes at the first safe point at or after its event: in all runs and threads at the same.
 #[test]
 fn limits_strike_where_they_should() {
-    let project = Project::new(&[("p.c", LIMITS)]);
+    let project = Project::new(&[("p.c", LIMITS), ("file", "")]);
     let include = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include");
     for level in ["-O0", "-O2"] {
         project.ok(&format!("--profile events --event-limit cc -I{include} {level} -o p p.c -pthread"));
         let run = || succeed(project.command("timeout").args(["60"]).arg(project.path("p")));
         let text = run();
         assert_eq!(text, run(), "{level}");
+        // Nor does it matter whether a profile is left.
+        for nowhere in ["", "file/p.cotree"] {
+            let mut program = project.command("timeout");
+            let told = succeed(program.arg("60").arg(project.path("p")).env("COTREE_FILE", nowhere));
+            assert_eq!(told, text, "{level}: {nowhere}");
+        }
         let count =
             |line: &str| -> u64 { line.split(" at ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap() };
         let strikes: Vec<u64> = text.lines().filter(|line| line.starts_with("strike")).map(count).collect();

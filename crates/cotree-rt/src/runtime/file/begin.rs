@@ -18,6 +18,16 @@ pub fn start(pattern: &[u8]) {
     begin(false);
 }
 
+/// Starts a profile that is never written, for a program that asks for its own events.
+pub fn start_unwritten() {
+    if unit::fits() {
+        profile::set_unwritten();
+        begin(false);
+    } else {
+        say::mismatch();
+    }
+}
+
 /// Starts the profile of a forked child: a file of its own, all counters zero.
 pub fn start_child(child: &Child) {
     profile::set_header(core::ptr::null_mut());
@@ -28,7 +38,8 @@ pub fn start_child(child: &Child) {
 
 fn begin(child: bool) {
     profile::set_process(sys::process_id());
-    match create(child) {
+    let created = if profile::is_written() { create(child) } else { keep_in_memory() };
+    match created {
         Ok(()) => {}
         Err(Errno(libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::ENODEV | libc::EINVAL)) => {
             // Room may come back before the end, and some file systems can be written but not mapped.
@@ -38,6 +49,10 @@ fn begin(child: bool) {
             say::trouble("no profile: COTREE_FILE names", names::final_name(), error, REMEDY_FOLDER);
         }
         Err(error) => say::trouble("no profile: can't create", names::live_name(), error, REMEDY),
+    }
+    if !profile::active() && unit::is_queried() && profile::is_written() {
+        profile::set_unwritten();
+        let _ = keep_in_memory();
     }
     if !profile::active() {
         record::close();

@@ -8,7 +8,7 @@ use core::ffi::c_int;
 
 /// Completes the file and publishes it under its name. Frames and threads have been accounted for.
 pub fn publish(state: u32, threads_alive: u32) {
-    let Some(header) = profile::header() else { return };
+    let Some(header) = profile::header().filter(|_| profile::is_written()) else { return };
     if threads_alive > 0 {
         // Others may be counting at this moment.
         slabs::stop_growing();
@@ -38,7 +38,7 @@ pub fn detach() {
 
 /// Takes [`publish`] back: the program goes on.
 pub fn unpublish() {
-    let Some(header) = profile::header() else { return };
+    let Some(header) = profile::header().filter(|_| profile::is_written()) else { return };
     no_room::go_on();
     slabs::go_on_growing();
     // SAFETY: the process is about to go on in this one thread; the fields are the header's.

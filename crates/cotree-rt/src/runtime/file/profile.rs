@@ -9,6 +9,8 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::
 /// Null: no profile is being made.
 static HEADER: AtomicPtr<RawHeader> = AtomicPtr::new(core::ptr::null_mut());
 static MAPPED: AtomicBool = AtomicBool::new(false);
+/// It is never written: see [`is_written`].
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 /// Flags that every profile begins with.
 static STANDING: AtomicU64 = AtomicU64::new(0);
 static PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -31,6 +33,16 @@ pub fn set_header(header: *mut RawHeader) {
 /// Whether a profile is being made.
 pub fn active() -> bool {
     !HEADER.load(Relaxed).is_null()
+}
+
+/// The profiles of this process and its children are never written.
+pub fn set_unwritten() {
+    UNWRITTEN.store(true, Relaxed);
+}
+
+/// Whether a file will be left. Without one, counts answer the program's own questions about its events, and nothing else.
+pub fn is_written() -> bool {
+    !UNWRITTEN.load(Relaxed)
 }
 
 /// Whether the counters are in a file.

@@ -22,7 +22,7 @@ const NO_PROFILE: c_int = 1;
 const FAILED: c_int = -1;
 
 unsafe extern "C" fn dump(path: *const c_char, caller: &Caller) -> c_int {
-    if !profile::active() {
+    if !profile::active() || !profile::is_written() {
         return NO_PROFILE;
     }
     // SAFETY: null or a C string, as the interface says.

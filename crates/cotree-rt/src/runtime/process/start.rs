@@ -51,17 +51,20 @@ unsafe fn start(environment: Environment) {
     unit::find_image();
     say::start();
     // SAFETY: the caller vouches.
-    let Some(pattern) = (unsafe { pattern(environment) }) else {
+    let pattern = unsafe { pattern(environment) };
+    if pattern.is_none() {
         say::no_place();
-        record::close();
-        return;
-    };
-    if pattern.is_empty() || pattern == b"/dev/null" {
+    }
+    let pattern = pattern.filter(|&pattern| !pattern.is_empty() && pattern != b"/dev/null");
+    if pattern.is_none() && !unit::is_queried() {
         record::close();
         return;
     }
     thread::start(environment as u64);
-    begin::start(pattern);
+    match pattern {
+        Some(pattern) => begin::start(pattern),
+        None => begin::start_unwritten(),
+    }
     if !profile::active() {
         return;
     }

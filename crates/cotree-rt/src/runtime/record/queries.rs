@@ -26,14 +26,14 @@ impl Recorder for Queries {
 
     /// Comes after the recorder that gives the thread its slab.
     fn thread_starts(_thread: usize, thread_pointer: u64) {
-        if unit::threaded() && unit::descriptor().query_words != 0 {
+        if unit::threaded() && unit::is_queried() {
             let slab = unit::slab_of(thread_pointer);
             (0..unit::descriptor().event_kinds.count_ones() as usize).for_each(|index| Kind { slab, index }.begin());
         }
     }
 
     fn clear() {
-        if unit::descriptor().query_words != 0 {
+        if unit::is_queried() {
             slabs::each(|slab| {
                 let kinds = (0..unit::descriptor().event_kinds.count_ones() as usize).map(|index| Kind { slab, index });
                 kinds.for_each(Kind::forget_base);
@@ -51,11 +51,11 @@ struct Kind {
 }
 
 impl Kind {
-    /// The kind of this number in the calling thread's slab, if it is counted, and exactly: without a profile, threads have no slabs
-    /// of their own, and nobody looks after activations that end early.
+    /// The kind of this number in the calling thread's slab, if it is counted, and exactly: where not even memory for a profile can be
+    /// had, threads have no slabs of their own, and nobody looks after activations that end early.
     fn own(number: c_int) -> Option<Self> {
         let kinds = unit::descriptor().event_kinds;
-        let asked = unit::descriptor().query_words != 0 && profile::active();
+        let asked = unit::is_queried() && profile::active();
         let counted = asked && (0..64).contains(&number) && kinds >> number & 1 == 1;
         let index = (kinds & !(u64::MAX << (number & 63))).count_ones() as usize;
         counted.then(|| Self { slab: unit::own_slab(), index })
