@@ -61,10 +61,10 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
         // What nothing stands in front of needs no detour: `--wrap` would make null pointers of weak references.
         _ if !counts => {}
         Kind::Dynamic => {
-            wrap(&mut arguments, embedded::DYNAMIC_EXPORTS, &toolkit, is_mold);
+            wrap(&mut arguments, kind, &toolkit, is_mold);
             arguments.extend(exports(is_mold));
         }
-        Kind::Static => wrap(&mut arguments, embedded::STATIC_EXPORTS, &toolkit, is_mold),
+        Kind::Static => wrap(&mut arguments, kind, &toolkit, is_mold),
         Kind::Library => {}
     }
     let mut command = Command::new(real);
@@ -231,9 +231,11 @@ fn exports(is_mold: bool) -> impl Iterator<Item = OsString> {
 const WRAP: &str = "__wrap_";
 
 /// Redirects references to functions of the C library to the runtime, or back to the C library if there is no runtime.
-fn wrap(arguments: &mut Vec<OsString>, exports: &str, toolkit: &Toolkit, is_mold: bool) {
+fn wrap(arguments: &mut Vec<OsString>, kind: Kind, toolkit: &Toolkit, is_mold: bool) {
+    let is_static = kind == Kind::Static;
+    let exports = if is_static { embedded::STATIC_EXPORTS } else { embedded::DYNAMIC_EXPORTS };
     let has_libc = arguments.iter().any(|argument| argument == "-lc");
-    place(arguments, exports, &toolkit.passthrough());
+    place(arguments, exports, &toolkit.passthrough(), is_static);
     if is_mold && has_libc {
         // mold prefers a strong definition in an archive to a weak one, whatever their order.
         let forced = ["--whole-archive".into(), toolkit.passthrough_threads().into(), "--no-whole-archive".into()];
@@ -241,7 +243,7 @@ fn wrap(arguments: &mut Vec<OsString>, exports: &str, toolkit: &Toolkit, is_mold
     }
 }
 
-fn place(arguments: &mut Vec<OsString>, exports: &str, passthrough: &Path) {
+fn place(arguments: &mut Vec<OsString>, exports: &str, passthrough: &Path, is_static: bool) {
     let wrapped: Vec<_> = exports.lines().filter_map(|name| name.strip_prefix(WRAP)).collect();
     if wrapped.is_empty() {
         return;
@@ -261,6 +263,10 @@ fn place(arguments: &mut Vec<OsString>, exports: &str, passthrough: &Path) {
         let has_libc = arguments.iter().any(|argument| argument == "-lc");
         arguments.insert(first, passthrough.into());
         let libc = has_libc.then(|| "-lc".into());
+        if is_static {
+            // rustc ends with -Bdynamic, by which this would be the shared library.
+            arguments.push("-Bstatic".into());
+        }
         arguments.extend(["--start-group".into(), passthrough.into()].into_iter().chain(libc));
         arguments.push("--end-group".into());
     }
@@ -351,7 +357,7 @@ mod tests {
     fn passthrough_comes_before_libgcc_and_with_libc() {
         let wrapped = |line: &str| {
             let mut arguments = line.split(' ').map(OsString::from).collect();
-            place(&mut arguments, "cotree_dump\n__wrap_abort\n", Path::new("p.a"));
+            place(&mut arguments, "cotree_dump\n__wrap_abort\n", Path::new("p.a"), line.starts_with("-static"));
             arguments.join(OsStr::new(" ")).into_string().unwrap()
         };
         assert_eq!(
@@ -361,6 +367,10 @@ mod tests {
         assert_eq!(
             wrapped("a.o -lgcc_eh -lgcc -lc"),
             "a.o p.a -lgcc_eh -lgcc -lc --start-group p.a -lc --end-group --wrap=abort"
+        );
+        assert_eq!(
+            wrapped("-static -Bstatic -lc -Bdynamic"),
+            "-static -Bstatic p.a -lc -Bdynamic -Bstatic --start-group p.a -lc --end-group --wrap=abort"
         );
         assert_eq!(wrapped("a.o"), "a.o p.a --start-group p.a --end-group --wrap=abort");
     }

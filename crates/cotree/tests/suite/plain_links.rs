@@ -67,3 +67,21 @@ fn foreign_objects_alone() {
     assert_eq!(said("cc m.o -L. -lf -o program"), "");
     assert!(project.is_profiled("program"));
 }
+
+/// Rust's static executables, which may be loaded anywhere or not, hold no trace of a shared C library and leave a profile.
+#[test]
+fn static_rust() {
+    let project = Project::new(&[
+        ("Cargo.toml", "[package]\nname = \"still\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
+        ("src/main.rs", "fn main() {\n    std::thread::spawn(|| println!(\"hello\")).join().expect(\"it ends\");\n}\n"),
+    ]);
+    for model in ["pic", "static"] {
+        let flags = format!("-Ctarget-feature=+crt-static -Crelocation-model={model}");
+        let mut command = project.cotree("cargo run -q");
+        let said = succeed(command.env("RUSTFLAGS", flags).env("COTREE_FILE", "p.cotree"));
+        assert_eq!(said, "hello\n", "{model}");
+        let report = project.ok("report p.cotree");
+        assert!(report.contains("exact: every count"), "{model}: {report}");
+        std::fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+}
