@@ -12,8 +12,11 @@ use crate::{ffi, lower};
 use cotree_core::facts::hints::Hints;
 use cotree_core::method::Family;
 use cotree_core::place::affine::AffineVariable;
+use cotree_profile::weights::module_name;
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// A module with its facts.
 pub(crate) struct Prepared {
@@ -66,17 +69,29 @@ impl<'a> PreparedUnit<'a> {
             symbols().filter(|s| s.resolution.is_reference()).map(|s| s.name.as_str()).collect();
         let defined: HashSet<&str> =
             symbols().filter(|s| !s.resolution.is_reference()).map(|s| s.ir_name.as_str()).collect();
+        let temporary = std::env::temp_dir();
         let prepare = |input: &JobModule| {
             let mut module = Module::parse(&input.name, &read(input)?)?;
             let marks = Marks::of(&module);
             marks.check(&module, &job.options)?;
             linkage::apply(&mut module, &verdicts(input, &referenced));
-            Ok((Prepared::new(module, &job.options, &defined), marks.foreign.then(|| input.name.clone())))
+            let name = mapped_name(&input.name, &module, &temporary);
+            let mut prepared = Prepared::new(module, &job.options, &defined);
+            prepared.extracted.facts.name = name;
+            Ok((prepared, marks.foreign.then(|| input.name.clone())))
         };
         let prepared = job.modules.par_iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
         let (modules, foreign): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
         Ok((Self { setting: Setting::of_link(job), modules }, foreign.into_iter().flatten().collect()))
     }
+}
+
+/// What the map calls a module. Objects that the compiler makes for one command have a new name each time. They are
+/// called after their source, so that the same sources make the same program with the same id.
+fn mapped_name(name: &str, module: &Module, temporary: &Path) -> String {
+    let path = Path::new(name);
+    let is_temporary = path.parent() == Some(temporary) && path.file_name() != Some(OsStr::new(module_name(name)));
+    if is_temporary { Path::new(&module.source_file()).with_extension("").display().to_string() } else { name.into() }
 }
 
 /// Reads a module's bitcode from its file.

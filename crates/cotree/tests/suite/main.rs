@@ -38,6 +38,7 @@ mod project;
 mod promotion;
 mod random;
 mod raw_calls;
+mod reproducible;
 mod sandboxes;
 mod sizes;
 mod spawned;
