@@ -11,7 +11,7 @@ use crate::binary::{BinaryFile, BinaryMap};
 use crate::error::ProfileError;
 use crate::method::MethodNote;
 use crate::recover::{Note, UnitProfile};
-use cotree_core::facts::Function;
+use cotree_core::facts::{Doubt, Function};
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event};
 use cotree_core::profile::{Flaw, FunctionProfile};
@@ -76,6 +76,13 @@ impl<'a> Counting<'a> {
 
     fn flag_all(&mut self, flaw: Flaw) {
         (0..self.functions.len()).map(FunctionId::new).for_each(|function| self.flag(function, flaw));
+    }
+
+    /// Flags the innermost activation.
+    fn flag_innermost(&mut self, tables: &UnitTables<'_>, at: &Checkpoint) {
+        if let Some((function, ..)) = tables.stack(at).next_back() {
+            self.flag(function, Flaw::LiveFrames);
+        }
     }
 
     /// A stretch begins with these activations under way.
@@ -221,6 +228,8 @@ pub fn count(
                     _ if moment.certain => counting.add(tables, &moment),
                     Event::Begin(function) | Event::Block { function, .. } | Event::Leave { function, .. } => {
                         counting.flag(function, Flaw::LiveFrames);
+                        // Whoever called it may go on in its block.
+                        counting.flag_innermost(tables, moment.at);
                     }
                     _ => {}
                 }
@@ -231,6 +240,10 @@ pub fn count(
                 Ok::<_, Infallible>(true)
             });
             if let Some(at) = before {
+                // It was cut off: that call may be over, and others of the block may have been made.
+                if matches!(part.stop, Stop::Open) && to == u64::MAX {
+                    counting.flag_innermost(tables, &at);
+                }
                 counting.end(tables, &at);
             }
             missing |= to == u64::MAX && pauses.is_off;
@@ -262,6 +275,13 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
             function.flaws.push(Flaw::Damaged);
             function.flaws.sort_unstable();
             function.flaws.dedup();
+        }
+    }
+    let facts = binary.map().program.functions().map(|(_, function)| function);
+    for (function, facts) in profile.functions.iter_mut().zip(facts) {
+        // A stream is of one stack.
+        if let Some(function) = function.as_mut().filter(|_| facts.doubts.contains(&Doubt::SwitchesStacks)) {
+            function.flaws.push(Flaw::SuspendedStacks);
         }
     }
     // An activation that was interrupted outside of calls is followed to where it would have written something next, and so is one in

@@ -5,6 +5,7 @@
 //! time.
 
 mod addresses;
+mod doubts;
 mod formats;
 mod handlers_throw;
 mod kept;
