@@ -120,8 +120,8 @@ fn test(args: &TestArgs) -> Result<bool> {
     viewers::add(&mut suite, &context);
     valgrind::add(&mut suite, &context);
     events::add(&mut suite, &context);
+    soak::add(&mut suite, &context.cotree, args.all);
     if args.all || suite.is_filtered() {
-        soak::add(&mut suite, &context.cotree, args.all);
         compiler_tests::add(&mut suite, &context);
     }
     real::add(&mut suite, &context);
