@@ -8,7 +8,7 @@ use crate::coverage::FileIndex;
 use crate::functions::summarize;
 use crate::names::{Names, across_builds};
 use crate::source::Sources;
-use crate::terminal::{Style, grouped, names, number};
+use crate::terminal::{Style, grouped, number, text};
 use crate::unit::Unit;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -272,7 +272,7 @@ pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Writ
                 options.names.show(&f.symbol),
             ]
         });
-        let columns = [number("entries"), number("instructions"), number("share"), number("now"), names("function")];
+        let columns = [number("entries"), number("instructions"), number("share"), number("now"), text("function")];
         writeln!(out, "{}", style.table(&columns, rows.collect()))?;
     }
     let lists = [

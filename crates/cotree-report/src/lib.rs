@@ -30,7 +30,6 @@ pub mod dot;
 pub mod export;
 pub mod files;
 mod filtered;
-mod fit;
 pub mod flow;
 pub mod functions;
 pub mod json;

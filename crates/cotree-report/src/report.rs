@@ -7,7 +7,7 @@ use crate::loops;
 use crate::method;
 use crate::names::{Names, matches};
 use crate::shell::command_line;
-use crate::terminal::{Style, counted, grouped, mark, mean, names, number, percent, text};
+use crate::terminal::{Style, counted, grouped, mark, mean, number, percent, place, text};
 use crate::unit::{LOOP_MISSING, Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
@@ -164,7 +164,7 @@ impl Report<'_> {
         // Every sum over functions of which one is in doubt is in doubt itself.
         let doubt = mark(measured().any(|f| !f.flaws.is_empty()));
         let sum = |sum: u128| format!("{doubt}{}", grouped(sum));
-        let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
+        let row = |name: &str, value: String, more: String| [name.to_owned(), value, more];
         let mut rows = vec![
             row("functions run", sum(run as u128), format!("of {}", grouped(measured().count() as u128))),
             row("blocks run", sum(u128::from(blocks - unreached)), format!("of {}", grouped(u128::from(blocks)))),
@@ -188,16 +188,13 @@ impl Report<'_> {
             .filter(|&kind| events.of(kind) > 0)
             .map(|kind| format!("{} {}", kind.title(), sum(events.of(kind))))
             .collect();
-        if let Some(instructions) = rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !more.is_empty()) {
+        if let Some(instructions) = rows.last_mut().map(|[_, _, more]| more).filter(|_| !more.is_empty()) {
             instructions.push_str(&format!(", {}", more.join(", ")));
         }
         let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
         let (name, total, remark) = method::total(self.unit, wanted);
         rows.push(row(name, grouped(total), remark));
-        // The heading of this table adds nothing: leave it out.
-        let table = self.style.table(&[text(""), number(""), text("")], rows);
-        let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
-        writeln!(out, "{body}")
+        writeln!(out, "{}", self.style.totals(&rows))
     }
 
     /// `whole`: the instructions of the run.
@@ -252,11 +249,11 @@ impl Report<'_> {
         let columns = [
             number("instructions"),
             number("share"),
-            number("blocks"),
+            number("blocks").spare(2),
             number("entries"),
-            number("inlined"),
-            names("function"),
-            names("where"),
+            number("inlined").spare(1),
+            text("function"),
+            place("where"),
         ];
         writeln!(out, "{}", self.style.table(&columns, rows.collect()))
     }
@@ -305,9 +302,9 @@ impl Report<'_> {
             number("instructions"),
             number("entries"),
             number("trips"),
-            number("per entry"),
-            names("function"),
-            names("where"),
+            number("per entry").spare(1),
+            text("function"),
+            place("where"),
         ];
         writeln!(out, "{}", self.style.table(&columns, rows.collect()))
     }
@@ -335,15 +332,16 @@ impl Report<'_> {
             n if n == never.len() => " (~ not vouched for)".into(),
             n => format!(" (~ {} of them not vouched for)", grouped(n as u128)),
         };
-        writeln!(
-            out,
-            "{} {}{doubt}; besides, {} in {} that ran{}",
-            self.style.heading("Never reached:"),
+        let text = format!(
+            "Never reached: {}{doubt}; besides, {} in {} that ran{}",
             counted(never.len() as u128, "function"),
             counted(u128::from(partly), "block"),
             counted(in_those as u128, "function"),
             if self.options.verbose { ":" } else { " (-v lists them)." }
-        )?;
+        );
+        let text = if self.style.width.is_some() { self.style.wrap(&text, 2) } else { text };
+        let title = "Never reached:";
+        writeln!(out, "{}{}", self.style.heading(title), text.strip_prefix(title).unwrap_or_default())?;
         if self.options.verbose {
             for function in &never {
                 writeln!(
@@ -435,6 +433,12 @@ impl Report<'_> {
 
     fn list_heading(&self, title: &str, shown: usize, all: usize, which: &str, out: &mut dyn Write) -> io::Result<()> {
         let cut = if shown < all { format!(" ({shown} of {} {which})", grouped(all as u128)) } else { String::new() };
-        writeln!(out, "{}{}", self.style.heading(title), self.style.faint(&cut))
+        let text = if self.style.width.is_some() {
+            self.style.wrap(&format!("{title}{cut}"), 2)
+        } else {
+            format!("{title}{cut}")
+        };
+        let rest = text.strip_prefix(title).unwrap_or_default();
+        writeln!(out, "{}{}", self.style.heading(title), self.style.faint(rest))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::names::matches;
 use crate::report::Options;
-use crate::terminal::{counted, grouped, names, number, text};
+use crate::terminal::{counted, grouped, number, text};
 use cotree_profile::used::{How, Used, UsedFunction};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -103,7 +103,7 @@ fn write_functions(used: &Used, options: &Options, out: &mut dyn Write) -> io::R
         more => format!("Functions ({} more: -n 0)", grouped(more as u128)),
     };
     writeln!(out, "\n{}", options.style.heading(&heading))?;
-    let columns = [text("counts"), number("of blocks"), text("from"), names("function"), text("module")];
+    let columns = [text("counts"), number("of blocks"), text("from"), text("function"), text("module")];
     let rows = functions[..shown].iter().map(|function| {
         let blocks = format!("{} of {}", grouped(function.known.into()), grouped(function.blocks.into()));
         let name = options.names.show(&function.symbol);

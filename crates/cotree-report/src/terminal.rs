@@ -1,7 +1,10 @@
 //! Output for terminals: width, colours, tables, and readable numbers.
 
-use crate::fit::fit;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, Table};
+
+mod layout;
+
+use layout::{Layout, shortened};
 
 /// How to write for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,49 +56,66 @@ impl Style {
     /// Breaks a text into lines that fit.
     #[must_use]
     pub fn wrap(self, text: &str, indent: usize) -> String {
+        self.joined(text.split_whitespace(), " ", indent)
+    }
+
+    /// Joins the parts by `separator`, in lines that fit. Ends of lines take the place of blanks.
+    fn joined<'a>(self, parts: impl Iterator<Item = &'a str>, separator: &str, indent: usize) -> String {
         let room = usize::from(self.width.unwrap_or(PAGE)).saturating_sub(indent).max(20);
         let mut lines = vec![String::new()];
-        for word in text.split_whitespace() {
+        for part in parts {
             let last = lines.last_mut().expect("never empty");
-            if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > room {
-                lines.push(word.to_owned());
+            if last.is_empty() {
+                last.push_str(part);
+                continue;
+            }
+            last.push_str(separator.trim_end());
+            if last.chars().count() + 1 + part.chars().count() + separator.trim_end().len() > room {
+                lines.push(part.to_owned());
             } else {
-                if !last.is_empty() {
-                    last.push(' ');
-                }
-                last.push_str(word);
+                last.push(' ');
+                last.push_str(part);
             }
         }
         lines.join(&format!("\n{}", " ".repeat(indent)))
     }
 
-    /// A table that fits the terminal: numbers to the right, texts cut where they must be.
+    /// Rows of a name, a number and a remark. Remarks are broken into lines that fit, behind commas.
     #[must_use]
-    pub fn table(self, columns: &[Column], mut rows: Vec<Vec<String>>) -> String {
-        let left = |index: usize| if index == 0 { 2 } else { 1 };
-        if let Some(width) = self.width {
-            fit(columns, &mut rows, width.into(), |index| usize::from(left(index)) + 1);
-        }
+    pub fn totals(self, rows: &[[String; 3]]) -> String {
+        let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let (name, number) = (widest(0), widest(1));
+        let indent = name + number + 6;
+        let remark = |text: &str| {
+            if self.width.is_some() { self.joined(text.split(", "), ", ", indent) } else { text.to_owned() }
+        };
+        let line = |[title, value, more]: &[String; 3]| {
+            let line = format!("  {title:name$}  {value:>number$}  {}", remark(more));
+            line.trim_end().to_owned() + "\n"
+        };
+        rows.iter().map(line).collect()
+    }
+
+    /// A table that fits the terminal: numbers to the right. What does not fit loses the columns that can be spared, then the middle
+    /// of its longest texts.
+    #[must_use]
+    pub fn table(self, columns: &[Column], rows: Vec<Vec<String>>) -> String {
+        let layout = Layout::new(columns, &rows, self.width.map(usize::from));
         let mut table = Table::new();
         table.load_preset(comfy_table::presets::NOTHING);
-        if let Some(width) = self.width {
-            table.set_content_arrangement(ContentArrangement::Dynamic);
-            table.set_width(width);
+        table.set_header(layout.shown.iter().map(|&(column, _)| columns[column].title));
+        for mut row in rows {
+            let cell = |&(column, width): &(usize, usize)| {
+                row.get_mut(column).map(std::mem::take).map_or_else(String::new, |text| shortened(text, width))
+            };
+            table.add_row(layout.shown.iter().map(cell).collect::<Vec<_>>());
         }
-        table.set_truncation_indicator("…");
-        table.set_header(columns.iter().map(|c| c.title));
-        for row in rows {
-            let mut row = comfy_table::Row::from(row);
-            row.max_height(1);
-            table.add_row(row);
-        }
-        for (index, column) in columns.iter().enumerate() {
+        for (index, &(column, _)) in layout.shown.iter().enumerate() {
             let Some(shown) = table.column_mut(index) else { continue };
-            if column.numeric {
+            if columns[column].numeric {
                 shown.set_cell_alignment(CellAlignment::Right);
-                shown.set_constraint(comfy_table::ColumnConstraint::ContentWidth);
             }
-            shown.set_padding((left(index), 1));
+            shown.set_padding((if index == 0 { 2 } else { 1 }, 1));
         }
         let mut text = String::new();
         for (index, line) in table.lines().enumerate() {
@@ -114,26 +134,36 @@ pub struct Column {
     pub title: &'static str,
     /// Aligned to the right, and never cut.
     pub numeric: bool,
-    /// Names of functions or places: their ends are kept.
-    pub names: bool,
+    /// A text that is never cut.
+    whole: bool,
+    /// Columns of the highest rank are left out first where there is no room. Those of rank 0 stay.
+    spare: u8,
+}
+
+impl Column {
+    /// The column, which can be left out in a narrow terminal. The highest rank goes first.
+    #[must_use]
+    pub const fn spare(self, rank: u8) -> Column {
+        Column { spare: rank, ..self }
+    }
 }
 
 /// A column of numbers.
 #[must_use]
 pub const fn number(title: &'static str) -> Column {
-    Column { title, numeric: true, names: false }
+    Column { title, numeric: true, whole: true, spare: 0 }
 }
 
 /// A column of texts.
 #[must_use]
 pub const fn text(title: &'static str) -> Column {
-    Column { title, numeric: false, names: false }
+    Column { title, numeric: false, whole: false, spare: 0 }
 }
 
-/// A column of names of functions, or of places in files. What is too long loses its beginning.
+/// A column of places in sources, whose line numbers are at their ends.
 #[must_use]
-pub const fn names(title: &'static str) -> Column {
-    Column { title, numeric: false, names: true }
+pub const fn place(title: &'static str) -> Column {
+    Column { title, numeric: false, whole: true, spare: 0 }
 }
 
 /// What stands before a number that is not vouched for.
@@ -208,12 +238,41 @@ mod tests {
     #[test]
     fn tables_fit_the_width() {
         let name = "a_function_with_a_name_that_is_much_too_long_for_the_terminal";
-        let table = |style: Style| {
-            style.table(&[number("entries"), names("function")], vec![vec!["1,000".into(), name.into()]])
-        };
+        let table =
+            |style: Style| style.table(&[number("entries"), text("function")], vec![vec!["1,000".into(), name.into()]]);
         let cut = table(Style { width: Some(40), colour: false });
         assert!(cut.lines().all(|l| l.chars().count() <= 40) && cut.contains('…'), "{cut}");
         let whole = table(Style::default());
         assert!(whole.contains(name), "{whole}");
+    }
+
+    #[test]
+    fn narrow_tables_lose_what_can_be_spared_first() {
+        let columns = [number("blocks").spare(2), number("inlined").spare(1), text("function"), place("where")];
+        let row = ["1,234,567", "89", "alloc::raw_vec::RawVec<T,A>::grow_one", "raw_vec.rs:340"];
+        let row = || vec![row.map(str::to_owned).to_vec()];
+        let table = |width| Style { width: Some(width), colour: false }.table(&columns, row());
+        assert_eq!(
+            table(80),
+            "     blocks  inlined  function                               where\n  1,234,567       89  alloc::raw_vec::RawVec<T,A>::grow_one  raw_vec.rs:340\n"
+        );
+        assert_eq!(
+            table(70),
+            "  inlined  function                               where\n       89  alloc::raw_vec::RawVec<T,A>::grow_one  raw_vec.rs:340\n"
+        );
+        assert_eq!(
+            table(50),
+            "  function                         where\n  alloc::raw_vec::RawV…::grow_one  raw_vec.rs:340\n"
+        );
+    }
+
+    #[test]
+    fn remarks_of_totals_are_broken_and_not_cut() {
+        let rows = [["instructions", "165", "loads 9, stores 38, calls 22"], ["blocks", "27", "of 143"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        assert_eq!(
+            Style { width: Some(41), colour: false }.totals(&rows),
+            "  instructions  165  loads 9, stores 38,\n                     calls 22\n  blocks         27  of 143\n"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use crate::commands;
 use crate::driver::options::{self, InstrumentOptions};
 use crate::driver::{binutils, cargo, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker};
+use crate::{lines, tips};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::miette;
@@ -140,13 +141,20 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         arguments.insert(1, subcommand.into());
     }
     let parser = if arguments.iter().any(|word| word == "-h") { on_one_screen(Cli::command()) } else { Cli::command() };
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = parser.try_get_matches_from(arguments).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, named_option(&matches)))
     });
     let (Cli { mut options, command }, named) = match parsed {
         Ok(parsed) => parsed,
-        Err(answer) => return print_answer(&answer),
+        Err(answer) => {
+            let ended = print_answer(&answer);
+            if let Some(tip) = tips::tip(&answer, &words) {
+                lines::note(format_args!("\n  tip: {tip}"));
+            }
+            return ended;
+        }
     };
     if let Some(option) = named.filter(|_| !command.is_part_of_builds()) {
         return Err(miette!(

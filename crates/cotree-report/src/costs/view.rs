@@ -3,7 +3,7 @@
 use super::{Cost, Costs};
 use crate::filtered::{self, Shares};
 use crate::names::{Names, demangle, matches};
-use crate::terminal::{Style, grouped, names, number, percent};
+use crate::terminal::{Style, grouped, number, percent, place, text};
 use cotree_core::facts::events::EventKind;
 use serde::Serialize;
 use serde_json::Value;
@@ -92,12 +92,12 @@ fn write_functions(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut 
     });
     let columns = [
         number("inclusive"),
-        number("share"),
+        number("share").spare(1),
         number("exclusive"),
-        number("share"),
+        number("share").spare(1),
         number("entries"),
-        names("function"),
-        names("where"),
+        text("function"),
+        place("where"),
     ];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))
 }
@@ -127,8 +127,14 @@ fn write_calls(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut dyn 
             costs.units[caller.unit].brief(position),
         ]
     });
-    let columns =
-        [number("inclusive"), number("share"), number("calls"), names("caller"), names("callee"), names("where")];
+    let columns = [
+        number("inclusive"),
+        number("share").spare(1),
+        number("calls"),
+        text("caller"),
+        text("callee"),
+        place("where"),
+    ];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))
 }
 

@@ -4,7 +4,7 @@ use super::{folded, meaning_of_stacks, remarks};
 use crate::costs::Costs;
 use crate::costs::contexts::Contexts;
 use cotree_core::facts::events::EventKind;
-use inferno::flamegraph::{self, Options};
+use inferno::flamegraph::{self, Options, TextTruncateDirection};
 use std::io::{self, Write};
 
 /// Draws the stacks of one kind.
@@ -23,6 +23,8 @@ pub fn write(costs: &Costs<'_>, contexts: &Contexts, kind: EventKind, out: &mut 
     options.notes = remarks(costs).join("\n");
     options.count_name = kind.title().to_owned();
     options.deterministic = true;
+    // Labels keep their beginning.
+    options.text_truncate_direction = TextTruncateDirection::Right;
     let result = flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out);
     result.map_err(io::Error::other)
 }

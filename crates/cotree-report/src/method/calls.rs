@@ -4,7 +4,7 @@ use super::Total;
 use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::Options;
-use crate::terminal::{Style, grouped, names, number, percent};
+use crate::terminal::{Style, grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::{Call, Callee};
 use cotree_core::method::calls::CallProfile;
@@ -81,7 +81,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
                 call.place.clone(),
             ]
         });
-        let columns = [number("calls"), number("share"), names("caller"), names("callee"), names("where")];
+        let columns = [number("calls"), number("share").spare(1), text("caller"), text("callee"), place("where")];
         writeln!(out, "{}", options.style.table(&columns, rows.collect()))?;
     }
     remarks(functions(), options, options.style, out)

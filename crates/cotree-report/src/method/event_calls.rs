@@ -3,7 +3,7 @@
 use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::Options;
-use crate::terminal::{grouped, names, number, percent};
+use crate::terminal::{grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::events::EventKind;
 use cotree_core::facts::{Call, Callee};
@@ -100,8 +100,8 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
         number("share"),
         number("inclusive"),
         number("entries"),
-        names("function"),
-        names("where"),
+        text("function"),
+        place("where"),
     ];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))?;
 
@@ -118,7 +118,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
             unit.brief(made.function.facts.call_position(made.id)),
         ]
     });
-    let columns = [number("inclusive"), number("calls"), names("caller"), names("callee"), names("where")];
+    let columns = [number("inclusive"), number("calls"), text("caller"), text("callee"), place("where")];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))?;
     let again = functions.iter().filter_map(|function| sums.function(function)).any(|sums| sums.recursive);
     if again {

@@ -3,7 +3,7 @@
 use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::{Options, write_head};
-use crate::terminal::{counted, grouped, names, number, percent};
+use crate::terminal::{counted, grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::method::targets::SiteTargets;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
             line(row.unknown(), "(not known)".into());
         }
     }
-    let columns = [number("calls"), number("share"), names("function"), names("where")];
+    let columns = [number("calls"), number("share"), text("function"), place("where")];
     writeln!(out, "{}", style.table(&columns, lines))
 }
 

@@ -336,7 +336,7 @@ fn write_nth(args: &TraceArgs, traced: &Traced<'_>, rows: &Rows<'_>) -> Result<(
     };
     let text = format!("{}:{}", line.file.text(), line.line);
     if !rows.has_line(&line) {
-        return Err(miette!("no code is of {text}"));
+        return Err(miette!("no code is of {text}: {}", what_has_code(rows, &line)));
     }
     let mut times = 0;
     args.output.write_text(|out| {
@@ -347,6 +347,19 @@ fn write_nth(args: &TraceArgs, traced: &Traced<'_>, rows: &Rows<'_>) -> Result<(
         return Err(miette!("{text} ran {times} times, as far as the trace goes"));
     }
     Ok(())
+}
+
+/// What may have been meant by a line that has no code.
+fn what_has_code(rows: &Rows<'_>, line: &SourceLine) -> String {
+    let lines = rows.lines_of(&line.file);
+    let (before, after) = lines.iter().partition::<Vec<u32>, _>(|&&known| known < line.line);
+    match (before.last(), after.first()) {
+        (None, None) => {
+            "the traced program has no lines of that file (`cotree annotate` shows those that it has)".into()
+        }
+        (Some(line), None) | (None, Some(line)) => format!("the nearest line with code is {line}"),
+        (Some(before), Some(after)) => format!("the nearest lines with code are {before} and {after}"),
+    }
 }
 
 /// Writes the counts of a stretch.

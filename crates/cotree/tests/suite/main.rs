@@ -26,6 +26,7 @@ mod lines;
 
 mod lto;
 mod methods;
+mod newcomer;
 mod path_metrics;
 mod paths;
 mod pending;

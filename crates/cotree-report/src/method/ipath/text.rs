@@ -5,7 +5,7 @@ use super::{IpathUnit, RunPath, only_in_one};
 use crate::method::path::route::Writer;
 use crate::method::path::text::Options;
 use crate::report::write_head;
-use crate::terminal::{counted, grouped, names, number, percent, text};
+use crate::terminal::{counted, grouped, number, percent, text};
 use crate::unit::Unit;
 use cotree_core::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
@@ -126,7 +126,7 @@ impl View<'_> {
     fn totals(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
         let calls = self.of.calls();
         let executions: u128 = paths.iter().map(|path| u128::from(path.count)).sum();
-        let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
+        let row = |name: &str, value: String, more: String| [name.to_owned(), value, more];
         let bits = self.of.plan.paths.checked_ilog2().unwrap_or(0);
         let possible = match self.of.plan.paths {
             few if few < 1 << 20 => grouped(few.into()),
@@ -147,9 +147,7 @@ impl View<'_> {
                 "which may not come back: paths end before them".into(),
             ),
         ];
-        let table = self.options.style.table(&[text(""), number(""), text("")], rows);
-        let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
-        writeln!(out, "{body}")
+        writeln!(out, "{}", self.options.style.totals(&rows))
     }
 
     fn hottest(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
@@ -233,7 +231,7 @@ impl View<'_> {
             vec![grouped(instructions), percent(instructions, whole), grouped(entries), words.join(" → ")]
         });
         writeln!(out, "{}", self.options.style.heading("By context"))?;
-        let columns = [number("instructions"), number("share"), number("entries"), names("called by")];
+        let columns = [number("instructions"), number("share"), number("entries"), text("called by")];
         writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 

@@ -270,6 +270,18 @@ impl<'a> Rows<'a> {
         })
     }
 
+    /// The lines of a file that some block has, in order.
+    #[must_use]
+    pub fn lines_of(&self, file: &FilePattern) -> Vec<u32> {
+        let spans = self.facts.iter().flat_map(|facts| &facts.blocks).flat_map(|block| &block.lines);
+        let files = &self.map.program.files;
+        let of_file = spans.filter(|span| files.get(span.at.file as usize).is_some_and(|path| file.matches(path)));
+        let mut lines: Vec<u32> = of_file.map(|span| span.at.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
     /// The lines of a block, as few as tell them: `parser.c:10-12`.
     fn extent(&self, function: FunctionId, block: Block) -> Option<String> {
         let spans = &self.facts(function)?.blocks.get(block.index())?.lines;

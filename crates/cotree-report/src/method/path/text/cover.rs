@@ -7,7 +7,7 @@ use crate::method::path::PathUnit;
 use crate::method::path::cover::{Common, compare};
 use crate::method::path::totals::{What, gather};
 use crate::report::write_head;
-use crate::terminal::{grouped, names, number, percent, text};
+use crate::terminal::{grouped, number, percent, text};
 use std::io::{self, Write};
 
 /// Writes how much of `run` was covered by `other`, a run of the same build.
@@ -72,7 +72,7 @@ pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &Options, out: &
             view.name(of),
         ]
     });
-    let columns = [number("instructions"), number("share"), number("paths"), number("executions"), names("function")];
+    let columns = [number("instructions"), number("share"), number("paths"), number("executions"), text("function")];
     writeln!(out, "{}", style.table(&columns, table.collect()))?;
     // The paths themselves.
     let mut missed = Vec::new();

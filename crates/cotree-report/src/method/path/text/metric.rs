@@ -8,8 +8,8 @@ use cotree_core::method::path::PathMetric;
 use std::io::{self, Write};
 
 /// What the sums are, and what is not in them.
-pub fn totals(metric: PathMetric, whole: &Totals, rows: &mut Vec<Vec<String>>) {
-    let mut row = |name: &str, value: String, more: &str| rows.push(vec![name.to_owned(), value, more.to_owned()]);
+pub fn totals(metric: PathMetric, whole: &Totals, rows: &mut Vec<[String; 3]>) {
+    let mut row = |name: &str, value: String, more: &str| rows.push([name.to_owned(), value, more.to_owned()]);
     match metric {
         PathMetric::Count => return,
         PathMetric::Events => row("added up", "events".into(), "that the program reported, callees included"),

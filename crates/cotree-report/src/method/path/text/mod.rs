@@ -16,7 +16,7 @@ use super::{PathFunction, PathUnit, Paths, class_name};
 use crate::filtered::{self, Shares};
 use crate::names::{Names, matches};
 use crate::report::write_head;
-use crate::terminal::{Style, grouped, names, number, percent, text};
+use crate::terminal::{Style, grouped, number, percent, text};
 use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Site};
 use cotree_core::method::path::{Path, PathStart};
@@ -144,7 +144,7 @@ impl View<'_> {
     }
 
     fn totals(&self, whole: &Totals, hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
-        let row = |name: &str, value: String, more: String| vec![name.to_owned(), value, more];
+        let row = |name: &str, value: String, more: String| [name.to_owned(), value, more];
         let part = |part: u128| percent(part, whole.instructions);
         let mut rows = vec![
             row(
@@ -177,9 +177,7 @@ impl View<'_> {
             rows.push(row("ended early", ended.to_string(), more));
         }
         metric::totals(self.unit.metric(), whole, &mut rows);
-        let table = self.options.style.table(&[text(""), number(""), text("")], rows);
-        let body = table.split_once('\n').map_or(table.as_str(), |(_, body)| body);
-        writeln!(out, "{body}")
+        writeln!(out, "{}", self.options.style.totals(&rows))
     }
 
     /// `whole` are the instructions of the wanted functions, `run` those of all.
@@ -315,7 +313,7 @@ impl View<'_> {
         if metric.is_summed() {
             columns.push(number(metric.of_what()));
         }
-        columns.push(names("function"));
+        columns.push(text("function"));
         writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 

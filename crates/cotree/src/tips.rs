@@ -1,0 +1,73 @@
+//! What somebody may have meant whose command line is wrong: a sentence below clap's own message.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Subcommands that show one profile, which `Input` takes.
+const VIEWS: [&str; 8] = ["report", "annotate", "costs", "paths", "trace", "cfg", "verify", "export"];
+/// Values of `export --format`.
+const FORMATS: [&str; 11] = [
+    "json",
+    "lcov",
+    "weights",
+    "callgrind",
+    "pprof",
+    "folded",
+    "flamegraph",
+    "speedscope",
+    "llvm-sample",
+    "symbol-order",
+    "section-order",
+];
+
+/// The tip for an error, given the words of the command line.
+pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return None };
+    let at = words.iter().position(|word| VIEWS.contains(&word.as_str()))?;
+    let (view, rest) = (words[at].as_str(), &words[at + 1..]);
+    let option = wrong.split('=').next().unwrap_or(wrong).trim_start_matches("--");
+    if FORMATS.contains(&option) || option == "format" && view != "export" {
+        let format = if option == "format" { "FORMAT" } else { option };
+        return Some(format!("`cotree export --format {format}` writes a profile for other programs"));
+    }
+    if wrong.starts_with('-') {
+        return None;
+    }
+    let profiles: Vec<&str> = rest.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    if let Some(format) = profiles.iter().find(|word| view == "export" && FORMATS.contains(word)) {
+        return Some(format!("a format is named by an option: `cotree export --format {format}`"));
+    }
+    Some(format!(
+        "{view} takes one profile: `cotree merge -o all.cotree A B` adds up several, and of a folder it takes all"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::Cli;
+    use clap::CommandFactory;
+
+    fn tip(line: &str) -> Option<String> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let error = Cli::command().try_get_matches_from(&words).expect_err("it is wrong");
+        super::tip(&error, &words)
+    }
+
+    #[test]
+    fn common_mistakes_are_answered() {
+        let says = |line: &str, what: &str| {
+            assert!(tip(line).is_some_and(|tip| tip.contains(what)), "{line}: {:?}", tip(line))
+        };
+        says("cotree export a b", "cotree merge -o all.cotree");
+        says("cotree report a b c", "report takes one profile");
+        says("cotree report --json", "cotree export --format json");
+        says("cotree annotate --lcov a", "cotree export --format lcov");
+        says("cotree report --format json", "cotree export --format FORMAT");
+        says("cotree export json a", "cotree export --format json");
+        says("cotree export a json", "cotree export --format json");
+        assert_eq!(tip("cotree report --nonsense"), None);
+        assert_eq!(tip("cotree merge --nonsense"), None);
+    }
+}
