@@ -23,5 +23,5 @@ pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
 pub use edges::{EdgeFacts, EdgeKind};
 pub use function::{Doubt, Function, Linkage, Untouched};
 pub use position::Position;
-pub use program::{Module, ProgramMap};
+pub use program::{Checksums, Module, ProgramMap};
 pub use symbol::linker_name;

@@ -2,6 +2,10 @@
 
 use super::Function;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The MD5 sums of files, by their numbers.
+pub type Checksums = BTreeMap<u32, BTreeSet<[u8; 16]>>;
 
 /// One link unit: an executable or a shared library, as the linker saw it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +16,9 @@ pub struct ProgramMap {
     pub target: String,
     /// Source file paths; [`super::Position::file`] points in here.
     pub files: Vec<String>,
+    /// Per source file, the MD5 of its text, as the compiler says; of several texts if modules were compiled at
+    /// different times. Files are missing of which the compiler says nothing.
+    pub checksums: Checksums,
     /// The modules, in link order.
     pub modules: Vec<Module>,
     /// Every function lists all its calls. In maps from older files functions list only their call sites.

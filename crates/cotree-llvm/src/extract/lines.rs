@@ -2,7 +2,7 @@
 
 use crate::ir::{self, Instruction, Location, Scope, SourceFile};
 use crate::module::Module;
-use cotree_core::facts::{CallLine, Inlined, LineSpan, Position};
+use cotree_core::facts::{CallLine, Checksums, Inlined, LineSpan, Position};
 use std::collections::HashMap;
 
 /// Reads debug locations; files are numbered per module, inlined copies per function.
@@ -11,6 +11,7 @@ pub(super) struct Lines<'m> {
     files: Vec<String>,
     file_of: HashMap<SourceFile<'m>, u32>,
     file_number: HashMap<String, u32>,
+    checksums: Checksums,
     symbols: HashMap<Scope<'m>, String>,
     inlined: Vec<Inlined>,
     inlined_of: HashMap<Location<'m>, u32>,
@@ -24,6 +25,7 @@ impl<'m> Lines<'m> {
             files: Vec::new(),
             file_of: HashMap::new(),
             file_number: HashMap::new(),
+            checksums: Checksums::new(),
             symbols: HashMap::new(),
             inlined: Vec::new(),
             inlined_of: HashMap::new(),
@@ -31,8 +33,9 @@ impl<'m> Lines<'m> {
         }
     }
 
-    pub(super) fn into_files(self) -> Vec<String> {
-        self.files
+    /// The files, and the checksums of their texts.
+    pub(super) fn into_files(self) -> (Vec<String>, Checksums) {
+        (self.files, self.checksums)
     }
 
     pub(super) fn file(&self, number: u32) -> &str {
@@ -137,6 +140,9 @@ impl<'m> Lines<'m> {
         let number = *self.file_number.entry(path.clone()).or_insert(next);
         if number == next {
             self.files.push(path);
+        }
+        if let Some(sum) = file.md5(self.module) {
+            self.checksums.entry(number).or_default().insert(sum);
         }
         self.file_of.insert(file, number);
         Some(number)

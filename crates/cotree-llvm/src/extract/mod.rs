@@ -31,8 +31,8 @@ use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{
-    self, Access, Accesses, BlockFacts, Call, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched,
-    linker_name,
+    self, Access, Accesses, BlockFacts, Call, Callee, Checksums, Doubt, Function, InstructionCounts, Linkage, Run,
+    Untouched, linker_name,
 };
 use cotree_core::ids::{Block, CallId};
 use cotree_core::place::affine::AffineVariable;
@@ -47,6 +47,8 @@ pub struct Extracted {
     pub facts: facts::Module,
     /// Source files of this module.
     pub files: Vec<String>,
+    /// The checksums of their texts.
+    pub checksums: Checksums,
     /// One per function of `facts`, in the same order.
     pub(crate) handles: Vec<Handles>,
     /// Loop variables that could count, per function: none unless they were looked for ([`affine::find`]).
@@ -124,10 +126,12 @@ pub(crate) fn extract_with(
     let switches_stacks = refers_to(module, &stacks::SWITCHES)
         || stacks::module_assembly_switches(module)
         || functions.iter().any(|f| f.doubts.contains(&Doubt::SwitchesStacks));
+    let (files, checksums) = reader.lines.into_files();
     Extracted {
         affine: vec![Vec::new(); functions.len()],
         facts: facts::Module { name: module.name.clone(), functions },
-        files: reader.lines.into_files(),
+        files,
+        checksums,
         handles,
         hints,
         installs_handlers: refers_to(module, &handlers::INSTALLERS),

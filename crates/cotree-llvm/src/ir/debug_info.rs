@@ -121,6 +121,19 @@ impl SourceFile<'_> {
         unsafe { self.part(LLVMDIFileGetFilename) }
     }
 
+    /// The MD5 of its text, if the compiler says it. (Sums of other kinds have other lengths.)
+    #[must_use]
+    pub fn md5(self, module: &Module) -> Option<[u8; 16]> {
+        /// The operand of a file that is its checksum.
+        const CHECKSUM: usize = 2;
+        let text = module.metadata_value(*self).node_operands()?.get(CHECKSUM).copied().flatten()?.metadata_string()?;
+        let digits = text.as_bytes();
+        if digits.len() != 32 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        u128::from_str_radix(&text, 16).ok().map(u128::to_be_bytes)
+    }
+
     /// # Safety
     /// `get` must be a getter of a file's texts.
     unsafe fn part(self, get: unsafe fn(LLVMMetadataRef, *mut u32) -> *const c_char) -> String {

@@ -1,7 +1,7 @@
 //! The program map of a unit, joined from the facts of its modules.
 
 use super::prepared::Prepared;
-use cotree_core::facts::{Doubt, Function, ProgramMap, Untouched};
+use cotree_core::facts::{Checksums, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::method::Method;
 use std::collections::HashMap;
 
@@ -15,9 +15,13 @@ pub(super) fn program_map(
 ) -> ProgramMap {
     let mut files = FileNumbers::default();
     let mut facts = Vec::new();
+    let mut checksums = Checksums::new();
     let switches_stacks = natives_switch_stacks || modules.iter().any(|p| p.extracted.switches_stacks);
     for Prepared { extracted, .. } in modules.iter_mut() {
         let numbers: Vec<u32> = extracted.files.iter().map(|path| files.number(path)).collect();
+        for (&file, sums) in &extracted.checksums {
+            checksums.entry(numbers[file as usize]).or_default().extend(sums.iter().copied());
+        }
         for function in &mut extracted.facts.functions {
             renumber_files(function, &numbers);
             if switches_stacks && !function.doubts.contains(&Doubt::SwitchesStacks) {
@@ -30,7 +34,7 @@ pub(super) fn program_map(
         facts.push(extracted.facts.clone());
     }
     let target = modules.first().map(|p| p.module.triple()).unwrap_or_default();
-    ProgramMap { name, target, files: files.paths, modules: facts, all_calls: true }
+    ProgramMap { name, target, files: files.paths, checksums, modules: facts, all_calls: true }
 }
 
 /// The unit's source files.

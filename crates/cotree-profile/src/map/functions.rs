@@ -7,7 +7,9 @@ use super::sections::Stream;
 use super::text::{TextCursor, TextWriter};
 use super::{MapError, calls, edges};
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::facts::{BlockFacts, Doubt, Function, InstructionCounts, Linkage, Module, ProgramMap, Untouched};
+use cotree_core::facts::{
+    BlockFacts, Checksums, Doubt, Function, InstructionCounts, Linkage, Module, ProgramMap, Untouched,
+};
 
 pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut TextWriter<'a>) {
     text.put(w, Stream::TextRef, &program.name);
@@ -47,7 +49,7 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor, all_calls: bool) -
             .collect::<Result<_, _>>()?;
         modules.push(Module { name, functions });
     }
-    Ok(ProgramMap { name, target, files, modules, all_calls })
+    Ok(ProgramMap { name, target, files, checksums: Checksums::new(), modules, all_calls })
 }
 
 /// What is carried from one function of a module to the next.

@@ -13,6 +13,7 @@
 mod accesses;
 mod before_sections;
 mod calls;
+mod checksums;
 mod code;
 mod edges;
 mod functions;
@@ -90,6 +91,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     writer.put(Stream::Unit, u64::from(map.threaded) | u64::from(map.program.all_calls) << 1);
     functions::write(&map.program, &mut writer, &mut text);
     runs::write(&map.program, &mut writer);
+    checksums::write(&map.program, &mut writer);
     accesses::write(&map.program, &mut writer);
     plan::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &plan::Registers::new(&map.plan, &map.program), &mut writer);
@@ -115,6 +117,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     let mut text = text.start();
     let mut program = functions::read(&mut reader, &mut text, all_calls)?;
     runs::read(&mut program, &mut reader)?;
+    checksums::read(&mut program, &mut reader)?;
     accesses::read(&mut program, &mut reader)?;
     let plan = plan::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &plan::Registers::new(&plan, &program))?;

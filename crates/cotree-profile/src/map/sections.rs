@@ -201,6 +201,10 @@ sections! {
         /// The callees of those calls.
         IpathCallee,
     }
+    b"csum" skippable {
+        /// Per checksum of a source file: the file's number, and the two halves of the sum.
+        FileSum,
+    }
     b"targ" {
         /// 1 if targets of indirect calls are counted.
         Targets,

@@ -153,6 +153,7 @@ pub fn sample() -> Sample {
         name: "prog".into(),
         target: "x86_64-unknown-linux-gnu".into(),
         files: vec!["/src/main.c".into(), "/src/foo.cpp".into()],
+        checksums: Default::default(),
         modules,
         all_calls: false,
     };

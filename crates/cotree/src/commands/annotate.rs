@@ -1,5 +1,6 @@
 //! `cotree annotate`: shows source lines with their counts.
 
+use super::edited;
 use super::input::{Input, SourceArgs, file_pattern, means_a_function, no_lines, no_such_function};
 use super::output::{Looks, Output};
 use clap::Args;
@@ -51,6 +52,7 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));
     }
+    edited::note(loaded.binaries(), &sources, args.file.as_ref());
     let mut files = 0;
     args.output.write_text(|out| {
         files = annotate::write(&units, &sources, &options, out)?;

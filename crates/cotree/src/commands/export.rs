@@ -1,5 +1,6 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
+use super::edited;
 use super::input::{Input, SourceArgs, file_pattern, no_lines};
 use super::output::Output;
 use super::vouched::Vouched;
@@ -110,6 +111,10 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     let loaded = args.input.load()?;
     if args.vouched.strict {
         args.vouched.check(loaded.recovered())?;
+    }
+    // Weights go by functions and blocks, which lines only help to find.
+    if args.format != Format::Weights {
+        edited::note(loaded.binaries(), &args.sources.sources(), None);
     }
     if args.format.holds_costs() {
         loaded.with_costs(|costs| write_costs(args, costs))?;

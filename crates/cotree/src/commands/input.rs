@@ -69,6 +69,11 @@ impl Loaded {
         &self.recovered
     }
 
+    /// The binaries of its link units.
+    pub fn binaries(&self) -> impl Iterator<Item = &BinaryFile> {
+        self.recovered.iter().map(|(binary, _)| binary)
+    }
+
     /// Its link units, for a view of blocks or edges.
     pub fn units_with_blocks(&self) -> Result<Vec<Unit<'_>>> {
         let has_none = |(_, profile): &&(BinaryFile, UnitProfile)| {
@@ -279,7 +284,7 @@ pub struct FileSources {
 }
 
 /// Where sources are now.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct SourceArgs {
     /// Sources that were at OLD when compiled are at NEW now
     #[arg(long = "source-prefix", value_name = "OLD=NEW", value_parser = parse_prefix)]
@@ -309,6 +314,19 @@ impl FileSources {
     }
 }
 
+impl FileSources {
+    /// What is in a file now.
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        regular::read(Path::new(&self.place(path)), LARGEST_SOURCE).ok()
+    }
+
+    /// When a file was last written to.
+    pub fn modified(&self, path: &str) -> Option<SystemTime> {
+        let data = fs::metadata(self.place(path)).ok()?;
+        data.modified().ok().filter(|_| data.is_file())
+    }
+}
+
 impl Sources for FileSources {
     fn exists(&self, path: &str) -> bool {
         fs::metadata(self.place(path)).is_ok_and(|data| data.is_file())
@@ -318,9 +336,7 @@ impl Sources for FileSources {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
-        let place = self.place(path);
-        let bytes = regular::read(Path::new(&place), LARGEST_SOURCE);
-        let text = bytes.ok().map(|bytes| Rc::new(SourceText::new(&bytes)));
+        let text = self.bytes(path).map(|bytes| Rc::new(SourceText::new(&bytes)));
         // Views go through the files in order, so caching the last one is enough.
         let mut known = self.known.borrow_mut();
         known.clear();

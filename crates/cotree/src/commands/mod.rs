@@ -6,6 +6,7 @@ pub mod costs;
 pub mod demo;
 pub mod diff;
 pub mod dump;
+mod edited;
 pub mod export;
 pub mod gdb;
 mod input;

@@ -1,6 +1,7 @@
 //! `cotree trace`: shows what each thread did.
 
-use super::input::{Input, file_pattern};
+use super::edited;
+use super::input::{Input, SourceArgs, file_pattern};
 use super::into_report;
 use super::output::{Looks, Output};
 use crate::lines;
@@ -183,6 +184,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
             binary.path().display()
         ));
     }
+    edited::note([&binary], &SourceArgs::default().sources(), args.file.as_ref());
     let tables = tables(&binary)?;
     let traced = Traced::new(&tables, &streams, args.thread);
     if file.units.iter().any(|counts| interrupted(&binary, counts)) {

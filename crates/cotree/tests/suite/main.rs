@@ -11,6 +11,7 @@ mod costs;
 mod counted_runs;
 mod crashes;
 mod drivers;
+mod edited;
 mod endings;
 mod event_calls;
 mod event_faults;

@@ -119,10 +119,12 @@ proptest! {
 
     #[test]
     fn maps_of_versions_before_sections_are_read(map in binary_map()) {
+        let mut without_checksums = map.clone();
+        without_checksums.program.checksums.clear();
         for version in first_version(&map)..VERSION {
             let bytes = encode_before_sections(&map, version);
             prop_assert_eq!(u32::from(bytes[8]), version);
-            prop_assert_eq!(decode(&bytes), Ok((map.clone(), UNIT)));
+            prop_assert_eq!(decode(&bytes), Ok((without_checksums.clone(), UNIT)));
         }
     }
 

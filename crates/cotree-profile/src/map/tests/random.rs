@@ -412,6 +412,7 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                 name: "a.out".into(),
                 target: "x86_64-unknown-linux-gnu".into(),
                 files: vec!["/src/a.c".into(), "/src/b.c".into(), "/src/ü.h".into()],
+                checksums: [(0, [[7; 16], [255; 16]].into()), (2, [[1; 16]].into())].into(),
                 modules,
                 all_calls,
             };

@@ -90,6 +90,7 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
         name: "prog".into(),
         target: "x86_64-unknown-linux-gnu".into(),
         files: vec![],
+        checksums: Default::default(),
         modules: vec![
             Module { name: "a.o".into(), functions: vec![main, work, leaf] },
             Module { name: "b.o".into(), functions: vec![invokes] },

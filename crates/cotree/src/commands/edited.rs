@@ -1,0 +1,62 @@
+//! Source files that were edited since the build: counts stand on the lines that they had then.
+//!
+//! Compilers say the checksum of each file that they read (clang with DWARF 5, rustc). Of other files the time is
+//! compared with that of the program.
+
+use super::input::FileSources;
+use crate::lines;
+use cotree_profile::binary::BinaryFile;
+use cotree_report::files::FilePattern;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::SystemTime;
+
+/// What the link units of a profile say of a source file.
+#[derive(Default)]
+struct Known {
+    sums: BTreeSet<[u8; 16]>,
+    /// The time of the newest program that says no checksum.
+    built: Option<SystemTime>,
+}
+
+/// What is wrong with a file as it is now.
+fn fault(known: &Known, path: &str, sources: &FileSources) -> Option<&'static str> {
+    if known.sums.is_empty() {
+        let modified = sources.modified(path)?;
+        return (modified > known.built?)
+            .then_some("it is newer than the program, and may be another version than was built");
+    }
+    let now = md5::compute(sources.bytes(path)?).0;
+    match known.sums.len() {
+        1 => (!known.sums.contains(&now)).then_some("it was edited since the program was built"),
+        _ => Some("the program was built from several versions of it"),
+    }
+}
+
+/// Says which source files, of those that match the pattern, are not what was built.
+pub fn note<'a>(
+    binaries: impl IntoIterator<Item = &'a BinaryFile>,
+    sources: &FileSources,
+    pattern: Option<&FilePattern>,
+) {
+    let mut files: BTreeMap<&str, Known> = BTreeMap::new();
+    for binary in binaries {
+        let program = &binary.map().program;
+        let built = fs::metadata(binary.path()).and_then(|data| data.modified()).ok();
+        for (number, path) in (0..).zip(&program.files) {
+            if pattern.is_some_and(|pattern| !pattern.matches(path)) {
+                continue;
+            }
+            let known = files.entry(path).or_default();
+            match program.checksums.get(&number) {
+                Some(sums) => known.sums.extend(sums),
+                None => known.built = known.built.max(built),
+            }
+        }
+    }
+    for (path, known) in &files {
+        if let Some(fault) = fault(known, path, sources) {
+            lines::note(format_args!("note: {path}: {fault}: counts stand on the lines that it had then"));
+        }
+    }
+}
