@@ -274,7 +274,10 @@ fn require_addresses(binary: &BinaryFile) -> Result<()> {
     if tells {
         return Ok(());
     }
-    Err(miette!("the trace of {path} has no addresses: build it with --trace-addresses loads, stores or all"))
+    Err(miette!(
+        "the trace of {path} has no addresses: it was built without --trace-addresses (loads, stores or all), or no function of it \
+         has such an access"
+    ))
 }
 
 /// The blocks that are asked for.
