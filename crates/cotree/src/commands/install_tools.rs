@@ -11,6 +11,16 @@ use std::path::{Path, PathBuf};
 /// The names. `cotree` called by one of them is that tool.
 const NAMES: [&str; 6] = ["cotree-cc", "cotree-c++", "cotree-ld", "cotree-ar", "cotree-nm", "cotree-ranlib"];
 
+/// Answers for `configure` scripts that look for bytes in an object file, which in bitcode are not found. They name it by the
+/// variable `CONFIG_SITE`.
+const SITE: &str = "config.site";
+const ANSWERS: &str = "\
+# Answers of cotree for configure scripts that look for bytes in object files: CONFIG_SITE=THIS_FILE ../configure
+: \"${ax_cv_c_float_words_bigendian=no}\"
+: \"${ac_cv_c_bigendian=no}\"
+: \"${gmp_cv_c_double_format=IEEE little endian}\"
+";
+
 /// Arguments of `cotree install-tools`.
 #[derive(Args, Debug)]
 pub struct InstallToolsArgs {
@@ -25,6 +35,7 @@ pub fn run(args: &InstallToolsArgs) -> Result<()> {
     let folder = &args.folder;
     fs::create_dir_all(folder).into_diagnostic().wrap_err_with(|| format!("cannot make {}", folder.display()))?;
     // Nothing is changed if anything is in the way.
+    refuse_answers_of_others(&folder.join(SITE))?;
     for name in NAMES {
         refuse_what_is_no_link(&folder.join(name))?;
     }
@@ -35,6 +46,7 @@ pub fn run(args: &InstallToolsArgs) -> Result<()> {
             .wrap_err_with(|| format!("cannot make the link {}", link.display()))?;
         answer(format_args!("{}", link.display()))?;
     }
+    write_answers(&folder.join(SITE))?;
     Ok(())
 }
 
@@ -46,6 +58,30 @@ fn refuse_what_is_no_link(path: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A file of answers that is not ours is the user's.
+fn refuse_answers_of_others(path: &Path) -> Result<()> {
+    match fs::read_to_string(path) {
+        Ok(text) if text.lines().next() != ANSWERS.lines().next() => {
+            bail!("{} is there already and not of cotree: move it away, or choose another folder", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the answers. The file is whole or not there.
+fn write_answers(path: &Path) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || -> io::Result<()> {
+        let temporary = tempfile::TempDir::new_in(folder)?;
+        let made = temporary.path().join(SITE);
+        fs::write(&made, ANSWERS)?;
+        fs::rename(made, path)
+    };
+    write().into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))?;
+    answer(format_args!("{}", path.display()))?;
+    Ok(())
 }
 
 /// Makes the link, or leads the one that is there to this executable. At no moment is there none.
@@ -76,7 +112,11 @@ mod tests {
         symlink("/an/older/cotree", &ar).unwrap();
         run(&args).unwrap();
         assert_eq!(fs::read_link(&ar).unwrap(), cotree);
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), NAMES.len());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), NAMES.len() + 1);
+        assert_eq!(fs::read_to_string(folder.join(SITE)).unwrap(), ANSWERS);
+        fs::write(folder.join(SITE), "mine=yes\n").unwrap();
+        assert!(run(&args).unwrap_err().to_string().contains("not of cotree"));
+        fs::write(folder.join(SITE), ANSWERS).unwrap();
 
         fs::remove_file(&ar).unwrap();
         fs::write(&ar, "a script of the user's").unwrap();

@@ -85,3 +85,17 @@ fn static_rust() {
         std::fs::remove_file(project.path("p.cotree")).expect("a profile");
     }
 }
+
+/// The answers for `configure` are what a shell takes them for, and a user's own win.
+#[test]
+fn answers_for_configure() {
+    let project = Project::new(&[]);
+    project.ok("install-tools tools");
+    let ask = |before: &str| {
+        let script =
+            format!("{before} . ./tools/config.site; echo $ax_cv_c_float_words_bigendian $gmp_cv_c_double_format");
+        succeed(project.command("sh").args(["-euc", &script]))
+    };
+    assert_eq!(ask(""), "no IEEE little endian\n");
+    assert_eq!(ask("ax_cv_c_float_words_bigendian=yes;"), "yes IEEE little endian\n");
+}
