@@ -59,6 +59,11 @@ fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error>
     // profile is compared with.
     let joins = settings.lto_of(&profile) || (options.use_profile.is_some() && !settings.forbids_lto(&profile));
     options.lto = options.lto.or(joins.then_some(Lto::On));
+    if line.kind.runs_tests() && options.profile_file.is_none() {
+        // Tests start programs with an environment of their own, in folders of theirs. What is built in reaches these, too.
+        let root = workspace.workspace_root.display().to_string().replace('%', "%%");
+        options.profile_file = Some(format!("{root}/%n.%p.cotree").into());
+    }
     let flags = flags(&options, &toolkit, &rustc, &target);
     // Documentation tests are built by rustdoc and link the same bitcode.
     for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {

@@ -13,7 +13,7 @@ fn usage() { assert!(bin().output().unwrap().status.success()); }
 fn empty_folder() {
     let dir = std::env::temp_dir().join("spawned");
     std::fs::create_dir_all(&dir).unwrap();
-    let out = bin().arg("list").current_dir(&dir).output().unwrap();
+    let out = bin().arg("list").env_clear().current_dir(&dir).output().unwrap();
     let left = std::fs::read_dir(&dir).unwrap().count();
     assert_eq!((String::from_utf8(out.stdout).unwrap().as_str(), left), ("0 files\n", 0));
 }
