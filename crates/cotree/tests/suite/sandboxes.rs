@@ -19,6 +19,7 @@ fn the_documented_system_calls_are_enough() {
     let project = Project::new(&[("main.c", include_str!("../programs/findings/seccomp.c"))]);
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
     let always = documented("it ends");
+    let growth = "its traces or tables of paths grow, or it has one of these and ends by a signal";
     let threads = "it starts threads, or ends while some run";
     // What the program itself needs: without cotree it does with this.
     let of_threads = [
@@ -40,12 +41,16 @@ fn the_documented_system_calls_are_enough() {
         ("fork", "it forks", &["clone", "wait4", "set_robust_list"], "p.cotree"),
         ("dump", "it calls `cotree_dump`", &[], "p.cotree"),
         ("end", "it adds its profile to a pool (`%4m`)", &[], "p.%1m.cotree"),
-        ("grow", "its traces or tables of paths grow", &[], "p.cotree"),
+        ("grow", growth, &[], "p.cotree"),
     ];
     for options in ["", "--profile path --path-array 0", "--profile trace"] {
         project.ok(&format!("{options} cc -O1 -pthread -I {} main.c -o program", include.display()));
         for (what, row, own, profile) in cases {
-            let calls: Vec<_> = if row.is_empty() { Vec::new() } else { documented(row) };
+            let mut calls: Vec<_> = if row.is_empty() { Vec::new() } else { documented(row) };
+            if what == "signal" && !options.is_empty() {
+                // The stack is written down.
+                calls.extend(documented(growth));
+            }
             let all: Vec<_> = always.iter().copied().chain(calls).chain(own.iter().copied()).collect();
             let mut command = project.command(project.path("program"));
             command.arg(what).args(&all).env("COTREE_FILE", format!("runs/{profile}"));
