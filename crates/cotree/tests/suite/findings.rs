@@ -414,8 +414,10 @@ fn calls_with_results_that_llvm_cannot_note() {
             assert_eq!(succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree")), output);
             let report = project.ok("report p.cotree");
             if source == "early.c" {
-                // The register is not known of the one activation that ended there.
-                assert!(report.contains("NOT ALL EXACT: 1 of 3"), "{level}: {report}");
+                // The register is not known of the activation that ended there. With optimisation, neither is that of the
+                // caller, whose loop is unrolled after the probes are in.
+                let flagged = if level == "-O0" { "NOT ALL EXACT: 1 of 3" } else { "NOT ALL EXACT: 2 of 3" };
+                assert!(report.contains(flagged), "{level}: {report}");
                 project.ok("verify p.cotree");
             } else {
                 assert!(report.contains("exact: every count"), "{level} {source}: {report}");

@@ -228,8 +228,10 @@ pub fn count(
                     _ if moment.certain => counting.add(tables, &moment),
                     Event::Begin(function) | Event::Block { function, .. } | Event::Leave { function, .. } => {
                         counting.flag(function, Flaw::LiveFrames);
-                        // Whoever called it may go on in its block.
-                        counting.flag_innermost(tables, moment.at);
+                        // Whoever called it may go on in its block, unless what comes later says where it ended.
+                        if !moment.leads_on {
+                            counting.flag_innermost(tables, moment.at);
+                        }
                     }
                     _ => {}
                 }

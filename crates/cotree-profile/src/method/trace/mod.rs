@@ -138,7 +138,15 @@ impl<'a> UnitTables<'a> {
         let mut runs = Box::new(streams.runs(part, entrance, at.position()));
         let nowhere = at.clone();
         let reader = runs.next().map(|bytes| reader_of(&self.tables, bytes, self.binary, at));
-        Execution { tables: &self.tables, binary: self.binary, runs, reader, nowhere, doubts: Vec::new() }
+        Execution {
+            tables: &self.tables,
+            binary: self.binary,
+            runs,
+            reader,
+            nowhere,
+            doubts: Vec::new(),
+            just_doubted: false,
+        }
     }
 
     /// The binary.
@@ -217,6 +225,8 @@ pub struct Execution<'t> {
     /// Where it is without a reader.
     nowhere: Checkpoint,
     doubts: Vec<Range<u64>>,
+    /// The last doubt was raised right here: what comes next may dispel it.
+    just_doubted: bool,
 }
 
 impl Execution<'_> {
@@ -230,11 +240,19 @@ impl Execution<'_> {
             let Some(reader) = &mut self.reader else { return Ok(None) };
             let event = reader.next()?;
             if event.is_some() || reader.checkpoint().is_lost() {
+                // A call whose end would be told: the thread had come there, and so all before it has happened.
+                if std::mem::take(&mut self.just_doubted)
+                    && let Some(Event::Abandoned(function, Some(call))) = event
+                    && self.tables[function.index()].as_ref().is_some_and(|tables| !tables.passes_over(call))
+                {
+                    self.doubts.pop();
+                }
                 return Ok(event);
             }
             let Some(bytes) = self.runs.next() else { return Ok(None) };
             let at = reader.checkpoint().clone().interrupted();
-            if at.certain() < at.events() {
+            self.just_doubted = at.certain() < at.events();
+            if self.just_doubted {
                 self.doubts.push(at.certain()..at.events());
             }
             self.reader = Some(reader_of(self.tables, bytes, self.binary, at));
@@ -243,7 +261,9 @@ impl Execution<'_> {
 
     /// Goes on as [`Self::next`] does, as far as that is simple and for at most so many blocks. May pass nothing.
     pub fn pass(&mut self, most: u64) -> Passed {
-        self.reader.as_mut().map(|reader| reader.pass(most)).unwrap_or_default()
+        let passed = self.reader.as_mut().map(|reader| reader.pass(most)).unwrap_or_default();
+        self.just_doubted &= passed.events == 0;
+        passed
     }
 
     /// Events, by their numbers, that may not have happened: what activations would have done next that were interrupted outside of
