@@ -1,7 +1,7 @@
 //! Builds what the `cotree` executable carries inside: the linker plugin and the runtime.
 //!
-//! Both are crates of this workspace, but with profiles and features of their own, which one cargo invocation can't mix;
-//! so cargo is run again for each, with a target folder of its own beside the `OUT_DIR`s.
+//! Both are crates of this workspace, but with profiles and features of their own, which one cargo invocation can't
+//! mix; so cargo is run again for each, with a target folder of its own beside the `OUT_DIR`s.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -97,8 +97,9 @@ fn out_folder() -> PathBuf {
     PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
 }
 
-/// The target folder of the nested builds: `target/PROFILE/nested`. Clippy, tests and builds run this script with an `OUT_DIR` for each of
-/// them, and would compile all of it three times; cargo lets only one of them build at a time in `target/PROFILE`.
+/// The target folder of the nested builds: `target/PROFILE/nested`. Clippy, tests and builds run this script with an
+/// `OUT_DIR` for each of them, and would compile all of it three times; cargo lets only one of them build at a time in
+/// `target/PROFILE`.
 fn nested_target() -> PathBuf {
     let out = out_folder();
     let build = out.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "build"));
@@ -163,10 +164,12 @@ fn build_runtime(workspace: &Path, flavour: &Flavour, contents: Contents) -> (Pa
         Contents::CountersAlone => ("-counters-alone", format!("{},counters-alone", flavour.feature)),
     };
     command.args(["--features", &features]);
-    // What has to be fast is inlined by its attribute; by itself LLVM would make the runtime a third larger and no faster.
+    // What has to be fast is inlined by its attribute; by itself LLVM would make the runtime a third larger and no
+    // faster.
     command.args(["--", "-C", "llvm-args=-inline-threshold=5"]);
     if contents == Contents::CountersAlone {
-        // Loops that have to be fast are written out. Functions that only the other recorders call are there, and not used.
+        // Loops that have to be fast are written out. Functions that only the other recorders call are there, and not
+        // used.
         command.args(["-C", "opt-level=s", "-A", "dead_code", "-A", "unused_imports"]);
     }
     run(command);

@@ -13,18 +13,17 @@ const COLUMNS: usize = 120;
 
 /// How many faults of each kind are left, by folder. These figures may only shrink; a folder that is not listed has
 /// none.
-const LEFT: [(&str, [usize; 2]); 11] = [
-    ("crates/cotree", [38, 103]),
-    ("crates/cotree-api", [1, 6]),
-    ("crates/cotree-core", [27, 0]),
-    ("crates/cotree-llvm", [73, 147]),
-    ("crates/cotree-lto", [11, 6]),
-    ("crates/cotree-profile", [87, 65]),
-    ("crates/cotree-report", [82, 73]),
-    ("crates/cotree-rt", [72, 93]),
-    ("xtask", [45, 76]),
-    ("docs", [0, 480]),
-    ("bench", [0, 71]),
+const LEFT: [(&str, [usize; 2]); 10] = [
+    ("crates/cotree", [0, 0]),
+    ("crates/cotree-api", [0, 0]),
+    ("crates/cotree-core", [0, 0]),
+    ("crates/cotree-llvm", [0, 0]),
+    ("crates/cotree-lto", [0, 0]),
+    ("crates/cotree-profile", [0, 0]),
+    ("crates/cotree-report", [0, 0]),
+    ("crates/cotree-rt", [0, 0]),
+    ("xtask", [0, 0]),
+    ("docs", [0, 0]),
 ];
 
 /// Fails if a folder has more such comments than are left.
@@ -62,7 +61,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Adds the faults of a file: openings of doc comments, and long lines. Tables and links can't be wrapped.
+/// Adds the faults of a file: openings of doc comments, and long lines. Tables, links and code can't be wrapped.
 fn read(file: &Path, [openings, long]: &mut [Vec<String>; 2]) -> Result<()> {
     let text = std::fs::read_to_string(file).with_context(|| format!("can't read {}", file.display()))?;
     let markdown = file.extension().is_some_and(|extension| extension == "md");
@@ -77,7 +76,7 @@ fn read(file: &Path, [openings, long]: &mut [Vec<String>; 2]) -> Result<()> {
         // A paragraph begins behind code, or behind an empty line of the comment.
         begins = doc.is_none();
         let prose = if markdown { trimmed } else { trimmed.trim_start_matches(['/', '!']).trim_start() };
-        let is_prose = markdown || trimmed.starts_with("//");
+        let is_prose = if markdown { !line.starts_with("    ") } else { trimmed.starts_with("//") };
         if is_prose && line.chars().count() > COLUMNS && !prose.starts_with('|') && prose.contains(' ') {
             long.push(place());
         }

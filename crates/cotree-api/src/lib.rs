@@ -8,8 +8,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Writes a profile of the counts so far to the path, or with `None` to `NAME.snapshot-N.cotree` beside the profile that
-/// the run will leave.
+/// Writes a profile of the counts so far to the path, or with `None` to `NAME.snapshot-N.cotree` beside the profile
+/// that the run will leave.
 ///
 /// The calls that are active on this thread's stack are accounted for, so that the snapshot is as exact as a finished
 /// profile; it is flagged if other threads are alive. `Ok(false)`: this program is not being profiled.
@@ -37,11 +37,11 @@ pub fn reset() {
     }
 }
 
-/// Reports `count` events of this thread: bytes allocated, comparisons, misses of a simulated cache, whatever the program
-/// counts itself.
+/// Reports `count` events of this thread: bytes allocated, comparisons, misses of a simulated cache, whatever the
+/// program counts itself.
 ///
-/// A build with `--profile path --path-metric events` adds them up along paths: each path that is under way on the thread,
-/// in whatever called this too, gets them all. Otherwise nothing comes of it.
+/// A build with `--profile path --path-metric events` adds them up along paths: each path that is under way on the
+/// thread, in whatever called this too, gets them all. Otherwise nothing comes of it.
 #[inline]
 pub fn events(count: u64) {
     if let Some(function) = runtime::events() {
@@ -74,8 +74,8 @@ pub enum EventKind {
     Cost = 8,
 }
 
-/// In a build with `--profile events`: how many events of the kind this thread has had, exactly, through this call. They count from
-/// the thread's beginning, [`reset`] or `fork` on. 0 for a kind that the build does not count, without
+/// In a build with `--profile events`: how many events of the kind this thread has had, exactly, through this call.
+/// They count from the thread's beginning, [`reset`] or `fork` on. 0 for a kind that the build does not count, without
 /// cotree, and in a process that has no memory to count in.
 #[inline]
 #[must_use]
@@ -89,13 +89,13 @@ pub fn event_count(kind: EventKind) -> u64 {
 pub enum NoLimit {
     /// The build does not count events of this kind, or the process has no memory to count in.
     NotCounted,
-    /// It was built without `--event-limit`.
+    /// The program was built without `--event-limit`.
     NotPlanned,
 }
 
-/// In a build with `--profile events --event-limit`: calls back at the first safe point at which this thread has had so many events
-/// of the kind or more, as [`event_count`] has them. The limit is gone then; the callback may set the next one.
-/// Each thread has one limit per kind; a new one takes the place of the old, and no callback removes it.
+/// In a build with `--profile events --event-limit`: calls back at the first safe point at which this thread has had so
+/// many events of the kind or more, as [`event_count`] has them. The limit is gone then; the callback may set the next
+/// one. Each thread has one limit per kind; a new one takes the place of the old, and no callback removes it.
 ///
 /// # Errors
 /// See [`NoLimit`].
@@ -110,8 +110,8 @@ pub fn event_limit(kind: EventKind, count: u64, callback: Option<extern "C" fn()
     }
 }
 
-/// In a build with `--profile trace`: this thread records what it does from here on. A build with `--trace-off` begins without; each
-/// thread speaks for itself.
+/// In a build with `--profile trace`: this thread records what it does from here on. A build with `--trace-off` begins
+/// without; each thread speaks for itself.
 pub fn trace_start() {
     if let Some(function) = runtime::trace_start() {
         // SAFETY: the runtime's function takes nothing.

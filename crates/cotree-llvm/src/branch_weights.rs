@@ -130,7 +130,8 @@ mod tests {
         operands.into_iter().skip(1).filter_map(|weight| weight?.constant()).collect()
     }
 
-    /// `while (n--) if (x[n] >= 0) sum += x[n];`, where no number is thought to be negative, and the same without a loop.
+    /// `while (n--) if (x[n] >= 0) sum += x[n];`, where no number is thought to be negative, and the same without a
+    /// loop.
     #[test]
     fn counters_that_are_thought_to_run_seldom_stand_out_of_the_way() {
         let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\

@@ -35,7 +35,7 @@ pub enum Error {
     LlvmVersion {
         /// The library.
         path: PathBuf,
-        /// Its version.
+        /// The version that was found.
         found: String,
         /// The major version needed.
         wanted: u32,
@@ -92,7 +92,7 @@ pub enum Error {
     Target {
         /// The module.
         module: String,
-        /// Its target triple.
+        /// The module's target triple.
         triple: String,
     },
     /// A module was compiled for counts at another place.

@@ -21,8 +21,8 @@ pub struct Module {
     diagnostics: Box<Diagnostics>,
 }
 
-/// A module between two moments at which objects of it may be deleted: no two modules have the same, nor has one after it was
-/// changed by who borrows it exclusively.
+/// A module between two moments at which objects of it may be deleted: no two modules have the same, nor has one after
+/// it was changed by who borrows it exclusively.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(u64);
 
@@ -98,7 +98,7 @@ impl Module {
     /// Parses and verifies LLVM's textual form.
     ///
     /// # Errors
-    /// It is not valid IR for this LLVM, or is for another machine.
+    /// If the text is not valid IR for this LLVM, or is for another machine.
     pub fn parse_text(name: &str, text: &str) -> Result<Self, Error> {
         ensure_loaded()?;
         let mut diagnostics = Box::<Diagnostics>::default();

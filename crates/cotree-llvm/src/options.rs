@@ -83,7 +83,8 @@ pub struct Options {
     pub selection: Selection,
     /// What instructions cost.
     pub costs: Option<CostFile>,
-    /// Path registers are stored on the stack before each call. Else that is done where the code generator runs out of registers.
+    /// Path registers are stored on the stack before each call. Else that is done where the code generator runs out of
+    /// registers.
     pub carry_on_stack: bool,
     /// LLVM has crashed: look for functions that it can't compile with notes at calls.
     pub careful: bool,
@@ -426,8 +427,8 @@ impl Options {
         }
     }
 
-    /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few and most optimisations are
-    /// over: they make more of branch weights than a place out of the way.
+    /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few and most
+    /// optimisations are over: they make more of branch weights than a place out of the way.
     #[must_use]
     pub fn hints_branches(&self) -> bool {
         self.branch_hints && self.saves_counters() && !self.early && self.level != Level::O0

@@ -1,13 +1,14 @@
 //! Compiles a program by the counts of an earlier run (`--use`), as clang's `-fprofile-use` does.
 //!
-//! LLVM gets what its own instrumentation profiles give it (`PGOInstrumentation.cpp`): how often each function was entered, the counts of
-//! all branches, the summary that says which counts are hot and which are cold, and attributes on functions that are either. The
-//! inliner, the optimisers of loops, the code generator and the layout of blocks read these.
+//! LLVM gets what its own instrumentation profiles give it (`PGOInstrumentation.cpp`): how often each function was
+//! entered, the counts of all branches, the summary that says which counts are hot and which are cold, and attributes
+//! on functions that are either. The inliner, the optimisers of loops, the code generator and the layout of blocks read
+//! these.
 //!
 //! Whom indirect calls led to is told in the same way, where that was counted ([`targets`]).
 //!
-//! A function gets its counts if all that is known of it is as it was when it was counted. Of others, the counts of blocks that can be
-//! found again are a guess ([`cotree_core::weight::stale`]), and LLVM works out the rest.
+//! A function gets its counts if all that is known of it is as it was when it was counted. Of others, the counts of
+//! blocks that can be found again are a guess ([`cotree_core::weight::stale`]), and LLVM works out the rest.
 
 mod targets;
 
@@ -48,13 +49,13 @@ pub(crate) struct UsedProfile {
 
 /// The counts of a function.
 enum Counts<'a> {
-    /// Those of the very function.
+    /// The counts of the very function.
     Counted(&'a Entry),
     /// What those of another version of it tell.
     Guessed(Guess<'a>),
     /// There is another version of it, of which nothing is known but its counts.
     Changed,
-    /// It is not in the profile.
+    /// The function is not in the profile.
     Unknown,
 }
 
@@ -96,7 +97,8 @@ impl<'a> Counts<'a> {
 }
 
 impl UsedProfile {
-    /// Compares a program with the profile in a file. Per module of the program, `sources` has the name of its source file.
+    /// Compares a program with the profile in a file. Per module of the program, `sources` has the name of its source
+    /// file.
     pub(crate) fn new(program: &ProgramMap, sources: Vec<String>, path: &Path, weights: &Weights) -> Self {
         let functions =
             program.functions().filter(|(_, function)| may_have_counts(function)).map(|(module, function)| {
@@ -121,7 +123,7 @@ impl UsedProfile {
         Self { summary: ProfileSummary::of(weights.functions()), used, definitions }
     }
 
-    /// The same, unless it is the profile of another program.
+    /// Takes the profile, unless it is the profile of another program.
     pub(crate) fn checked(self, path: &Path, unit: &str) -> Result<Self, Error> {
         let functions = self.used.functions.len();
         let known = functions - self.used.of(How::Unknown).count();
@@ -141,7 +143,8 @@ impl UsedProfile {
         self.used.sentence(demangle).map(|sentence| format!("{unit}: {sentence}"))
     }
 
-    /// Tells LLVM the counts of the functions of a module, which has this number in the unit, and is perhaps compiled as one with others.
+    /// Tells LLVM the counts of the functions of a module, which has this number in the unit, and is perhaps compiled
+    /// as one with others.
     pub(crate) fn apply(
         &self,
         (number, module): (usize, &Module),
@@ -184,7 +187,8 @@ impl UsedProfile {
         }
     }
 
-    /// Says how often a function was entered, and whether that makes it hot or cold. What its author says of that stays.
+    /// Says how often a function was entered, and whether that makes it hot or cold. What its author says of that
+    /// stays.
     fn classify<'m>(&self, module: &'m Module, function: Function<'m>, profile: &FunctionProfile) {
         let entries = profile.blocks.first().copied().unwrap_or(0).min(MOST_ENTRIES);
         let most = profile.blocks.iter().copied().max().unwrap_or(0);

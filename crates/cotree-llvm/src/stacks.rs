@@ -1,10 +1,10 @@
 //! Programs that change stacks by themselves: coroutines, fibers, green threads.
 //!
 //! Activations on a stack that is suspended when the process ends are seen by nobody, so the counts of such a program
-//! must not be vouched for. Nothing tells at run time that a stack was changed by a few instructions of assembly. But the
-//! link knows all of the program's code: a change of stacks is an instruction that gives the stack pointer a value that
-//! is not made from itself or from the frame pointer. We look for it in the assembly of the bitcode, in the machine code
-//! of native objects, and for the names of what the common libraries offer.
+//! must not be vouched for. Nothing tells at run time that a stack was changed by a few instructions of assembly. But
+//! the link knows all of the program's code: a change of stacks is an instruction that gives the stack pointer a value
+//! that is not made from itself or from the frame pointer. We look for it in the assembly of the bitcode, in the
+//! machine code of native objects, and for the names of what the common libraries offer.
 
 use crate::module::Module;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
@@ -48,8 +48,8 @@ pub struct NativeObject {
 }
 
 impl NativeObject {
-    /// Does its machine code change stacks? What is no x86-64 object, or can't be read, holds no code that we know of: the
-    /// linker will say what is wrong with it.
+    /// Does its machine code change stacks? What is no x86-64 object, or can't be read, holds no code that we know of:
+    /// the linker will say what is wrong with it.
     pub(crate) fn switches_stacks(&self) -> bool {
         let Ok(file) = std::fs::File::open(&self.path) else { return false };
         let Ok(len) = usize::try_from(self.size) else { return false };
@@ -78,8 +78,8 @@ fn object_switches_stacks(bytes: &[u8]) -> bool {
 
 /// Does code, whose functions start at these offsets, change stacks?
 ///
-/// A function with a frame pointer may set the stack pointer to anything: arrays of variable length do, and the way back
-/// is by the frame pointer.
+/// A function with a frame pointer may set the stack pointer to anything: arrays of variable length do, and the way
+/// back is by the frame pointer.
 fn code_switches_stacks(code: &[u8], starts: &[u64]) -> bool {
     let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
     let mut instruction = Instruction::default();

@@ -4,7 +4,8 @@
 //! blob (the table that linkers read, see [`crate::symtab`]) and a `STRTAB` block one blob of names. Blocks carry their
 //! length, so modules are stepped over and the walk costs nothing however large they are.
 //!
-//! Input is hostile until proven otherwise: every read is checked, every length is bounded by the file, nothing recurses.
+//! Input is hostile until proven otherwise: every read is checked, every length is bounded by the file, nothing
+//! recurses.
 
 use thiserror::Error;
 

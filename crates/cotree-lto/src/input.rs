@@ -17,7 +17,7 @@ const FAT_LTO_SECTION: &[u8] = b".llvm.lto";
 pub enum Input<'a> {
     /// Bitcode at this place of the file.
     Bitcode(Range<usize>, TopLevel<'a>),
-    /// It begins like bitcode but is damaged.
+    /// The file begins like bitcode but is damaged.
     Damaged(Malformed),
     /// A native relocatable object without bitcode.
     Native,
@@ -168,8 +168,8 @@ pub fn installs_handlers(name: &[u8]) -> bool {
     NAMES.contains(&name.split(|&byte| byte == b'@').next().unwrap_or(name))
 }
 
-/// Does a linker's command line make an executable without a dynamic linker? Compilers say `-static` for one, and name a
-/// dynamic linker for any other, even if `-static` stands there too to choose among libraries.
+/// Does a linker's command line make an executable without a dynamic linker? Compilers say `-static` for one, and name
+/// a dynamic linker for any other, even if `-static` stands there too to choose among libraries.
 pub fn links_statically<'a>(mut arguments: impl Iterator<Item = &'a [u8]>) -> bool {
     let mut is_static = false;
     let dynamic = arguments.any(|argument| {
@@ -192,7 +192,7 @@ pub fn references(data: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The same for a whole file, an object or an archive. Every member of an archive counts, needed or not.
+/// Lists the references of a whole file, an object or an archive. Every member of an archive counts, needed or not.
 #[must_use]
 pub fn references_of_file(data: &[u8]) -> Vec<String> {
     if let Ok(archive) = object::read::archive::ArchiveFile::parse(data) {

@@ -2,8 +2,8 @@
 //!
 //! `libcotree_lto.so` is loaded by `ld.bfd`, gold and mold (`-plugin`), and by `ar` and `nm` (`--plugin`). It knows no
 //! LLVM: [`bitstream`] finds the table of symbols that every bitcode file carries, [`symtab`] reads it, [`input`]
-//! classifies files, [`libraries`] looks into shared ones, `plugin` talks to the linker in the terms of `api`, and [`worker`] starts `cotree`, which
-//! does the work, once per link. [`protocol`] has the messages between the two.
+//! classifies files, [`libraries`] looks into shared ones, `plugin` talks to the linker in the terms of `api`, and
+//! [`worker`] starts `cotree`, which does the work, once per link. [`protocol`] has the messages between the two.
 
 #[allow(missing_docs, reason = "names and meanings are those of plugin-api.h")]
 mod api;

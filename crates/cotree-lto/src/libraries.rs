@@ -1,8 +1,8 @@
 //! Which functions of interest the shared libraries of a link call: those that it names, and those that these need.
 //!
-//! A library may start threads on behalf of the program (OpenMP's runtime, GLib), and these run the program's code. Where
-//! libraries are needed that can't be found, they may do anything. Signal handlers and changes of stacks are not looked
-//! for: most libraries that have any run none of the program's code there.
+//! A library may start threads on behalf of the program (OpenMP's runtime, GLib), and these run the program's code.
+//! Where libraries are needed that can't be found, they may do anything. Signal handlers and changes of stacks are not
+//! looked for: most libraries that have any run none of the program's code there.
 
 use crate::input;
 use memmap2::Mmap;

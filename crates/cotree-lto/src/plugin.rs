@@ -558,9 +558,9 @@ fn links_statically(linker: &Linker) -> bool {
         || input::links_statically(line.split(|&byte| byte == 0))
 }
 
-/// mold shows a plugin only files that look like bitcode, but has all its inputs mapped, so we look at the mappings: each
-/// input is mapped as a whole, the libraries that mold itself is made of are not. Archive members that are not needed
-/// count too, which errs on the safe side.
+/// mold shows a plugin only files that look like bitcode, but has all its inputs mapped, so we look at the mappings:
+/// each input is mapped as a whole, the libraries that mold itself is made of are not. Archive members that are not
+/// needed count too, which errs on the safe side.
 fn mapped_files() -> Vec<(PathBuf, Mmap)> {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return Vec::new() };
     // address perms offset dev inode path

@@ -24,7 +24,7 @@ pub struct LinkRequest {
     /// The file being linked.
     #[serde(with = "any_path")]
     pub output: PathBuf,
-    /// Its kind.
+    /// The kind of the output.
     pub kind: OutputKind,
     /// An executable without a dynamic linker.
     pub is_static: bool,
@@ -66,7 +66,7 @@ pub struct ModuleInput {
     pub offset: u64,
     /// How long it is.
     pub size: u64,
-    /// Its symbols, in the order of its symbol table.
+    /// The file's symbols, in the order of its symbol table.
     pub symbols: Vec<SymbolInput>,
 }
 

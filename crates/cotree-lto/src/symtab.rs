@@ -1,9 +1,9 @@
 //! The symbol table that bitcode files carry for linkers.
 //!
-//! It is a flat little-endian structure with offsets into itself and into a blob of names (LLVM calls it `irsymtab`):
-//! header, modules, comdats, symbols and, for the few symbols that need it, "uncommon" extras. Versions 3 (LLVM 13 to
-//! 22) and 4 (the size of a common symbol grew to 64 bits) are read here; anything else is [`Unusable`] and has to be
-//! rewritten by an LLVM that knows it.
+//! The symbol table is a flat little-endian structure with offsets into itself and into a blob of names (LLVM calls it
+//! `irsymtab`): header, modules, comdats, symbols and, for the few symbols that need it, "uncommon" extras. Versions 3
+//! (LLVM 13 to 22) and 4 (the size of a common symbol grew to 64 bits) are read here; anything else is [`Unusable`] and
+//! has to be rewritten by an LLVM that knows it.
 
 use crate::bitstream::TopLevel;
 
@@ -20,10 +20,10 @@ pub struct Symbol {
     pub visibility: Visibility,
     /// Defined here or not, and how.
     pub kind: Kind,
-    /// Something that no symbol table shows may refer to it (`llvm.used`, module assembly, calls that the code generator
-    /// adds).
+    /// Something that no symbol table shows may refer to it (`llvm.used`, module assembly, calls that the code
+    /// generator adds).
     pub used: bool,
-    /// It is code.
+    /// The symbol is code.
     pub executable: bool,
 }
 
@@ -69,11 +69,11 @@ pub struct Table {
 pub enum Unusable {
     /// The file has none.
     Missing,
-    /// Its layout is one that we don't know.
+    /// The table has a layout that we don't know.
     Version(u32),
     /// Files were concatenated, and the table describes only one of them.
     OtherModules,
-    /// It points outside of itself.
+    /// The table points outside of itself.
     Damaged,
 }
 

@@ -27,7 +27,7 @@ pub enum Failure {
          -plugin-opt=cotree-driver=PATH"
     )]
     NoDriver,
-    /// It can't be started.
+    /// The worker can't be started.
     #[error("can't start {}, which the linker plugin was told to use: {error}", path.display())]
     Start {
         /// The executable.
@@ -35,10 +35,10 @@ pub enum Failure {
         /// Why not.
         error: io::Error,
     },
-    /// It failed and gave the reason.
+    /// The worker failed and gave the reason.
     #[error("{0}")]
     Reported(String),
-    /// It ended without giving a reason.
+    /// The worker ended without giving a reason.
     #[error("`{} {command}` {}; its messages, if any, stand above", path.display(), ended(*.status))]
     Died {
         /// The executable.

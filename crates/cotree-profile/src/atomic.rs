@@ -35,8 +35,8 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// Writes a file through `fill`, atomically, with mode 0644 less the umask. A target that is no regular file (`/dev/stdout`, a pipe) is written
-/// directly.
+/// Writes a file through `fill`, atomically, with mode 0644 less the umask. A target that is no regular file
+/// (`/dev/stdout`, a pipe) is written directly.
 ///
 /// # Errors
 /// The first error of the file system or of `fill`; the target is then as it was.

@@ -32,9 +32,9 @@ impl std::fmt::Display for UnitId {
 pub struct BinaryMap {
     /// The program.
     pub program: ProgramMap,
-    /// Its probes.
+    /// The probes of the unit.
     pub plan: UnitPlan,
-    /// Its call sites in machine code.
+    /// The call sites of the unit in machine code.
     pub code: CodeMap,
     /// Counters are per thread.
     pub threaded: bool,
@@ -52,7 +52,7 @@ pub struct CodeMap {
 pub struct CodeFunction {
     /// Bytes of code.
     pub size: u32,
-    /// Its calls, by rising offset.
+    /// The calls of the function, by rising offset.
     pub returns: Vec<ReturnPoint>,
 }
 

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 /// How many of the counted runs ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// They ended by themselves.
+    /// Runs that ended by themselves.
     pub finished: u64,
-    /// They called `abort`.
+    /// Runs that called `abort`.
     pub aborted: u64,
-    /// They were killed or crashed, or still run.
+    /// Runs that were killed or crashed, or still run.
     pub cut_off: u64,
     /// Snapshots of processes.
     pub snapshots: u64,
@@ -79,8 +79,8 @@ pub struct UnitCounts {
     pub early: BTreeMap<u64, i64>,
     /// What the method has counted besides.
     pub method: MethodCounts,
-    /// Of one run, as it left its raw profile: the stack of the thread that ended it ([`crate::stack`]). Empty if it was not written
-    /// down, and where runs are added up.
+    /// The stack of the thread that ended the run, as it stands in a raw profile ([`crate::stack`]). Empty if it was
+    /// not written down, and where runs are added up.
     pub stack: Vec<StackEntry>,
 }
 
@@ -161,7 +161,7 @@ impl UnitCounts {
         self.flags & Flags::CALL_SUMS != 0
     }
 
-    /// The same counts taken `weight` times.
+    /// The counts taken `weight` times.
     #[must_use]
     pub fn weighted(self, weight: u64) -> Self {
         if weight == 1 {

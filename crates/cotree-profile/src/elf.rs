@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Why the map of a binary cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It cannot be read.
+    /// The binary cannot be read.
     #[error("cannot read the binary {path}: {cause}", path = .path.display())]
     Io {
         /// The file.
@@ -120,7 +120,7 @@ pub struct BinaryFile {
 
 /// The activations inlined into each other at a return address.
 pub(crate) struct Chain {
-    /// Those that end there, innermost first.
+    /// The activations that end there, innermost first.
     pub(crate) abandoned: Vec<(FunctionId, Site)>,
     /// The invoke around them at which an exception lands.
     pub(crate) lands: Option<(FunctionId, Site)>,
@@ -204,7 +204,7 @@ impl BinaryFile {
         self.unit
     }
 
-    /// Its map.
+    /// The map of the binary.
     #[must_use]
     pub fn map(&self) -> &BinaryMap {
         &self.map
@@ -243,8 +243,8 @@ impl BinaryFile {
     ///   its call site. A mark before a `resume` counts for nothing itself.
     /// - [`layout::LANDED`]: an exception landed in the machine function: only what is inside the innermost invoke of
     ///   the chain was abandoned.
-    /// - [`layout::INTERRUPTED`]: no call was under way. It may be an instruction that is known to fault, which is listed by the
-    ///   address behind its first byte: no call ends there.
+    /// - [`layout::INTERRUPTED`]: no call was under way. It may be an instruction that is known to fault, which is
+    ///   listed by the address behind its first byte: no call ends there.
     #[must_use]
     pub fn resolve(&self, address: u64) -> Resolved {
         let plain = address & !(layout::INTERRUPTED | layout::LANDED);

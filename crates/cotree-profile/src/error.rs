@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Why a profile cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// It cannot be read.
+    /// The profile cannot be read.
     #[error("cannot read the profile {path}: {cause}", path = .path.display())]
     Io {
         /// The file.
@@ -60,7 +60,7 @@ pub enum ProfileError {
         /// What is wrong.
         what: &'static str,
     },
-    /// Its packed form is damaged.
+    /// The packed form of the profile is damaged.
     #[error("the profile {path} is damaged ({reason}): copy it again, or run the program again", path = .path.display())]
     Unreadable {
         /// The file.
@@ -68,7 +68,7 @@ pub enum ProfileError {
         /// What is wrong.
         reason: WireError,
     },
-    /// It holds something that only later versions of cotree know.
+    /// The profile holds something that only later versions of cotree know.
     #[error("the profile {path} has a section `{section}` that this cotree does not know: use a newer cotree", path = .path.display())]
     NewerSection {
         /// The file.
@@ -120,15 +120,15 @@ impl ProfileError {
 pub struct DifferentBinaries {
     /// The file.
     pub path: PathBuf,
-    /// Its binary.
+    /// The binary of this file.
     pub binary: PathBuf,
-    /// Its build.
+    /// The build of this file.
     pub unit: UnitId,
     /// The file before.
     pub other_path: PathBuf,
-    /// Its binary.
+    /// The binary of the file before.
     pub other_binary: PathBuf,
-    /// Its build.
+    /// The build of the file before.
     pub other_unit: UnitId,
     /// What to do.
     pub remedy: &'static str,
@@ -143,10 +143,10 @@ pub struct DifferentBinaries {
 pub struct DifferentMetrics {
     /// The file.
     pub path: PathBuf,
-    /// Its metric.
+    /// The metric of this file.
     pub metric: PathMetric,
     /// The file before.
     pub other_path: PathBuf,
-    /// Its metric.
+    /// The metric of the file before.
     pub other_metric: PathMetric,
 }

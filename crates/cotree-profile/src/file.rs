@@ -21,7 +21,7 @@ pub enum Kind {
 pub struct ProfileFile {
     /// The file.
     pub path: PathBuf,
-    /// Its format.
+    /// The format of the file.
     pub kind: Kind,
     /// The link units that it has counts of: exactly one if it is raw.
     pub units: Vec<UnitCounts>,

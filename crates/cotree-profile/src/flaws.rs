@@ -156,8 +156,8 @@ struct Began {
 
 impl Began {
     /// A function never began if each activation would have passed a counter first, and this counter is zero. Where
-    /// entries follow from callers, the counter may be before each call, or the caller never began. An activation that came
-    /// to life at a call, as all of a forked child and after a reset, has passed no counter on its way there.
+    /// entries follow from callers, the counter may be before each call, or the caller never began. An activation that
+    /// came to life at a call, as all of a forked child and after a reset, has passed no counter on its way there.
     fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Self {
         let untrodden = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");
@@ -207,7 +207,8 @@ impl Began {
     }
 }
 
-/// Functions with early exits, and the blocks of these. Where more came to life than ended early in all runs together, there is one.
+/// Functions with early exits, and the blocks of these. Where more came to life than ended early in all runs together,
+/// there is one.
 fn revived(map: &BinaryMap, exits: &UnitExits) -> HashMap<FunctionId, HashSet<Block>> {
     let functions = map.program.functions().zip(FunctionId::all()).filter_map(|((_, function), id)| {
         let early = exits.by_function.get(&id)?;

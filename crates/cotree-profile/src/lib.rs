@@ -1,7 +1,8 @@
 //! Profile files: the map and plan inside a binary, raw counts, merged profiles, and the recovery of whole link units.
 //!
 //! - [`binary`]: the map that a profiled binary carries; [`map`] is its wire form.
-//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either, opened the same way.
+//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either, opened the same
+//!   way.
 //! - [`recover`]: turns a binary and its counts into exact counts of every block and edge, and says which are not
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.

@@ -89,8 +89,8 @@ impl<'a> BySymbol<'a> {
         Self { functions }
     }
 
-    /// The only function that code of this symbol and origin can be of. LLVM makes several functions of a coroutine, which it names
-    /// after it.
+    /// The only function that code of this symbol and origin can be of. LLVM makes several functions of a coroutine,
+    /// which it names after it.
     fn owner(&self, symbol: &str, origin: Origin) -> Option<FunctionId> {
         let only = |symbol: &str, is_wanted: &dyn Fn(&Function) -> bool| {
             let named = self.functions.get(symbol).into_iter().flatten();

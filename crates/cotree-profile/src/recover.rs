@@ -47,11 +47,11 @@ pub enum UnitError {
     OtherBuild {
         /// The profile.
         profile: PathBuf,
-        /// Its build.
+        /// The build of the profile.
         expected: UnitId,
         /// The binary.
         binary: PathBuf,
-        /// Its build.
+        /// The build of the binary.
         found: UnitId,
     },
     /// The profile and the plan have different numbers of counters.
@@ -114,11 +114,12 @@ pub struct UnitProfile {
     pub weight: u64,
     /// Bits of [`Flags`].
     pub flags: u64,
-    /// Per function, whom each of its indirect calls has called ([`cotree_core::method::targets`]); `None` where that was not counted.
+    /// Per function, whom each of its indirect calls has called ([`cotree_core::method::targets`]); `None` where that
+    /// was not counted.
     pub targets: Option<Vec<Vec<SiteTargets>>>,
     /// What a reader must know about the runs.
     pub notes: Vec<Note>,
-    /// Of one run, the stack of the thread that ended it, innermost first; empty if it was not written down.
+    /// The stack of the thread that ended a run, innermost first; empty if it was not written down.
     pub stack: Vec<Frame>,
 }
 
@@ -135,7 +136,7 @@ impl UnitProfile {
         method::flaws(&self.method, &self.functions, function)
     }
 
-    /// The same of all functions of which something was recovered.
+    /// The flaws of all functions of which something was recovered.
     pub fn all_flaws(&self) -> impl Iterator<Item = &[Flaw]> {
         FunctionId::all().zip(&self.functions).filter_map(|(function, _)| self.flaws(function))
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Opens a regular file to read it.
 ///
 /// # Errors
-/// Those of the file system; of kind `IsADirectory` or `InvalidInput` for what is no regular file.
+/// Errors of the file system, or an error of kind `IsADirectory` or `InvalidInput` for what is no regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;

@@ -71,7 +71,7 @@ impl Snapshot {
     /// Writes it where nothing is yet, atomically.
     ///
     /// # Errors
-    /// Those of the file system: of kind `AlreadyExists` if the name is taken.
+    /// Errors of the file system, of kind `AlreadyExists` if the name is taken.
     pub fn write_new(&self, path: &Path) -> Result<(), WriteError> {
         atomic::write_new(path, |out| out.write_all(&self.bytes))
     }
@@ -79,7 +79,7 @@ impl Snapshot {
     /// Writes it, atomically.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn write(&self, path: &Path) -> Result<(), WriteError> {
         atomic::write(path, |out| out.write_all(&self.bytes))
     }

@@ -1,5 +1,5 @@
-//! Names of symbols as their source has them. A symbol is read as a mangled name only if it begins as one does: `f`, `i` and `v` are
-//! types to a demangler, and functions to C.
+//! Names of symbols as their source has them. A symbol is read as a mangled name only if it begins as one does: `f`,
+//! `i` and `v` are types to a demangler, and functions to C.
 
 /// The source name of a Rust or C++ symbol; any other symbol is its own name.
 #[must_use]
@@ -18,7 +18,8 @@ pub fn rust_name(symbol: &str) -> Option<String> {
     rustc_demangle::try_demangle(symbol).ok().map(|name| format!("{name:#}"))
 }
 
-/// The source name of a C++ symbol. What the compiler appends to copies (`.cold`, `.llvm.123`) is no part of the mangling.
+/// The source name of a C++ symbol. What the compiler appends to copies (`.cold`, `.llvm.123`) is no part of the
+/// mangling.
 fn cpp_name(symbol: &str) -> Option<String> {
     if !is_mangled(symbol, &["_Z", "__Z"]) {
         return None;

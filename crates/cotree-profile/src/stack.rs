@@ -1,4 +1,5 @@
-//! The stack of the thread that ended the process, as the runtime wrote it down ([`StackEntry`]): in units that count paths.
+//! The stack of the thread that ended the process, as the runtime wrote it down ([`StackEntry`]): in units that count
+//! paths.
 
 use crate::binary::BinaryFile;
 use crate::source_lines;

@@ -1,5 +1,6 @@
-//! What a program was compiled by (`--use`): which of its functions have their counts, of which these are a guess, and from which
-//! builds they are. It is a section of the program that is never loaded, a note with JSON in a zstd frame (docs/formats.md).
+//! What a program was compiled by (`--use`): which of its functions have their counts, of which these are a guess, and
+//! from which builds they are. It is a section of the program that is never loaded, a note with JSON in a zstd frame
+//! (docs/formats.md).
 
 use crate::regular;
 use crate::weights::Build;
@@ -23,7 +24,7 @@ const NOTE: u32 = 1;
 /// The most bytes that it may have when it is unpacked.
 const MOST: u64 = 1 << 30;
 
-/// So many functions that have changed are named in a sentence,
+/// At most this many functions that have changed are named in a sentence,
 const NAMED: usize = 3;
 
 /// each by so many characters at most: names of generic code fill screens.
@@ -57,7 +58,7 @@ pub struct UsedFunction {
     pub known: u64,
     /// The builds that the counts are from, as numbers of [`Used::builds`].
     pub builds: Vec<usize>,
-    /// Of how many indirect calls it is known whom they led to.
+    /// How many indirect calls have targets that are known: whom they led to.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
 }
@@ -71,9 +72,9 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum How {
-    /// Its own.
+    /// The counts of the function itself.
     Counted,
-    /// Those of an earlier version of it, block by block.
+    /// The counts of an earlier version of it, block by block.
     Guessed,
     /// None: it has changed, and too little is known of the version that was counted.
     Changed,
@@ -92,7 +93,7 @@ pub enum UsedError {
         /// Why.
         cause: io::Error,
     },
-    /// It is no program, or was not compiled by a profile.
+    /// The file is no program, or was not compiled by a profile.
     #[error("{path} was not compiled by a profile: name a program that was built with --use, and not stripped", path = .path.display())]
     None {
         /// The file.
@@ -129,7 +130,7 @@ impl Used {
     /// The content of the section: a note, since linkers that collect garbage keep notes.
     ///
     /// # Errors
-    /// Those of zstd, which has none where there is memory; and a size that a note cannot have.
+    /// Errors of zstd, which has none where there is memory; and a size that a note cannot have.
     pub fn to_section(&self) -> io::Result<Vec<u8>> {
         let frame = zstd::bulk::compress(&serde_json::to_vec(self)?, 9)?;
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
@@ -177,7 +178,8 @@ impl Used {
         self.functions.iter().filter(move |function| function.how == how)
     }
 
-    /// A sentence about functions whose counts are guessed or missing, if there are such. `name` makes names for people of symbols.
+    /// A sentence about functions whose counts are guessed or missing, if there are such. `name` makes names for people
+    /// of symbols.
     #[must_use]
     pub fn sentence(&self, name: impl Fn(&str) -> String) -> Option<String> {
         let count = |how| self.of(how).count();

@@ -1,9 +1,9 @@
 //! Checks a profile against its reference: binaries built with `--verify` carry the counters of two methods, the
 //! chosen one and [`CounterMethod::Block`], and the same run feeds both.
 //!
-//! Counts of blocks and edges are compared one by one. Of a method that counts events, the totals are compared with what the
-//! reference's blocks have had. Where events are told of each function and call, so are the events and the entries of each function,
-//! and how often each call was made.
+//! Counts of blocks and edges are compared one by one. Of a method that counts events, the totals are compared with
+//! what the reference's blocks have had. Where events are told of each function and call, so are the events and the
+//! entries of each function, and how often each call was made.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
@@ -48,7 +48,8 @@ pub struct Mismatch {
     pub recovered: u64,
     /// What the reference says.
     pub reference: u64,
-    /// The profile itself says that it does not vouch for this function, or for some function if it is about the whole unit.
+    /// The profile itself says that it does not vouch for this function, or for some function if it is about the whole
+    /// unit.
     pub declared: bool,
 }
 
@@ -100,7 +101,8 @@ pub fn verify(binary: &BinaryFile, counts: &UnitCounts) -> Result<Verification, 
     compare(binary, counts, || recover(binary, counts))
 }
 
-/// The same, of a unit of a file: where the method's counts come from what the file has besides counters, they are compared, too.
+/// Verifies a unit of a file: where the method's counts come from what the file has besides counters, they are
+/// compared, too.
 ///
 /// # Errors
 /// As those of [`verify`], or if the file can't be read.

@@ -39,7 +39,7 @@ impl Default for Options {
 /// Writes annotated sources; returns the number of files.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: &mut dyn Write) -> io::Result<usize> {
     let wanted = |symbol: &str| options.function.as_ref().is_none_or(|p| matches(p, symbol));
     let index = FileIndex::new(units, wanted);

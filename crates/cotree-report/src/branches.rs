@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Branch {
     /// The line of the branch.
     pub line: u32,
-    /// Its column, or 0.
+    /// The column of the branch, or 0.
     pub column: u32,
     /// Branches of the same position and shape within one function or inlined copy, numbered.
     pub ordinal: u32,
@@ -24,12 +24,12 @@ pub struct Branch {
     pub reached: bool,
     /// The compiler has put it in, to panic if something is wrong ([`checks`]).
     pub check: bool,
-    /// It is in code that runs only while an exception passes ([`unwinding`]).
+    /// The branch is in code that runs only while an exception passes ([`unwinding`]).
     pub unwinding: bool,
 }
 
 impl Branch {
-    /// Its outcomes, for people; marked if they are in doubt.
+    /// The outcomes of the branch, for people; marked if they are in doubt.
     #[must_use]
     pub fn text(&self, doubtful: bool) -> String {
         let doubt = mark(doubtful);
@@ -37,7 +37,8 @@ impl Branch {
         if !self.reached {
             return format!("branch{column}: {doubt}never reached");
         }
-        // Where ways lead to lines of their own says which is which, also where the compiler has turned the condition round.
+        // Where ways lead to lines of their own says which is which, also where the compiler has turned the condition
+        // round.
         let to_lines = self.leads_to.iter().any(|line| *line != self.leads_to[0]);
         let ways = self.ways.iter().zip(&self.leads_to).map(|((kind, count), line)| {
             let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));

@@ -1,5 +1,5 @@
-//! Checks that the compiler puts in: Rust's of overflow, of bounds, of divisors and of pointers. Such a branch leads to a function of
-//! `core` that panics.
+//! Checks that the compiler puts in: Rust's of overflow, of bounds, of divisors and of pointers. Such a branch leads to
+//! a function of `core` that panics.
 
 use cotree_core::facts::{Callee, Function};
 use cotree_core::ids::Block;

@@ -1,6 +1,6 @@
 //! Coverage of a source file: its lines and branches, added up over all code that was compiled from it.
 //!
-//! It works on one file at a time, so memory grows with the size of the file and not with that of the program.
+//! Coverage works on one file at a time, so memory grows with the size of the file and not with that of the program.
 
 use crate::branches::{self, LineBranches};
 use crate::functions::summarize;

@@ -36,11 +36,11 @@ pub struct Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// It runs now and did not before.
+    /// The line or function runs now and did not before.
     NewlyRun,
-    /// It ran before and does not now.
+    /// The line or function ran before and does not now.
     NoLongerRun,
-    /// It runs more or less often.
+    /// The line or function runs more or less often.
     Changed,
 }
 
@@ -58,9 +58,9 @@ impl Change {
 /// A function that changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
-    /// Its symbol.
+    /// The symbol of the function.
     pub symbol: String,
-    /// Its source file.
+    /// The source file of the function.
     pub file: Option<String>,
     /// How.
     pub change: Change,
@@ -68,20 +68,20 @@ pub struct FunctionChange {
     pub entries: [u64; 2],
     /// Instructions executed in its bodies.
     pub instructions: [u128; 2],
-    /// Those as a share of all.
+    /// The instructions as a share of all.
     pub share: [f64; 2],
 }
 
 /// A line that changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineChange {
-    /// Its file.
+    /// The file of the line.
     pub file: String,
-    /// Its number.
+    /// The number of the line.
     pub line: u32,
     /// How.
     pub change: Change,
-    /// Its counts.
+    /// The counts of the line.
     pub counts: [u64; 2],
 }
 
@@ -90,13 +90,13 @@ pub struct LineChange {
 pub struct BlockChange {
     /// The function's symbol.
     pub symbol: String,
-    /// Its module.
+    /// The module of the function.
     pub module: String,
     /// The block.
     pub block: usize,
     /// How.
     pub change: Change,
-    /// Its counts.
+    /// The counts of the edge.
     pub counts: [u64; 2],
 }
 
@@ -236,7 +236,7 @@ pub struct Options {
 /// Writes a difference for people.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     if !difference.exact {
@@ -301,7 +301,7 @@ pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Writ
 /// Writes a difference for programs.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_json(difference: &Difference, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, difference)?;
     writeln!(out)

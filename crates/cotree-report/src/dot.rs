@@ -1,8 +1,8 @@
 //! One function's control-flow graph for Graphviz: counts on blocks and edges, hot paths shaded, probes marked.
 //!
 //! Edges with a counter of their own (the chords of the spanning tree) are blue and bold; those whose counts were
-//! derived are grey. The virtual edge from EXIT to the first block, which stands for the function's entries, is drawn as
-//! an arrow from ENTRY: it would cross all of a large graph. A block with a counter of its own has a double border.
+//! derived are grey. The virtual edge from EXIT to the first block, which stands for the function's entries, is drawn
+//! as an arrow from ENTRY: it would cross all of a large graph. A block with a counter of its own has a double border.
 
 use crate::branches::way_name;
 use crate::terminal::grouped;
@@ -17,7 +17,7 @@ use std::io::{self, Write};
 /// Writes the graph of a function. Without a profile, counts are left out.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(unit: &Unit<'_>, function: &UnitFunction<'_>, name: &str, out: &mut dyn Write) -> io::Result<()> {
     let facts = function.facts;
     let flow = function.flow();

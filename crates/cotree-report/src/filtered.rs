@@ -1,4 +1,5 @@
-//! What a view says that shows some functions only: how much of the run they are, and what its totals and shares are of.
+//! What a view says that shows some functions only: how much of the run they are, and what its totals and shares are
+//! of.
 
 use crate::terminal::{Style, grouped, percent};
 use std::io::{self, Write};
@@ -8,7 +9,7 @@ use std::io::{self, Write};
 pub(crate) enum Shares {
     /// All functions.
     OfRun,
-    /// Those that are shown.
+    /// The functions that are shown.
     OfShown,
 }
 

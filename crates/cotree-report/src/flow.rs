@@ -12,11 +12,11 @@ use cotree_core::profile::FunctionProfile;
 /// The counts of one function.
 #[derive(Clone, Debug)]
 pub struct Flow<'a> {
-    /// Its facts.
+    /// The facts of the function.
     pub function: &'a Function,
-    /// Its recovered profile.
+    /// The recovered profile of the function.
     pub profile: &'a FunctionProfile,
-    /// Its graph.
+    /// The graph of the function.
     pub cfg: Cfg,
     edges: Vec<Option<u64>>,
     site_start: Vec<u32>,

@@ -1,7 +1,8 @@
 //! Functions of the source: all bodies of one function together, and the copies that were inlined into others.
 //!
 //! By the time probes go in, the compiler may have inlined a function into its callers. Such a copy has no entry of its
-//! own to count, but debug information says which code belongs to it, and counts of edges how often control came into that.
+//! own to count, but debug information says which code belongs to it, and counts of edges how often control came into
+//! that.
 
 use crate::costs::{self, Cost};
 use crate::flow::Flow;
@@ -17,11 +18,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// One function of the source.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionSummary {
-    /// Its linker symbol, or the name in the debug information of its inlined copies.
+    /// The linker symbol of the function, or the name in the debug information of its inlined copies.
     pub symbol: String,
     /// Where it begins.
     pub position: Option<Position>,
-    /// Its bodies in the unit (indices of [`UnitFunction`]); none if it exists only inlined.
+    /// The bodies of the function in the unit (indices of [`UnitFunction`]); none if it exists only inlined.
     pub bodies: Vec<FunctionId>,
     /// Activations of those bodies.
     pub own_entries: u64,
@@ -39,13 +40,13 @@ pub struct FunctionSummary {
     pub events: Option<Cost>,
     /// Blocks of its bodies.
     pub blocks: u64,
-    /// Those that never ran.
+    /// Blocks that never ran.
     pub unreached: u64,
     /// Why its counts are not vouched for, those of inlined copies included.
     pub flaws: BTreeSet<Flaw>,
-    /// The same of its own bodies alone.
+    /// The flaws of its own bodies alone.
     pub own_flaws: BTreeSet<Flaw>,
-    /// Its counts contradict their plan: it has none.
+    /// The counts contradict their plan: it has none.
     pub failed: bool,
     /// Why it has no counts.
     pub untouched: Option<Untouched>,
@@ -58,7 +59,8 @@ impl FunctionSummary {
         self.own_entries.saturating_add(self.inlined_entries)
     }
 
-    /// Has it code of its own, all of it with probes? These are the functions of which reports say how many ran, or are in doubt.
+    /// Has it code of its own, all of it with probes? These are the functions of which reports say how many ran, or are
+    /// in doubt.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         !self.bodies.is_empty() && self.untouched.is_none()
@@ -103,8 +105,8 @@ impl Executed {
         self.float += times(facts.float);
     }
 
-    /// Adds the instructions of a function. What follows a call in its block ran as often as the call returned; maps of older files
-    /// do not tell what that is, so that instructions behind calls count as if all had returned.
+    /// Adds the instructions of a function. What follows a call in its block ran as often as the call returned; maps of
+    /// older files do not tell what that is, so that instructions behind calls count as if all had returned.
     fn add_function(&mut self, flow: &Flow<'_>) {
         for (index, facts) in flow.function.blocks.iter().enumerate() {
             let block = Block::new(index);
@@ -131,7 +133,7 @@ impl Executed {
 pub struct Vouched {
     /// All of them.
     pub functions: u64,
-    /// Those that can't be vouched for.
+    /// Functions that can't be vouched for.
     pub doubtful: u64,
 }
 
@@ -270,7 +272,7 @@ fn add_body(summary: &mut FunctionSummary, function: &UnitFunction<'_>) {
 /// An inlined copy and how often it was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlinedEntries {
-    /// Its place in [`Function::inlined`].
+    /// The place of the copy in [`Function::inlined`].
     pub index: u32,
     /// Times it was entered.
     pub entries: u64,
@@ -280,10 +282,11 @@ pub struct InlinedEntries {
 
 /// Entry counts of the inlined copies of a function that have left any block.
 ///
-/// A copy is entered where control comes into its code from other code: within a block, or along an edge. The optimiser may have
-/// made several of one copy, by unrolling a loop around it for instance, and may have moved code of the caller into it: an edge
-/// out of the copy into a block that has a part of it goes on within the copy, unless it leads back to other code that comes first
-/// there. Where edges are not counted, it is the block that all of the copy's code comes after which tells.
+/// A copy is entered where control comes into its code from other code: within a block, or along an edge. The optimiser
+/// may have made several of one copy, by unrolling a loop around it for instance, and may have moved code of the caller
+/// into it: an edge out of the copy into a block that has a part of it goes on within the copy, unless it leads back to
+/// other code that comes first there. Where edges are not counted, it is the block that all of the copy's code comes
+/// after which tells.
 #[must_use]
 pub fn inlined_entries(flow: &Flow<'_>) -> Vec<InlinedEntries> {
     let copies = &flow.function.inlined;

@@ -22,7 +22,7 @@ pub const SCHEMA: &str = "cotree-profile/1";
 /// Writes all units.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(units: &[Unit<'_>], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{{\"schema\":\"{SCHEMA}\",\"units\":[")?;
     for (number, unit) in units.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Export as an lcov tracefile: what `genhtml` and the coverage services read.
 //!
-//! It is written file by file. Lines, functions and branches that several units or copies share are added
+//! A tracefile is written file by file. Lines, functions and branches that several units or copies share are added
 //! up. The outcome of a branch that only an exception takes is marked `e`, as lcov 2 does, or left out.
 
 use crate::branches::Branch;
@@ -71,7 +71,7 @@ impl<'a> Tracefile<'a> {
         &self.paths
     }
 
-    /// Those that were left out because they are not there.
+    /// The files that were left out because they are not there.
     #[must_use]
     pub fn left_out(&self) -> &[String] {
         &self.left_out
@@ -80,7 +80,7 @@ impl<'a> Tracefile<'a> {
     /// Writes it.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output can't be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut functions = function_records(self.units, self.options.names);
         writeln!(out, "TN:{}", test_name(&self.options.test_name))?;

@@ -91,9 +91,9 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
     }
 }
 
-/// The lines of calls that were inlined, with how often the copies were entered: where nothing else of a line is left, that is how
-/// often it ran. Copies at one place are parts of one call (the compiler may have made several paths of one); of those at several
-/// places, as in `f(x) + g(y)`, all run when the line does.
+/// The lines of calls that were inlined, with how often the copies were entered: where nothing else of a line is left,
+/// that is how often it ran. Copies at one place are parts of one call (the compiler may have made several paths of
+/// one); of those at several places, as in `f(x) + g(y)`, all run when the line does.
 fn only_inlined(flow: &Flow<'_>) -> BTreeMap<LineKey, u64> {
     let mut calls: BTreeMap<(LineKey, u32), u64> = BTreeMap::new();
     for copy in inlined_entries(flow) {
@@ -135,11 +135,11 @@ struct OnLine {
 /// A block, or the part of it between calls that did not return.
 struct Piece {
     block: Block,
-    /// It is the function's beginning, the line of its declaration.
+    /// The block is the function's beginning, the line of its declaration.
     declaration: bool,
-    /// It is nothing but a jump, and not to the head of the line's loop.
+    /// The block is nothing but a jump, and not to the head of the line's loop.
     jump: bool,
-    /// It is nothing but a jump, at a place that says nothing about it.
+    /// The block is nothing but a jump, at a place that says nothing about it.
     astray: bool,
     /// Spans of the block.
     spans: std::ops::Range<usize>,
@@ -379,8 +379,8 @@ fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>)
     first_on_line && goes_there == (exit == EdgeKind::True)
 }
 
-/// The heads of loops: where jumps go back to, and the line that they are on. (`while (1)` and `for (;;)` are nothing but
-/// such jumps.)
+/// The heads of loops: where jumps go back to, and the line that they are on. (`while (1)` and `for (;;)` are nothing
+/// but such jumps.)
 fn loop_heads(flow: &Flow<'_>) -> HashSet<(Block, Option<LineKey>)> {
     let blocks = (0..flow.function.blocks.len()).map(Block::new);
     blocks.filter_map(|b| jump_of(flow, b).filter(|(to, _)| to.index() <= b.index())).collect()

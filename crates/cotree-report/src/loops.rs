@@ -12,7 +12,7 @@ use cotree_core::ids::Block;
 /// One loop and how it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Its header.
+    /// The header of the loop.
     pub header: Block,
     /// Where the loop is in the source: the first line of its header, and if other functions were inlined there, the
     /// line of the call.
@@ -91,7 +91,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Of two parts of a loop.
+    /// The better place of those of two parts of a loop.
     fn join(self, other: Self, copies: &[Inlined]) -> Self {
         match (self.block, other.block) {
             (None, _) => other,

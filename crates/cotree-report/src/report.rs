@@ -61,7 +61,7 @@ impl Default for Options {
 /// Writes the report of one unit.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit, options.style, out)?;
     method::write_report(unit, options, out)
@@ -262,7 +262,7 @@ impl Report<'_> {
         struct Row {
             function: String,
             doubt: bool,
-            /// It may have been under way.
+            /// The loop may have been under way.
             missing: bool,
             found: loops::Loop,
         }

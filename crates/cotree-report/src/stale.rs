@@ -1,4 +1,5 @@
-//! What a program was compiled by (`--use`): which functions have their counts, which have a guess, and from which builds they are.
+//! What a program was compiled by (`--use`): which functions have their counts, which have a guess, and from which
+//! builds they are.
 
 use crate::names::matches;
 use crate::report::Options;
@@ -20,7 +21,7 @@ fn words(how: How) -> (&'static str, &'static str) {
 /// Writes the view.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(name: &str, used: &Used, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     writeln!(out, "{}", style.heading(&format!("{name}, compiled by {}", used.profile)))?;

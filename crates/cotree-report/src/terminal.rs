@@ -96,8 +96,8 @@ impl Style {
         rows.iter().map(line).collect()
     }
 
-    /// A table that fits the terminal: numbers to the right. What does not fit loses the columns that can be spared, then the middle
-    /// of its longest texts.
+    /// A table that fits the terminal: numbers to the right. What does not fit loses the columns that can be spared,
+    /// then the middle of its longest texts.
     #[must_use]
     pub fn table(self, columns: &[Column], rows: Vec<Vec<String>>) -> String {
         let layout = Layout::new(columns, &rows, self.width.map(usize::from));
@@ -130,7 +130,7 @@ impl Style {
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its title.
+    /// The title of the column.
     pub title: &'static str,
     /// Aligned to the right, and never cut.
     pub numeric: bool,

@@ -22,23 +22,23 @@ pub struct Unit<'a> {
 pub struct UnitFunction<'a> {
     /// Which it is.
     pub index: FunctionId,
-    /// Its module.
+    /// The module of the function.
     pub module: &'a Module,
-    /// Its facts.
+    /// The facts of the function.
     pub facts: &'a Function,
-    /// Its profile, if it has one.
+    /// The profile of the function, if it has one.
     pub profile: Option<&'a FunctionProfile>,
     flaws: &'a [Flaw],
 }
 
 impl<'a> UnitFunction<'a> {
-    /// Its counts in detail.
+    /// The counts of the function in detail.
     #[must_use]
     pub fn flow(&self) -> Option<Flow<'a>> {
         self.profile.and_then(|profile| Flow::new(self.facts, profile))
     }
 
-    /// Its plain flaws.
+    /// The plain flaws of the function.
     #[must_use]
     pub fn flaws(&self) -> &'a [Flaw] {
         self.flaws

@@ -1,5 +1,5 @@
-//! Code that runs only while an exception passes: landing pads, the destructors that they call, and the search for the handler. It
-//! is nobody's line. What a handler does is code as any other.
+//! Code that runs only while an exception passes: landing pads, the destructors that they call, and the search for the
+//! handler. It is nobody's line. What a handler does is code as any other.
 
 use cotree_core::facts::{Callee, EdgeKind, Function};
 use cotree_core::graph::cfg::Cfg;

@@ -28,7 +28,7 @@ impl<W: Write> Visible<W> {
     /// Writes what was begun and will not be continued, and gives the writer back.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.give_up()?;
         Ok(self.out)

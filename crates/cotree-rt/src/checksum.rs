@@ -14,7 +14,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 pub struct Checksum(u64);
 
 impl Checksum {
-    /// Of `len` bytes in all.
+    /// Begins the checksum of `len` bytes.
     #[must_use]
     pub const fn new(len: u64) -> Self {
         Self(0xCBF2_9CE4_8422_2325_u64 ^ len)
@@ -63,7 +63,7 @@ pub struct BodyChecksum {
 }
 
 impl BodyChecksum {
-    /// Of `len` bytes in all, in files of that version.
+    /// Begins the checksum of `len` bytes, in files of that version.
     #[must_use]
     pub const fn new(version: u32, len: u64) -> Self {
         let sparse = version >= SPARSE_VERSION;
@@ -99,7 +99,7 @@ impl BodyChecksum {
         self.filled = rest.len();
     }
 
-    /// So many zeros, which need not be anywhere.
+    /// Adds `count` zeros, which need not be anywhere.
     pub fn add_zeros(&mut self, count: u64) {
         let zeros = [0; LINE];
         let head = count.min((LINE - self.filled) as u64);

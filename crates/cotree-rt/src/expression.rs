@@ -1,5 +1,5 @@
-//! Evaluates DWARF expressions of unwind tables: what a compiler, a linker (for stubs of shared libraries) or the C library (for the
-//! frame of a signal) says of a register that no simple rule describes.
+//! Evaluates DWARF expressions of unwind tables: what a compiler, a linker (for stubs of shared libraries) or the C
+//! library (for the frame of a signal) says of a register that no simple rule describes.
 //!
 //! All values are words. What unwind tables have no use for (calls, types, pieces, objects) is an error.
 
@@ -50,8 +50,8 @@ mod op {
     pub const NOP: u8 = 0x96;
 }
 
-/// The value of an expression that begins with `initial` on its stack. `register` knows registers by number, `memory` so many bytes
-/// (1 to 8) at an address.
+/// The value of an expression that begins with `initial` on its stack. `register` knows registers by number, `memory`
+/// so many bytes (1 to 8) at an address.
 pub fn evaluate(
     code: &[u8],
     initial: Option<u64>,
@@ -232,7 +232,8 @@ impl Code<'_> {
 mod tests {
     use super::*;
 
-    /// Registers hold 1000 and their number, memory at an address that address and as many thousands as there are bytes.
+    /// Registers hold 1000 and their number, memory at an address that address and as many thousands as there are
+    /// bytes.
     fn value(code: &[u8], initial: Option<u64>) -> Option<u64> {
         evaluate(
             code,

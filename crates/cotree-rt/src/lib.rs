@@ -20,14 +20,14 @@
 //!
 //! With `counters-alone` besides, each is smaller and records counters only; it refuses units that need more.
 //!
-//! In dynamic executables the loader finds our hooks first, but a program may bring a statically linked `pthread_create`
-//! or unwinder of its own: then it takes `--wrap` to get in front of that. The dynamic list makes hooks visible to
-//! libraries that are loaded later, and keeps `--gc-sections` from dropping those without references at link time.
-//! Ordinary programs also work without the two. Every object needs `.eh_frame`: a frame without it ends a walk, and
-//! the profile is flagged.
+//! In dynamic executables the loader finds our hooks first, but a program may bring a statically linked
+//! `pthread_create` or unwinder of its own: then it takes `--wrap` to get in front of that. The dynamic list makes
+//! hooks visible to libraries that are loaded later, and keeps `--gc-sections` from dropping those without references
+//! at link time. Ordinary programs also work without the two. Every object needs `.eh_frame`: a frame without it ends a
+//! walk, and the profile is flagged.
 //!
-//! The link unit provides `__cotree_unit`, `__cotree_counters` and the TLS word `__cotree_slab`, all hidden; the runtime
-//! provides `__cotree_resuming`, which is hidden too in effect. It needs only libc.
+//! The link unit provides `__cotree_unit`, `__cotree_counters` and the TLS word `__cotree_slab`, all hidden; the
+//! runtime provides `__cotree_resuming`, which is hidden too in effect. It needs only libc.
 
 #![no_std]
 

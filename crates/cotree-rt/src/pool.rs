@@ -1,6 +1,7 @@
 //! Adds up finished raw profiles of one build: a *pool* is a raw profile of many runs, with one slab.
 //!
-//! What can be added up are words of slabs and early exits. Profiles with segments (tables of paths, traces) stay by themselves.
+//! What can be added up are words of slabs and early exits. Profiles with segments (tables of paths, traces) stay by
+//! themselves.
 
 use crate::layout::{BodyChecksum, EarlyEntry, Flags, MAGIC, PAGE, RawHeader, State, VERSION, checksum, early_slot};
 use crate::zeros;
@@ -102,8 +103,8 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// Adds a profile to a sum of its [`Profile::sum_size`], which is all zeros at first. `None`, and the sum is useless: they don't fit
-/// together, or there is no room for a number.
+/// Adds a profile to a sum of its [`Profile::sum_size`], which is all zeros at first. `None`, and the sum is useless:
+/// they don't fit together, or there is no room for a number.
 pub fn add(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
     if sum.len() != from.sum_size() {
         return None;

@@ -60,7 +60,7 @@ fn leading(blocks: &[[u8; BLOCK]]) -> usize {
     leading_here(blocks)
 }
 
-/// The same, with the instructions of the function that it becomes part of.
+/// Counts leading zero blocks with the instructions of the function that it becomes part of.
 #[inline(always)]
 fn leading_here(blocks: &[[u8; BLOCK]]) -> usize {
     blocks.iter().take_while(|block| !any(*block)).count()

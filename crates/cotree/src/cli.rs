@@ -106,7 +106,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether options of builds mean something to it, or may stand before it as before others that a build system starts.
+    /// Whether options of builds mean something to it, or may stand before it as before others that a build system
+    /// starts.
     fn is_part_of_builds(&self) -> bool {
         matches!(
             self,
@@ -214,7 +215,7 @@ fn named_option(matches: &ArgMatches) -> Option<String> {
 
 /// The help of `-h`: what most people need, on one screen.
 fn on_one_screen(mut command: clap::Command) -> clap::Command {
-    /// They are for build systems, or for few.
+    /// Commands that are for build systems, or for few.
     const RARE: [&str; 8] = ["ld", "ar", "nm", "ranlib", "install-tools", "cmake-toolchain", "instrument", "dump"];
     for name in RARE {
         command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));

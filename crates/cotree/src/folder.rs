@@ -1,6 +1,6 @@
 //! A folder of profiles in the place of one: what its runs have counted, added up.
 //!
-//! Of the files directly in it, the profiles that processes have finished count: `*.cotree`, and `*.live` of which the
+//! The profiles directly in a folder that processes have finished count: `*.cotree`, and `*.live` of which the
 //! file itself says so. All that is left out is said on standard error: profiles that are unfinished, snapshots and
 //! sums (of the very same runs, perhaps), further names of a file that is there already, empty files,
 //! and what is no profile. A profile that is damaged is an error: without it the sum is not that of the folder.
@@ -36,8 +36,8 @@ pub struct Folder {
 /// How long the folder's lock is waited for. Who has it needs a millisecond.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Keeps processes that finish from adding to pools in the folder; they wait some seconds, and have their profiles by themselves then.
-/// `None`: there are no locks in this file system, so nobody adds to pools there.
+/// Keeps processes that finish from adding to pools in the folder; they wait some seconds, and have their profiles by
+/// themselves then. `None`: there are no locks in this file system, so nobody adds to pools there.
 fn hold(path: &Path) -> Result<Option<File>> {
     let Ok(folder) = File::open(path) else { return Ok(None) };
     let begun = Instant::now();

@@ -1,8 +1,8 @@
 //! Programs that end in every way a program can end, each against two oracles of the same run: the redundant counters
 //! of `--verify`, and a tally that the program keeps of its own lines.
 //!
-//! `T(k);` alone on a line of a program in `tests/programs` counts that line in `tally.PID.bin`; the line's count in the
-//! exported profile must be the same number, and so must that of a line that ends with `/* as T(k) */`. Lines are
+//! `T(k);` alone on a line of a program in `tests/programs` counts that line in `tally.PID.bin`; the line's count in
+//! the exported profile must be the same number, and so must that of a line that ends with `/* as T(k) */`. Lines are
 //! compared where the profile speaks of the source as written: at `-O0`, and at any level with `--at early`. Otherwise
 //! the compiler has unrolled and merged lines before us.
 
@@ -32,9 +32,11 @@ struct Case {
 enum Trace {
     /// All that ran.
     Whole,
-    /// Not all: a signal handler leaves what it interrupted for good, or code runs before the program begins. So it is declared.
+    /// Not all: a signal handler leaves what it interrupted for good, or code runs before the program begins. So it is
+    /// declared.
     Declared,
-    /// It is not looked at: the program goes round until some time has passed, or forgets its counts, which leaves the trace as it is.
+    /// The trace is not looked at: the program goes round until some time has passed, or forgets its counts, which
+    /// leaves the trace as it is.
     Apart,
 }
 
@@ -75,8 +77,9 @@ const CASES: &[Case] = &[
     Case { arguments: &["11"], ends: -libc::SIGSEGV, ..case("killed.c") },
 ];
 
-/// Level, method (`path-hashed`: every function counts its paths in a hash table), and where probes go in. The other methods differ from `edge` in plan and recovery only: one level
-/// shows it. With `lto` another module is compiled with the program as one.
+/// Level, method (`path-hashed`: every function counts its paths in a hash table), and where probes go in. The other
+/// methods differ from `edge` in plan and recovery only: one level shows it. With `lto` another module is compiled with
+/// the program as one.
 const BUILDS: &[(&str, &str, &str)] = &[
     ("-O0", "edge", "late"),
     ("-O1", "edge", "late"),
@@ -155,8 +158,8 @@ fn run(case: &Case, level: &str, method: &str, at: &str) -> Result<(), Failed> {
     let mut problems = Vec::new();
     for (pid, profile) in &profiles {
         if case.exact {
-            // No count of a path profile or a trace is off even where one would be allowed to be, nor are those of functions that
-            // are counted by their callers.
+            // No count of a path profile or a trace is off even where one would be allowed to be, nor are those of
+            // functions that are counted by their callers.
             let replayed = method == "trace" && case.trace == Trace::Whole;
             let strict = method.contains("path") || replayed || case.program.starts_with("callees");
             let strict: &[&str] = if strict { &["--strict"] } else { &[] };

@@ -1,5 +1,6 @@
-//! Programs that test compilers: gcc's own ([`gcc`]) and csmith's random ones ([`csmith`]). Each does with cotree what it does with plain
-//! clang at the same level, and every count is the one of redundant counters; methods and switches come in rotation.
+//! Programs that test compilers: gcc's own ([`gcc`]) and csmith's random ones ([`csmith`]). Each does with cotree what
+//! it does with plain clang at the same level, and every count is the one of redundant counters; methods and switches
+//! come in rotation.
 
 mod csmith;
 mod gcc;
@@ -29,7 +30,7 @@ const LEVELS: [&str; 3] = ["-O0", "-O2", "-O1"];
 /// A program of one file.
 struct Subject {
     source: PathBuf,
-    /// Of compiler and linker.
+    /// The options of compiler and linker.
     flags: Vec<OsString>,
 }
 
@@ -39,7 +40,8 @@ pub fn add(suite: &mut Suite, context: &Context) {
     csmith::add(suite, context);
 }
 
-/// Checks these programs, of which at least `least` must run with plain clang. `first` is the number of the first, by which builds are chosen.
+/// Checks these programs, of which at least `least` must run with plain clang. `first` is the number of the first, by
+/// which builds are chosen.
 fn check(context: &Context, name: &str, first: usize, subjects: &[Subject], least: usize) -> Result<String> {
     let folder = workspace::scratch().join("compiler-tests").join(name.replace([' ', ','], "_"));
     workspace::fresh(&folder)?;

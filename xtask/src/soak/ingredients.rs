@@ -2,8 +2,8 @@
 //! holds one thing which is hard for a profiler.
 //!
 //! Such a file is C or C++ with the markers of [`super::template`], and defines `long p$(long n)`, a *piece*. A piece
-//! calls other pieces and is called by them, from wherever the others like: within loops around `setjmp`, in destructors,
-//! in handlers, on threads.
+//! calls other pieces and is called by them, from wherever the others like: within loops around `setjmp`, in
+//! destructors, in handlers, on threads.
 
 /// A file with one hard thing.
 #[derive(Debug)]

@@ -127,7 +127,8 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(tally.faults.is_empty())
 }
 
-/// The builds of one seed: neighbours of a level, since sources are compiled once for each, and other ones with each seed.
+/// The builds of one seed: neighbours of a level, since sources are compiled once for each, and other ones with each
+/// seed.
 fn rotation(builds: &[Build], seed: u64, count: usize) -> Vec<Build> {
     let count = count.min(builds.len());
     let first = usize::try_from(seed * count as u64 % builds.len() as u64).expect("below a length");

@@ -1,4 +1,5 @@
-//! From an ingredient's file to the source of one piece: markers become random code, tallies, and calls of other pieces.
+//! From an ingredient's file to the source of one piece: markers become random code, tallies, and calls of other
+//! pieces.
 //!
 //! | marker | becomes |
 //! | --- | --- |

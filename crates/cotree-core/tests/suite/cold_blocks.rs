@@ -17,7 +17,7 @@ fn looping() -> Function {
     branching(random::function(6, &edges, &[]))
 }
 
-/// The same without the loop.
+/// A function like `looping` without the loop.
 fn straight() -> Function {
     let edges = [(0, 1), (1, 2), (1, 5), (2, 3), (2, 4), (3, 4), (4, 5), (5, 6)].map(|(src, dst)| (src, dst, true));
     branching(random::function(6, &edges, &[]))

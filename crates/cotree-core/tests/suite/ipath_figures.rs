@@ -242,7 +242,7 @@ fn a_recursive_call_ends_a_path_and_begins_one() {
     assert_eq!(counts_of(&functions, &plan, &script), [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
 }
 
-/// Of three functions that call each other in a circle, one call is cut, and which one follows from where the search
+/// One call is cut of three functions that call each other in a circle, and which one follows from where the search
 /// begins.
 #[test]
 fn a_cycle_of_calls_is_cut_once() {

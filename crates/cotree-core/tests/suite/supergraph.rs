@@ -160,7 +160,7 @@ fn straight_line_leaves_cost_nothing() {
     assert_eq!(recovered[1].blocks, [recovered[1].entries]);
 }
 
-/// Of a ring of functions in which each calls the next one on every activation, one keeps its counter: the coldest.
+/// In a ring of functions, each of which calls the next one on every activation, one keeps its counter: the coldest.
 #[test]
 fn rings_are_broken_where_it_is_cold() {
     let ring: Vec<Function> = (0..5).map(|_| random::function(1, &[(0, 1, true)], &[])).collect();

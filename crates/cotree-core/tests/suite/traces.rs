@@ -14,7 +14,7 @@ use cotree_core::method::trace::{
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
-/// The same program, whose blocks access memory before calls and at their ends, as the seed says.
+/// The program, whose blocks access memory before calls and at their ends, as the seed says.
 fn with_accesses(mut program: Program, seed: u64) -> Program {
     let mut random = seed | 1;
     let mut draw = |below: u64| {

@@ -9,8 +9,8 @@
 //! is set); then the callees (number of the call site, and the same again). Numbers are LEB128. The first address is
 //! relative to the function, unless a sentinel probe with the function's absolute address precedes it.
 //!
-//! Probes of type 0 stand before instructions that may fault (`lower::callsites`). These are listed like calls, by the address behind
-//! their first byte, where no call ends.
+//! Probes of type 0 stand before instructions that may fault (`lower::callsites`). These are listed like calls, by the
+//! address behind their first byte, where no call ends.
 
 use super::stack_maps::{self, Point};
 use crate::error::Error;
@@ -176,8 +176,8 @@ fn returns(code: &[u8], mut probes: Vec<Probe>, sites: &Sites, points: &[Point],
     certain
 }
 
-/// The instructions behind probes that may fault: the first one, or where one of the program's takes several in machine code, all up
-/// to the next probe. The call that an instruction was compiled to is listed as a call.
+/// The instructions behind probes that may fault: the first one, or where one of the program's takes several in machine
+/// code, all up to the next probe. The call that an instruction was compiled to is listed as a call.
 fn faults(code: &[u8], probes: &[Probe], sites: &Sites, found: &mut Vec<ReturnPoint>) {
     let mut addresses: Vec<i64> = probes.iter().map(|probe| probe.address).collect();
     addresses.sort_unstable();

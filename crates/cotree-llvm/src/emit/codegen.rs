@@ -65,8 +65,8 @@ pub struct Target {
     pub mapped: bool,
     /// Values that calls carry are on the stack, in all functions.
     pub carry_on_stack: bool,
-    /// LLVM has crashed: find the functions whose calls can't carry anything, by attempts in forked children. No other thread of
-    /// the process may run.
+    /// LLVM has crashed: find the functions whose calls can't carry anything, by attempts in forked children. No other
+    /// thread of the process may run.
     pub careful: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Object {
     pub bytes: Vec<u8>,
     /// Linker symbols of the machine functions.
     pub functions: Vec<String>,
-    /// Those whose calls carry nothing because LLVM crashes over it.
+    /// The functions whose calls carry nothing because LLVM crashes over it.
     pub without_notes: Vec<String>,
 }
 
@@ -152,7 +152,7 @@ pub fn compile(module: &mut Module, target: &Target, origin_of: &dyn Fn(&str) ->
 struct Recorded {
     /// As in [`Object::functions`].
     functions: Vec<String>,
-    /// Those of them whose calls carry values.
+    /// The functions whose calls carry values.
     carrying: Vec<String>,
 }
 

@@ -1,13 +1,13 @@
 //! Finds functions that LLVM crashes over when their calls carry notes.
 //!
-//! A crash takes the process with it, so each attempt to compile the module is made in a forked child. Halves of what a crash may
-//! be due to are tried until single functions are left.
+//! A crash takes the process with it, so each attempt to compile the module is made in a forked child. Halves of what a
+//! crash may be due to are tried until single functions are left.
 
 use super::codegen::{Machine, drop_bundles};
 use crate::error::Error;
 use crate::module::Module;
 
-/// Those of the functions whose notes LLVM crashes over, if it is notes that it crashes over.
+/// Finds the functions whose notes LLVM crashes over, if it is notes that it crashes over.
 pub(super) fn suspects(machine: &Machine, module: &Module, carrying: &[String]) -> Result<Vec<String>, Error> {
     if carrying.is_empty() {
         return Ok(Vec::new());
@@ -48,8 +48,8 @@ fn smallest(names: &[String], survives: impl Fn(&[String]) -> bool) -> Vec<Strin
 
 /// Acts in a child with a copy of this process; false if a signal ended it.
 fn in_child(act: impl FnOnce()) -> bool {
-    // SAFETY: no other thread is at work that could hold a lock which the child needs; the child ends here, without running what
-    // the parent has to run at its end.
+    // SAFETY: no other thread is at work that could hold a lock which the child needs; the child ends here, without
+    // running what the parent has to run at its end.
     unsafe {
         match libc::fork() {
             0 => {

@@ -1,15 +1,15 @@
 //! Reads from an emitted object where path registers are while a call is under way.
 //!
-//! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its first
-//! three locations are constants: flags of no interest and the number of values. The values are triples: function,
-//! site, register; or with [`IS_ADDRESS`] in the function's number four: function, site, first word, address; or with
-//! [`HAS_NONE`] two: function, site ([`crate::lower`]).
+//! LLVM's `.llvm_stackmaps` (version 3) has a record for each call with a `deopt` bundle, at its return address. Its
+//! first three locations are constants: flags of no interest and the number of values. The values are triples:
+//! function, site, register; or with [`IS_ADDRESS`] in the function's number four: function, site, first word, address;
+//! or with [`HAS_NONE`] two: function, site ([`crate::lower`]).
 //!
 //! Layout: a header (version, three zeros, then the numbers of functions, constants and records, 4 bytes each); per
-//! function its address (relocated), frame size and number of records, 8 bytes each; 8 bytes per constant; the records in
-//! the order of the functions: an id (8), the offset in the function (4), flags (2), the number of locations (2), the locations
-//! (kind, 0, size in 2 bytes, DWARF register in 2, 0 in 2, a signed number in 4), padding to 8 bytes, 2 bytes of 0, the
-//! number of live registers (2), 4 bytes each, padding to 8 bytes.
+//! function its address (relocated), frame size and number of records, 8 bytes each; 8 bytes per constant; the records
+//! in the order of the functions: an id (8), the offset in the function (4), flags (2), the number of locations (2),
+//! the locations (kind, 0, size in 2 bytes, DWARF register in 2, 0 in 2, a signed number in 4), padding to 8 bytes, 2
+//! bytes of 0, the number of live registers (2), 4 bytes each, padding to 8 bytes.
 
 use crate::error::Error;
 use crate::lower::{HAS_NONE, IS_ADDRESS, NOT_SAID};
@@ -25,7 +25,7 @@ pub(crate) const SECTION: &str = ".llvm_stackmaps";
 /// Where a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// It is this constant.
+    /// The value is this constant.
     Constant(i64),
     /// In a register or in memory.
     At(RegisterValue),
@@ -189,7 +189,8 @@ impl Input<'_> {
         let preserved = |r: &u8| [3, 6, 12, 13, 14, 15].contains(r);
         Some(match kind {
             1 => register.filter(preserved).map(|r| Value::At(RegisterValue::Register(r))),
-            // The value is an address of the frame (2), where `carry_on_stack` has stored what is meant, or LLVM has stored it (3).
+            // The value is an address of the frame (2), where `carry_on_stack` has stored what is meant, or LLVM has
+            // stored it (3).
             2 | 3 => register
                 .filter(|r| preserved(r) || *r == 7)
                 .map(|r| Value::At(RegisterValue::Memory(r, number.cast_signed()))),

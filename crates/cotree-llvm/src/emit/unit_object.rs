@@ -23,7 +23,7 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) contents: &'a [&'a [u8]],
     /// How the code reaches the counters.
     pub(crate) access: Access,
-    /// It is part of an executable, not of a shared library.
+    /// The unit is an executable, not of a shared library.
     pub(crate) executable: bool,
     /// See [`UnitDescriptor::handlers_foreseen`].
     pub(crate) handlers_foreseen: bool,

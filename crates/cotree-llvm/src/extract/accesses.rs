@@ -1,8 +1,8 @@
-//! Accesses of memory whose addresses are traced: loads, stores, atomic operations, `memcpy` and its kin, and arguments that a call
-//! copies.
+//! Accesses of memory whose addresses are traced: loads, stores, atomic operations, `memcpy` and its kin, and arguments
+//! that a call copies.
 //!
-//! Vectors that are read or written in part, as masks say, are left out: nobody knows before how many addresses they have. So is what is
-//! not reached by plain addresses, as thread-local storage of a segment register is.
+//! Vectors that are read or written in part, as masks say, are left out: nobody knows before how many addresses they
+//! have. So is what is not reached by plain addresses, as thread-local storage of a segment register is.
 
 use crate::ir::{At, Instruction, Type, Value};
 use crate::module::Module;

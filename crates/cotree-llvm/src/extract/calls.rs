@@ -29,8 +29,8 @@ impl ProbeNumbers {
     }
 }
 
-/// The call that the instruction is, or for a `resume` the marker that comes before it. Its block, its line and its probe
-/// number are for the caller to fill in.
+/// The call that the instruction is, or for a `resume` the marker that comes before it. Its block, its line and its
+/// probe number are for the caller to fill in.
 pub(super) fn call(instruction: Instruction<'_>) -> Option<Call> {
     if instruction.opcode() == LLVMOpcode::LLVMResume {
         let marker = Call::site(Block(0), Callee::Symbol("__cotree_resuming".into()));
@@ -57,9 +57,9 @@ pub(super) fn call(instruction: Instruction<'_>) -> Option<Call> {
     })
 }
 
-/// The name of the intrinsic that it calls, if it is one that is no call in the end. Of some, LLVM makes indirect calls when it splits
-/// coroutines: those that resume or destroy one, in whatever function holds its handle, and those that ask an awaiter, in the
-/// coroutine itself.
+/// The name of the intrinsic that it calls, if it is one that is no call in the end. Of some, LLVM makes indirect calls
+/// when it splits coroutines: those that resume or destroy one, in whatever function holds its handle, and those that
+/// ask an awaiter, in the coroutine itself.
 pub(super) fn intrinsic(call: ir::Call<'_>) -> Option<String> {
     let is_call = |name: &str| {
         matches!(name, "llvm.coro.resume" | "llvm.coro.destroy") || name.starts_with("llvm.coro.await.suspend.")

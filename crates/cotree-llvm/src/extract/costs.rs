@@ -9,10 +9,11 @@
 //! line     vm.c:120-140    0
 //! ```
 //!
-//! An instruction costs what the last line says that matches it. `#` begins a comment. Patterns are shell globs: `opcode` is LLVM's name
-//! of the instruction; `call` is a call of such a function, or intrinsic, by name; `function` is what stands in such a function,
-//! of what was inlined the function of the source; names may be mangled or not. `line` is a file, with as much of its path as
-//! is needed, and a line or several. The grammar is documented in `docs/events.md`.
+//! An instruction costs what the last line says that matches it. `#` begins a comment. Patterns are shell globs:
+//! `opcode` is LLVM's name of the instruction; `call` is a call of such a function, or intrinsic, by name; `function`
+//! is what stands in such a function, of what was inlined the function of the source; names may be mangled or not.
+//! `line` is a file, with as much of its path as is needed, and a line or several. The grammar is documented in
+//! `docs/events.md`.
 
 use super::{Extracted, is_counted};
 use crate::error::Error;
@@ -137,7 +138,7 @@ impl CostFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// It can't be read, or some line is wrong.
+    /// If the file can't be read, or some line is wrong.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
         Self::parse(&text).map_err(|source| Error::Costs { path: path.to_owned(), source })

@@ -6,8 +6,9 @@ use cotree_core::ids::Block;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
-/// The edges of a function in block order, successors in order; switch cases with the same target are one edge. The flag is false
-/// where some terminator has no model (Windows exception funclets). `blocks` are its reachable blocks, as `numbers` has them.
+/// The edges of a function in block order, successors in order; switch cases with the same target are one edge. The
+/// flag is false where some terminator has no model (Windows exception funclets). `blocks` are its reachable blocks, as
+/// `numbers` has them.
 pub(super) fn edges<'m>(blocks: &[ir::Block<'m>], numbers: &HashMap<ir::Block<'m>, Block>) -> (Vec<EdgeFacts>, bool) {
     let exit = Block::new(blocks.len());
     let mut edges = Vec::new();

@@ -1,7 +1,7 @@
 //! The ties between a function's facts and LLVM's objects.
 //!
-//! A [`FunctionIr`] borrows its module. Between two uses the module travels from thread to thread, and nobody may borrow it;
-//! so the handles are kept closed, and are opened with the very module that they are from.
+//! A [`FunctionIr`] borrows its module. Between two uses the module travels from thread to thread, and nobody may
+//! borrow it; so the handles are kept closed, and are opened with the very module that they are from.
 
 use super::{AccessIr, affine};
 use crate::ir::{Block, Function, Instruction};
@@ -34,8 +34,8 @@ unsafe impl Send for Handles {}
 impl Handles {
     /// Keeps handles to objects of the module.
     pub(super) fn keep<'m>(module: &'m Module, ir: FunctionIr<'m>) -> Self {
-        // SAFETY: only the lifetime differs. The handles are lent again for no longer than a borrow of the module in the same
-        // state, and objects are deleted only as that changes.
+        // SAFETY: only the lifetime differs. The handles are lent again for no longer than a borrow of the module in
+        // the same state, and objects are deleted only as that changes.
         let closed = unsafe { std::mem::transmute::<FunctionIr<'m>, FunctionIr<'static>>(ir) };
         Self { closed, state: module.state() }
     }

@@ -136,7 +136,8 @@ fn integers(predicate: LLVMIntPredicate, left: Value<'_>, right: Value<'_>) -> O
     }
 }
 
-/// A loop's variable compared with anything that may be an upper border, most of the loop being inside; which constants seldom are.
+/// A loop's variable compared with anything that may be an upper border, most of the loop being inside; which constants
+/// seldom are.
 fn steps(predicate: LLVMIntPredicate, left: Value<'_>, right: Value<'_>) -> Option<(Test, bool)> {
     use LLVMIntPredicate::*;
     let below = match predicate {
@@ -159,8 +160,8 @@ fn is_stepped(value: Value<'_>) -> bool {
     follow(value, None).is_some()
 }
 
-/// From a value through additions of constants, casts and phis of what comes of one value to the wanted phi, or, if none is, to the
-/// first phi that its own steps lead back to.
+/// From a value through additions of constants, casts and phis of what comes of one value to the wanted phi, or, if
+/// none is, to the first phi that its own steps lead back to.
 fn follow<'m>(mut value: Value<'m>, wanted: Option<Phi<'m>>) -> Option<Phi<'m>> {
     for _ in 0..NEXT_TO_STEPPED {
         let instruction = value.as_instruction()?;

@@ -60,7 +60,8 @@ impl<'m> Lines<'m> {
         Some(Position { file, line, column: 0 })
     }
 
-    /// Adds the instruction's position to the spans of its block, and says which span it is in, if its position is known.
+    /// Adds the instruction's position to the spans of its block, and says which span it is in, if its position is
+    /// known.
     pub(super) fn add(
         &mut self,
         spans: &mut Vec<LineSpan>,

@@ -72,12 +72,12 @@ pub struct Extracted {
 /// Which calls are call sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sites {
-    /// Those that may not return.
+    /// The calls that may not return.
     Abandoned,
     /// All that have a frame while they are under way: stacks are told while nobody leaves them.
     All,
-    /// In functions that are compiled as they are written, all of these, and instructions that may fault; in others, calls that
-    /// may not return.
+    /// In functions that are compiled as they are written, all of these, and instructions that may fault; in others,
+    /// calls that may not return.
     Faulting {
         /// Nothing is optimised.
         everywhere: bool,
@@ -90,7 +90,7 @@ pub fn extract(module: &Module, selection: &Selection) -> Extracted {
     extract_with(module, selection, Sites::Abandoned, None)
 }
 
-/// The same, with these call sites, and with the accesses of memory that are asked for.
+/// Extracts facts with these call sites, and with the accesses of memory that are asked for.
 pub(crate) fn extract_with(
     module: &Module,
     selection: &Selection,
@@ -187,8 +187,8 @@ impl<'m> Reader<'_, 'm> {
             self.selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
         // An activation that ends in a function that the user excluded does not affect the counts of others. Exceptions
-        // that land in it do, since nothing there announces where they continue. Coroutines are split after this, but for their
-        // calls they are like functions with probes.
+        // that land in it do, since nothing there announces where they continue. Coroutines are split after this, but
+        // for their calls they are like functions with probes.
         let numbered = match facts.untouched {
             None | Some(Untouched::Coroutine) => true,
             Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),

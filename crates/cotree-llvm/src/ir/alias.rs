@@ -34,7 +34,7 @@ impl<'m> Alias<'m> {
 }
 
 impl<'m> Value<'m> {
-    /// It as an alias.
+    /// The value as an alias.
     #[must_use]
     pub fn as_alias(self) -> Option<Alias<'m>> {
         self.is_alias().then_some(Alias(Global(self)))

@@ -40,7 +40,7 @@ impl<'m> Block<'m> {
         Function(Global(function.expect("blocks are in functions")))
     }
 
-    /// It as a value: what terminators refer to.
+    /// The block as a value: what terminators refer to.
     ///
     /// # Panics
     /// Never: a block is a value.
@@ -56,24 +56,25 @@ impl<'m> Block<'m> {
         unsafe { Self::from_raw(LLVMGetNextBasicBlock(self.raw())) }
     }
 
-    /// Its first instruction; none if it is under construction.
+    /// The first instruction of the block; none if it is under construction.
     #[must_use]
     pub fn first(self) -> Option<Instruction<'m>> {
         // SAFETY: a live block.
         unsafe { Value::from_raw(LLVMGetFirstInstruction(self.raw())) }.map(Instruction)
     }
 
-    /// Its instructions, in order. What follows an instruction is looked up before that is given, so it may be removed.
+    /// The instructions of the block, in order. What follows an instruction is looked up before that is given, so it
+    /// may be removed.
     pub fn instructions(self) -> impl Iterator<Item = Instruction<'m>> {
         std::iter::successors(self.first(), |instruction| instruction.next())
     }
 
-    /// Its phis, in order.
+    /// The phis of the block, in order.
     pub fn phis(self) -> impl Iterator<Item = Phi<'m>> {
         self.instructions().map_while(|instruction| instruction.as_phi())
     }
 
-    /// Its last instruction.
+    /// The last instruction of the block.
     ///
     /// # Panics
     /// If the block is under construction: blocks of a module that was verified have terminators.

@@ -1,7 +1,7 @@
 //! A builder of new instructions.
 //!
-//! It always has a position, before an instruction or at the end of a block, and where it builds is asked again each time:
-//! the instruction may have been removed meanwhile. What it makes has no name.
+//! A builder always has a position, before an instruction or at the end of a block, and where it builds is asked again
+//! each time: the instruction may have been removed meanwhile. What it makes has no name.
 
 use super::{Block, Bundle, Call, Instruction, Location, Phi, Type, Value, count};
 use crate::ffi::*;

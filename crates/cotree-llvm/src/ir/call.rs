@@ -37,7 +37,7 @@ impl<'m> Call<'m> {
         unsafe { LLVMGetNumArgOperands(self.raw()) }
     }
 
-    /// Its arguments: its first operands.
+    /// The arguments of the call: its first operands.
     pub fn arguments(self) -> impl Iterator<Item = Value<'m>> {
         (0..self.argument_count()).filter_map(move |index| self.operand(index))
     }
@@ -161,7 +161,7 @@ impl<'m> Bundle<'m> {
         unsafe { text(LLVMGetOperandBundleTag(self.raw, &raw mut len), len) }
     }
 
-    /// Its values.
+    /// The values of the bundle.
     #[must_use]
     pub fn values(&self) -> Vec<Value<'m>> {
         // SAFETY: a bundle has as many values as it says, of the call's module.

@@ -67,7 +67,7 @@ kind! {
 }
 
 impl<'m> Scope<'m> {
-    /// Its file.
+    /// The file of the scope.
     #[must_use]
     pub fn file(self) -> Option<SourceFile<'m>> {
         // SAFETY: a scope.
@@ -114,7 +114,7 @@ impl SourceFile<'_> {
         unsafe { self.part(LLVMDIFileGetDirectory) }
     }
 
-    /// Its name.
+    /// The name of the subprogram.
     #[must_use]
     pub fn name(self) -> String {
         // SAFETY: a file, and a getter of its texts.
@@ -144,7 +144,7 @@ impl SourceFile<'_> {
 }
 
 impl<'m> Function<'m> {
-    /// Its scope in the source.
+    /// The scope of the location in the source.
     #[must_use]
     pub fn scope(self) -> Option<Scope<'m>> {
         // SAFETY: a function; LLVM has nothing but subprograms there.
@@ -265,7 +265,7 @@ impl<'m> DebugInfoBuilder<'m> {
         Scope(scope.expect("LLVM makes the scope"))
     }
 
-    /// The same scope with a discriminator.
+    /// The scope with a discriminator.
     ///
     /// # Panics
     /// Never: LLVM makes the scope.

@@ -11,20 +11,22 @@ kind! {
 }
 
 impl<'m> Function<'m> {
-    /// Its blocks, in layout order; none of a declaration. What follows a block is looked up before that is given.
+    /// The blocks of the function, in layout order; none of a declaration. What follows a block is looked up before
+    /// that is given.
     pub fn blocks(self) -> impl Iterator<Item = Block<'m>> {
         // SAFETY: a function; its blocks are of the same module.
         let first = unsafe { Block::from_raw(LLVMGetFirstBasicBlock(self.raw())) };
         std::iter::successors(first, |block| block.next())
     }
 
-    /// Its first block; none of a declaration.
+    /// The first block of the function; none of a declaration.
     #[must_use]
     pub fn entry(self) -> Option<Block<'m>> {
         self.blocks().next()
     }
 
-    /// Its instructions, block by block. What follows an instruction is looked up before that is given, so it may be removed.
+    /// The instructions of the function, block by block. What follows an instruction is looked up before that is given,
+    /// so it may be removed.
     pub fn instructions(self) -> impl Iterator<Item = Instruction<'m>> {
         self.blocks().flat_map(Block::instructions)
     }
@@ -122,7 +124,8 @@ impl Module {
         unsafe { Value::from_raw(LLVMGetNamedFunction(self.raw, name.as_ptr())) }.map(|value| Function(Global(value)))
     }
 
-    /// The function of this name, declared with this type when first asked for; `declare` says more of the new declaration.
+    /// The function of this name, declared with this type when first asked for; `declare` says more of the new
+    /// declaration.
     ///
     /// # Panics
     /// If the type is none of functions, or there is a NUL in the name.

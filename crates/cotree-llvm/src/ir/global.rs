@@ -20,7 +20,7 @@ impl<'m> Global<'m> {
         unsafe { LLVMIsDeclaration(self.raw()) != 0 }
     }
 
-    /// Its linkage.
+    /// The linkage of the global.
     #[must_use]
     pub fn linkage(self) -> LLVMLinkage {
         // SAFETY: a global.
@@ -248,7 +248,8 @@ impl Module {
     pub fn delete_variable(&mut self, name: &CStr) {
         self.renew();
         if let Some(variable) = self.variable(name).filter(|variable| !variable.is_used()) {
-            // SAFETY: the module is borrowed exclusively, so this is the only handle to the variable, which nothing uses.
+            // SAFETY: the module is borrowed exclusively, so this is the only handle to the variable, which nothing
+            // uses.
             unsafe { LLVMDeleteGlobal(variable.raw()) };
         }
     }
@@ -269,7 +270,8 @@ impl Module {
         unsafe { Value::from_raw(LLVMGetNamedGlobal(self.raw, name.as_ptr())) }.map(|value| Variable(Global(value)))
     }
 
-    /// The variable of this name, declared with this type when first asked for; `declare` says more of the new declaration.
+    /// The variable of this name, declared with this type when first asked for; `declare` says more of the new
+    /// declaration.
     ///
     /// # Panics
     /// If the type has no size, or there is a NUL in the name.

@@ -42,13 +42,13 @@ impl<'m> Instruction<'m> {
         unsafe { Value::from_raw(LLVMGetPreviousInstruction(self.raw())) }.map(Self)
     }
 
-    /// It as a phi.
+    /// The instruction as a phi.
     #[must_use]
     pub fn as_phi(self) -> Option<Phi<'m>> {
         (self.opcode() == LLVMOpcode::LLVMPHI).then_some(Phi(self))
     }
 
-    /// It as a call, an invoke or a `callbr`.
+    /// The instruction as a call, an invoke or a `callbr`.
     #[must_use]
     pub fn as_call(self) -> Option<Call<'m>> {
         let call = matches!(self.opcode(), LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr);
@@ -251,7 +251,8 @@ impl<'m> Instruction<'m> {
 }
 
 impl Module {
-    /// Takes an instruction out of its block. It stays in memory until the module is swept, and nothing should use it any more.
+    /// Takes an instruction out of its block. It stays in memory until the module is swept, and nothing should use it
+    /// any more.
     ///
     /// # Panics
     /// If it was removed before, or is of another module.
@@ -278,8 +279,8 @@ impl Module {
     pub(crate) fn sweep(&mut self) {
         self.renew();
         for instruction in self.removed.get_mut().drain(..) {
-            // SAFETY: it was taken out of its block and is in this list once. The module is borrowed exclusively, so there are no
-            // handles to it; what may still use it gets a value of the same type instead.
+            // SAFETY: it was taken out of its block and is in this list once. The module is borrowed exclusively, so
+            // there are no handles to it; what may still use it gets a value of the same type instead.
             unsafe {
                 if !LLVMGetFirstUse(instruction).is_null() {
                     LLVMReplaceAllUsesWith(instruction, LLVMGetPoison(LLVMTypeOf(instruction)));

@@ -80,7 +80,7 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// It as metadata.
+    /// The value as metadata.
     ///
     /// # Panics
     /// If it is an instruction or a parameter: those are metadata of a function only.

@@ -1,17 +1,17 @@
 //! Safe handles to LLVM's objects: modules' functions, blocks, instructions and values, and a builder of new ones.
 //!
-//! A handle is a pointer that borrows its [`Module`](crate::module::Module), so the type system proves what most of LLVM's
-//! C API asks of its callers: the object is alive.
+//! A handle is a pointer that borrows its [`Module`](crate::module::Module), so the type system proves what most of
+//! LLVM's C API asks of its callers: the object is alive.
 //!
-//! - **Nothing dies while a module is borrowed.** No handle deletes a block, a function or a global. An instruction that is
-//!   taken out of its block ([`Module::remove`](crate::module::Module::remove)) stays in memory until somebody borrows the
-//!   module exclusively and sweeps: a handle to it can be compared, and asked for its operands.
+//! - **Nothing dies while a module is borrowed.** No handle deletes a block, a function or a global. An instruction
+//!   that is taken out of its block ([`Module::remove`](crate::module::Module::remove)) stays in memory until somebody
+//!   borrows the module exclusively and sweeps: a handle to it can be compared, and asked for its operands.
 //! - **Kinds are checked once.** `Value::as_instruction` and the like ask LLVM what a value is; an [`Instruction`], a
-//!   [`Phi`] or a [`Call`] then offers what is defined for its kind. What depends on an opcode or on a number of operands
-//!   is an `Option`.
-//! - **One module, one context.** What is built from two values is checked to be of one type, and types are unique in their
-//!   context; so values of two modules can't be mixed. Misuse of the builder is a defect of ours, and panics. (Metadata can't
-//!   be asked for its context: nothing but the lifetime ties it to its module.)
+//!   [`Phi`] or a [`Call`] then offers what is defined for its kind. What depends on an opcode or on a number of
+//!   operands is an `Option`.
+//! - **One module, one context.** What is built from two values is checked to be of one type, and types are unique in
+//!   their context; so values of two modules can't be mixed. Misuse of the builder is a defect of ours, and panics.
+//!   (Metadata can't be asked for its context: nothing but the lifetime ties it to its module.)
 //!
 //! A file per kind of object, as in bpf-linker.
 

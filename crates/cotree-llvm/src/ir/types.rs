@@ -105,7 +105,7 @@ impl<'m> Type<'m> {
         unsafe { Value::from_raw(LLVMConstInt(self.raw(), value, 0)) }.expect("constants exist")
     }
 
-    /// The same for a number with a sign.
+    /// The constant of a number with a sign.
     ///
     /// # Panics
     /// If it is no integer type.

@@ -29,14 +29,14 @@ impl<'m> Value<'m> {
         self.raw.as_ptr()
     }
 
-    /// Its type.
+    /// The type of the value.
     #[must_use]
     pub fn ty(self) -> Type<'m> {
         // SAFETY: a live value; its type is of its context.
         unsafe { Type::from_raw(LLVMTypeOf(self.raw())) }
     }
 
-    /// Its name; empty if it has none.
+    /// The name of the value; empty if it has none.
     #[must_use]
     pub fn name(self) -> String {
         let mut len = 0;
@@ -50,40 +50,40 @@ impl<'m> Value<'m> {
         unsafe { LLVMSetValueName2(self.raw(), name.as_ptr().cast(), name.len()) };
     }
 
-    /// It as an instruction.
+    /// The value as an instruction.
     #[must_use]
     pub fn as_instruction(self) -> Option<Instruction<'m>> {
         // SAFETY: a live value.
         (unsafe { !LLVMIsAInstruction(self.raw()).is_null() }).then_some(Instruction(self))
     }
 
-    /// It as a phi.
+    /// The value as a phi.
     #[must_use]
     pub fn as_phi(self) -> Option<Phi<'m>> {
         self.as_instruction()?.as_phi()
     }
 
-    /// It as a call, an invoke or a `callbr`.
+    /// The value as a call, an invoke or a `callbr`.
     #[must_use]
     pub fn as_call(self) -> Option<Call<'m>> {
         self.as_instruction()?.as_call()
     }
 
-    /// It as a function.
+    /// The value as a function.
     #[must_use]
     pub fn as_function(self) -> Option<Function<'m>> {
         // SAFETY: a live value.
         (unsafe { !LLVMIsAFunction(self.raw()).is_null() }).then_some(Function(Global(self)))
     }
 
-    /// It as a global variable.
+    /// The value as a global variable.
     #[must_use]
     pub fn as_variable(self) -> Option<Variable<'m>> {
         // SAFETY: a live value.
         (unsafe { !LLVMIsAGlobalVariable(self.raw()).is_null() }).then_some(Variable(Global(self)))
     }
 
-    /// It as a block.
+    /// The value as a block.
     #[must_use]
     pub fn as_block(self) -> Option<Block<'m>> {
         // SAFETY: a live value; a block is of the same module.
@@ -126,7 +126,7 @@ impl<'m> Value<'m> {
         narrow.then(|| unsafe { LLVMConstIntGetZExtValue(self.raw()) })
     }
 
-    /// The same with its sign.
+    /// The constant with its sign.
     #[must_use]
     pub fn signed_constant(self) -> Option<i64> {
         let narrow = self.is_constant_int() && self.ty().bits().is_some_and(|bits| bits <= 64);
@@ -166,7 +166,7 @@ impl<'m> Value<'m> {
         unsafe { (index < self.operand_count()).then(|| Self::from_raw(LLVMGetOperand(self.raw(), index)))? }
     }
 
-    /// Its operands.
+    /// The operands of the value.
     pub fn operands(self) -> impl Iterator<Item = Value<'m>> {
         (0..self.operand_count()).filter_map(move |index| self.operand(index))
     }
@@ -175,7 +175,8 @@ impl<'m> Value<'m> {
     #[must_use]
     pub fn users(self) -> Vec<Value<'m>> {
         let mut users = Vec::new();
-        // SAFETY: the list of uses of a live value, which nobody changes while we walk it; users are of the same module.
+        // SAFETY: the list of uses of a live value, which nobody changes while we walk it; users are of the same
+        // module.
         unsafe {
             let mut usage = LLVMGetFirstUse(self.raw());
             while !usage.is_null() {
@@ -227,8 +228,8 @@ impl<'m> Value<'m> {
         unsafe { Self::from_raw(LLVMConstAddrSpaceCast(self.raw(), pointer.raw())) }.expect("constants exist")
     }
 
-    /// The constant address of element `index` of an array that begins at this constant address, within its object if that
-    /// is promised.
+    /// The constant address of element `index` of an array that begins at this constant address, within its object if
+    /// that is promised.
     ///
     /// # Panics
     /// If it is no constant address, or `element` has no size.

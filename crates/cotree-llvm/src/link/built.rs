@@ -34,7 +34,7 @@ pub(super) struct BuiltModule {
     pub(super) unmapped: Vec<FunctionId>,
     /// Counters of entries whose increments tell which thread runs.
     pub(super) announcing: Vec<u64>,
-    /// Its debug information is there for reports only, which have it in the map.
+    /// The module's debug information is there for reports only, which have it in the map.
     pub(super) lines_for_reports_only: bool,
     /// Functions whose calls note nothing, because LLVM crashes over that.
     pub(super) without_notes: Vec<String>,

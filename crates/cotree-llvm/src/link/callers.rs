@@ -5,8 +5,8 @@ use super::prepared::Prepared;
 use cotree_core::facts::{Call, Function, Untouched, linker_name};
 use std::collections::{HashMap, HashSet};
 
-/// Completes `address_taken` over the link unit: a function that is hidden in the linked file may have its address taken
-/// by another module, or be known to native objects.
+/// Completes `address_taken` over the link unit: a function that is hidden in the linked file may have its address
+/// taken by another module, or be known to native objects.
 pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
     let taken: HashSet<String> = prepared.iter_mut().flat_map(|p| p.extracted.taken_elsewhere.drain()).collect();
     for (Prepared { extracted, .. }, module) in prepared.iter_mut().zip(modules) {
@@ -42,8 +42,8 @@ fn is_way_to_allocator(symbol: &str) -> bool {
     symbol.starts_with("_RNvC") && symbol.contains("_7___rustc")
 }
 
-/// Which functions may run while the program is still being relocated, because resolvers of ifuncs call them: thread-local
-/// variables have no values then.
+/// Which functions may run while the program is still being relocated, because resolvers of ifuncs call them:
+/// thread-local variables have no values then.
 pub(crate) fn resolving(prepared: &[Prepared]) -> Vec<bool> {
     reachable(prepared, |function| function.untouched == Some(Untouched::IfuncResolver))
 }

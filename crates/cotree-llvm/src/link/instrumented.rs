@@ -16,9 +16,10 @@ use std::ffi::CString;
 
 /// A module that is about to get its probes.
 pub(super) struct PlannedModule {
-    /// Its number in the unit.
+    /// The number of the module in the unit.
     pub(super) number: usize,
-    /// The number of its first function in the unit, and the numbers of call sites that modules have to which it is joined.
+    /// The number of its first function in the unit, and the numbers of call sites that modules have to which it is
+    /// joined.
     pub(super) first: First,
     pub(super) module: Module,
     pub(super) extracted: Extracted,
@@ -42,7 +43,7 @@ pub(super) struct Contents {
     pub(super) symbols: Vec<(FunctionId, String)>,
     /// Counters of entries whose increments tell which thread runs.
     pub(super) announcing: Vec<u64>,
-    /// Its debug information is there for reports only, which have it in the map.
+    /// The module's debug information is there for reports only, which have it in the map.
     pub(super) lines_for_reports_only: bool,
 }
 

@@ -65,7 +65,7 @@ pub struct JobModule {
     pub offset: u64,
     /// How long it is.
     pub size: u64,
-    /// Its symbols with verdicts.
+    /// The module's symbols with verdicts.
     pub symbols: Vec<JobSymbol>,
 }
 
@@ -73,7 +73,7 @@ pub struct JobModule {
 pub struct LinkJob<'a> {
     /// The file being linked.
     pub output: PathBuf,
-    /// Its kind.
+    /// The kind of the output.
     pub kind: OutputKind,
     /// What the user asked for.
     pub options: Options,

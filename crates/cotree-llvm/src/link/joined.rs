@@ -23,7 +23,7 @@ use crate::module::Module;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// So many modules may refuse to be linked to the others before all are compiled alone.
+/// At most this many modules may refuse to be linked to the others before all are compiled alone.
 const MOST_REFUSALS: usize = 8;
 
 /// Modules that are compiled as one.

@@ -1,8 +1,8 @@
 //! Applies the linker's decisions about symbols to a module.
 //!
 //! Modules are compiled one by one, so a symbol that only bitcode sees is *internal* only if no other module refers to
-//! it, and *hidden* otherwise. Definitions that lost become `available_externally` (they may still be inlined, and their
-//! copies carry counters of their own) or plain declarations.
+//! it, and *hidden* otherwise. Definitions that lost become `available_externally` (they may still be inlined, and
+//! their copies carry counters of their own) or plain declarations.
 
 use crate::ir::{Alias, At, Global, Value};
 use crate::module::Module;
@@ -153,7 +153,8 @@ fn drop_definition<'m>(module: &'m Module, global: Global<'m>, name: &CStr, name
     }
 }
 
-/// Gives the name of a definition to a declaration, and its uses, but for those by its aliases: these stand for `target` then.
+/// Gives the name of a definition to a declaration, and its uses, but for those by its aliases: these stand for
+/// `target` then.
 fn declare_in_place_of<'m>(
     module: &'m Module,
     global: Global<'m>,

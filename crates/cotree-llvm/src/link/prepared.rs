@@ -25,8 +25,8 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the functions in
-    /// `defined`.
+    /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the
+    /// functions in `defined`.
     pub(super) fn new(mut module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
         if !options.method.is_none() {
             lower::strip_attributes(&module, defined);

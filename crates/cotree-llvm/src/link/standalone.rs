@@ -32,8 +32,8 @@ pub struct BitcodeFacts {
     pub variables: Vec<Vec<AffineVariable>>,
 }
 
-/// The facts of some bitcode files, as if they were one link unit in which all is visible. Affine variables are found only if
-/// they are asked for.
+/// The facts of some bitcode files, as if they were one link unit in which all is visible. Affine variables are found
+/// only if they are asked for.
 ///
 /// # Errors
 /// A file cannot be read or is not bitcode of this LLVM.
@@ -132,7 +132,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     Ok(Instrumented { bitcode, unit })
 }
 
-/// The same bitcode as this LLVM writes it, which includes a symbol table of the current form.
+/// Writes bitcode anew as this LLVM writes it, which includes a symbol table of the current form.
 ///
 /// # Errors
 /// The bytes are not bitcode of this LLVM.

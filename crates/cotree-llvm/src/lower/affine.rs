@@ -86,8 +86,8 @@ fn number<'m>(code: &Code<'_, 'm>, variable: &Variable<'m>, value: Value<'m>) ->
     builder.xor(zeros, ty.constant(u64::from(variable.bits) - 1))
 }
 
-/// Adds the variable's count, multiplied; with `way`, only if its branch went that way whenever it was reached. The builder
-/// stands where the loop has just been left.
+/// Adds the variable's count, multiplied; with `way`, only if its branch went that way whenever it was reached. The
+/// builder stands where the loop has just been left.
 pub(super) fn close(
     code: &Code<'_, '_>,
     counter: u64,
@@ -170,7 +170,7 @@ fn counted<'m>(code: &Code<'_, 'm>, closing: Closing, bits: u32, [present, entry
     amount
 }
 
-/// The same value, hidden from the optimiser. Otherwise loop strength reduction would introduce a
+/// The value, hidden from the optimiser. Otherwise loop strength reduction would introduce a
 /// variable for the difference to the value at entry, which would be updated in every circuit. Hiding costs
 /// no instruction (it is empty assembly, from a register to the same one), and if the trip count is known, the value is
 /// still replaced by its final one.

@@ -1,8 +1,8 @@
 //! Makes calls of the compiler's own form of `setjmp` and `longjmp`, which are none.
 //!
-//! A `__builtin_longjmp` becomes a call of the runtime, which accounts for the frames that die and then jumps. Behind each
-//! `__builtin_setjmp` comes a call that returns twice in its stead (`cotree_rt`'s modules `jump` and `landed`). It is done before
-//! facts are extracted: to everything after that both are calls like any other.
+//! A `__builtin_longjmp` becomes a call of the runtime, which accounts for the frames that die and then jumps. Behind
+//! each `__builtin_setjmp` comes a call that returns twice in its stead (`cotree_rt`'s modules `jump` and `landed`). It
+//! is done before facts are extracted: to everything after that both are calls like any other.
 
 use crate::ir::{At, Builder, Call, Instruction, Type, Value};
 use crate::module::Module;
@@ -37,8 +37,8 @@ fn announce<'m>(module: &'m Module, setjmp: Call<'m>) {
     made.set_location(setjmp.location());
 }
 
-/// What comes to life again if a call returns twice: the `setjmp` in front of the call that stands for it, otherwise the call itself.
-/// Code in between would run again.
+/// What comes to life again if a call returns twice: the `setjmp` in front of the call that stands for it, otherwise
+/// the call itself. Code in between would run again.
 pub(super) fn what_returns_twice(call: Instruction<'_>) -> Instruction<'_> {
     let stands_for_it = call.as_call().and_then(|call| call.callee()).is_some_and(|callee| callee.name() == SETJMP);
     let setjmp = if stands_for_it { call.operand(0).and_then(|result| result.as_instruction()) } else { None };

@@ -1,11 +1,12 @@
 //! Numbers call sites, so that a machine return address leads back to its call, through inlining.
 //!
 //! The number sits in the discriminator of the call's debug location, in the encoding of LLVM's pseudo probes. The code
-//! generator writes it with the call's address and inlining chain into `.pseudo_probe`; nothing is executed for it. Where
-//! the program has no debug information, we make just enough of it: a compile unit that emits nothing.
+//! generator writes it with the call's address and inlining chain into `.pseudo_probe`; nothing is executed for it.
+//! Where the program has no debug information, we make just enough of it: a compile unit that emits nothing.
 //!
-//! Instructions that may fault have pseudo probes before them, with numbers above those of calls. That is for code which is compiled
-//! as it is written: where the code generator may move instructions, it could not move them past such a probe.
+//! Instructions that may fault have pseudo probes before them, with numbers above those of calls. That is for code
+//! which is compiled as it is written: where the code generator may move instructions, it could not move them past such
+//! a probe.
 
 use super::First;
 use crate::extract::{Extracted, FunctionIr, NO_SITE, faults_at_once};
@@ -30,24 +31,25 @@ fn discriminator(number: u16, kind: u32) -> u32 {
     7 | u32::from(number) << 3 | 100 << 19 | kind << 26
 }
 
-/// The numbers of instructions that may fault, in the order of the module; `before` are of modules that it is joined to.
+/// The numbers of instructions that may fault, in the order of the module; `before` are of modules that it is joined
+/// to.
 pub(crate) fn fault_numbers(before: u32) -> impl Iterator<Item = u32> {
     u32::from(NO_SITE) + 1 + before..
 }
 
-/// Of a probe before an instruction that may fault: several instructions of machine code may.
+/// The attribute of a probe before an instruction that may fault: several instructions of machine code may.
 pub(crate) const SEVERAL: u32 = 1;
 
-/// Numbers the call sites of a module higher than in its facts, by what `first` says, and puts a marker call before each
-/// `resume`. Gives the calls of each function's sites.
+/// Numbers the call sites of a module higher than in its facts, by what `first` says, and puts a marker call before
+/// each `resume`. Gives the calls of each function's sites.
 pub(super) fn number<'m>(module: &'m Module, extracted: &Extracted, first: First) -> Vec<Vec<Call<'m>>> {
     let numbering = Numbering::new(module, first);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles);
     functions.map(|(function, handles)| numbering.function(function, handles.open(module))).collect()
 }
 
-/// The location of a call that is no call site, in a function that has been numbered: it leads to the functions that this one
-/// is inlined into.
+/// The location of a call that is no call site, in a function that has been numbered: it leads to the functions that
+/// this one is inlined into.
 pub(super) fn location_of_no_site<'m>(module: &'m Module, function: Function<'m>) -> Location<'m> {
     let builder = DebugInfoBuilder::new(module);
     let scope = function.scope().expect("functions with numbered calls have scopes");

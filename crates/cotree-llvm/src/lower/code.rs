@@ -64,7 +64,7 @@ impl<'a, 'm> Code<'a, 'm> {
         announcing.map_or(&self.counters, |(_, by_word)| by_word).increment(counter);
     }
 
-    /// The same by another number than 1.
+    /// Adds another number than 1 to a counter.
     pub(super) fn count_by(&self, counter: u64, by: u64) {
         let int64 = self.counters.int64;
         self.counters.add(int64.constant(counter), int64.constant(by));

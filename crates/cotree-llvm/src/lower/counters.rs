@@ -21,7 +21,7 @@ pub(super) struct Counters<'m> {
     /// The array, or the slab that the function loaded when it was entered.
     slab: Value<'m>,
     constant: bool,
-    /// The same for assembly, and what it writes before the address.
+    /// The address for assembly, and what it writes before the address.
     in_assembly: (Value<'m>, &'static str),
     /// A signal handler may bump the same counters at any moment: every increment must be one instruction.
     pub(super) interruptible: bool,
@@ -30,8 +30,8 @@ pub(super) struct Counters<'m> {
 }
 
 impl<'m> Counters<'m> {
-    /// Prepares the function `code` with that number in the unit; `entry` is where its slab pointer is loaded, if it needs
-    /// one.
+    /// Prepares the function `code` with that number in the unit; `entry` is where its slab pointer is loaded, if it
+    /// needs one.
     pub(super) fn new(
         module: &'m Module,
         unit: &Unit<'_>,
@@ -97,8 +97,8 @@ impl<'m> Counters<'m> {
         self.constant
     }
 
-    /// The address of the counter with this number, which need not be one of the unit's: something may be added to it. The
-    /// address may leave the array, so nothing is promised.
+    /// The address of the counter with this number, which need not be one of the unit's: something may be added to it.
+    /// The address may leave the array, so nothing is promised.
     pub(super) fn fixed(&self, counter: i64) -> Value<'m> {
         self.array().constant_element(self.int64, self.int64.signed(counter), false)
     }
@@ -184,8 +184,8 @@ impl<'m> Counters<'m> {
         }
     }
 
-    /// `*at += amount` in one instruction. Assembly, since the code generator folds a load and a store into one only when
-    /// it optimises.
+    /// `*at += amount` in one instruction. Assembly, since the code generator folds a load and a store into one only
+    /// when it optimises.
     fn add_at_once(&self, at: Value<'m>, amount: Value<'m>) {
         let text = format!("addq $2, {}$0", self.in_assembly.1);
         self.add_by(&text, "=*m,*m,re,~{dirflag},~{fpsr},~{flags}", self.module.void(), at, amount);
@@ -243,8 +243,8 @@ pub(super) fn announce<'m>(module: &'m Module, entry: Instruction<'m>, spare: u6
     builder.store(module.int8().constant(1), at);
 }
 
-/// Loads the thread's slab pointer at the builder's position. In functions that may run before it has a value, null is slab
-/// 0.
+/// Loads the thread's slab pointer at the builder's position. In functions that may run before it has a value, null is
+/// slab 0.
 fn load_slab<'m>(builder: &Builder<'m>, mode: LLVMThreadLocalMode, resolving: bool) -> Value<'m> {
     let module = builder.module();
     let pointer = module.pointer(0);

@@ -16,10 +16,10 @@ type OnEdge = (Edge, Vec<Step>);
 
 /// Where exceptions land, and from where.
 pub(super) struct LandingPad<'m> {
-    /// The blocks that unwind to it. Each ends in an invoke and so appears once. Unreachable ones have no probes, but phis
-    /// need an entry for them, too.
+    /// The blocks that unwind to it. Each ends in an invoke and so appears once. Unreachable ones have no probes, but
+    /// phis need an entry for them, too.
     pub(super) predecessors: Vec<IrBlock<'m>>,
-    /// Its first instruction: phis go before it.
+    /// The first instruction of the landing pad: phis go before it.
     pub(super) first: Instruction<'m>,
     /// Where its code begins.
     pub(super) behind: Instruction<'m>,
@@ -118,8 +118,8 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
     Ok(())
 }
 
-/// Counts, before the instruction `behind`, what the unwind edges into a landing pad count, by the numbers of counters and by how much
-/// they rise.
+/// Counts, before the instruction `behind`, what the unwind edges into a landing pad count, by the numbers of counters
+/// and by how much they rise.
 fn count_at_landing_pad<'m>(
     code: &Code<'_, 'm>,
     target: Block,

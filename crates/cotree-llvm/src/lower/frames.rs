@@ -1,9 +1,10 @@
 //! Calls with work behind them, which keep their frames.
 //!
-//! The optimiser makes a loop of `return n + f(n - 1)`, adding up before the call what is added behind it, and it makes a jump of a call
-//! when it finds that what stands behind has no effect. Then there is no activation any more whose end could be seen: if the callee never
-//! comes back, everything behind the call would count as run. So such calls are forbidden to become jumps. Those with nothing but a return
-//! behind them may: programs rely on it, and of these only the return itself is not known.
+//! The optimiser makes a loop of `return n + f(n - 1)`, adding up before the call what is added behind it, and it makes
+//! a jump of a call when it finds that what stands behind has no effect. Then there is no activation any more whose end
+//! could be seen: if the callee never comes back, everything behind the call would count as run. So such calls are
+//! forbidden to become jumps. Those with nothing but a return behind them may: programs rely on it, and of these only
+//! the return itself is not known.
 
 use crate::extract::{FunctionIr, is_annotation};
 use crate::ir::{Instruction, Value};
@@ -12,7 +13,8 @@ use llvm_sys::LLVMOpcode::{
     LLVMZExt,
 };
 
-/// Keeps the frames of a function's calls that have work behind them. To be called while its calls are as they were extracted.
+/// Keeps the frames of a function's calls that have work behind them. To be called while its calls are as they were
+/// extracted.
 pub(super) fn keep(ir: &FunctionIr<'_>) {
     let calls = ir.calls.iter().filter_map(|call| call.as_call());
     calls.filter(|call| !returns_at_once(**call)).for_each(|call| call.keep_frame());

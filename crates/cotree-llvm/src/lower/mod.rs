@@ -1,7 +1,7 @@
 //! Plans become IR: call sites get their numbers, edges their blocks, and probes their instructions.
 //!
-//! What is here knows no method. It walks the places of a function, moves the builder there, and lowers what means the same
-//! in all methods: counting, and closing an affine variable. The other probes belong to their method ([`method`]).
+//! What is here knows no method. It walks the places of a function, moves the builder there, and lowers what means the
+//! same in all methods: counting, and closing an affine variable. The other probes belong to their method ([`method`]).
 
 mod affine;
 mod attributes;
@@ -50,10 +50,10 @@ pub enum Access {
     Direct,
     /// Through the thread's slab pointer, a TLS word of an executable.
     ThreadInExecutable,
-    /// The same in a shared library.
+    /// Through the thread's slab pointer, in a shared library.
     ThreadInLibrary,
-    /// Relative to the segment register GS, whose base the runtime sets for each thread to its slab's distance from slab
-    /// 0: one instruction, in executables that have no other use for the register.
+    /// Relative to the segment register GS, whose base the runtime sets for each thread to its slab's distance from
+    /// slab 0: one instruction, in executables that have no other use for the register.
     Segment,
 }
 
@@ -112,7 +112,7 @@ pub struct First {
     pub function: usize,
     /// Call sites are numbered so much higher than in its facts, because it is joined to other modules.
     pub probe: u16,
-    /// The same of instructions that may fault.
+    /// The number of instructions that may fault.
     pub fault: u32,
 }
 
@@ -196,8 +196,8 @@ struct Lowering<'a, 'm> {
 }
 
 impl<'a, 'm> Lowering<'a, 'm> {
-    /// Prepares the function. `announcing` is the counter of its entries if that tells whose thread it is, and whether the
-    /// function may run before thread-local variables have values.
+    /// Prepares the function. `announcing` is the counter of its entries if that tells whose thread it is, and whether
+    /// the function may run before thread-local variables have values.
     fn new(code: &'a Code<'a, 'm>, layers: &'a [Layer<'a>], announcing: Option<(u64, bool)>) -> Result<Self, Error> {
         let entry = code.first_position(Block(0));
         let first = code.block(Block(0)).first().unwrap_or(entry);
@@ -219,8 +219,8 @@ impl<'a, 'm> Lowering<'a, 'm> {
                 places.entry(placed.place).or_default().push(Step { layer, placed: *placed });
             }
         }
-        // What is behind a call is in front of all that comes next to it at the same place: the end of the block, the next
-        // call, and on the normal edge of an invoke the edge's own probes.
+        // What is behind a call is in front of all that comes next to it at the same place: the end of the block, the
+        // next call, and on the normal edge of an invoke the edge's own probes.
         let (behind_calls, places): (Vec<_>, Vec<_>) =
             places.into_iter().partition(|(place, _)| matches!(place, Place::After(_)));
         let mut on_edges: BTreeMap<Edge, Vec<Step>> = BTreeMap::new();
@@ -235,8 +235,8 @@ impl<'a, 'm> Lowering<'a, 'm> {
                 self.emit_before(next.ok_or_else(|| code.unsupported("behind a block's end"))?, &steps)?;
             }
         }
-        // Positions inside blocks are taken before any edge is split, and splitting an edge moves no instruction of an existing
-        // block.
+        // Positions inside blocks are taken before any edge is split, and splitting an edge moves no instruction of an
+        // existing block.
         for (place, steps) in places {
             let position = match place {
                 Place::Start(block) => code.first_position(block),
@@ -270,8 +270,8 @@ impl<'a, 'm> Lowering<'a, 'm> {
         normal.map(Edge::new).ok_or_else(|| self.code.unsupported("behind a call that ends its block"))
     }
 
-    /// Registers that are set where a block begins are set again when a call in it returns once more, as `setjmp` does: what is
-    /// in the register's place then is what was there last.
+    /// Registers that are set where a block begins are set again when a call in it returns once more, as `setjmp` does:
+    /// what is in the register's place then is what was there last.
     fn set_again(&self, block: Block, steps: &[Step]) -> Result<(), Error> {
         let sets: Vec<Step> =
             steps.iter().copied().filter(|step| matches!(step.placed.probe, Probe::Set(..))).collect();

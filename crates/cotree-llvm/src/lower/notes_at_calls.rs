@@ -1,12 +1,13 @@
 //! What calls note of the registers: what the runtime must find when an activation ends early.
 //!
 //! A call carries the registers in an operand bundle, `"deopt"(i32 function, i32 site, i64 register)`; with
-//! [`IS_ADDRESS`] in the function's number, `"deopt"(i32 function, i32 site, i64 first word, i64 address)`. It costs nothing but
-//! that the value has to live through the call: the code generator writes down where (`.llvm_stackmaps`). The inliner
-//! puts the caller's values before those of the callee's calls, if these have a bundle at all: so every call gets one,
-//! where there is no register to note `"deopt"(i32 function, i32 site)` with [`HAS_NONE`] in the function's number. Bundles
-//! without any register in the end are taken away again ([`drop_empty`]): a call with a bundle is no tail call. Where one is left,
-//! it tells the whole chain of calls, which LLVM's own note is silent of if nothing but the call is in its block.
+//! [`IS_ADDRESS`] in the function's number, `"deopt"(i32 function, i32 site, i64 first word, i64 address)`. It costs
+//! nothing but that the value has to live through the call: the code generator writes down where (`.llvm_stackmaps`).
+//! The inliner puts the caller's values before those of the callee's calls, if these have a bundle at all: so every
+//! call gets one, where there is no register to note `"deopt"(i32 function, i32 site)` with [`HAS_NONE`] in the
+//! function's number. Bundles without any register in the end are taken away again ([`drop_empty`]): a call with a
+//! bundle is no tail call. Where one is left, it tells the whole chain of calls, which LLVM's own note is silent of if
+//! nothing but the call is in its block.
 
 use crate::ir::{Builder, Bundle, Call, Function, Type, Value};
 use crate::module::Module;
@@ -49,8 +50,8 @@ fn is_plain(call: Call<'_>) -> bool {
 
 /// What a call returns, as the code generator sees it: pieces in registers.
 ///
-/// LLVM's code for a call with a bundle is right only if the result is in general or vector registers. Where it is in memory, or on
-/// the stack of the x87 (`long double`), LLVM crashes or calls the function twice.
+/// LLVM's code for a call with a bundle is right only if the result is in general or vector registers. Where it is in
+/// memory, or on the stack of the x87 (`long double`), LLVM crashes or calls the function twice.
 #[derive(Clone, Copy, Default)]
 struct Returned {
     general: u64,
@@ -59,8 +60,8 @@ struct Returned {
 }
 
 impl Returned {
-    /// Whether results of that type leave code as it has to be. Others carry no note: what ends early in such a call is not
-    /// vouched for.
+    /// Whether results of that type leave code as it has to be. Others carry no note: what ends early in such a call is
+    /// not vouched for.
     fn is_compiled_rightly(ty: Type<'_>) -> bool {
         if ty.kind() == LLVMTypeKind::LLVMVoidTypeKind {
             return true;
@@ -146,8 +147,8 @@ pub(crate) fn drop_all<'m>(module: &'m Module, function: Function<'m>) {
     }
 }
 
-/// Has all that calls of the function carry stored before each of them, so that the bundles hold but addresses of the function's
-/// frame: no register is taken by them.
+/// Has all that calls of the function carry stored before each of them, so that the bundles hold but addresses of the
+/// function's frame: no register is taken by them.
 pub(crate) fn carry_on_stack<'m>(module: &'m Module, function: Function<'m>) {
     let mut slots = Vec::new();
     let calls: Vec<Call<'m>> = function.instructions().filter_map(|instruction| instruction.as_call()).collect();

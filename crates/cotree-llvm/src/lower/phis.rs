@@ -14,8 +14,8 @@ pub(super) struct Move<'m> {
     pub(super) all: bool,
 }
 
-/// Rebuilds the phis of `block`, whose predecessors have changed as `moves` say; gives each old one, which is removed, with the
-/// new one. The builder is moved.
+/// Rebuilds the phis of `block`, whose predecessors have changed as `moves` say; gives each old one, which is removed,
+/// with the new one. The builder is moved.
 pub(super) fn redirect<'m>(block: Block<'m>, moves: &[Move<'m>], builder: &Builder<'m>) -> Vec<(Phi<'m>, Phi<'m>)> {
     let mut replaced = Vec::new();
     for phi in block.phis() {

@@ -1,10 +1,12 @@
 //! Counts the targets of indirect calls ([`cotree_core::method::targets`]).
 //!
 //! Before each call its pointer is compared with the one that was called there last. If it is the same, which takes a
-//! comparison and an increment, the count is where the other word of the site leads: in a bucket of the table that path profiles have
-//! too. Else the runtime finds the bucket. The word is the bucket's distance from one of zeros that each slab ends in.
+//! comparison and an increment, the count is where the other word of the site leads: in a bucket of the table that path
+//! profiles have too. Else the runtime finds the bucket. The word is the bucket's distance from one of zeros that each
+//! slab ends in.
 //!
-//! A signal handler that came between the two words could change both. So functions that handlers may run ask the runtime each time.
+//! A signal handler that came between the two words could change both. So functions that handlers may run ask the
+//! runtime each time.
 
 use super::code::Code;
 use super::counters::Counters;
@@ -35,8 +37,8 @@ pub(super) fn has_sites(targets: Option<Targets<'_>>, number: usize) -> bool {
     targets.is_some_and(|targets| targets.plan.sites(FunctionId::new(number)).next().is_some())
 }
 
-/// Counts whom the function's calls lead to. All its other probes are there already: nothing else is counted between this and the
-/// call.
+/// Counts whom the function's calls lead to. All its other probes are there already: nothing else is counted between
+/// this and the call.
 pub(super) fn lower(code: &Code<'_, '_>, targets: Targets<'_>, number: usize) {
     let counters = &code.counters;
     let (builder, int64) = (&counters.builder, counters.int64);
@@ -76,8 +78,8 @@ fn ask_runtime<'m>(builder: &Builder<'m>, arguments: [Value<'m>; 3]) {
     call.set_convention(LLVMCallConv::LLVMPreserveMostCallConv as u32);
 }
 
-/// `void (slab, slab in assembly, site, target, first word of the site, first word of the bucket of zeros)`, always inlined. Made for
-/// functions like that of `caller`.
+/// `void (slab, slab in assembly, site, target, first word of the site, first word of the bucket of zeros)`, always
+/// inlined. Made for functions like that of `caller`.
 fn fast<'m>(caller: &Counters<'m>) -> (Function<'m>, Type<'m>) {
     let module = caller.module;
     let [slab, in_assembly] = caller.pointers().map(Value::ty);

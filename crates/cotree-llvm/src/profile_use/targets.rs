@@ -1,11 +1,12 @@
 //! Tells LLVM whom indirect calls led to, as its own value profiles do (`InstrProf.cpp`, `annotateValueSite`).
 //!
-//! LLVM makes guarded direct calls of them (`IndirectCallPromotion.cpp`), which it may inline: `if (p == f) f(x) else p(x)`. It does
-//! that for hot calls, for at most three targets each, and only where a direct call is right; a target that a profile names wrongly is
-//! one that the comparison never finds.
+//! LLVM makes guarded direct calls of them (`IndirectCallPromotion.cpp`), which it may inline:
+//! `if (p == f) f(x) else p(x)`. It does that for hot calls, for at most three targets each, and only where a direct
+//! call is right; a target that a profile names wrongly is one that the comparison never finds.
 //!
-//! Functions have numbers there, made of their names. Names that only a module sees begin with that of its source file. The pipelines
-//! of link-time optimisation read them from `PGOFuncName`, since functions have become local or got other names by then.
+//! Functions have numbers there, made of their names. Names that only a module sees begin with that of its source file.
+//! The pipelines of link-time optimisation read them from `PGOFuncName`, since functions have become local or got other
+//! names by then.
 
 use crate::extract::Extracted;
 use crate::ir::{Call, Metadata};
@@ -23,7 +24,7 @@ const INDIRECT_CALL: u64 = 0;
 /// LLVM reads so many targets of a call.
 const MOST_TARGETS: usize = 3;
 
-/// It multiplies counts by a hundred.
+/// The most calls that are told to LLVM, which multiplies counts by a hundred.
 const MOST_CALLS: u64 = u64::MAX / 100;
 
 /// A function that a pointer may lead to.
@@ -41,7 +42,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// Those of a unit; per module, `sources` has the name of its source file.
+    /// Collects the definitions of a unit; per module, `sources` has the name of its source file.
     pub(super) fn of(program: &ProgramMap, sources: Vec<String>) -> Self {
         let mut by_symbol: HashMap<String, Vec<Definition>> = HashMap::new();
         for (module, facts) in program.modules.iter().enumerate() {
@@ -88,10 +89,10 @@ fn number(name: &str) -> u64 {
 /// A module of a unit whose calls are told their targets.
 pub(super) struct Caller<'m, 'a> {
     pub(super) module: &'m Module,
-    /// Its number in the unit.
+    /// The number of the module in the unit.
     pub(super) number: usize,
     pub(super) definitions: &'a Definitions,
-    /// It is compiled with the other modules of the unit as one.
+    /// The module is compiled with the other modules of the unit as one.
     pub(super) across_modules: bool,
 }
 
@@ -131,7 +132,8 @@ impl<'m> Caller<'m, '_> {
         call.set_metadata(module.metadata_kind("prof"), module.node(&operands));
     }
 
-    /// The number of a target, if what is compiled with the caller defines it: LLVM stops at the first one that it does not find.
+    /// The number of a target, if what is compiled with the caller defines it: LLVM stops at the first one that it does
+    /// not find.
     fn known(&self, target: &Target) -> Option<u64> {
         let definition = self.definitions.find(target, self.number)?;
         let name = self.definitions.name(&target.symbol, definition);

@@ -63,8 +63,8 @@ fn comparisons() {
     );
 }
 
-/// What a branch inside a loop tests, of whose variable there are some numbers: `%i`, `%next` of the next turn, `%half`, `%last` of
-/// the turn before, or zero.
+/// What a branch inside a loop tests, of whose variable there are some numbers: `%i`, `%next` of the next turn,
+/// `%half`, `%last` of the turn before, or zero.
 fn tested_in_loop(condition: &str) -> Option<(Test, bool)> {
     let hints = hints(&format!(
         "define void @f(i64 %n, ptr %p) {{

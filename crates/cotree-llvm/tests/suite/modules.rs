@@ -134,8 +134,8 @@ fn instructions_cost_what_a_file_says() {
     assert_eq!(costs("line *:1-1000 9"), [2, 1, 3]);
 }
 
-/// Where counters are reached by segment, a function that others may call counts its entries by the thread's word, and so needs no
-/// other mark.
+/// Where counters are reached by segment, a function that others may call counts its entries by the thread's word, and
+/// so needs no other mark.
 #[test]
 fn entries_tell_whose_thread_it_is() {
     let branch = "define i32 @f(i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  ret i32 1\nb:\n  ret i32 2\n}";

@@ -1,4 +1,5 @@
-//! Accesses of memory whose addresses a trace tells. Without the section no address is in the trace, so readers may not skip it.
+//! Accesses of memory whose addresses a trace tells. Without the section no address is in the trace, so readers may not
+//! skip it.
 
 use super::MapError;
 use super::sections::Stream;

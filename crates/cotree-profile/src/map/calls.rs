@@ -14,13 +14,13 @@ const CALLEE: u64 = 0b11;
 const TERMINATOR: u64 = 1 << 2;
 const NO_RETURN: u64 = 1 << 3;
 const RETURNS_TWICE: u64 = 1 << 4;
-/// Of a call site: it marks a `resume`.
+/// A call site marks a `resume`.
 const RESUME_MARKER: u64 = 1 << 5;
-/// Of another call: it is a `musttail` call.
+/// A call that is no call site is a `musttail` call.
 const MUST_TAIL: u64 = 1 << 5;
-/// Of a call site: the probe number is not the one after the last.
+/// The call site has a probe number that is not number is not the one after the last.
 const PROBE: u64 = 1 << 6;
-/// It is not certain which function runs.
+/// Not certain is which function runs.
 const UNCERTAIN: u64 = 1 << 7;
 
 /// What a call site has in common with other calls.

@@ -165,7 +165,7 @@ mod parent {
     pub(super) const PREVIOUS: u64 = 1;
     /// The parent of the copy before.
     pub(super) const SIBLING: u64 = 2;
-    /// Its number follows.
+    /// The number of the file follows.
     pub(super) const OTHER: u64 = 3;
 }
 const PARENT: u64 = 3;
@@ -180,7 +180,7 @@ mod slot {
     pub(super) const PARENT: u64 = 1;
     /// The first copy that has had no span.
     pub(super) const FRESH: u64 = 2;
-    /// Its number follows.
+    /// The number of the line follows.
     pub(super) const OTHER: u64 = 3;
 }
 const SLOT: u64 = 3;

@@ -48,7 +48,7 @@ pub enum MapError {
     /// No magic.
     #[error("it does not begin with a map")]
     NoMagic,
-    /// Its packed form cannot be read.
+    /// The packed form of the map cannot be read.
     #[error(transparent)]
     Wire(WireError),
     /// Two maps in one section.
@@ -60,7 +60,7 @@ pub enum MapError {
     /// Some value of a function makes no sense.
     #[error("function {function}: {what}")]
     InvalidFunction {
-        /// Its index.
+        /// The index of the function.
         function: usize,
         /// What is wrong.
         what: &'static str,

@@ -1,7 +1,8 @@
 //! Runs of instructions: how a block's instructions are spread over its source lines and between its calls.
 //!
-//! The last run of a block has what its other runs leave of the block's instructions, and which runs hold calls follows from the
-//! list of calls. So most blocks take a byte or two. Readers of profiles that need no events may skip the section.
+//! The last run of a block has what its other runs leave of the block's instructions, and which runs hold calls follows
+//! from the list of calls. So most blocks take a byte or two. Readers of profiles that need no events may skip the
+//! section.
 
 use super::MapError;
 use super::sections::Stream;
@@ -15,7 +16,7 @@ mod span {
     pub(super) const SAME: u64 = 1;
     /// The one after it.
     pub(super) const NEXT: u64 = 2;
-    /// Its number follows.
+    /// The number follows.
     pub(super) const OTHER: u64 = 3;
 }
 const SPAN: u64 = 3;
@@ -23,7 +24,7 @@ const SPAN: u64 = 3;
 const AFTER_CALL: u64 = 1 << 2;
 /// The step in calls follows.
 const AFTER_CALLS: u64 = 1 << 3;
-/// It has loads, stores or floating-point operations.
+/// The run has loads, stores or floating-point operations.
 const KINDS: u64 = 1 << 4;
 
 /// Writes the runs of all functions, if all are known.

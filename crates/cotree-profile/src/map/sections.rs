@@ -84,7 +84,7 @@ sections! {
         RunShape,
         /// Per run but the last of its block: how many instructions it has.
         RunTotal,
-        /// The same: loads, stores and floating-point operations, where it has any.
+        /// Runs of instructions: loads, stores and floating-point operations, where it has any.
         RunKinds,
     }
     b"cost" skippable {
@@ -110,7 +110,8 @@ sections! {
         Events,
         /// Per function, kind and call site: what the counter lacks while the call is under way.
         EventsLacking,
-        /// Where calls are measured, per function that counts: whether its activations are, and how each of its calls is.
+        /// Where calls are measured, per function that counts: whether its activations are, and how each of its calls
+        /// is.
         EventsCalls,
         /// Per such call and kind: what the callee leaves to the caller where it returns.
         EventsReturned,
@@ -133,7 +134,7 @@ sections! {
         /// Per function whose entries follow from its callers: which, and how many of its calls are not among those of
         /// its name.
         Entry,
-        /// Those calls: their functions.
+        /// The functions of those calls.
         Caller,
         /// Their blocks.
         CallBlock,
@@ -177,13 +178,13 @@ sections! {
         AccessCount,
         /// Per access: what it does, and which of its parts follow.
         Access,
-        /// Its block, as a step from the one before.
+        /// The block of the access, as a step from the one before.
         AccessBlock,
         /// The call that it comes before, as a step.
         AccessCall,
         /// How many bytes it is of.
         AccessLength,
-        /// Its span of the block's lines.
+        /// The access's span of the block's lines.
         AccessSpan,
     }
     b"cnca" {
@@ -191,8 +192,8 @@ sections! {
         CallCounters,
     }
     b"ipat" {
-        /// How many paths across functions there are, and how many have a word of their own; per function: how its activations
-        /// begin.
+        /// How many paths across functions there are, and how many have a word of their own; per function: how its
+        /// activations begin.
         Ipath,
         /// The edges and blocks where they are cut.
         IpathCut,

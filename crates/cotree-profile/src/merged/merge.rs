@@ -20,7 +20,8 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Begins a merge. `binaries`: where those may be that are no longer where they ran, since traces can be counted only with them.
+    /// Begins a merge. `binaries`: where those may be that are no longer where they ran, since traces can be counted
+    /// only with them.
     #[must_use]
     pub fn with_binaries(binaries: &[PathBuf]) -> Self {
         Self { binaries: binaries.to_owned(), ..Self::default() }

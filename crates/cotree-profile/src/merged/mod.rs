@@ -87,7 +87,7 @@ sections! {
         Sum,
     }
     b"trac" {
-        /// Of how many functions there are counts of traces, and each.
+        /// How many functions have counts of traces, and which.
         TraceFunction,
         /// How many blocks, edges and call sites each has, and its flaws.
         TraceShape,
@@ -97,7 +97,7 @@ sections! {
         TraceEdge,
         /// Activations abandoned at each call site.
         TraceEarly,
-        /// Of how many runs a ring kept the newest part only, and of how many streams nothing.
+        /// How many runs have a ring that kept the newest part only, and of how many streams nothing.
         TraceRing,
     }
 }
@@ -105,7 +105,7 @@ sections! {
 /// Writes a merged profile, atomically.
 ///
 /// # Errors
-/// Those of the file system; the file is then as it was.
+/// Errors of the file system; the file is then as it was.
 pub fn write(path: &Path, units: &[UnitCounts]) -> Result<(), WriteError> {
     atomic::write(path, |out| out.write_all(&encode(units)))
 }

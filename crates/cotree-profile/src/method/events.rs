@@ -8,8 +8,8 @@ use cotree_core::method::RecoverError;
 use cotree_core::method::events::{EarlyEvents, EventProfile, UnitEventPlan, recover as recover_unit};
 use cotree_rt::layout::Flags;
 
-/// Recovers a unit, or says of each function that counts why it could not be. `bases` are the first counters of functions,
-/// which are all the same.
+/// Recovers a unit, or says of each function that counts why it could not be. `bases` are the first counters of
+/// functions, which are all the same.
 pub(super) fn recover(
     binary: &BinaryFile,
     counts: &UnitCounts,

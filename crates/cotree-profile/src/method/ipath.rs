@@ -23,7 +23,7 @@ pub fn graphs(functions: &[&Function], plan: &UnitIpathPlan) -> Vec<Option<Cfg>>
     functions.iter().zip(plan.functions.iter().map(|plan| plan.key.entry)).map(graph).collect()
 }
 
-/// The same with their functions.
+/// The shapes of functions with their graphs.
 #[must_use]
 pub fn shapes<'a>(functions: &[&'a Function], graphs: &'a [Option<Cfg>]) -> Vec<Option<Shape<'a>>> {
     functions.iter().zip(graphs).map(|(function, cfg)| cfg.as_ref().map(|cfg| Shape { function, cfg })).collect()

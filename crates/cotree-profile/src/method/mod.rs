@@ -50,9 +50,9 @@ pub enum MethodProfile {
     Paths {
         /// The method.
         method: PathMethod,
-        /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was measured
-        /// or recovery failed. Their own `counts` are empty: counts of blocks and edges, and flaws, are not repeated
-        /// here.
+        /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
+        /// measured or recovery failed. Their own `counts` are empty: counts of blocks and edges, and flaws, are not
+        /// repeated here.
         functions: Vec<Option<PathProfile>>,
     },
     /// How often each call was made: one per function, in the same order; `None` where nothing was measured or recovery
@@ -65,8 +65,8 @@ pub enum MethodProfile {
         /// The paths; `None` where recovery failed. Counts of blocks and edges are not repeated here.
         profile: Option<Box<UnitIpathProfile>>,
     },
-    /// Nothing is counted at run time: the streams of threads are in the file ([`trace::streams`]), which are counted when it is
-    /// read ([`trace::count`]).
+    /// Nothing is counted at run time: the streams of threads are in the file ([`trace::streams`]), which are counted
+    /// when it is read ([`trace::count`]).
     Trace,
     /// How many events there were; `None` where recovery failed.
     Events(EventMethod, Option<EventProfile>),
@@ -140,7 +140,7 @@ pub(crate) fn flaws<'a>(
     }
 }
 
-/// The same, to add to it.
+/// The flaws of a function, to add to.
 pub(crate) fn flaws_mut<'a>(
     method: &'a mut MethodProfile,
     functions: &'a mut [Option<FunctionProfile>],
@@ -229,13 +229,13 @@ pub(crate) fn recover(binary: &BinaryFile, counts: &UnitCounts, layout: &Layout,
 /// Why no run of a binary can have left counts.
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignCounts {
-    /// They are of paths.
+    /// The counts are of paths.
     #[error(transparent)]
     Paths(#[from] ForeignPaths),
-    /// They are of targets.
+    /// The counts are of targets.
     #[error(transparent)]
     Targets(#[from] ForeignTargets),
-    /// They are of traces.
+    /// The counts are of traces.
     #[error(transparent)]
     Trace(#[from] ForeignTraceCounts),
 }
@@ -258,8 +258,8 @@ pub(crate) fn check_counts(binary: &BinaryFile, layout: &Layout, counts: &UnitCo
     Ok(path::check_counts(binary, layout.tables.paths(), counted)?)
 }
 
-/// Adds to a unit's profile what its file has besides counters: the traces of a raw profile, or what the traces of a merged profile's
-/// runs counted.
+/// Adds to a unit's profile what its file has besides counters: the traces of a raw profile, or what the traces of a
+/// merged profile's runs counted.
 pub(crate) fn add_from_file(
     file: &ProfileFile,
     binary: &BinaryFile,

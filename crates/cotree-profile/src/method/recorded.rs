@@ -16,9 +16,9 @@ pub(crate) enum Kind {
     Paths,
     /// Pieces of threads' streams ([`super::trace::streams`]).
     Trace,
-    /// The same, compressed or not.
+    /// Chunks of traces, compressed or not.
     TracePacked,
-    /// The same in a ring.
+    /// Chunks of traces in a ring.
     TraceRing,
     /// The stack of the thread that ended the process.
     Stack,
@@ -79,7 +79,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Of a profile with this header.
+    /// Begins what a profile with this header has recorded.
     pub(crate) fn new(header: &Header) -> Result<Self, &'static str> {
         Ok(Self { paths: path::Buckets::new(header.version(), path::metric(header)?), stack: Vec::new() })
     }

@@ -1,4 +1,5 @@
-//! Targets of indirect calls: the buckets of path tables, under the numbers of sites and the addresses of functions, become functions.
+//! Targets of indirect calls: the buckets of path tables, under the numbers of sites and the addresses of functions,
+//! become functions.
 //!
 //! A merged profile keeps the addresses as they were linked, which are the same in all runs of a build.
 

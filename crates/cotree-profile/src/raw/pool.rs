@@ -1,8 +1,9 @@
 //! Pools, as processes that were killed leave them, and as they are while others add to them.
 //!
-//! A profile is added to a pool in four steps: it gets the pool's name with `.joining` behind it; the sum is written to a new file;
-//! that takes the pool's place; the profile is removed. The pool's header says whose profile was added last. So what has such a name
-//! is in the pool already or it is not, and which of the two can be told as long as the pool is the same file.
+//! A profile is added to a pool in four steps: it gets the pool's name with `.joining` behind it; the sum is written to
+//! a new file; that takes the pool's place; the profile is removed. The pool's header says whose profile was added
+//! last. So what has such a name is in the pool already or it is not, and which of the two can be told as long as the
+//! pool is the same file.
 
 use super::{HEADER_SIZE, Header, at, read};
 use crate::counts::UnitCounts;
@@ -26,8 +27,8 @@ pub fn pool_of(joining: &Path) -> Option<PathBuf> {
     (joining.extension()? == "joining").then(|| joining.with_extension(""))
 }
 
-/// Reads a raw profile, which may be a pool, with a profile that was being added to it and is not in it yet. `None`: another file has
-/// taken the pool's place meanwhile.
+/// Reads a raw profile, which may be a pool, with a profile that was being added to it and is not in it yet. `None`:
+/// another file has taken the pool's place meanwhile.
 pub(crate) fn read_with_left(file: File, path: &Path) -> Result<Option<UnitCounts>, ProfileError> {
     let io = |cause| ProfileError::Io { path: path.to_owned(), cause };
     let identity = identity_of(&file.metadata().map_err(io)?);
@@ -39,7 +40,8 @@ pub(crate) fn read_with_left(file: File, path: &Path) -> Result<Option<UnitCount
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(counts)),
         Err(cause) => return Err(ProfileError::Io { path: joining, cause }),
     };
-    // Profiles are removed before the next one is added: this one is of the pool that was read, or the pool is another one.
+    // Profiles are removed before the next one is added: this one is of the pool that was read, or the pool is another
+    // one.
     if fs::metadata(path).ok().as_ref().map(identity_of) != Some(identity) {
         return Ok(None);
     }

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// The schema that the first line names.
 pub const SCHEMA: &str = "cotree-weights/3";
 
-/// Those of earlier files: the first say nothing of blocks but their counts, the second nothing of indirect calls.
+/// The schemas of earlier files: the first say nothing of blocks but their counts, the second nothing of indirect
+/// calls.
 const EARLIER: [&str; 2] = ["cotree-weights/1", "cotree-weights/2"];
 
 #[derive(Serialize, Deserialize)]
@@ -43,7 +44,7 @@ struct Line {
 /// Why weights cannot be read from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the weights {path}: {source}")]
     Read {
         /// The file.
@@ -51,7 +52,7 @@ pub enum WeightsError {
         /// Why.
         source: io::Error,
     },
-    /// It is no weights file, or a damaged one.
+    /// The file is no weights file, or a damaged one.
     #[error("{path} is not a weights file ({reason}): make one with `cotree export --format weights`")]
     Malformed {
         /// The file.
@@ -94,11 +95,12 @@ impl Weights {
     }
 }
 
-/// Writes the edge counts of recovered units, and the targets of their indirect calls, as a weights file. Functions without edge counts are left out: vertex
-/// methods cannot weight edges. `profile` is the name of the profile that they are from, for people; it may be empty.
+/// Writes the edge counts of recovered units, and the targets of their indirect calls, as a weights file. Functions
+/// without edge counts are left out: vertex methods cannot weight edges. `profile` is the name of the profile that they
+/// are from, for people; it may be empty.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write(out: &mut dyn Write, units: &[(BinaryFile, UnitProfile)], profile: &str) -> io::Result<()> {
     let build = |(_, unit): &(BinaryFile, UnitProfile)| {
         let name = unit.binary.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! Counts of earlier builds as weights for the next one (`--weights`, `--use`).
 //!
 //! The binary of an earlier build is usually gone, or about to be overwritten, when its counts are wanted. So they go
-//! into a self-contained file: one JSON object per line, first the schema and the builds, then one function each, with its symbol and
-//! module, its graph, the anchors by which its blocks are found again in a later version of it
+//! into a self-contained file: one JSON object per line, first the schema and the builds, then one function each, with
+//! its symbol and module, its graph, the anchors by which its blocks are found again in a later version of it
 //! ([`cotree_core::weight::stale`]), and whom its indirect calls led to, if that was counted ([`targets`]).
 //!
-//! A profile may hold runs of several builds of a program. A function that is the same in some of them has the sum of their counts.
+//! A profile may hold runs of several builds of a program. A function that is the same in some of them has the sum of
+//! their counts.
 
 mod file;
 pub mod targets;
@@ -25,7 +26,7 @@ use targets::BlockTargets;
 pub struct Build {
     /// The name of its file, without the folder.
     pub name: String,
-    /// Its id, in hexadecimal digits.
+    /// The id of the build, in hexadecimal digits.
     pub id: String,
     /// How many runs there were.
     pub runs: u64,
@@ -51,9 +52,9 @@ pub struct Entry {
 /// Counts that a function gets from a version of it that was another.
 #[derive(Clone, Debug)]
 pub struct Guess<'a> {
-    /// Those of that version.
+    /// The counts of that version.
     pub entry: &'a Entry,
-    /// Those of this version, as far as they are known.
+    /// The counts of this version, as far as they are known.
     pub profile: FunctionProfile,
     /// How many blocks are known.
     pub pairs: usize,
@@ -102,8 +103,8 @@ impl Weights {
         }
     }
 
-    /// The counts of the function of this symbol and graph. Of several, the one wins of which most is the same, then the one from the
-    /// module of this name.
+    /// The counts of the function of this symbol and graph. Of several, the one wins of which most is the same, then
+    /// the one from the module of this name.
     #[must_use]
     pub fn of(&self, module: &str, function: &Function) -> Option<&FunctionProfile> {
         self.likest(module, function).map(|(_, entry)| &entry.profile)
@@ -134,8 +135,8 @@ impl Weights {
         entries.rev().max_by_key(order)
     }
 
-    /// What the counts of another version of the function tell of this one, block by block. `None` if there is no such version, or it is
-    /// not known what its blocks are.
+    /// What the counts of another version of the function tell of this one, block by block. `None` if there is no such
+    /// version, or it is not known what its blocks are.
     #[must_use]
     pub fn guess(&self, module: &str, function: &Function) -> Option<Guess<'_>> {
         let outline = Outline::of(function);
@@ -166,8 +167,8 @@ fn add_counts(sum: &mut FunctionProfile, more: &FunctionProfile) {
     }
 }
 
-/// The name of a module without its folder, and without what clang adds to the names of temporary objects: `f-` and six digits for
-/// `f.c`.
+/// The name of a module without its folder, and without what clang adds to the names of temporary objects: `f-` and six
+/// digits for `f.c`.
 #[must_use]
 pub fn module_name(module: &str) -> &str {
     let name = Path::new(module).file_name().and_then(|name| name.to_str()).unwrap_or(module);

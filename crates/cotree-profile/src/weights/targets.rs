@@ -1,8 +1,8 @@
 //! Whom the indirect calls of a function led to, as weights have it.
 //!
-//! A call is known by its block and its place among the indirect calls of that block. So it is found again wherever the block is, if
-//! that still has as many of them. Targets are known by their symbols, and those of other modules by these too: several modules may have
-//! local functions of one name.
+//! A call is known by its block and its place among the indirect calls of that block. So it is found again wherever the
+//! block is, if that still has as many of them. Targets are known by their symbols, and those of other modules by these
+//! too: several modules may have local functions of one name.
 
 use super::module_name;
 use cotree_core::facts::{Function, Module, ProgramMap};
@@ -94,7 +94,8 @@ pub(super) fn add(sum: &mut Vec<BlockTargets>, more: Vec<BlockTargets>) {
     }
 }
 
-/// The targets of an earlier version's calls, by the blocks of a later one. Those in blocks that have no pair are left out.
+/// The targets of an earlier version's calls, by the blocks of a later one. Those in blocks that have no pair are left
+/// out.
 pub(super) fn moved(earlier: &[BlockTargets], matching: &Matching) -> Vec<BlockTargets> {
     let pairs = matching.earlier.iter().zip(0..).filter_map(|(earlier, later)| Some(((*earlier)?, later)));
     let later: HashMap<u32, u32> = pairs.collect();

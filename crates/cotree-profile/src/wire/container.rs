@@ -12,7 +12,7 @@ use cotree_rt::layout::Checksum;
 /// A kind of packed file.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Its first bytes.
+    /// The first bytes of the file.
     pub(crate) magic: [u8; 8],
     /// Bytes of the id in its header.
     pub(crate) id: usize,
@@ -20,8 +20,8 @@ pub(crate) struct Kind {
     pub(crate) oldest: u32,
     /// The version that is written.
     pub(crate) newest: u32,
-    /// A file may unpack to this many bytes, and [`Self::ratio`] more per byte of its payload. The writer pads where that
-    /// is not enough.
+    /// A file may unpack to this many bytes, and [`Self::ratio`] more per byte of its payload. The writer pads where
+    /// that is not enough.
     pub(crate) basis: u64,
     /// See [`Self::basis`].
     pub(crate) ratio: u64,

@@ -21,7 +21,7 @@ impl fmt::Debug for Tag {
 /// Why a packed file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// It begins with other bytes.
+    /// The file begins with other bytes.
     #[error("it does not begin as it should")]
     NoMagic,
     /// Shorter than it says.
@@ -45,7 +45,7 @@ pub enum WireError {
     /// Damaged.
     #[error("its checksum is wrong")]
     Checksum,
-    /// It claims to unpack to more than it may.
+    /// The file claims to unpack to more than it may.
     #[error("it claims to unpack to {0} bytes")]
     TooLarge(u64),
     /// A section that this cotree does not know, or that says more than it knows.

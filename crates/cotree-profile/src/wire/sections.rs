@@ -20,7 +20,7 @@ use std::io::Read;
 /// A section of a kind of file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
-    /// Its name in the file.
+    /// The name of the section in the file.
     pub(crate) tag: Tag,
     /// Readers that do not know it may skip it.
     pub(crate) skippable: bool,

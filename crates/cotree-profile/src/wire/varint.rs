@@ -5,7 +5,7 @@
 pub(crate) enum NumberError {
     /// The bytes end before it does.
     Ends,
-    /// It has more than 64 bits.
+    /// The number has more than 64 bits.
     TooLong,
 }
 

@@ -50,7 +50,8 @@ fn a_raw_profile_of_each_version_is_read() {
     }
 }
 
-/// A profile of version 4 that a program wrote, not this test: its length, then those of its lines of 64 bytes that are not all zeros.
+/// A profile of version 4 that a program wrote, not this test: its length, then those of its lines of 64 bytes that are
+/// not all zeros.
 #[test]
 fn a_raw_profile_of_a_run_is_read() {
     let name = "raw-4-of-a-run";

@@ -466,7 +466,8 @@ fn a_slab_whose_place_a_segment_takes_is_none() {
     assert!(recover(&binary, &without).unwrap().exact());
 }
 
-/// Version 4 has another header of segments, version 3 has paths' numbers as they are, version 2 another checksum, version 1 no segments.
+/// Version 4 has another header of segments, version 3 has paths' numbers as they are, version 2 another checksum,
+/// version 1 no segments.
 #[test]
 fn older_versions_are_read() {
     let (_, raw) = small();

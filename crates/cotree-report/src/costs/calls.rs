@@ -1,8 +1,9 @@
 //! Who called whom how often, as far as counts of blocks tell.
 //!
-//! A call by name is made as often as its place ran. Calls through pointers, and calls that come from code that is not profiled, show
-//! only in the entries of the functions that they reach: a function whose entries are not those that its known callers account for
-//! has callers that nobody knows. Where all callers of a function are known, what it cost belongs to them.
+//! A call by name is made as often as its place ran. Calls through pointers, and calls that come from code that is not
+//! profiled, show only in the entries of the functions that they reach: a function whose entries are not those that its
+//! known callers account for has callers that nobody knows. Where all callers of a function are known, what it cost
+//! belongs to them.
 
 use super::{Cost, FunctionCosts};
 use crate::unit::Unit;
@@ -39,8 +40,8 @@ pub struct CallGraph {
     calls_unknown: Vec<bool>,
     /// Per function: the closest one that is under way whenever it is; `None` if there is none that is known.
     around: Vec<Option<usize>>,
-    /// Per function: does that one call it itself, and no other but those that run inside of it? If there is none around it: is it
-    /// called by nobody that we know?
+    /// Per function: does that one call it itself, and no other but those that run inside of it? If there is none
+    /// around it: is it called by nobody that we know?
     direct: Vec<bool>,
 }
 
@@ -80,7 +81,7 @@ impl CallGraph {
         graph
     }
 
-    /// Of a trace, which knows all calls: nothing else is to be found out.
+    /// Takes the calls of a trace, which knows all calls: nothing else is to be found out.
     pub(super) fn of_arcs(arcs: Vec<Arc>, functions: &[FunctionCosts<'_>]) -> Self {
         let count = functions.len();
         let mut callers = vec![Vec::new(); count];
@@ -124,8 +125,8 @@ impl CallGraph {
         self.direct[function]
     }
 
-    /// All calls lead from one root; a function that every way to another one passes is under way while that runs. So the closest
-    /// one is its immediate dominator.
+    /// All calls lead from one root; a function that every way to another one passes is under way while that runs. So
+    /// the closest one is its immediate dominator.
     fn find_contexts(&mut self) {
         let count = self.callers.len();
         (self.around, self.direct) = (vec![None; count], vec![false; count]);
@@ -145,9 +146,9 @@ impl CallGraph {
         }
     }
 
-    /// The inclusive cost of each arc, if that of all of them is known: each function is called by one call at most, and every
-    /// function with callers that are not known was entered by nobody's call. Then what a call led to is what its callee and
-    /// those below it cost.
+    /// The inclusive cost of each arc, if that of all of them is known: each function is called by one call at most,
+    /// and every function with callers that are not known was entered by nobody's call. Then what a call led to is what
+    /// its callee and those below it cost.
     #[must_use]
     pub fn inclusive(&self, functions: &[FunctionCosts<'_>]) -> Option<Vec<Cost>> {
         let is_tree = self.callers.iter().all(|callers| callers.len() <= 1)

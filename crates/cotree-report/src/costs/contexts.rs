@@ -1,12 +1,13 @@
 //! Stacks: what is known of the functions around each cost.
 //!
-//! Counts of blocks and calls are no call stacks. But a function that is entered by calls of known functions only runs inside of
-//! each function that all ways to it lead through: its dominators in the call graph. So a stack here has the outermost of them
-//! first, then the function, then the copies that were inlined into it. Nothing is apportioned. Where several functions lead from
-//! one dominator to the next, [`SEVERAL_CALLERS`] stands for them: which of them was under way is not known. A function that is
-//! entered through pointers or from outside begins a stack of its own.
+//! Counts of blocks and calls are no call stacks. But a function that is entered by calls of known functions only runs
+//! inside of each function that all ways to it lead through: its dominators in the call graph. So a stack here has the
+//! outermost of them first, then the function, then the copies that were inlined into it. Nothing is apportioned. Where
+//! several functions lead from one dominator to the next, [`SEVERAL_CALLERS`] stands for them: which of them was under
+//! way is not known. A function that is entered through pointers or from outside begins a stack of its own.
 //!
-//! A trace knows the stacks themselves ([`super::traced`]). The activations of a recursive function are one frame in either case.
+//! A trace knows the stacks themselves ([`super::traced`]). The activations of a recursive function are one frame in
+//! either case.
 
 use super::traced::Traced;
 use super::{Cost, Costs, FunctionCosts, Line, costs_of_counts};
@@ -20,15 +21,15 @@ pub const SEVERAL_CALLERS: &str = "[several callers]";
 /// A function as it stands in stacks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// Its name.
+    /// The name of the function.
     pub name: String,
-    /// Its linker symbol.
+    /// The linker symbol of the function.
     pub symbol: String,
-    /// Its source file.
+    /// The source file of the function.
     pub file: Option<String>,
     /// The line where it begins; 0 where that is not known.
     pub line: u32,
-    /// It is a copy that was inlined.
+    /// The function is a copy that was inlined.
     pub inlined: bool,
 }
 
@@ -80,7 +81,7 @@ impl Contexts {
         builder.contexts
     }
 
-    /// The same by functions alone: each stack once, without lines, as names.
+    /// The contexts by functions alone: each stack once, without lines, as names.
     #[must_use]
     pub fn by_function(&self) -> Vec<(Vec<usize>, Cost)> {
         let mut sums: Vec<(Vec<usize>, Cost)> = Vec::new();

@@ -1,9 +1,9 @@
 //! What a run has cost: events of each function by source line, and the calls between functions.
 //!
-//! The *exclusive* cost of a function is what its own instructions did: how often each block ran, times its events. It is known
-//! from any profile that counts blocks. How often calls were made is known from the same counts; of calls through pointers it is
-//! not known whom they called. What a call cost with all that it led to (*inclusive* cost) no count of blocks can tell where a
-//! function has several callers: [`calls`] says where it follows all the same.
+//! The *exclusive* cost of a function is what its own instructions did: how often each block ran, times its events. It
+//! is known from any profile that counts blocks. How often calls were made is known from the same counts; of calls
+//! through pointers it is not known whom they called. What a call cost with all that it led to (*inclusive* cost) no
+//! count of blocks can tell where a function has several callers: [`calls`] says where it follows all the same.
 
 pub mod calls;
 pub mod contexts;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub struct Cost(pub [u128; EventKind::ALL.len()]);
 
 impl Cost {
-    /// Of one kind.
+    /// The cost in events of one kind.
     #[must_use]
     pub const fn of(&self, kind: EventKind) -> u128 {
         self.0[kind as usize]
@@ -64,8 +64,8 @@ impl std::iter::Sum for Cost {
 pub struct Line {
     /// The inlined copy, an index into [`Function::inlined`].
     pub inlined: Option<u32>,
-    /// The file, an index into the unit's files, and the line. `None` for code of the compiler's own, and where there is no debug
-    /// information.
+    /// The file, an index into the unit's files, and the line. `None` for code of the compiler's own, and where there
+    /// is no debug information.
     pub at: Option<(u32, u32)>,
 }
 
@@ -85,7 +85,7 @@ pub struct FunctionCosts<'a> {
 }
 
 impl<'a> FunctionCosts<'a> {
-    /// Its exclusive cost.
+    /// The function's exclusive cost.
     #[must_use]
     pub fn exclusive(&self) -> Cost {
         self.lines.values().copied().sum()
@@ -201,14 +201,15 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// What a function has cost, exclusively; `None` if its profile has no counts of blocks, or its map is of an older cotree.
+/// What a function has cost, exclusively; `None` if its profile has no counts of blocks, or its map is of an older
+/// cotree.
 #[must_use]
 pub fn exclusive(function: &UnitFunction<'_>) -> Option<Cost> {
     costs_of(0, *function).map(|costs| costs.exclusive())
 }
 
-/// Multiplies counts with events, run by run: what follows a call in its block ran as often as the call returned. `None` if facts and
-/// profile do not belong together, or the facts do not say where instructions stand.
+/// Multiplies counts with events, run by run: what follows a call in its block ran as often as the call returned.
+/// `None` if facts and profile do not belong together, or the facts do not say where instructions stand.
 fn costs_of(unit: usize, function: UnitFunction<'_>) -> Option<FunctionCosts<'_>> {
     let facts = function.facts;
     let flow = function.flow()?;
@@ -221,7 +222,8 @@ fn costs_of(unit: usize, function: UnitFunction<'_>) -> Option<FunctionCosts<'_>
     Some(FunctionCosts { unit, entries: flow.entries(), lines, calls, function })
 }
 
-/// Multiplies counts with events, run by run; `count` says how often the code of a block behind so many of its calls ran.
+/// Multiplies counts with events, run by run; `count` says how often the code of a block behind so many of its calls
+/// ran.
 fn costs_of_counts(
     facts: &Function,
     events: &[FunctionEvents],

@@ -13,7 +13,7 @@ use cotree_core::profile::Flaw;
 pub struct Totals {
     /// By kind, of units whose blocks or events are counted.
     events: Option<Cost>,
-    /// Of other units: what their method counts.
+    /// What the method of other units counts, by unit method counts.
     others: Vec<(String, u128)>,
     remarks: Vec<String>,
 }

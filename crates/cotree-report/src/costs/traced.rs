@@ -1,9 +1,11 @@
-//! Costs from a trace, in which nothing is unknown: what each call cost with all that it led to, and the stack around every line.
+//! Costs from a trace, in which nothing is unknown: what each call cost with all that it led to, and the stack around
+//! every line.
 //!
-//! The execution is regenerated, and each activation adds to a *calling context tree* (Ammons, Ball & Larus 1997): a node for each
-//! function and call that led there, but one node for all activations of a function that are under way at once, so that recursion does
-//! not make the tree grow. A call's inclusive cost is all that happens while it is under way; if the same call is made again by
-//! recursion in the meantime, only the outermost one counts (Ball 1994, §4), so that nothing counts twice.
+//! The execution is regenerated, and each activation adds to a *calling context tree* (Ammons, Ball & Larus 1997): a
+//! node for each function and call that led there, but one node for all activations of a function that are under way at
+//! once, so that recursion does not make the tree grow. A call's inclusive cost is all that happens while it is under
+//! way; if the same call is made again by recursion in the meantime, only the outermost one counts (Ball 1994, §4), so
+//! that nothing counts twice.
 
 use super::calls::{Arc, CallGraph};
 use super::{Cost, CostError, Costs, FunctionCosts, costs_of_counts};
@@ -133,7 +135,7 @@ struct Replay<'a, 'f> {
     /// How often each call was made.
     calls: HashMap<(FunctionId, CallId), u64>,
     stack: Vec<Activation>,
-    /// Of the thread.
+    /// The cost of the thread.
     total: Cost,
 }
 

@@ -1,4 +1,5 @@
-//! The tables of `cotree costs`: what functions and calls have cost, exclusively and inclusively; and the same as JSON (`docs/json.md`).
+//! The tables of `cotree costs`: what functions and calls have cost, exclusively and inclusively; and the same as JSON
+//! (`docs/json.md`).
 
 use super::{Cost, Costs};
 use crate::filtered::{self, Shares};
@@ -32,7 +33,7 @@ pub struct Options {
 /// Writes the tables.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(costs: &Costs<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let whole = costs.total().of(options.kind);
     writeln!(out, "{}: {}", options.kind.title(), grouped(whole))?;
@@ -183,7 +184,7 @@ pub(crate) fn amounts(cost: &Cost) -> BTreeMap<&'static str, Value> {
 /// Writes functions and calls of all kinds as JSON.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_json(costs: &Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
     let functions = costs.functions.iter().enumerate().map(|(number, function)| {
         let facts = function.function.facts;

@@ -1,9 +1,9 @@
 //! Callgrind's format, for KCachegrind, QCachegrind and `callgrind_annotate`:
 //! <https://valgrind.org/docs/manual/cl-format.html>.
 //!
-//! Costs of inlined code stand in the function that it was inlined into, under its own file (`fi=`, `fe=`), as callgrind has them.
-//! Calls with their inclusive costs (`calls=`) are there only if those of all calls are known: viewers would take what is missing for
-//! zero.
+//! Costs of inlined code stand in the function that it was inlined into, under its own file (`fi=`, `fe=`), as
+//! callgrind has them. Calls with their inclusive costs (`calls=`) are there only if those of all calls are known:
+//! viewers would take what is missing for zero.
 
 use super::remarks;
 use crate::costs::{Cost, Costs, FunctionCosts, Line};
@@ -43,7 +43,7 @@ pub fn known_calls(costs: &Costs<'_>) -> Option<Vec<BTreeMap<Line, Vec<Calls>>>>
 /// Writes costs of these kinds.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(costs: &Costs<'_>, kinds: &[EventKind], names: Names, out: &mut dyn Write) -> io::Result<()> {
     let calls = known_calls(costs);
     writeln!(out, "# callgrind format\nversion: 1\ncreator: cotree {}", env!("CARGO_PKG_VERSION"))?;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// Draws the stacks of one kind.
 ///
 /// # Errors
-/// Those of the output, and if there is nothing to draw.
+/// If the output can't be written, and if there is nothing to draw.
 pub fn write(costs: &Costs<'_>, contexts: &Contexts, kind: EventKind, out: &mut dyn Write) -> io::Result<()> {
     let lines: Vec<String> = folded::lines(contexts, kind).collect();
     if lines.is_empty() {

@@ -22,7 +22,7 @@ fn name(frame: &Frame) -> String {
 /// Writes the stacks of one kind.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(contexts: &Contexts, kind: EventKind, out: &mut dyn Write) -> io::Result<()> {
     lines(contexts, kind).try_for_each(|line| writeln!(out, "{line}"))
 }

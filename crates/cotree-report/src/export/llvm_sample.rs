@@ -1,10 +1,10 @@
 //! LLVM's sample profiles in their text form, for `clang -fprofile-sample-use`: as of AutoFDO, but with exact counts
 //! (`llvm/ProfileData/SampleProfReader.h`).
 //!
-//! A line counts as often as that block on it which ran most, since LLVM takes the greatest count on a block's lines for the block's.
-//! Lines stand by their distance from the line in which their function begins. What was inlined before it was counted stands below the
-//! line of the call, with lines of its own function. Where the beginning of that is not known, since nothing else is left of it, these
-//! lines are left out.
+//! A line counts as often as that block on it which ran most, since LLVM takes the greatest count on a block's lines
+//! for the block's. Lines stand by their distance from the line in which their function begins. What was inlined before
+//! it was counted stands below the line of the call, with lines of its own function. Where the beginning of that is not
+//! known, since nothing else is left of it, these lines are left out.
 
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Function, LineSpan, linker_name};
@@ -55,7 +55,7 @@ pub struct LeftOut(pub u64);
 /// Writes the functions that ran, those first that did most.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(units: &[Unit<'_>], out: &mut dyn Write) -> io::Result<LeftOut> {
     let starts: BTreeMap<&str, u32> = units
         .iter()
@@ -120,7 +120,8 @@ fn join(samples: &mut Samples, more: Samples) {
     }
 }
 
-/// The way to an inlined copy: per step the line of the call, the function that is inlined, and the line in which that begins.
+/// The way to an inlined copy: per step the line of the call, the function that is inlined, and the line in which that
+/// begins.
 type Chain<'a> = Vec<(u32, &'a str, u32)>;
 
 /// The way to a copy. `None` if a line of these is not known.

@@ -1,7 +1,7 @@
 //! Exports for the viewers that users of profilers know, and for compilers and linkers: one module per format.
 //!
-//! Nearly all derive from [`Costs`]. Each writes to a stream, and says in its file, where the format has a place for remarks, what a profile
-//! could not tell.
+//! Nearly all derive from [`Costs`]. Each writes to a stream, and says in its file, where the format has a place for
+//! remarks, what a profile could not tell.
 
 pub mod callgrind;
 pub mod flamegraph;

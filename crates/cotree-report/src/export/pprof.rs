@@ -1,7 +1,8 @@
-//! pprof's format: a gzipped message `perftools.profiles.Profile` of <https://github.com/google/pprof/blob/main/proto/profile.proto>.
+//! pprof's format: a gzipped message `perftools.profiles.Profile` of
+//! <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 //!
-//! One sample type per kind of events, and one sample per line that has cost something, with the frames around it. A location is a
-//! function with its line and the copies that were inlined there.
+//! One sample type per kind of events, and one sample per line that has cost something, with the frames around it. A
+//! location is a function with its line and the copies that were inlined there.
 
 use super::{meaning_of_stacks, remarks};
 use crate::costs::Costs;
@@ -83,7 +84,7 @@ struct Function {
 /// Writes the stacks of these kinds.
 ///
 /// # Errors
-/// Those of the output, and if an amount has more than 63 bits, which the format cannot hold.
+/// If the output can't be written, and if an amount has more than 63 bits, which the format cannot hold.
 pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &mut dyn Write) -> io::Result<()> {
     let mut strings = Strings::default();
     let count = strings.number("count");

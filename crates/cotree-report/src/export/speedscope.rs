@@ -1,5 +1,5 @@
-//! speedscope's own format: <https://www.speedscope.app/file-format-schema.json>. One profile per kind of events, whose samples are
-//! the stacks in the order of functions, not of time.
+//! speedscope's own format: <https://www.speedscope.app/file-format-schema.json>. One profile per kind of events, whose
+//! samples are the stacks in the order of functions, not of time.
 
 use super::remarks;
 use crate::costs::Costs;
@@ -54,7 +54,7 @@ struct Profile {
 /// Writes the stacks of these kinds; kinds without events are left out.
 ///
 /// # Errors
-/// Those of the output, and if amounts are beyond what the format can hold.
+/// If the output can't be written, and if amounts are beyond what the format can hold.
 pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &mut dyn Write) -> io::Result<()> {
     let stacks = contexts.by_function();
     let mut profiles = Vec::new();

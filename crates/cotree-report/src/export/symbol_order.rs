@@ -1,9 +1,9 @@
-//! An order of functions for the linker: hot ones first, and callers beside what they call most (Ottoni & Maher, "Optimizing Function
-//! Placement for Large-Scale Data-Center Applications", CGO 2017, §4: the C³ heuristic).
+//! An order of functions for the linker: hot ones first, and callers beside what they call most (Ottoni & Maher,
+//! "Optimizing Function Placement for Large-Scale Data-Center Applications", CGO 2017, §4: the C³ heuristic).
 //!
-//! Each function is a cluster. From the hottest on, a function's cluster goes behind that of the caller which calls it most, unless
-//! the two would be larger than a huge page, or that of the caller would be much less dense. In the end clusters stand by density:
-//! instructions executed per byte.
+//! Each function is a cluster. From the hottest on, a function's cluster goes behind that of the caller which calls it
+//! most, unless the two would be larger than a huge page, or that of the caller would be much less dense. In the end
+//! clusters stand by density: instructions executed per byte.
 
 use crate::costs::Costs;
 use cotree_core::facts::events::EventKind;
@@ -55,7 +55,7 @@ impl Cluster {
 /// Writes the functions that ran, one a line.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(costs: &Costs<'_>, of: Of, out: &mut dyn Write) -> io::Result<()> {
     let mut told = BTreeSet::new();
     for function in order(costs) {

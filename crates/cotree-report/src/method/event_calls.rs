@@ -1,4 +1,5 @@
-//! The report of event counts of calls: what each function and each call had of events, by itself and with all that it led to.
+//! The report of event counts of calls: what each function and each call had of events, by itself and with all that it
+//! led to.
 
 use crate::filtered::{self, Shares};
 use crate::names::matches;

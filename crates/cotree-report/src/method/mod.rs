@@ -65,7 +65,7 @@ pub(crate) fn event_totals(unit: &Unit<'_>) -> Option<Cost> {
     matches!(unit.map.plan.method, MethodPlan::Events(_)).then(|| events::cost(unit))
 }
 
-/// The same, as the export has it: by kind.
+/// The events of a unit, as the export has them: by kind.
 pub(crate) fn unit_events(unit: &Unit<'_>) -> Option<BTreeMap<&'static str, Value>> {
     matches!(unit.map.plan.method, MethodPlan::Events(_)).then(|| events::details(unit))
 }

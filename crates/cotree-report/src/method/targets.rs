@@ -37,7 +37,7 @@ fn rows<'a>(unit: &Unit<'a>, function: UnitFunction<'a>) -> impl Iterator<Item =
 /// Writes the view of one unit: the calls that were made most first.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit, options.style, out)?;
     let style = options.style;

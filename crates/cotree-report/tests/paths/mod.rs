@@ -1,5 +1,5 @@
-//! Views of path profiles: of the hand-made unit of `sample` and a loop whose two branches exclude each other, walked by
-//! the interpreter and recovered from what the probes counted.
+//! Views of path profiles: of the hand-made unit of `sample` and a loop whose two branches exclude each other, walked
+//! by the interpreter and recovered from what the probes counted.
 
 use crate::sample::{Builder, Sample, sample};
 use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};

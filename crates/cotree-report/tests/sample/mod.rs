@@ -185,7 +185,7 @@ pub fn sample() -> Sample {
     Sample { map, profile }
 }
 
-/// The same, but killed.
+/// The sample, but killed.
 pub fn cut_off() -> Sample {
     let mut sample = sample();
     sample.profile.runs = Runs { cut_off: 1, ..Runs::default() };
@@ -196,7 +196,7 @@ pub fn cut_off() -> Sample {
     sample
 }
 
-/// The same, with the instructions of blocks told by line: one for each line, the first line has the others.
+/// The sample, with the instructions of blocks told by line: one for each line, the first line has the others.
 pub fn with_runs() -> Sample {
     let mut sample = sample();
     for function in sample.map.program.modules.iter_mut().flat_map(|module| &mut module.functions) {

@@ -14,7 +14,7 @@ pub const ABI: u32 = 9;
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
 pub struct Access;
 impl Access {
-    /// They are the globals `__cotree_counters`.
+    /// Counters are the globals `__cotree_counters`.
     pub const DIRECT: u32 = 0;
     /// Through the thread's slab pointer, the TLS word `__cotree_slab`.
     pub const WORD: u32 = 1;
@@ -69,7 +69,8 @@ pub struct UnitDescriptor {
     pub announcing: *const u64,
     /// The first of the [`TraceWord`]s of a slab; 0: nothing is traced.
     pub trace_word: u64,
-    /// Bytes of the ring that all threads share and whose oldest part makes room for the newest; 0: all of the trace is kept.
+    /// Bytes of the ring that all threads share and whose oldest part makes room for the newest; 0: all of the trace is
+    /// kept.
     pub trace_ring: u64,
     /// 1: threads record nothing before they call `cotree_trace_start`.
     pub trace_off: u64,
@@ -77,13 +78,15 @@ pub struct UnitDescriptor {
     pub event_kinds: u64,
     /// The first of their counters; each kind has two, one that is added to, and one for what is taken away.
     pub event_words: u64,
-    /// The first of the [`QueryWord`]s of a slab, those of the first kind; 0: the program asks for nothing while it runs.
+    /// The first of the [`QueryWord`]s of a slab, those of the first kind; 0: the program asks for nothing while it
+    /// runs.
     pub query_words: u64,
     /// 1: there are safe points, at which limits strike.
     pub event_limits: u64,
     /// 1: calls are measured ([`Flags::CALL_SUMS`](super::Flags::CALL_SUMS)).
     pub call_sums: u64,
-    /// The first of the words of a slab that keep totals while signal handlers run ([`HandlerWord`](super::HandlerWord)).
+    /// The first of the words of a slab that keep totals while signal handlers run
+    /// ([`HandlerWord`](super::HandlerWord)).
     pub handler_words: u64,
     /// The pattern for the names of profiles that was built in, NUL-terminated, which holds where the environment has
     /// none; null: there is none.

@@ -27,9 +27,9 @@ pub const LANDED: u64 = 1 << 62;
 /// ([`Flags::HANDLER_UNFORESEEN`]).
 pub const HANDLER: u64 = INTERRUPTED | LANDED;
 
-/// Bits of [`EarlyEntry::address`] that are not 0 where the entry tells of a total: `count` is then what the thread's counter of a kind of events was
-/// where activations left there, less what it was where they were revived, modulo 2⁶⁴. The bits are the place of the kind among
-/// those that are counted, from 1.
+/// Bits of [`EarlyEntry::address`] that are not 0 where the entry tells of a total: `count` is then what the thread's
+/// counter of a kind of events was where activations left there, less what it was where they were revived, modulo 2⁶⁴.
+/// The bits are the place of the kind among those that are counted, from 1.
 pub const TOTAL: u64 = 63 << TOTAL_SHIFT;
 const TOTAL_SHIFT: u32 = 56;
 

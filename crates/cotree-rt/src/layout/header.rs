@@ -16,9 +16,10 @@ pub struct State;
 impl State {
     /// The program runs, or was killed.
     pub const RUNNING: u32 = 1;
-    /// It ended by `exit`, a return from `main`, `_exit`, `quick_exit`, or called `exec`.
+    /// The process ended by `exit`, a return from `main`, `_exit`, `quick_exit`, or called `exec`.
     pub const FINISHED: u32 = 2;
-    /// It called `abort`, or was ended by a signal that it left at its default; the frames alive then were recorded.
+    /// The process called `abort`, or was ended by a signal that it left at its default; the frames alive then were
+    /// recorded.
     pub const ABORTED: u32 = 3;
     /// A snapshot of a running process: live frames are not accounted for unless it was taken by the process itself.
     pub const SNAPSHOT: u32 = 4;
@@ -66,13 +67,14 @@ impl Flags {
     pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
     /// There was no room for the whole trace: some streams end early ([`TraceState::CUT`]).
     pub const TRACE_CUT: u64 = 1 << 15;
-    /// Parts of the trace are not known ([`TraceState::LOST`]), or may be wrong: a signal handler forked, or was installed
-    /// in a way that was not seen.
+    /// Parts of the trace are not known ([`TraceState::LOST`]), or may be wrong: a signal handler forked, or was
+    /// installed in a way that was not seen.
     pub const TRACE_LOST: u64 = 1 << 16;
-    /// Calls are measured ([`TOTAL`]): counters and the entries of early exits are sums modulo 2⁶⁴, and are added as such.
+    /// Calls are measured ([`TOTAL`]): counters and the entries of early exits are sums modulo 2⁶⁴, and are added as
+    /// such.
     pub const CALL_SUMS: u64 = 1 << 17;
-    /// The events of a signal handler may count for the calls that it interrupted: handlers interrupted each other too deep, one forked, or
-    /// was installed in a way that was not seen.
+    /// The events of a signal handler may count for the calls that it interrupted: handlers interrupted each other too
+    /// deep, one forked, or was installed in a way that was not seen.
     pub const HANDLERS_MIXED: u64 = 1 << 18;
     /// Some thread did not record for a while ([`TraceState::OFF`]).
     pub const TRACE_PAUSED: u64 = 1 << 19;
@@ -109,7 +111,7 @@ pub struct RawHeader {
     pub slab_count: u64,
     /// File offset of the table of early exits.
     pub early_offset: u64,
-    /// Its slots (a power of two).
+    /// The slots of that table (a power of two).
     pub early_capacity: u64,
     /// [`checksum`] of all the bytes after the header page; meaningful unless RUNNING or THREADS_ALIVE.
     pub body_checksum: u64,
@@ -133,12 +135,12 @@ pub struct RawHeader {
     pub reserved_word: u32,
     /// The first of the [`TraceWord`]s of a slab; 0: nothing is traced.
     pub trace_word: u64,
-    /// Of a pool, which is the sum of several runs: how many of these ended in [`State::FINISHED`]. Both this and the next one are 0 in
-    /// the profile of one run. (`started_ns` is then the first one's, `ended_ns` the last one's.)
+    /// How many runs of a pool, which is the sum of several, ended in [`State::FINISHED`]. Both this and the next one
+    /// are 0 in the profile of one run. (`started_ns` is then the first one's, `ended_ns` the last one's.)
     pub runs_finished: u64,
     /// How many ended in [`State::ABORTED`].
     pub runs_aborted: u64,
-    /// Of a pool: `started_ns` of the run that was added last. `pid` is that one's, too.
+    /// In a pool, `started_ns` of the run that was added last. `pid` is that one's, too.
     pub last_started_ns: u64,
     /// Zeros up to the end of the page.
     pub reserved: [u8; 840],

@@ -27,10 +27,10 @@
 //! is neither `%n` nor `%m`, `.PID` of a forked child if there is no `%p`, and `.2`, `.3` and so on where this very
 //! process has written a profile of that name before.
 //!
-//! With `%4m` (1 to 9) the profile is added to one of four files of that name when it is complete, where `%4m` is the unit id, `_`
-//! and a number from 0: pools. Until then, and if it can't be added (it has segments), `%4m` is the unit id, a dot and `%p`. Beside a
-//! pool there may be a file of its name and `.joining`, after a kill: the profile of one run more, unless the pool's header says that
-//! it was added last.
+//! With `%4m` (1 to 9) the profile is added to one of four files of that name when it is complete, where `%4m` is the
+//! unit id, `_` and a number from 0: pools. Until then, and if it can't be added (it has segments), `%4m` is the unit
+//! id, a dot and `%p`. Beside a pool there may be a file of its name and `.joining`, after a kill: the profile of one
+//! run more, unless the pool's header says that it was added last.
 
 mod descriptor;
 mod early;

@@ -6,7 +6,7 @@
 pub struct FunctionPrefix {
     /// [`FUNCTION_MAGIC`].
     pub magic: u64,
-    /// Its number in the code map.
+    /// The number of the machine function in the code map.
     pub number: u32,
     /// Zero.
     pub reserved: u32,
@@ -21,7 +21,7 @@ pub const FUNCTION_MAGIC: u64 = 0xC07E_1EA7_0F9A_7495;
 pub struct RegisterReturn {
     /// The return address, relative to the function.
     pub offset: u32,
-    /// Its first value; the next one's ends them.
+    /// The first value of the call; the next one's ends them.
     pub value: u32,
 }
 
@@ -29,9 +29,9 @@ pub struct RegisterReturn {
 /// bits 8–15, a signed number in bits 32–63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterValue {
-    /// It is always this.
+    /// The register is always this constant.
     Constant(i32),
-    /// It is always this element of the table.
+    /// The register is always this element of the table.
     LongConstant(u32),
     /// In a register that callees preserve.
     Register(u8),

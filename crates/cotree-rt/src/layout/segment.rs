@@ -20,12 +20,14 @@ impl SegmentKind {
     pub const PATHS: u32 = 1;
     /// Words that hold [`TraceChunk`]s, one behind the other: each with its bytes, in whole words.
     pub const TRACE: u32 = 2;
-    /// Places of [`TraceChunk`]s, each with its bytes: a ring. The chunk of number *n* (from 1) is in place (*n* − 1) modulo
-    /// their number.
+    /// Places of [`TraceChunk`]s, each with its bytes: a ring. The chunk of number *n* (from 1) is in place (*n* − 1)
+    /// modulo their number.
     pub const TRACE_RING: u32 = 3;
-    /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process. There is one segment at most.
+    /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process. There is one segment at
+    /// most.
     pub const STACK: u32 = 4;
-    /// As [`Self::TRACE`], but a chunk's bytes may be compressed, in LZ4's block format: then fewer are stored than it holds.
+    /// As [`Self::TRACE`], but a chunk's bytes may be compressed, in LZ4's block format: then fewer are stored than it
+    /// holds.
     pub const TRACE_PACKED: u32 = 5;
 }
 
@@ -51,7 +53,7 @@ pub struct SegmentHeader {
     pub owner: u64,
     /// File offset of the segment itself; 0: it is in memory.
     pub offset: u64,
-    /// Of a ring: how many streams have come to it, each with its first bytes. Else zero.
+    /// In a ring, how many streams have come to it, each with its first bytes. Else zero.
     pub streams: u64,
 }
 const _: () = assert!(core::mem::size_of::<SegmentHeader>() == 64);

@@ -13,8 +13,8 @@ pub const TO_ZEROS: u64 = 2;
 /// Words of a slab that serve queries of events, one set per kind, from [`super::UnitDescriptor::query_words`] on.
 pub struct QueryWord;
 impl QueryWord {
-    /// 2^63 less the count at which the kind's limit strikes; 0 if there is none. Counters and this add up to a negative number, as
-    /// signed ones go, once the limit has been reached.
+    /// 2^63 less the count at which the kind's limit strikes; 0 if there is none. Counters and this add up to a
+    /// negative number, as signed ones go, once the limit has been reached.
     pub const LIMIT: u64 = 0;
     /// What the counters were when the thread began.
     pub const BASE: u64 = 1;
@@ -24,8 +24,9 @@ impl QueryWord {
     pub const COUNT: u64 = 3;
 }
 
-/// Words of a slab that keep the totals of events while signal handlers run, from [`super::UnitDescriptor::handler_words`] on. From
-/// [`Self::FIRST`] on stand, per handler: the address of its frame, and the counter of each kind where it began.
+/// Words of a slab that keep the totals of events while signal handlers run, from
+/// [`super::UnitDescriptor::handler_words`] on. From [`Self::FIRST`] on stand, per handler: the address of its frame,
+/// and the counter of each kind where it began.
 pub struct HandlerWord;
 impl HandlerWord {
     /// How many handlers run.

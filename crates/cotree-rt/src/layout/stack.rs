@@ -7,12 +7,13 @@ use super::{INTERRUPTED, VALUE_SHIFT};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackEntry {
-    /// As in the table of early exits: the return address of the call that the frame is in, as a link-time address, or with
-    /// [`INTERRUPTED`] the instruction at which a signal found it.
+    /// As in the table of early exits: the return address of the call that the frame is in, as a link-time address, or
+    /// with [`INTERRUPTED`] the instruction at which a signal found it.
     pub address: u64,
     /// 0: a frame. Else 1 + which of the values known at that return address this is, as in [`VALUE_SHIFT`].
     pub register: u64,
-    /// Of a frame, how many frames were above it, those of other code included. Else what is in the register.
+    /// In an entry of a frame, how many frames were above it, those of other code included. Else what is in the
+    /// register.
     pub value: u64,
 }
 const _: () = assert!(core::mem::size_of::<StackEntry>() == 24);

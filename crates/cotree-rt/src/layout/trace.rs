@@ -1,19 +1,19 @@
 //! Traces: what each thread did, as a stream of bytes in the order in which it happened.
 //!
-//! Generated code writes to a *window* of the thread's slab. When the window is full, the runtime moves its bytes into a
-//! [`TraceChunk`] of a segment, and the thread begins with an empty window. So a stream is the bytes of its chunks in the
-//! order of their positions, and after them what is in the window. This holds at any moment: a chunk counts once it has a
-//! sequence number, and where chunk and window overlap they agree.
+//! Generated code writes to a *window* of the thread's slab. When the window is full, the runtime moves its bytes into
+//! a [`TraceChunk`] of a segment, and the thread begins with an empty window. So a stream is the bytes of its chunks in
+//! the order of their positions, and after them what is in the window. This holds at any moment: a chunk counts once it
+//! has a sequence number, and where chunk and window overlap they agree.
 //!
 //! What the bytes mean is between the plan of the unit and its readers, but for the [`TraceRecord`]s that the runtime
 //! adds.
 
-/// Words of a slab that belong to the trace, from [`super::UnitDescriptor::trace_word`] on. The word before them is of generated code: the
-/// address that was told last, which the runtime sets to 0 when it appends a record itself.
+/// Words of a slab that belong to the trace, from [`super::UnitDescriptor::trace_word`] on. The word before them is of
+/// generated code: the address that was told last, which the runtime sets to 0 when it appends a record itself.
 pub struct TraceWord;
 impl TraceWord {
-    /// Where the next byte goes: its distance from the window's end, so negative while there is room. 0 in a slab that no
-    /// stream has begun in.
+    /// Where the next byte goes: its distance from the window's end, so negative while there is room. 0 in a slab that
+    /// no stream has begun in.
     pub const CURSOR: u64 = 0;
     /// The position in the stream of the window's first byte.
     pub const POSITION: u64 = 1;
@@ -25,11 +25,11 @@ impl TraceWord {
     pub const SEGMENT: u64 = 4;
     /// The window's first byte, as [`Self::CURSOR`].
     pub const START: u64 = 5;
-    /// How many bytes at the beginning of the window tell the stack: they are no part of the stream. While there are fewer, the
-    /// window means nothing.
+    /// How many bytes at the beginning of the window tell the stack: they are no part of the stream. While there are
+    /// fewer, the window means nothing.
     pub const SNAPSHOT: u64 = 6;
-    /// If a signal handler runs: 1 + the distance of a [`TraceInterrupted`] from the window's beginning, in bytes; what is in
-    /// the window from [`Self::START`] on belongs to the handler's stream. Else 0.
+    /// If a signal handler runs: 1 + the distance of a [`TraceInterrupted`] from the window's beginning, in bytes; what
+    /// is in the window from [`Self::START`] on belongs to the handler's stream. Else 0.
     pub const INTERRUPTED: u64 = 7;
     /// The first word of the window.
     pub const WINDOW: u64 = 8;
@@ -84,8 +84,8 @@ pub const TRACE_GAP: u64 = 16;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceChunk {
-    /// The chunk's number in the process, from 1; written last. 0: the chunk is not complete. In a ring [`Self::BUSY`]: it is
-    /// being written.
+    /// The chunk's number in the process, from 1; written last. 0: the chunk is not complete. In a ring [`Self::BUSY`]:
+    /// it is being written.
     pub sequence: u64,
     /// The stream.
     pub stream: u64,
@@ -97,10 +97,10 @@ pub struct TraceChunk {
     pub stored: u32,
     /// How many of its bytes, the first ones, tell the stack ([`TraceRecord::STARTED`]) and are no part of the stream.
     pub snapshot: u32,
-    /// 1: the thread was interrupted behind these bytes and did not go on: what comes next is a record of the runtime, whatever the
-    /// code would have written.
+    /// 1: the thread was interrupted behind these bytes and did not go on: what comes next is a record of the runtime,
+    /// whatever the code would have written.
     pub interrupted: u32,
-    /// Of the stream of a signal handler: the stream that it interrupted. Else 0.
+    /// The stream that was interrupted, for the stream of a signal handler. Else 0.
     pub inside: u64,
     /// Where in that stream.
     pub inside_at: u64,
@@ -126,24 +126,24 @@ pub struct TraceRecord;
 impl TraceRecord {
     /// A frame ends without a return.
     pub const UNWOUND: u8 = 2;
-    /// The thread or the process ends here, but for what destructors do, for a reason (`u8`). A frame may come back to life
-    /// behind it.
+    /// The thread or the process ends here, but for what destructors do, for a reason (`u8`). A frame may come back to
+    /// life behind it.
     pub const ENDED: u8 = 3;
-    /// The stack at this moment: where the innermost function is (`u64`, see [`TracePlace`]), how many frames follow (`u32`), and
-    /// the frames, innermost first.
+    /// The stack at this moment: where the innermost function is (`u64`, see [`TracePlace`]), how many frames follow
+    /// (`u32`), and the frames, innermost first.
     pub const STARTED: u8 = 5;
     /// The thread stops recording.
     pub const SWITCHED_OFF: u8 = 6;
-    /// It records again.
+    /// The thread records again.
     pub const SWITCHED_ON: u8 = 7;
     /// A frame comes to life without a call: where `setjmp` returns once more, in a forked child, or when an ending is
     /// taken back. Of several in a row the innermost is first.
     pub const REVIVED: u8 = 9;
 }
 
-/// Where a function is that has just written a token: the number of the function, and the place of the probe. Such a function is
-/// not in a call. The innermost frame of the stack is then the machine function that holds it: of its chain, only the links
-/// around the function are there.
+/// Where a function is that has just written a token: the number of the function, and the place of the probe. Such a
+/// function is not in a call. The innermost frame of the stack is then the machine function that holds it: of its
+/// chain, only the links around the function are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracePlace {
     /// The function.

@@ -29,8 +29,8 @@ fn frames_of_all_kinds() {
         place.build("mixed_frames.c", options).run(0);
         let profile = place.profile();
         assert_eq!(profile.flags(), 0, "{options:?}");
-        // A jump out of n levels of two activations each and the one that jumps; main's goes on. Last all of them, main's,
-        // that of the program's first instruction, and the runtime's own that stands in front of `exit`.
+        // A jump out of n levels of two activations each and the one that jumps; main's goes on. Last all of them,
+        // main's, that of the program's first instruction, and the runtime's own that stands in front of `exit`.
         let jumps: i64 = (1..=40).map(|n| 2 * n + 1).sum();
         assert_eq!(profile.early.values().sum::<i64>(), jumps + 2 * 40 + 1 + 3, "{options:?}: {:?}", profile.early);
         std::fs::remove_file(profile.path).unwrap();
@@ -62,8 +62,8 @@ fn handlers_on_the_same_stack_jump_out() {
     for site in ["inner", "handler", "work"] {
         assert_eq!(profile.at(run.site(site)), 10, "{site}");
     }
-    // In the function that they jump to, one call is abandoned and another one revived. The last frame is that of the program's
-    // first instruction.
+    // In the function that they jump to, one call is abandoned and another one revived. The last frame is that of the
+    // program's first instruction.
     assert_eq!(profile.early.values().sum::<i64>(), 4 * 10 + 1, "{:?}", profile.early);
 }
 

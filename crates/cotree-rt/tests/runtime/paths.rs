@@ -101,8 +101,8 @@ fn check_no_room_for_more(access: u32) {
     assert!((2..15).contains(&missing), "{missing}");
 }
 
-/// What the runtime has to say goes to standard error, or nowhere: not into a file that the program has in its place, and the
-/// program does not end by it.
+/// What the runtime has to say goes to standard error, or nowhere: not into a file that the program has in its place,
+/// and the program does not end by it.
 #[test]
 fn nobody_to_tell() {
     let place = Place::new("paths_nobody");

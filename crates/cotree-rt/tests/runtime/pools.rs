@@ -86,7 +86,8 @@ fn children_and_many_at_once() {
     assert!(counts[1..=60].iter().all(|&count| count == 1), "{counts:?}");
 }
 
-/// A pipe, a link, a folder or an empty file that has the name of the pool stays what it is, and profiles stay by themselves.
+/// A pipe, a link, a folder or an empty file that has the name of the pool stays what it is, and profiles stay by
+/// themselves.
 #[test]
 fn names_that_are_taken() {
     for taken in ["pipe", "link", "folder", "empty file"] {

@@ -64,7 +64,7 @@ pub fn check(command: &mut Command) -> Output {
     output
 }
 
-/// Those of `early.c`: a thousand pages.
+/// The counters of `early.c`: a thousand pages.
 pub const MANY_COUNTERS: usize = 500_000;
 
 /// A folder of its own for each test, emptied first.
@@ -289,7 +289,7 @@ impl Profile {
         self.early.get(&site).copied().unwrap_or(0)
     }
 
-    /// The same where an exception landed.
+    /// The count where an exception landed.
     pub fn landed(&self, site: u64) -> i64 {
         self.at(site | LANDED)
     }

@@ -36,13 +36,15 @@ pub struct ExportArgs {
     /// lcov: leave out branch outcomes that only an exception takes
     #[arg(long)]
     no_exceptions: bool,
-    /// lcov: leave out branches that are checks of the compiler's own: Rust's of overflow, bounds, divisors and pointers
+    /// lcov: leave out branches that are checks of the compiler's own: Rust's of overflow, bounds, divisors and
+    /// pointers
     #[arg(long)]
     no_checks: bool,
     /// lcov: write source names of functions instead of linker symbols
     #[arg(long)]
     demangle: bool,
-    /// Costs: only these kinds of events (folded, flamegraph: one of them) [default: all; folded, flamegraph: instructions]
+    /// Costs: only these kinds of events (folded, flamegraph: one of them) [default: all; folded, flamegraph:
+    /// instructions]
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = event_kind)]
     event: Vec<EventKind>,
     /// Costs: show linker symbols as they are
@@ -82,7 +84,7 @@ enum Format {
     LlvmSample,
     /// Symbols that ran, hot ones first and callers beside callees, for --symbol-ordering-file of lld
     SymbolOrder,
-    /// The same as sections (-ffunction-sections), for --section-ordering-file of gold
+    /// The order of symbols as sections (-ffunction-sections), for --section-ordering-file of gold
     SectionOrder,
 }
 

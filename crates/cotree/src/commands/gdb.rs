@@ -1,7 +1,8 @@
-//! `cotree gdb`: the debugger at an event of a number (Mellor-Crummey & LeBlanc 1989 used such a counter to go back to a moment of a
-//! run).
+//! `cotree gdb`: the debugger at an event of a number (Mellor-Crummey & LeBlanc 1989 used such a counter to go back to
+//! a moment of a run).
 //!
-//! The work is done by a script in gdb's Python, which asks the program's own runtime: it has the program set itself a limit.
+//! The work is done by a script in gdb's Python, which asks the program's own runtime: it has the program set itself a
+//! limit.
 
 use crate::driver::Error;
 use clap::Args;

@@ -74,7 +74,7 @@ impl Loaded {
         self.recovered.iter().map(|(binary, _)| binary)
     }
 
-    /// Its link units, for a view of blocks or edges.
+    /// The link units of the profile, for a view of blocks or edges.
     pub fn units_with_blocks(&self) -> Result<Vec<Unit<'_>>> {
         let has_none = |(_, profile): &&(BinaryFile, UnitProfile)| {
             let method = profile.method.method();
@@ -92,7 +92,7 @@ impl Loaded {
         Ok(self.units())
     }
 
-    /// Its link units.
+    /// The link units of the profile.
     pub fn units(&self) -> Vec<Unit<'_>> {
         self.recovered.iter().map(|(binary, profile)| Unit::new(binary.map(), profile)).collect()
     }
@@ -214,7 +214,7 @@ pub fn file_pattern(text: &str) -> Result<FilePattern, String> {
 /// A profile that was found in a folder.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
-    /// Its process has finished it.
+    /// The process has finished it.
     finished: bool,
     modified: SystemTime,
     path: PathBuf,

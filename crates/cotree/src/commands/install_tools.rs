@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// The names. `cotree` called by one of them is that tool.
 const NAMES: [&str; 6] = ["cotree-cc", "cotree-c++", "cotree-ld", "cotree-ar", "cotree-nm", "cotree-ranlib"];
 
-/// Answers for `configure` scripts that look for bytes in an object file, which in bitcode are not found. They name it by the
-/// variable `CONFIG_SITE`.
+/// Answers for `configure` scripts that look for bytes in an object file, which in bitcode are not found. They name it
+/// by the variable `CONFIG_SITE`.
 const SITE: &str = "config.site";
 const ANSWERS: &str = "\
 # Answers of cotree for configure scripts that look for bytes in object files: CONFIG_SITE=THIS_FILE ../configure

@@ -25,7 +25,8 @@ pub struct PathsArgs {
     /// Only functions whose symbol or name contains this (`=NAME`: is this)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
-    /// What makes a path hot: instructions executed, executions, or what is added up along it (build with --path-metric)
+    /// What makes a path hot: instructions executed, executions, or what is added up along it (build with
+    /// --path-metric)
     #[arg(long, value_enum, default_value_t = By::Instructions, conflicts_with_all = ["against", "json"])]
     by: By,
     /// List as many of the hottest paths as make up this percentage of the instructions executed
@@ -34,7 +35,8 @@ pub struct PathsArgs {
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]
     predicted: bool,
-    /// Show instead what the program was at when it crashed, aborted or called exit: each activation from main on, and its path
+    /// Show instead what the program was at when it crashed, aborted or called exit: each activation from main on, and
+    /// its path
     #[arg(long, conflicts_with_all = ["against", "by", "covering", "predicted", "function"])]
     pending: bool,
     /// Show how many of these paths another run took too (its profile, of the same build)

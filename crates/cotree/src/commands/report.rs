@@ -28,7 +28,7 @@ pub struct ReportArgs {
     /// Also list what is otherwise only counted
     #[arg(short, long)]
     verbose: bool,
-    /// Of a program that was built with --use, named in place of a profile: which functions have their counts, and of which they are
+    /// Which functions have their counts, and of which they are
     /// guessed
     #[arg(long, conflicts_with_all = ["sort", "binaries"], requires = "profile")]
     stale: bool,

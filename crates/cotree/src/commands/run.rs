@@ -1,7 +1,7 @@
 //! `cotree run`: runs a profiled program and says what it has done, as `perf stat` does.
 //!
-//! Every process of the run that was built with cotree writes a profile into a folder of ours; they are added up when the program
-//! has ended. Its output, its status and the signals that it gets are its own.
+//! Every process of the run that was built with cotree writes a profile into a folder of ours; they are added up when
+//! the program has ended. Its output, its status and the signals that it gets are its own.
 
 use super::into_report;
 use crate::driver;
@@ -101,7 +101,8 @@ fn profiles(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Adds up the profiles in a folder, those of processes that were killed, too. Also says how many processes they are of.
+/// Adds up the profiles in a folder, those of processes that were killed, too. Also says how many processes they are
+/// of.
 fn collect(folder: &Path) -> Result<(Option<ProfileFile>, usize)> {
     let mut merge = Merge::default();
     merge.several_units = true;

@@ -32,7 +32,8 @@ use std::path::{Path, PathBuf};
 pub struct TraceArgs {
     #[command(flatten)]
     input: Input,
-    /// Show every block, every line, calls only, or accesses of memory; without this and what follows, a summary is shown
+    /// Show every block, every line, calls only, or accesses of memory; without this and what follows, a summary is
+    /// shown
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<Granularity>,
     /// From this block on: its number, or FUNCTION or FUNCTION#K: where that begins for the first or K-th time
@@ -50,13 +51,14 @@ pub struct TraceArgs {
     /// Show how this line (FILE:LINE) was reached for the first time, and the stack then
     #[arg(long, value_name = "LINE", value_parser = source_line, conflicts_with_all = ["from", "to", "nth", "count", "json"])]
     first: Option<SourceLine>,
-    /// The same for the K-th time
+    /// How LINE came to run for the K-th time
     #[arg(long, num_args = 2, value_names = ["K", "LINE"], conflicts_with_all = ["from", "to", "count", "json"])]
     nth: Vec<String>,
     /// How many rows lead to the moment that --first and --nth show
     #[arg(long, value_name = "N", default_value_t = 20)]
     context: usize,
-    /// Count what ran, of the whole trace or from --from to --to, and show the report of these counts (--json: export them)
+    /// Count what ran, of the whole trace or from --from to --to, and show the report of these counts (--json: export
+    /// them)
     #[arg(long = "profile", id = "count", conflicts_with_all = ["by", "function", "file"])]
     count: bool,
     /// Write the trace in the format of other programs

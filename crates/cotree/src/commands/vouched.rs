@@ -23,7 +23,7 @@ impl Vouched {
         self.check_of(None, units)
     }
 
-    /// The same of one of several profiles.
+    /// Checks one of several profiles.
     pub fn check_of<'a>(self, path: Option<&Path>, units: impl IntoIterator<Item = &'a Recovery>) -> Result<()> {
         let (mut flawed, mut all) = (0u128, 0u128);
         for (binary, profile) in units.into_iter().filter(|(_, profile)| !profile.exact()) {

@@ -1,7 +1,7 @@
 //! Archives that the linker can't look into.
 //!
-//! An `ar` that does not know bitcode puts it into archives all the same, but not into their index of symbols; the linker
-//! then misses every symbol of theirs, and says nothing of the reason.
+//! An `ar` that does not know bitcode puts it into archives all the same, but not into their index of symbols; the
+//! linker then misses every symbol of theirs, and says nothing of the reason.
 
 use cotree_lto::input::Input;
 use object::read::archive::ArchiveFile;

@@ -55,12 +55,13 @@ fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error>
     }
     let target = target.unwrap_or_else(|| rustc.host.clone());
     let profile = line.profile();
-    // rustc leaves thin optimisation to the linker. That of the modules of each crate, which it does unasked, is part of what a build by a
-    // profile is compared with.
+    // rustc leaves thin optimisation to the linker. That of the modules of each crate, which it does unasked, is part
+    // of what a build by a profile is compared with.
     let joins = settings.lto_of(&profile) || (options.use_profile.is_some() && !settings.forbids_lto(&profile));
     options.lto = options.lto.or(joins.then_some(Lto::On));
     if line.kind.runs_tests() && options.profile_file.is_none() {
-        // Tests start programs with an environment of their own, in folders of theirs. What is built in reaches these, too.
+        // Tests start programs with an environment of their own, in folders of theirs. What is built in reaches these,
+        // too.
         let root = workspace.workspace_root.display().to_string().replace('%', "%%");
         options.profile_file = Some(format!("{root}/%n.%p.cotree").into());
     }
@@ -84,7 +85,8 @@ fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error>
     }
     let said = options.profile_file.is_some() || std::env::var_os("COTREE_FILE").is_some();
     if line.kind.runs_tests() && !said {
-        // Cargo runs tests in the folder of their package, and they start programs in folders of theirs, which are looked into.
+        // Cargo runs tests in the folder of their package, and they start programs in folders of theirs, which are
+        // looked into.
         let folder = folder.display().to_string().replace('%', "%%");
         cargo.env("COTREE_FILE", format!("{folder}/%n.%p.cotree"));
     }
@@ -205,7 +207,7 @@ impl Rustc {
 struct Workspace {
     workspace_root: PathBuf,
     target_directory: PathBuf,
-    /// Its members.
+    /// The members of the workspace.
     packages: Vec<Package>,
 }
 
@@ -278,7 +280,8 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
     if rustc.version >= (1, 90) && target == "x86_64-unknown-linux-gnu" {
         flags.push("-Clinker-features=-lld".into());
     }
-    // What links say of profiles that do not fit is for the user. Since 1.86 rustc keeps it to itself unless told otherwise.
+    // What links say of profiles that do not fit is for the user. Since 1.86 rustc keeps it to itself unless told
+    // otherwise.
     if options.use_profile.is_some() && rustc.version >= (1, 86) {
         flags.push("-Wlinker-messages".into());
     }

@@ -104,7 +104,8 @@ impl Settings {
         }
     }
 
-    /// Does a profile rule out all optimisation across modules? If it says nothing, or `false`, rustc optimises the modules of a crate as one.
+    /// Does a profile rule out all optimisation across modules? If it says nothing, or `false`, rustc optimises the
+    /// modules of a crate as one.
     pub fn forbids_lto(&self, profile: &str) -> bool {
         self.of_profile(profile, "lto").is_ok_and(|value| value.as_str() == Some("off"))
     }
@@ -137,7 +138,7 @@ impl Settings {
 /// Does a profile make debug information?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Debug {
-    /// Of some kind.
+    /// LTO of some kind.
     Some,
     /// Not any.
     None,

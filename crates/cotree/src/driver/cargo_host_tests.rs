@@ -1,13 +1,16 @@
 //! Unit tests of procedural macros.
 //!
-//! Cargo builds a procedural macro for the machine that builds, and keeps our flags from it: the compiler loads it, and nothing of
-//! ours belongs there. Its unit tests are an ordinary program, but cargo keeps the flags from them as well. So we stand in front of
-//! rustc (`RUSTC_WRAPPER`) and add the flags to these tests. A wrapper of the user's is started behind ours.
+//! Cargo builds a procedural macro for the machine that builds, and keeps our flags from it: the compiler loads it, and
+//! nothing of ours belongs there. Its unit tests are an ordinary program, but cargo keeps the flags from them as well.
+//! So we stand in front of rustc (`RUSTC_WRAPPER`) and add the flags to these tests. A wrapper of the user's is started
+//! behind ours.
 //!
-//! `RUSTC_WORKSPACE_WRAPPER` would not do: its path becomes part of the names of symbols, by which a build finds its profile.
+//! `RUSTC_WORKSPACE_WRAPPER` would not do: its path becomes part of the names of symbols, by which a build finds its
+//! profile.
 //!
-//! Cargo asks for no new build when the flags change, since they are in a variable of the environment that it knows nothing of. We
-//! name one in the file of dependencies that rustc has written, as rustc does for `env!`, and cargo compares its value.
+//! Cargo asks for no new build when the flags change, since they are in a variable of the environment that it knows
+//! nothing of. We name one in the file of dependencies that rustc has written, as rustc does for `env!`, and cargo
+//! compares its value.
 
 use super::cargo_config::Settings;
 use super::unpack::Toolkit;

@@ -1,7 +1,8 @@
 //! The subcommands of cargo that `cargo cotree` takes, how each finds its settings, and why the others are refused.
 //!
-//! A verb is known by what it does to a build. Aliases from cargo's configuration lead to a verb, as they do for cargo. Everything
-//! else is refused before cargo starts: a command that ignores our flags would build a program without counters, silently.
+//! A verb is known by what it does to a build. Aliases from cargo's configuration lead to a verb, as they do for cargo.
+//! Everything else is refused before cargo starts: a command that ignores our flags would build a program without
+//! counters, silently.
 
 use super::Error;
 use super::cargo_config::Settings;

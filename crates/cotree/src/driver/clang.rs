@@ -131,8 +131,8 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, 
         let quiet = |text: &str| std::iter::once(OsString::from(text));
         quiet("--start-no-unused-arguments").chain(options).chain(quiet("--end-no-unused-arguments"))
     };
-    // Reports need lines; any -g of the user comes later and wins. Without one, lines are not for the executable, and the link
-    // knows them by this note.
+    // Reports need lines; any -g of the user comes later and wins. Without one, lines are not for the executable, and
+    // the link knows them by this note.
     all.extend(quietly(vec!["-gline-tables-only".into(), "-D__COTREE__=1".into()]));
     if !wishes.debug_info {
         let note = ["-Xclang", "-dwarf-debug-flags", "-Xclang", LINES_FOR_REPORTS];

@@ -8,12 +8,13 @@ pub static PLUGIN: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PLUGIN"));
 /// `cotree.h`, what a C or C++ program may ask of its profile.
 pub static HEADER: &[u8] = include_bytes!("../../../../include/cotree.h");
 
-/// The runtime for dynamically linked executables, for static ones, and for shared libraries, each a relocatable object.
+/// The runtime for dynamically linked executables, for static ones, and for shared libraries, each a relocatable
+/// object.
 static DYNAMIC_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_DYNAMIC"));
 static STATIC_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_STATIC"));
 static SHARED_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_SHARED"));
 
-/// The same for link units that have counters and nothing else: a third smaller.
+/// The runtimes for link units that have counters and nothing else: a third smaller.
 static DYNAMIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_DYNAMIC_COUNTERS_ALONE"));
 static STATIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_STATIC_COUNTERS_ALONE"));
 static SHARED_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_SHARED_COUNTERS_ALONE"));
@@ -31,7 +32,7 @@ pub fn runtime(kind: OutputKind, is_static: bool, counters_alone: bool) -> &'sta
 /// Symbols that the runtime exports in dynamically linked executables, one per line: its API, its replacements for
 /// functions of the C library, and each `__wrap_X` to which the linker has to send references to X.
 pub static DYNAMIC_EXPORTS: &str = include_str!(env!("COTREE_EMBEDDED_EXPORTS_DYNAMIC"));
-/// The same for static executables.
+/// The exports for static executables.
 pub static STATIC_EXPORTS: &str = include_str!(env!("COTREE_EMBEDDED_EXPORTS_STATIC"));
 
 /// An archive with a weak `__wrap_X` for each of these, which only calls X.

@@ -42,7 +42,7 @@ pub enum Error {
     #[error("{tool} was not found in PATH")]
     #[diagnostic(help("{remedy}"))]
     Missing {
-        /// Its name.
+        /// The name of the tool.
         tool: String,
         /// What to do.
         remedy: String,
@@ -63,7 +63,7 @@ pub enum Error {
     /// A tool can't be started.
     #[error("can't start {tool}: {error}")]
     Start {
-        /// Its name.
+        /// The name of the tool.
         tool: String,
         /// Why not.
         error: io::Error,

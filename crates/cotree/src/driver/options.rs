@@ -1,6 +1,6 @@
 //! The options of the instrumentation, and how they travel from the command line to the worker.
 //!
-//! The same options are command line flags, environment variables (`COTREE_…`, by which `cotree cc` also passes them
+//! Options are command line flags, environment variables (`COTREE_…`, by which `cotree cc` also passes them
 //! to the linker that clang starts) and `-plugin-opt=cotree-…` values for the worker.
 
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -41,7 +41,8 @@ pub struct InstrumentOptions {
         value_name = "yes|no"
     )]
     pub verify: Option<bool>,
-    /// With counters of blocks and edges: count whom each call through a pointer leads to, too (cotree report --targets)
+    /// With counters of blocks and edges: count whom each call through a pointer leads to, too (cotree report
+    /// --targets)
     #[arg(
         long,
         env = "COTREE_TARGETS",
@@ -70,7 +71,8 @@ pub struct InstrumentOptions {
     pub profile_file: Option<PathBuf>,
     /// Count after the compiler's inlining (late), or before it (early) [default: late]
     ///
-    /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs more.
+    /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs
+    /// more.
     #[arg(long, value_enum, env = "COTREE_AT", hide_env = true, value_name = "WHEN", hide_possible_values = true)]
     pub at: Option<At>,
     /// Optimise modules as one (on), or each by itself (off) [default: as clang is told]
@@ -94,14 +96,16 @@ pub struct InstrumentOptions {
     /// `word` means always, too, for programs that use the GS register themselves. `off` is for programs of one thread.
     #[arg(long, value_enum, env = "COTREE_THREADS", hide_env = true, value_name = "HOW", hide_possible_values = true)]
     pub threads: Option<Threads>,
-    /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can tell them after a
-    /// crash (on); costs some instructions [default: off]
+    /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can
+    /// tell them after a crash (on); costs some instructions [default: off]
     #[arg(long, value_enum, env = "COTREE_PENDING", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true)]
     pub pending: Option<Pending>,
-    /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own, such as fuel
+    /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own,
+    /// such as fuel
     #[arg(long, env = "COTREE_EVENT_COSTS", help_heading = ONE_METHOD, hide_short_help = true, hide_env = true, value_name = "FILE")]
     pub event_costs: Option<PathBuf>,
-    /// With event counts: put in safe points, at which limits strike that the program sets (cotree_event_limit of cotree.h)
+    /// With event counts: put in safe points, at which limits strike that the program sets (cotree_event_limit of
+    /// cotree.h)
     #[arg(
         long,
         env = "COTREE_EVENT_LIMIT",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Lines that are nothing but `T(k);` or end with `/* as T(k) */` ran as often as slot `k` of the tally says, give or take `tolerance`.
-/// Gives how many there are, and what is wrong with them.
+/// Lines that are nothing but `T(k);` or end with `/* as T(k) */` ran as often as slot `k` of the tally says, give or
+/// take `tolerance`. Gives how many there are, and what is wrong with them.
 pub fn compare(file: &str, source: &str, tally: &[u8], lcov: &str, tolerance: u64) -> (usize, Vec<String>) {
     let counts = line_counts(file, lcov);
     let (mut compared, mut problems) = (0, Vec::new());

@@ -1,4 +1,5 @@
-//! Affine variables in compiled programs: the papers' own, and loops that are interrupted. (Random ones are in `random.rs`.)
+//! Affine variables in compiled programs: the papers' own, and loops that are interrupted. (Random ones are in
+//! `random.rs`.)
 
 use crate::project::{Project, succeed};
 use cotree_core::facts::Function;

@@ -1,5 +1,5 @@
-//! Functions whose entries follow from their callers, as a user sees them: fewer counters, the same counts, and doubts that
-//! are passed on.
+//! Functions whose entries follow from their callers, as a user sees them: fewer counters, the same counts, and doubts
+//! that are passed on.
 
 use std::fs;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn callers_count_where_all_are_known() {
     }
 }
 
-/// Of bitcode only what is local to its module is certain.
+/// Only what is local to its module is certain.
 #[test]
 fn bitcode_is_explained_as_far_as_it_goes() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! `--profile calls`: counts that are known beforehand, counts against those of blocks, and what other views say of such a
-//! profile.
+//! `--profile calls`: counts that are known beforehand, counts against those of blocks, and what other views say of
+//! such a profile.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn profiled_from(project: &Project, options: &str, source: &str) -> Value {
     serde_json::from_str(&project.ok("export p.cotree")).expect("JSON")
 }
 
-/// Its calls as "caller callee line count", in order.
+/// The calls of a program as "caller callee line count", in order.
 fn calls(json: &Value) -> Vec<String> {
     let functions = json["units"][0]["functions"].as_array().expect("functions");
     let of = |function: &Value| {

@@ -1,4 +1,5 @@
-//! What `cargo cotree` takes besides a plain build: options behind the word, nextest, aliases, unit tests of procedural macros.
+//! What `cargo cotree` takes besides a plain build: options behind the word, nextest, aliases, unit tests of procedural
+//! macros.
 
 use crate::project::{Project, succeed};
 use std::fs;
@@ -80,8 +81,8 @@ fn said(command: &mut Command) -> String {
     text
 }
 
-/// Options behind `cargo` are the ones in front of it: a profile becomes weights, names of files mean the folder where the user
-/// stands, and what does not go together is refused before anything is built.
+/// Options behind `cargo` are the ones in front of it: a profile becomes weights, names of files mean the folder where
+/// the user stands, and what does not go together is refused before anything is built.
 #[test]
 fn options_behind_cargo_are_read_like_those_before_it() {
     let project = workspace();
@@ -106,8 +107,8 @@ fn options_behind_cargo_are_read_like_those_before_it() {
     }
 }
 
-/// Tests run in the folders of their packages, and start programs in folders that they look into. Procedural macros are built
-/// for cargo itself, without flags of ours, but their unit tests are counted.
+/// Tests run in the folders of their packages, and start programs in folders that they look into. Procedural macros are
+/// built for cargo itself, without flags of ours, but their unit tests are counted.
 #[test]
 fn tests_of_a_workspace_leave_their_profiles_in_one_folder() {
     let project = workspace();

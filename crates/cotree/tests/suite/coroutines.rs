@@ -1,5 +1,5 @@
-//! Coroutines. With `--at early` they have no counters themselves, since LLVM splits them later; whatever ends in them must not put
-//! others in doubt.
+//! Coroutines. With `--at early` they have no counters themselves, since LLVM splits them later; whatever ends in them
+//! must not put others in doubt.
 
 use crate::project::Project;
 use std::fs;
@@ -28,8 +28,8 @@ fn all_is_exact(options: &str, flags: &str) {
     }
 }
 
-/// Whether LLVM reads what clang makes of coroutines before they are split: since clang 22 `llvm.coro.end` has no value, and what older
-/// ones do with it is not understood any more.
+/// Whether LLVM reads what clang makes of coroutines before they are split: since clang 22 `llvm.coro.end` has no
+/// value, and what older ones do with it is not understood any more.
 fn are_current() -> bool {
     let project = Project::new(&[("empty.cc", "")]);
     let macros = project.ok("c++ -std=c++20 -dM -E empty.cc");

@@ -1,11 +1,12 @@
-//! Exports of costs: kinds of events against counts that are known beforehand, against call profiles, and in every format alike.
+//! Exports of costs: kinds of events against counts that are known beforehand, against call profiles, and in every
+//! format alike.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Seven allocations, three system calls, ten floating-point operations; ends in the middle of a block, five calls deep, none of
-/// which the optimiser makes a jump: behind such a call its caller has returned.
+/// Seven allocations, three system calls, ten floating-point operations; ends in the middle of a block, five calls
+/// deep, none of which the optimiser makes a jump: behind such a call its caller has returned.
 const PROGRAM: &str = r#"
 #include <stdlib.h>
 #include <unistd.h>
@@ -136,8 +137,8 @@ fn profiles_without_blocks_are_refused() {
     }
 }
 
-/// Inclusive costs of a trace are those of a stack of calls that the program keeps itself: under direct and mutual recursion, calls through
-/// pointers and from code that is not profiled, `longjmp` and `exit`.
+/// Inclusive costs of a trace are those of a stack of calls that the program keeps itself: under direct and mutual
+/// recursion, calls through pointers and from code that is not profiled, `longjmp` and `exit`.
 #[test]
 fn inclusive_costs_are_those_of_the_programs_own_stack() {
     let project = Project::new(&[("p.c", include_str!("../programs/shadow_stack.c"))]);

@@ -115,7 +115,7 @@ int main(void) {
 }
 "#;
 
-/// Of an activation that ended with a jump to its last callee nobody hears any more: nothing may be lacking of it.
+/// Nobody hears any more of an activation that ended with a jump to its last callee: nothing may be lacking of it.
 #[test]
 fn events_are_complete_where_calls_become_jumps() {
     let project = Project::new(&[("p.c", JUMPS)]);

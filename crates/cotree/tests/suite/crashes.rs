@@ -1,4 +1,5 @@
-//! A crash is told to its line, with the stack, wherever it was: in code, in a function of the C library, in a call by name or by a jump.
+//! A crash is told to its line, with the stack, wherever it was: in code, in a function of the C library, in a call by
+//! name or by a jump.
 
 use crate::project::Project;
 use serde_json::Value;

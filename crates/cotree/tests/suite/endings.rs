@@ -1,5 +1,5 @@
-//! How processes end: beside threads that start, jump and throw, under signals, by destructors, in functions that are left out;
-//! and how their children and resets begin.
+//! How processes end: beside threads that start, jump and throw, under signals, by destructors, in functions that are
+//! left out; and how their children and resets begin.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;
@@ -99,8 +99,8 @@ int main() {
     }
 }
 
-/// Threads that jump and throw without end are hardly ever in a place where they can be stopped: neither in the middle of what the
-/// runtime does, nor between that and the jump.
+/// Threads that jump and throw without end are hardly ever in a place where they can be stopped: neither in the middle
+/// of what the runtime does, nor between that and the jump.
 #[test]
 fn threads_that_jump_and_throw_while_the_process_ends() {
     let threads = "static void *worker(void *p) { for (;;) turn((int)(long)p); return 0; }\n\
@@ -294,7 +294,8 @@ int main(void) {
     project.ok("verify p.cotree");
 }
 
-/// What is left out may end the program, be inlined into what is counted, and be jumped over, without a doubt about the rest.
+/// What is left out may end the program, be inlined into what is counted, and be jumped over, without a doubt about the
+/// rest.
 #[test]
 fn functions_left_out_may_end_the_program() {
     let project = Project::new(&[(

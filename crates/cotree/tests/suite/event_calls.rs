@@ -1,5 +1,5 @@
-//! Events of calls: `--profile events-calls`. The oracles are a stack that the program keeps itself, and the same program with blocks
-//! counted.
+//! Events of calls: `--profile events-calls`. The oracles are a stack that the program keeps itself, and the same
+//! program with blocks counted.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;

@@ -42,7 +42,8 @@ fn calls_that_share_a_landing_pad() {
     }
 }
 
-/// A signal ends a loop whose counts are in a register: beside the numbers it says so, and how to build so that none is missing.
+/// A signal ends a loop whose counts are in a register: beside the numbers it says so, and how to build so that none is
+/// missing.
 #[test]
 fn a_loop_under_way_is_missed_aloud() {
     let project = Project::new(&[("p.c", include_str!("../programs/findings/sigterm-in-hot-loop.c"))]);

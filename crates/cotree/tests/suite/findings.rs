@@ -49,7 +49,8 @@ fn builtin_longjmp() {
     }
 }
 
-/// The same from a shared library to the executable, and from code that is left out; and one by code that nobody sees.
+/// Builtin jumps from a shared library to the executable, and from code that is left out; and one by code that nobody
+/// sees.
 #[test]
 fn builtin_longjmp_across_units() {
     let project = Project::new(&[
@@ -179,8 +180,8 @@ fn endings_by_default_signals() {
     }
 }
 
-/// The same by handlers that are taken away as they are called (`SA_RESETHAND`), in which programs tidy up before they raise the
-/// signal again.
+/// Endings by handlers that are taken away as they are called (`SA_RESETHAND`), in which programs tidy up before they
+/// raise the signal again.
 #[test]
 fn endings_behind_handlers_that_are_called_once() {
     let project = Project::new(&[("main.c", include_str!("../programs/handlers_once.c"))]);
@@ -215,7 +216,7 @@ fn handlers_of_traced_static_executables() {
     }
 }
 
-/// The same while other threads run, some of them in the middle of counting.
+/// Endings by default signals while other threads run, some of them in the middle of counting.
 #[test]
 fn endings_by_default_signals_beside_threads() {
     let project = Project::new(&[(
@@ -257,8 +258,8 @@ fn default_signals_stay_what_they_are() {
     assert_eq!(ignoring("program"), ignoring("plain"));
 }
 
-/// A fault in the middle of profiled code. What is compiled as it is written is exact, to the line; of what is optimised, only
-/// functions that may have been there are in doubt.
+/// A fault in the middle of profiled code. What is compiled as it is written is exact, to the line; of what is
+/// optimised, only functions that may have been there are in doubt.
 #[test]
 fn endings_by_faults() {
     let project = Project::new(&[("main.c", finding!("ended-by-fault.c"))]);
@@ -274,7 +275,8 @@ fn endings_by_faults() {
     }
 }
 
-/// All ways to fault, by instructions, by calls of the C library that the compiler makes or knows to return, and in inlined code.
+/// All ways to fault, by instructions, by calls of the C library that the compiler makes or knows to return, and in
+/// inlined code.
 #[test]
 fn faults_are_known_by_their_instructions() {
     let source = include_str!("../programs/faults.c");
@@ -394,7 +396,8 @@ fn threads_by_glib() {
     }
 }
 
-/// LLVM can't lower notes at calls whose results are not in plain registers: it crashed, or made one more call, to nowhere.
+/// LLVM can't lower notes at calls whose results are not in plain registers: it crashed, or made one more call, to
+/// nowhere.
 #[test]
 fn calls_with_results_that_llvm_cannot_note() {
     let project = Project::new(&[
@@ -414,8 +417,8 @@ fn calls_with_results_that_llvm_cannot_note() {
             assert_eq!(succeed(project.command(project.path("program")).env("COTREE_FILE", "p.cotree")), output);
             let report = project.ok("report p.cotree");
             if source == "early.c" {
-                // The register is not known of the activation that ended there. With optimisation, neither is that of the
-                // caller, whose loop is unrolled after the probes are in.
+                // The register is not known of the activation that ended there. With optimisation, neither is that of
+                // the caller, whose loop is unrolled after the probes are in.
                 let flagged = if level == "-O0" { "NOT ALL EXACT: 1 of 3" } else { "NOT ALL EXACT: 2 of 3" };
                 assert!(report.contains(flagged), "{level}: {report}");
                 project.ok("verify p.cotree");

@@ -1,4 +1,5 @@
-//! Paths across functions: the paper's example through clang, and programs that end in every way against their redundant counters.
+//! Paths across functions: the paper's example through clang, and programs that end in every way against their
+//! redundant counters.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;
@@ -84,7 +85,8 @@ int main(int argc, char **argv) { return twice(argc) > 99; }
     run("a.cotree", &[]);
     run("b.cotree", &["x", "y"]);
     run("c.cotree", &["x"]);
-    // leaf(1) and leaf(2) go one way, leaf(3) and leaf(4) two: no profile of single functions would tell which call went where.
+    // leaf(1) and leaf(2) go one way, leaf(3) and leaf(4) two: no profile of single functions would tell which call
+    // went where.
     let json: Value = serde_json::from_str(&project.ok("diff --paths --json a.cotree b.cotree")).expect("JSON");
     assert_eq!(json["schema"], "cotree-ipath-diff/1");
     let only = |list: &str| json["units"][0][list].as_array().expect("paths").len();

@@ -3,8 +3,8 @@
 use crate::project::Project;
 use std::fs;
 
-/// What a forked child, or a process after a reset, goes on with has passed no counter. Such functions are not taken for ones that never
-/// ran, nor are those that they call next.
+/// What a forked child, or a process after a reset, goes on with has passed no counter. Such functions are not taken
+/// for ones that never ran, nor are those that they call next.
 #[test]
 fn activations_that_came_to_life_are_in_doubt_after_a_kill() {
     let program = include_str!("../programs/killed_after_revival.c");

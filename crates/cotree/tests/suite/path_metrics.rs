@@ -53,7 +53,7 @@ fn ways(profile: &Value) -> [u64; 4] {
     ways
 }
 
-/// Of 300 calls each of `way` and `caller`, the latter with what `tail` reports.
+/// The number of calls: 300 calls each of `way` and `caller`, the latter with what `tail` reports.
 const CALLS: u64 = 300;
 const TAIL: u64 = CALLS * (CALLS + 1) / 2;
 

@@ -100,8 +100,8 @@ fn function<'a>(profile: &'a Value, symbol: &str) -> &'a Value {
     functions(profile).find(|f| f["symbol"] == symbol).unwrap_or_else(|| panic!("no {symbol}"))
 }
 
-/// The marks on the lines of a path, in order. A block is on a path once, but the jump behind `&&` may be on the line of its
-/// first operand, as with clang 19.
+/// The marks on the lines of a path, in order. A block is on a path once, but the jump behind `&&` may be on the line
+/// of its first operand, as with clang 19.
 fn marked(lines: &[Value], marks: &BTreeMap<u64, u64>) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     let found = lines.iter().filter_map(|line| marks.get(&line[1].as_u64()?).copied());
@@ -285,7 +285,8 @@ fn a_million_paths_of_one_function() {
     assert!(size < (1 << 20) * 32 * 4 + (1 << 20), "{size} bytes");
 }
 
-/// A parser and its trees of templates, all of it inlined: calls of different copies follow each other at once, and throw.
+/// A parser and its trees of templates, all of it inlined: calls of different copies follow each other at once, and
+/// throw.
 #[test]
 fn calls_that_follow_each_other_are_told_apart() {
     let mut built = Built::of("million_paths.c");

@@ -49,8 +49,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The activations at the end of a run: for each its function, the line where it was, and the lines of its path; and a note, where
-/// there is nothing to tell.
+/// The activations at the end of a run: for each its function, the line where it was, and the lines of its path; and a
+/// note, where there is nothing to tell.
 struct Story {
     functions: Vec<String>,
     lines: Vec<u64>,

@@ -68,7 +68,8 @@ fn foreign_objects_alone() {
     assert!(project.is_profiled("program"));
 }
 
-/// Rust's static executables, which may be loaded anywhere or not, hold no trace of a shared C library and leave a profile.
+/// Rust's static executables, which may be loaded anywhere or not, hold no trace of a shared C library and leave a
+/// profile.
 #[test]
 fn static_rust() {
     let project = Project::new(&[

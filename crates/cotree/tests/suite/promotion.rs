@@ -1,5 +1,5 @@
-//! Counters in registers in compiled programs: they agree with counters in memory, also where signal handlers run the same
-//! code, and what is lost when a loop is interrupted for good is flagged.
+//! Counters in registers in compiled programs: they agree with counters in memory, also where signal handlers run the
+//! same code, and what is lost when a loop is interrupted for good is flagged.
 
 use crate::project::{Project, succeed};
 use cotree_core::probe::Probe;
@@ -215,7 +215,8 @@ fn plans_say_what_stands_out_of_the_way() {
     assert_eq!(said.replace(aside, ""), project.ok("--promote off --branch-hints off plan p.o --explain =sum"));
 }
 
-/// A division by zero ends the loop's 100,001st turn: what it counted until then must be there, for nothing else is said.
+/// A division by zero ends the loop's 100,001st turn: what it counted until then must be there, for nothing else is
+/// said.
 #[test]
 fn what_crashes_has_counted() {
     let crash = "

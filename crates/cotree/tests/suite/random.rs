@@ -1,5 +1,5 @@
-//! Random programs, whose profiles must agree with the redundant counters of the same run: hundreds, and thousands where the
-//! environment asks for them.
+//! Random programs, whose profiles must agree with the redundant counters of the same run: hundreds, and thousands
+//! where the environment asks for them.
 
 mod by_profiles;
 mod exceptions;
@@ -25,8 +25,8 @@ fn seeds(variable: &str, unless_given: Range<u64>) -> Range<u64> {
     from.parse().expect("a number")..to.parse().expect("a number")
 }
 
-/// How many closings a program has, how many loops of known length, how many additions of registers, and how many closings under a
-/// condition.
+/// How many closings a program has, how many loops of known length, how many additions of registers, and how many
+/// closings under a condition.
 fn tried(binary: &Path) -> [usize; 4] {
     let binary = BinaryFile::open(binary).expect("a profiled binary");
     let plans = || binary.map().plan.method.functions();
@@ -58,8 +58,8 @@ fn check_file(source: &str, options: &str, level: &str) -> (String, [usize; 4]) 
     })
 }
 
-/// One file of functions, in all builds; so many closings, loops of known length, additions of registers and closings under a condition have to be in
-/// it at each level.
+/// One file of functions, in all builds; so many closings, loops of known length, additions of registers and closings
+/// under a condition have to be in it at each level.
 fn check_functions(seed: u64, least: [usize; 4]) {
     let source = functions::program(seed, FUNCTIONS);
     let mut printed = Vec::new();
@@ -143,14 +143,14 @@ struct Seen {
     tried: [usize; 4],
     /// Lines that agree with the program's own tally of them.
     tallied: usize,
-    /// It ended or was left as [`Leaving`] says, and did not only have the code for it.
+    /// The program ended or was left as [`Leaving`] says, and did not only have the code for it.
     left: Option<Leaving>,
     cxx: bool,
     threads: bool,
 }
 
-/// Builds, runs and verifies the program of that seed, which has to print and end as gcc's does without optimisations. Where the profile
-/// is one of the source as written, lines are compared with a tally of the program's own, too.
+/// Builds, runs and verifies the program of that seed, which has to print and end as gcc's does without optimisations.
+/// Where the profile is one of the source as written, lines are compared with a tally of the program's own, too.
 fn check_program(seed: u64) -> Seen {
     let at = usize::try_from(seed / 2).expect("small");
     let build = if seed.is_multiple_of(2) { USUAL[at % USUAL.len()] } else { OTHER[at % OTHER.len()] };

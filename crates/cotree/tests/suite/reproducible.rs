@@ -1,4 +1,4 @@
-//! The same sources make the same program, bit for bit, in one command and in several, wherever the folder is.
+//! Equal sources make the same program, bit for bit, in one command and in several, wherever the folder is.
 
 use crate::project::{Project, succeed};
 use std::fs;

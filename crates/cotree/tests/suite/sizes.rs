@@ -1,11 +1,12 @@
-//! What is added to a program: where all that is measured is in counters, the runtime brings nothing for paths, traces and queries.
+//! What is added to a program: where all that is measured is in counters, the runtime brings nothing for paths, traces
+//! and queries.
 
 use crate::project::Project;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::HashSet;
 use std::fs;
 
-/// It asks for what edge profiles have not; `main` returns what it is told.
+/// A program that asks for what edge profiles have not; `main` returns what it is told.
 const SOURCE: &str = "#include <stdint.h>\n\
     uint64_t cotree_event_count(int);\n\
     int cotree_event_limit(int, uint64_t, void (*)(void));\n\

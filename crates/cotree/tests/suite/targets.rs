@@ -4,8 +4,8 @@ use crate::project::{Project, succeed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Calls through a table in an order that changes, recursion through pointers, functions of the C library, and callees that jump
-/// out. It prints how often it has called whom, by line.
+/// Calls through a table in an order that changes, recursion through pointers, functions of the C library, and callees
+/// that jump out. It prints how often it has called whom, by line.
 const PROGRAM: &str = r#"
 #include <pthread.h>
 #include <setjmp.h>

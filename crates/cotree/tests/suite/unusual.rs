@@ -1,5 +1,5 @@
-//! Programs that do what few do: changes of stacks, sections by name, code without unwind tables, exceptions through shared
-//! libraries of another linker, jumps out of handlers, profiles written to devices.
+//! Programs that do what few do: changes of stacks, sections by name, code without unwind tables, exceptions through
+//! shared libraries of another linker, jumps out of handlers, profiles written to devices.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;
@@ -167,8 +167,8 @@ fn functions_that_another_module_provides() {
     }
 }
 
-/// Both modules define the same weak names of static code and data, and one of them a strong name for a function of which the other's
-/// copy is the one that counts: by that name it is still its own.
+/// Both modules define the same weak names of static code and data, and one of them a strong name for a function of
+/// which the other's copy is the one that counts: by that name it is still its own.
 #[test]
 fn aliases_that_another_module_provides() {
     let one = r#"
@@ -219,8 +219,8 @@ int other(int x) { tls_name++; words_name[0]++; return shared(x + 3) + replaced(
     }
 }
 
-/// A call that became a jump is its function's return (docs/exactness.md), also if nobody comes back; where it remains a
-/// call, the activation that dies in it is seen.
+/// A call that became a jump is its function's return (docs/exactness.md), also if nobody comes back; where it remains
+/// a call, the activation that dies in it is seen.
 #[test]
 fn tail_calls_are_returns() {
     let project = Project::new(&[(
@@ -448,7 +448,8 @@ int main(void) {
     }
 }
 
-/// Cleanups and handlers that are left out, and inlined into what is counted: no count is wrong, though some are not vouched for.
+/// Cleanups and handlers that are left out, and inlined into what is counted: no count is wrong, though some are not
+/// vouched for.
 #[test]
 fn exceptions_pass_functions_left_out() {
     let project = Project::new(&[(

@@ -28,7 +28,7 @@ pub(super) enum Target {
     Node(Node),
     /// The segment ends; the next one starts there.
     Cut(Node),
-    /// The same, but the token goes on.
+    /// The segment ends there, but the token goes on.
     Packed(Node),
     /// An indirect branch: the segment ends, and what follows says where the next one starts.
     Dispatch,
@@ -99,7 +99,7 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Of a function with this key.
+    /// Finds the segments of a function with this key.
     pub fn new(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
         validate(function, cfg, key)?;
         let mut made = Self::cut(function, cfg, key);

@@ -161,7 +161,7 @@ pub enum Control {
     Started(Option<WrittenAt>, u32),
     /// The thread stops recording.
     SwitchedOff,
-    /// It records again.
+    /// The thread records again.
     SwitchedOn,
     /// The time.
     Time(u64),
@@ -216,7 +216,7 @@ pub struct WrittenAt {
 }
 
 impl WrittenAt {
-    /// Its number in the stream.
+    /// The number of the place in the stream.
     #[must_use]
     pub fn pack(self) -> u64 {
         let (kind, index) = match self.place {

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 pub struct Call {
     pub point: CallPoint,
     pub callee: usize,
-    /// It is the site with the point's number, else it comes between sites and is certain to return.
+    /// The call is the site with the point's number, else it comes between sites and is certain to return.
     pub at_site: bool,
 }
 
@@ -44,12 +44,12 @@ pub fn programs() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions(6))
 }
 
-/// The same, of functions as LLVM could have made them.
+/// Programs of functions as LLVM could have made them.
 pub fn programs_of_llvm() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions_of_llvm())
 }
 
-/// The same, of functions in which everything that happens to an activation shows where it goes on: invokes have two
+/// Programs of functions in which everything that happens to an activation shows where it goes on: invokes have two
 /// ways on, computed gotos nothing but computed ways.
 pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions_of_llvm().prop_map(|mut function| {

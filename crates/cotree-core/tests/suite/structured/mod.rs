@@ -97,7 +97,7 @@ pub fn programs() -> impl Strategy<Value = Cfg> {
     statements().prop_map(graph)
 }
 
-/// The same without `break` and `return`.
+/// Structured graphs without `break` and `return`.
 pub fn programs_without_jumps() -> impl Strategy<Value = Cfg> {
     let jumps = |program: &Vec<Statement>| program.iter().any(Statement::jumps);
     statements().prop_filter("jumps", move |program| !jumps(program)).prop_map(graph)

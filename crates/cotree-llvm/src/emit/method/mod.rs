@@ -17,7 +17,8 @@ pub(super) fn totals_per_exit(plan: &MethodPlan) -> u64 {
     }
 }
 
-/// Fills in the fields of [`UnitDescriptor`] that belong to the method; `put` writes at an offset, and all is zero before.
+/// Fills in the fields of [`UnitDescriptor`] that belong to the method; `put` writes at an offset, and all is zero
+/// before.
 pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(usize, &[u8])) {
     // Without paths it is the number of counters.
     put(offset_of!(UnitDescriptor, path_words), &layout.path_words.to_le_bytes());

@@ -28,7 +28,7 @@ const LONGEST_SUM: usize = 4;
 pub(super) struct Test<'m> {
     /// The block that ends with it.
     pub(super) block: Block,
-    /// It goes on when this holds.
+    /// The loop goes on when this holds.
     stays: LLVMIntPredicate,
     operands: [ir::Value<'m>; 2],
     /// Every circuit passes it.
@@ -233,7 +233,8 @@ impl<'m> SeenLoop<'_, 'm> {
         None
     }
 
-    /// If the phi starts at a constant and moves by one: where it starts, what comes next, and by how much that differs.
+    /// If the phi starts at a constant and moves by one: where it starts, what comes next, and by how much that
+    /// differs.
     fn rising(&self, phi: ir::Phi<'m>) -> Option<(i64, ir::Instruction<'m>, i64)> {
         if phi.len() != 2 {
             return None;
@@ -262,8 +263,8 @@ impl<'m> SeenLoop<'_, 'm> {
         None
     }
 
-    /// If the loop is left from the block because the variable is equal to a value that is known elsewhere: that, and how far
-    /// it is ahead.
+    /// If the loop is left from the block because the variable is equal to a value that is known elsewhere: that, and
+    /// how far it is ahead.
     pub(super) fn equal_at(
         &self,
         variable: &Traced<'m>,

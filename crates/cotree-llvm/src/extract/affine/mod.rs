@@ -2,10 +2,10 @@
 //! ([`cotree_core::place::affine`]).
 //!
 //! From each latch backwards, every block of the loop is asked which value of the variable is current there. A value is
-//! taken back through increments to a phi of the loop; the constant between the two is how far the variable moves on the
-//! edge. A phi hands the question on to what came in on each edge, any other block to its predecessors. If no block gets
-//! two answers and the header's own phi is the last, the variable is affine. An assignment in the loop is neither an
-//! increment nor a phi, and so ends the search (the erratum to Definition 3.5).
+//! taken back through increments to a phi of the loop; the constant between the two is how far the variable moves on
+//! the edge. A phi hands the question on to what came in on each edge, any other block to its predecessors. If no block
+//! gets two answers and the header's own phi is the last, the variable is affine. An assignment in the loop is neither
+//! an increment nor a phi, and so ends the search (the erratum to Definition 3.5).
 
 mod bounds;
 mod poison;
@@ -35,7 +35,7 @@ const EFFORT: usize = 100;
 pub struct Value<'m> {
     /// The phi of the header.
     pub(crate) phi: ir::Phi<'m>,
-    /// Its width.
+    /// The width of the variable in bits.
     pub(crate) bits: u32,
     /// The latches: the other predecessors of the header are where the loop is entered.
     pub(crate) latches: Vec<ir::Block<'m>>,
@@ -49,7 +49,7 @@ pub struct Value<'m> {
     pub(crate) flagged: Vec<ir::Instruction<'m>>,
     /// How the number is read from it.
     pub(crate) reading: Reading,
-    /// It begins with the result of another loop.
+    /// The variable begins with the result of another loop.
     pub(crate) goes_on: bool,
     /// The conditions of the loop's branches that stay as they are while it runs.
     pub(crate) conditions: BTreeMap<Block, ir::Value<'m>>,
@@ -57,11 +57,11 @@ pub struct Value<'m> {
 
 /// How a value is read.
 pub(crate) enum Reading {
-    /// It is the number.
+    /// The variable is the number.
     Itself,
     /// The position of its highest bit is the number.
     HighestBit {
-        /// It has one.
+        /// The variable always has such a bit.
         never_zero: bool,
         /// How far that goes down with each circuit.
         by: u64,
@@ -157,7 +157,7 @@ struct SeenLoop<'a, 'm> {
     numbers: &'a HashMap<ir::Block<'m>, Block>,
     region: LoopRegion,
     inside: BTreeSet<Block>,
-    /// Those of its blocks that are in no loop within it.
+    /// The blocks of the loop that are in no loop within it.
     own: BTreeSet<Block>,
     /// See [`Value::conditions`].
     conditions: BTreeMap<Block, ir::Value<'m>>,
@@ -197,9 +197,9 @@ impl<'m> SeenLoop<'_, 'm> {
         self.inside.contains(&block).then_some(block)
     }
 
-    /// Its own two-way branches that stay within it, and whose conditions are known before it is entered. They have
-    /// been reached wherever the loop is left: a condition that no branch has used may be undefined, and we must not
-    /// use it.
+    /// The loop's own two-way branches that stay within it, and whose conditions are known before it is entered. They
+    /// have been reached wherever the loop is left: a condition that no branch has used may be undefined, and we must
+    /// not use it.
     fn steady(&self, dominators: &Dominators) -> BTreeMap<Block, ir::Value<'m>> {
         let stays = |block: &&Block| {
             let &[one, other] = self.cfg.succs(**block) else { return false };
@@ -395,8 +395,8 @@ impl<'m> SeenLoop<'_, 'm> {
     }
 
     /// The next step, if it has always been made when the loop is left from the block: the value that is at hand there,
-    /// where the one before it may be needed by nobody else. With how far it is ahead. (Where the program goes on with the
-    /// number before it, keeping both would take a register more.)
+    /// where the one before it may be needed by nobody else. With how far it is ahead. (Where the program goes on with
+    /// the number before it, keeping both would take a register more.)
     fn next(&self, variable: &Traced<'m>, from: Block, dominators: &Dominators) -> Option<(ir::Instruction<'m>, i64)> {
         let current = variable.current[&from];
         let steps = variable.increments.iter().filter_map(|&increment| {

@@ -1,7 +1,7 @@
 //! Decides whether a value may be poison or undefined in a way that only our own read of it would notice.
 //!
-//! - **Noticed by the program.** Where an address or the condition of a branch is computed from a value, poison in it is
-//!   undefined behaviour. Behind such a place the value can be read without more ado.
+//! - **Noticed by the program.** Where an address or the condition of a branch is computed from a value, poison in it
+//!   is undefined behaviour. Behind such a place the value can be read without more ado.
 //! - **Too far away.** A variable of 64 bits that starts at a small number and moves by small steps never reaches the
 //!   end of its range: no loop runs that long ([`cotree_core::place::affine::LONGEST_RUN`]).
 //! - **Undefined** values only come from undefined values, whereas flags of instructions make poison. An undefined

@@ -28,7 +28,8 @@ impl<'m> MethodLowering<'m> for PromotedCounters<'m> {
         }
     }
 
-    /// Counters are promoted in loops without calls. What is left are counters that are added to others: to which, a phi says.
+    /// Counters are promoted in loops without calls. What is left are counters that are added to others: to which, a
+    /// phi says.
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,

@@ -65,10 +65,11 @@ impl<'a> MethodPart<'a> {
     }
 }
 
-/// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come back?
+/// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come
+/// back?
 ///
-/// Paths across functions end before calls that may not come back: their numbers are of interest only to those who want to tell the
-/// stack of a crash (`pending`).
+/// Paths across functions end before calls that may not come back: their numbers are of interest only to those who want
+/// to tell the stack of a crash (`pending`).
 pub(crate) fn registers_at_calls(plan: &MethodPlan, pending: bool) -> bool {
     match plan {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => false,
@@ -83,8 +84,9 @@ pub(super) trait MethodLowering<'m> {
     /// Emits a probe where the function's builder stands; false if the method has no code for it.
     fn probe(&self, code: &Code<'_, 'm>, base: u64, placed: PlacedProbe) -> bool;
 
-    /// Emits what the unwind edges into one landing pad ask for, behind the pad: which of them was taken is known by phis
-    /// only. `None` stands for an edge without probes of the method; `Err` names a probe that can't be on such an edge.
+    /// Emits what the unwind edges into one landing pad ask for, behind the pad: which of them was taken is known by
+    /// phis only. `None` stands for an edge without probes of the method; `Err` names a probe that can't be on such an
+    /// edge.
     ///
     /// # Errors
     /// The method has no code for the probe there.
@@ -96,12 +98,13 @@ pub(super) trait MethodLowering<'m> {
         probes: &[Option<Vec<Probe>>],
     ) -> Result<(), Probe>;
 
-    /// Has the function's calls note what the runtime must know if they don't come back. All other code is there by then.
+    /// Has the function's calls note what the runtime must know if they don't come back. All other code is there by
+    /// then.
     fn at_calls(&self, _code: &Code<'_, 'm>) {}
 }
 
-/// Prepares a function for the layer's probes: makes registers, and sets them where its code begins. `first` is the entry
-/// block's first instruction, `entry` where its code begins.
+/// Prepares a function for the layer's probes: makes registers, and sets them where its code begins. `first` is the
+/// entry block's first instruction, `entry` where its code begins.
 pub(super) fn begin<'a, 'm: 'a>(
     code: &Code<'_, 'm>,
     layer: &Layer<'a>,

@@ -1,5 +1,5 @@
-//! The registers of one function. They are variables on the stack until the optimiser promotes them, which it always can, since
-//! nothing takes their address.
+//! The registers of one function. They are variables on the stack until the optimiser promotes them, which it always
+//! can, since nothing takes their address.
 
 use crate::ir::{Instruction, Value};
 use crate::lower::code::Code;

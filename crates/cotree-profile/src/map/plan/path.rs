@@ -26,7 +26,7 @@ pub(in crate::map) fn counters(plan: &PathPlan) -> CounterPlan {
 
 /// A function's flags.
 mod flag {
-    /// It has paths.
+    /// The function has paths.
     pub(super) const PATHS: u64 = 1;
     /// With context.
     pub(super) const CONTEXT: u64 = 2;

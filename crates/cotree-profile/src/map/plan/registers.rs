@@ -48,7 +48,7 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Those of all links at which recovery needs them.
+    /// The registers of all links at which recovery needs them.
     pub(in crate::map) fn expected(&self, chain: &[(FunctionId, Site)]) -> Vec<(FunctionId, Site)> {
         let needed = |&(function, site): &(FunctionId, Site)| {
             let Some(facts) = self.functions.get(function.index()) else { return false };

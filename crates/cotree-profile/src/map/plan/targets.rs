@@ -1,4 +1,5 @@
-//! Targets of indirect calls. Which calls these are follows from the facts, so the section says only whether they are counted.
+//! Targets of indirect calls. Which calls these are follows from the facts, so the section says only whether they are
+//! counted.
 
 use crate::map::MapError;
 use crate::map::sections::Stream;

@@ -20,10 +20,10 @@ use std::collections::HashSet;
 const HEADER: usize = KIND.header();
 const UNIT: UnitId = UnitId(*b"0123456789abcdef");
 
-/// Versions before 9 have no calls but call sites. A reader of version 1 knows nothing of paths, one of version 2 nothing of
-/// derived entries, one of version 3 nothing of windows, one of version 4 nothing of sums, one of version 5 nothing of loops of
-/// known length, one of version 6 nothing of ways apart, and one of version 7 nothing of conditions: they would take counters
-/// for the wrong ones, or miss some.
+/// Versions before 9 have no calls but call sites. A reader of version 1 knows nothing of paths, one of version 2
+/// nothing of derived entries, one of version 3 nothing of windows, one of version 4 nothing of sums, one of version 5
+/// nothing of loops of known length, one of version 6 nothing of ways apart, and one of version 7 nothing of
+/// conditions: they would take counters for the wrong ones, or miss some.
 fn first_version(map: &BinaryMap) -> u32 {
     let tells_addresses = |map: &BinaryMap| map.program.functions().any(|(_, f)| !f.accesses.is_empty());
     let method = &map.plan.method;

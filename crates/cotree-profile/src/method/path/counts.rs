@@ -36,7 +36,7 @@ pub struct PathCounts {
     pub counts: Sums<PathId, u64>,
     /// What is added up along paths.
     pub metric: PathMetric,
-    /// Its sums in hash tables.
+    /// The sums of paths in hash tables.
     pub sums: Sums<PathId, u64>,
     /// Activations abandoned with their path registers, less those revived.
     pub registers: Sums<RegisterKey, i64>,
@@ -85,7 +85,7 @@ pub(in crate::method) struct Buckets {
 const SLACK: usize = 1 << 16;
 
 impl Buckets {
-    /// Of a raw profile of that version.
+    /// Begins the counts of a raw profile of that version.
     pub(in crate::method) fn new(version: u32, metric: PathMetric) -> Self {
         Self { metric, first: u64::from(version >= 4), ..Self::default() }
     }

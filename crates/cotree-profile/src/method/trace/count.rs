@@ -92,7 +92,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// It ends with these.
+    /// Ends the thread with these activations alive.
     pub fn end(&mut self, tables: &UnitTables<'_>, at: &Checkpoint) {
         if self.recording {
             for (function, _, call) in tables.stack(at) {
@@ -169,7 +169,7 @@ impl<'a> Counting<'a> {
 struct Pauses {
     /// A block has been counted.
     counted: bool,
-    /// It does not record, since that block.
+    /// The thread does not record, since that block.
     is_off: bool,
 }
 
@@ -191,8 +191,8 @@ impl Pauses {
 /// The numbers of all blocks.
 pub const WHOLE: (u64, u64) = (0, u64::MAX);
 
-/// The counts of all that happened for certain in the blocks of these numbers. Where something of a thread is missing, all
-/// functions are flagged; what may have happened besides flags those that it is of.
+/// The counts of all that happened for certain in the blocks of these numbers. Where something of a thread is missing,
+/// all functions are flagged; what may have happened besides flags those that it is of.
 #[must_use]
 pub fn count(
     tables: &UnitTables<'_>,
@@ -286,8 +286,8 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
             function.flaws.push(Flaw::SuspendedStacks);
         }
     }
-    // An activation that was interrupted outside of calls is followed to where it would have written something next, and so is one in
-    // a call that the trace passes over. How others ended is in the trace itself.
+    // An activation that was interrupted outside of calls is followed to where it would have written something next,
+    // and so is one in a call that the trace passes over. How others ended is in the trace itself.
     let interrupted: u64 = threads.iter().flat_map(|thread| &thread.parts).map(|part| part.interruptions).sum();
     let told = |note: &Note| match note {
         Note::CutOff(_) | Note::Method(_) => true,

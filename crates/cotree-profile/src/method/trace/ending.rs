@@ -1,5 +1,5 @@
-//! Which activations the end of a thread or process took with it. The stream says of each of them that it ends, before it says that the
-//! thread does: behind all that, nothing is under way any more.
+//! Which activations the end of a thread or process took with it. The stream says of each of them that it ends, before
+//! it says that the thread does: behind all that, nothing is under way any more.
 
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::trace::Event;
@@ -19,7 +19,8 @@ pub struct Taken {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Endings {
     taken: Vec<Taken>,
-    /// An interrupted activation that has not ended yet, and those that ended since: what was thought to be on top of it.
+    /// An interrupted activation that has not ended yet, and those that ended since: what was thought to be on top of
+    /// it.
     interrupted: Option<(Taken, Vec<Taken>)>,
 }
 
@@ -30,7 +31,8 @@ impl Endings {
         self.interrupted = None;
     }
 
-    /// The next event. `function_at` is the function of an instruction; `passes_over` says of a call whether nothing is written for it.
+    /// The next event. `function_at` is the function of an instruction; `passes_over` says of a call whether nothing is
+    /// written for it.
     pub(super) fn event(
         &mut self,
         event: Event,
@@ -78,7 +80,7 @@ impl Endings {
         }
     }
 
-    /// Those that ended last, innermost first.
+    /// The activations that ended last, innermost first.
     pub(super) fn finish(mut self) -> Vec<Taken> {
         self.settle();
         self.taken

@@ -18,7 +18,8 @@ impl Resolve for &BinaryFile {
                 // Code of others in the same image, as that which calls `main`.
                 return Some(Frame::default());
             }
-            // A call that no activation is thought to end in, as those of `strlen` are: as if the call itself was interrupted.
+            // A call that no activation is thought to end in, as those of `strlen` are: as if the call itself was
+            // interrupted.
             let interrupted = Interrupted { function: self.function_at(call), address: call };
             return Some(Frame { interrupted: Some(interrupted), ..Frame::default() });
         };

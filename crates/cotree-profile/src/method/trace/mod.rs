@@ -30,11 +30,12 @@ use streams::{Bytes, Part, Streams};
 pub enum TraceNote {
     /// There was no room for the rest of a trace.
     Cut,
-    /// A signal handler forked, was left for good, or was not seen when it was installed; or code ran before the stream began.
+    /// A signal handler forked, was left for good, or was not seen when it was installed; or code ran before the stream
+    /// began.
     Lost,
     /// Only the newest part was kept.
     NewestOnly {
-        /// So many threads that ended, and signal handlers, are gone with all that they did.
+        /// How many threads that ended, and signal handlers, are gone with all that they did.
         gone: u64,
     },
     /// The traces of several runs were added up.
@@ -107,7 +108,7 @@ pub struct UnitTables<'a> {
 }
 
 impl<'a> UnitTables<'a> {
-    /// Of a binary.
+    /// Makes the tables of a binary.
     ///
     /// # Errors
     /// See [`UnreadableTrace`].
@@ -219,7 +220,7 @@ fn reader_of<'t>(
 pub struct Execution<'t> {
     tables: &'t [Option<Tables>],
     binary: &'t BinaryFile,
-    /// Those that are left.
+    /// The runs of bytes that are left.
     runs: Box<dyn Iterator<Item = Bytes<'t>> + 't>,
     reader: Option<Reader<'t, Bytes<'t>, &'t BinaryFile>>,
     /// Where it is without a reader.
@@ -266,8 +267,8 @@ impl Execution<'_> {
         passed
     }
 
-    /// Events, by their numbers, that may not have happened: what activations would have done next that were interrupted outside of
-    /// calls. In order.
+    /// Events, by their numbers, that may not have happened: what activations would have done next that were
+    /// interrupted outside of calls. In order.
     #[must_use]
     pub fn doubts(&self) -> &[Range<u64>] {
         &self.doubts

@@ -1,7 +1,7 @@
 //! The streams of a raw profile ([`cotree_rt::layout::TraceChunk`]).
 //!
-//! Opening one reads only where the bytes are: a few words per chunk. The bytes are read, and those of a compressed chunk decoded, when
-//! they are asked for.
+//! Opening one reads only where the bytes are: a few words per chunk. The bytes are read, and those of a compressed
+//! chunk decoded, when they are asked for.
 
 use crate::error::ProfileError;
 use crate::method::Kind;
@@ -58,33 +58,34 @@ impl Piece {
 /// The stream of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    /// Its number in the process, from 1.
+    /// The number of the stream in the process, from 1.
     pub number: u64,
     /// There was no room for what comes behind its end.
     pub cut: bool,
     /// What comes behind its end can't be told.
     pub lost: bool,
-    /// It is that of a signal handler: the stream that this interrupted, and where. A part of that stream may be gone.
+    /// The stream of a signal handler has the stream that this interrupted, and where. A part of that stream may be
+    /// gone.
     pub inside: Option<(u64, u64)>,
     /// What it had at first is gone, as the ring shows, and nothing else of it is there.
     pub gone: bool,
-    /// It grew when the profile was read, or when the process ended: it is in the window of a slab.
+    /// The stream grew when the profile was read, or when the process ended: it is in the window of a slab.
     open: bool,
     /// By position; none overlaps another.
     pieces: Vec<Piece>,
 }
 
 impl Stream {
-    /// Is it that of a signal handler that has returned, or was left, and does it end with this part? Then all that it says has
-    /// happened.
+    /// Is it that of a signal handler that has returned, or was left, and does it end with this part? Then all that it
+    /// says has happened.
     #[must_use]
     pub fn is_over_with(&self, part: Part<'_>) -> bool {
         let last = self.pieces.last().is_some_and(|piece| piece.end() == part.end());
         self.inside.is_some() && !self.open && !self.cut && !self.lost && last
     }
 
-    /// The parts of it that are there. If only the newest is kept, there may be several: as long as a thread does nothing, others
-    /// write over what it did before.
+    /// The parts of it that are there. If only the newest is kept, there may be several: as long as a thread does
+    /// nothing, others write over what it did before.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'_>> {
         let follows = |a: &Piece, b: &Piece| a.end() == b.position;
         self.pieces.chunk_by(follows).map(Part)
@@ -136,7 +137,7 @@ pub struct Streams {
 pub struct Ring {
     /// Some chunks were written over.
     pub overwritten: bool,
-    /// So many streams are gone, with all that they had: of threads that ended, and of signal handlers.
+    /// How many streams are gone, with all that they had: of threads that ended, and of signal handlers.
     pub streams_gone: u64,
 }
 
@@ -182,8 +183,8 @@ impl Streams {
         Ok(Self { file, path: path.to_owned(), streams, threads_are_over, paused, ring })
     }
 
-    /// Was no thread left when the process ended, but for the one that ended it? Then those that say that they end have also run
-    /// all of their destructors.
+    /// Was no thread left when the process ended, but for the one that ended it? Then those that say that they end have
+    /// also run all of their destructors.
     #[must_use]
     pub const fn threads_are_over(&self) -> bool {
         self.threads_are_over
@@ -212,9 +213,10 @@ impl Streams {
         &self.path
     }
 
-    /// The bytes of a part from one of its [entrances](Part::entrances) on, but for so many that have been `read` already, in runs:
-    /// behind each run but the last, the thread was interrupted outside of calls and did not go on ([`TraceChunk::interrupted`]).
-    /// Where the first is not the beginning of the stream, the record of the stack comes first.
+    /// The bytes of a part from one of its [entrances](Part::entrances) on, but for so many that have been `read`
+    /// already, in runs: behind each run but the last, the thread was interrupted outside of calls and did not go on
+    /// ([`TraceChunk::interrupted`]). Where the first is not the beginning of the stream, the record of the stack comes
+    /// first.
     pub fn runs<'a>(&'a self, part: Part<'a>, entrance: u64, read: u64) -> impl Iterator<Item = Bytes<'a>> + use<'a> {
         let first = part.0.partition_point(|piece| piece.position < entrance);
         let pieces = &part.0[first..];
@@ -241,7 +243,7 @@ fn damaged(path: &Path, what: &'static str) -> ProfileError {
 struct Found<'a> {
     file: &'a File,
     streams: BTreeMap<u64, Stream>,
-    /// Those that have come to the ring, as far as that is known.
+    /// The streams that have come to the ring, as far as that is known.
     in_ring: BTreeSet<u64>,
     ring: Ring,
 }
@@ -328,8 +330,8 @@ impl Found<'_> {
         Ok(Ok(size))
     }
 
-    /// The window of a slab, whose words for the trace are at that offset: the part of a signal handler, if one runs, and of
-    /// whom it interrupted.
+    /// The window of a slab, whose words for the trace are at that offset: the part of a signal handler, if one runs,
+    /// and of whom it interrupted.
     fn window(&mut self, offset: u64) -> io::Result<Result<(), &'static str>> {
         const NOWHERE: &str = "the end of a thread's trace is nowhere";
         let word_at = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
@@ -416,7 +418,7 @@ impl Found<'_> {
 #[derive(Debug)]
 pub struct Bytes<'a> {
     file: &'a File,
-    /// Those that are left, the first in part.
+    /// The pieces that are left, the first in part.
     pieces: &'a [Piece],
     /// How many bytes of the record before the first piece are left.
     snapshot: u64,

@@ -1,8 +1,8 @@
-//! What the traces of several runs count, added up: blocks, edges, entries and early exits of each function. Sums have no order, so
-//! nothing regenerates an execution from them.
+//! What the traces of several runs count, added up: blocks, edges, entries and early exits of each function. Sums have
+//! no order, so nothing regenerates an execution from them.
 //!
-//! A raw profile is counted when it is added to others, since its trace can be read only with its binary. So flaws are those of each
-//! run: they are kept beside the counts.
+//! A raw profile is counted when it is added to others, since its trace can be read only with its binary. So flaws are
+//! those of each run: they are kept beside the counts.
 
 use super::TraceNote;
 use crate::binary::BinaryMap;
@@ -55,12 +55,12 @@ const FLAWS: [Flaw; 8] = [
 /// No run of a binary counts this.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForeignTraceCounts {
-    /// It was not built for traces.
+    /// The binary was not built for traces.
     #[error(
         "the profile has counts of traces, and its binary was not built with --profile trace: the profile is damaged"
     )]
     NotTraced,
-    /// It has no such function, or that has other blocks, edges or calls.
+    /// The binary has no such function, or that has other blocks, edges or calls.
     #[error("the profile counts blocks that function {0} of the binary does not have: the profile is damaged")]
     Function(u32),
 }
@@ -122,7 +122,7 @@ fn plus<A: Amount>(sums: &mut Vec<A>, others: &[A], weight: u64) -> bool {
 }
 
 impl TraceCounts {
-    /// Those of one run, whose trace has been counted.
+    /// The counts of one run, whose trace has been counted.
     pub(crate) fn of(profile: &UnitProfile) -> Self {
         let counted = FunctionId::all().zip(&profile.functions);
         let functions = counted.filter_map(|(id, function)| Some((id, FunctionCounts::of(function.as_ref()?)?)));

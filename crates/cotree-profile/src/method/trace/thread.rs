@@ -1,8 +1,8 @@
 //! What each thread did, from any point on.
 //!
-//! A thread's blocks are numbered from 1 in the order in which they ran, from the first that is kept. A [`Survey`] reads a part of a
-//! stream once: it finds how much there is, how it ends, and notes places from which it can be read again. [`Survey::follow`] then
-//! yields the moments of any stretch.
+//! A thread's blocks are numbered from 1 in the order in which they ran, from the first that is kept. A [`Survey`]
+//! reads a part of a stream once: it finds how much there is, how it ends, and notes places from which it can be read
+//! again. [`Survey::follow`] then yields the moments of any stretch.
 //!
 //! The memory of both does not depend on the length of a trace. There are at most [`MOST_PLACES`] places, with at most
 //! [`MOST_ACTIVATIONS`] activations in all: where they become more, every other one is dropped.
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 const MOST_PLACES: usize = 512;
 const MOST_ACTIVATIONS: usize = 1 << 20;
-/// So many blocks are between places at first: a power of two.
+/// How many blocks are between places at first: a power of two.
 const FIRST_INTERVAL: u64 = 1 << 10;
 
 /// How what is known of a part ends.
@@ -30,9 +30,10 @@ pub enum Stop {
     Returned,
     /// There was no room for more.
     NoRoom,
-    /// What comes next can't be told: the thread left the activations that are known, or a signal handler did what is not followed.
+    /// What comes next can't be told: the thread left the activations that are known, or a signal handler did what is
+    /// not followed.
     Lost,
-    /// It can't be read any further.
+    /// The stream can't be read any further.
     Unreadable(ReadError),
     /// Nobody knows where it begins.
     NoEntrance,
@@ -49,8 +50,8 @@ pub struct Moment<'a> {
     pub event: Event,
     /// Did it happen for certain? If not, it follows if the program got that far.
     pub certain: bool,
-    /// Does it lead to what happened for certain? Between such moments what an interrupted activation may have done follows from the
-    /// others.
+    /// Does it lead to what happened for certain? Between such moments what an interrupted activation may have done
+    /// follows from the others.
     pub leads_on: bool,
     /// Is it the last one that did?
     pub last: bool,
@@ -79,13 +80,15 @@ pub struct Survey<'t> {
     pub beheaded: bool,
     /// How it ends.
     pub stop: Stop,
-    /// The instruction at which a signal ended the activations that were under way, or the last of those that it did end.
+    /// The instruction at which a signal ended the activations that were under way, or the last of those that it did
+    /// end.
     pub interrupted: Option<u64>,
     /// How many frames were interrupted that way.
     pub interruptions: u64,
     /// The state at the end.
     pub end: Checkpoint,
-    /// The activations that ended with the thread, innermost first: they were on top of those that are under way in the end.
+    /// The activations that ended with the thread, innermost first: they were on top of those that are under way in the
+    /// end.
     pub taken: Vec<Taken>,
     certain: u64,
     /// Events before that which may not have happened ([`super::Execution::doubts`]).
@@ -97,7 +100,7 @@ pub struct Survey<'t> {
 /// A thread, or a signal handler in one.
 #[derive(Clone, Debug)]
 pub struct Thread<'t> {
-    /// Its stream.
+    /// The stream of the thread.
     pub stream: &'t Stream,
     /// The parts of it that are there.
     pub parts: Vec<Survey<'t>>,
@@ -317,11 +320,11 @@ impl<'t> Survey<'t> {
         self.first + self.blocks + self.uncertain - 1
     }
 
-    /// Shows the moments of the blocks of these numbers, in order, as long as `show` asks for more. What comes before the first
-    /// block belongs to it.
+    /// Shows the moments of the blocks of these numbers, in order, as long as `show` asks for more. What comes before
+    /// the first block belongs to it.
     ///
     /// # Errors
-    /// Those of `show`.
+    /// The errors of `show`.
     pub fn follow<E>(
         &self,
         tables: &UnitTables<'_>,

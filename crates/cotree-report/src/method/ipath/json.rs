@@ -50,7 +50,7 @@ pub(in crate::method) struct Part {
 /// Writes the paths of all units that execute something of a wanted function.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(units: &[IpathUnit<'_>], wanted: impl Fn(&str) -> bool, out: &mut dyn Write) -> io::Result<()> {
     let units: Vec<Unit<'_>> = units.iter().map(|unit| unit_of(unit, &wanted)).collect();
     serde_json::to_writer(&mut *out, &json!({ "schema": SCHEMA, "units": units }))?;
@@ -63,7 +63,7 @@ pub const DIFF_SCHEMA: &str = "cotree-ipath-diff/1";
 /// Writes the paths that only one of two runs of one build took.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_diff(
     pairs: &[(IpathUnit<'_>, IpathUnit<'_>)],
     wanted: impl Fn(&str) -> bool,

@@ -27,20 +27,20 @@ pub(super) fn total(unit: &Unit<'_>) -> Total {
 pub struct IpathUnit<'a> {
     /// The unit.
     pub unit: &'a Unit<'a>,
-    /// Its plan.
+    /// The plan of the unit.
     pub plan: &'a UnitIpathPlan,
-    /// Its paths.
+    /// The paths of the unit.
     pub profile: &'a UnitIpathProfile,
 }
 
 /// A path that ran.
 #[derive(Clone, Debug)]
 pub struct RunPath {
-    /// Its number.
+    /// The number of the path.
     pub number: u64,
     /// How often it ran.
     pub count: u64,
-    /// Its stretches, those of the context-prefix first.
+    /// The stretches of the path, those of the context-prefix first.
     pub stretches: Vec<Stretch>,
     /// The instructions of one execution, of the active suffix.
     pub instructions: u64,
@@ -51,9 +51,10 @@ pub struct RunPath {
 pub struct Calls {
     /// Paths go on in the callee.
     pub crossed: u64,
-    /// They end, though the callee goes on with its other callers' paths: recursive calls, and those cut for the sake of numbers.
+    /// Calls at which paths end, though the callee goes on with its other callers' paths: recursive calls, and those
+    /// cut for the sake of numbers.
     pub cut: u64,
-    /// They end, as the call may not come back or nobody knows where it leads.
+    /// Calls at which paths end, as the call may not come back or nobody knows where it leads.
     pub others: u64,
 }
 
@@ -116,8 +117,8 @@ impl<'a> IpathUnit<'a> {
     }
 }
 
-/// The paths that only the run after took, and those that only the run before took: of those that execute something of a wanted
-/// function.
+/// The paths that only the run after took, and those that only the run before took: of those that execute something of
+/// a wanted function.
 #[must_use]
 pub fn only_in_one(before: &IpathUnit<'_>, after: &IpathUnit<'_>, wanted: impl Fn(&str) -> bool) -> [Vec<RunPath>; 2] {
     [(after, before), (before, after)].map(|(of, other)| {

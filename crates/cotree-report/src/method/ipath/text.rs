@@ -1,4 +1,5 @@
-//! Paths across functions as text for the terminal: indented by call depth, the context in front of what a path executes.
+//! Paths across functions as text for the terminal: indented by call depth, the context in front of what a path
+//! executes.
 
 use super::way::Stretch;
 use super::{IpathUnit, RunPath, only_in_one};
@@ -14,10 +15,11 @@ use std::io::{self, Write};
 /// The most stretches of a path that are shown, unless everything was asked for.
 const MOST_STRETCHES: usize = 12;
 
-/// Writes the paths of one unit; with a function, those that execute something of it, and what it did under each context.
+/// Writes the paths of one unit; with a function, those that execute something of it, and what it did under each
+/// context.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     write_head(of.unit, options.style, out)?;
     let view = View { of, options };
@@ -45,7 +47,7 @@ pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::
 /// Writes the paths that only one of two runs of one build took.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_diff(
     before: &IpathUnit<'_>,
     after: &IpathUnit<'_>,

@@ -32,7 +32,7 @@ pub struct Stretch {
     pub came_back: bool,
     /// What it executes.
     pub visits: Vec<Visit>,
-    /// It is part of the context-prefix, which other paths have executed.
+    /// The stretch is part of the context-prefix, which other paths have executed.
     pub context: bool,
     /// An activation begins with it.
     pub enters: bool,

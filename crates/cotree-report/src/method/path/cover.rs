@@ -8,17 +8,17 @@ use super::{Executed, PathUnit, Paths};
 pub struct Common {
     /// Paths that ran.
     pub paths: u64,
-    /// Those that ran in the other run too.
+    /// Paths that ran in the other run too.
     pub paths_common: u64,
     /// Paths that ran in the other run only.
     pub only_there: u64,
     /// Executions.
     pub executions: u128,
-    /// Those of common paths.
+    /// Executions of common paths.
     pub executions_common: u128,
     /// Instructions in paths.
     pub instructions: u128,
-    /// Those of common paths.
+    /// Instructions in common paths.
     pub instructions_common: u128,
 }
 
@@ -44,7 +44,7 @@ impl Common {
 /// One function of two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// Its place in [`PathUnit::functions`].
+    /// The place of the function in [`PathUnit::functions`].
     pub function: usize,
     /// What is common.
     pub common: Common,

@@ -37,7 +37,7 @@ use cotree_core::method::path::{
 pub struct PathUnit<'a> {
     /// The unit.
     pub unit: &'a Unit<'a>,
-    /// Its method.
+    /// The method of the unit.
     pub method: PathMethod,
     metric: PathMetric,
     functions: Vec<PathFunction<'a>>,
@@ -50,7 +50,7 @@ pub struct PathFunction<'a> {
     pub function: UnitFunction<'a>,
     /// What recovers its paths.
     pub key: &'a PathKey,
-    /// Its paths.
+    /// The paths of the function.
     pub profile: &'a PathProfile,
     /// What is added up along them.
     pub metric: PathMetric,
@@ -92,7 +92,7 @@ impl<'a> PathUnit<'a> {
         self.metric
     }
 
-    /// Its functions.
+    /// The functions of the unit.
     #[must_use]
     pub fn functions(&self) -> &[PathFunction<'a>] {
         &self.functions
@@ -141,7 +141,7 @@ impl<'a> PathFunction<'a> {
 pub struct Paths<'a> {
     /// The function.
     pub of: PathFunction<'a>,
-    /// Its graph.
+    /// The graph of the function.
     pub cfg: Cfg,
     /// The numbers of its paths.
     pub numbering: Numbering,
@@ -150,7 +150,7 @@ pub struct Paths<'a> {
 /// A path that was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executed {
-    /// Its number.
+    /// The number of the path.
     pub number: u64,
     /// How often.
     pub count: u64,
@@ -173,9 +173,9 @@ impl Executed {
 /// A loop of a single block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelfLoop {
-    /// Its edge.
+    /// The edge of the step.
     pub edge: Edge,
-    /// Its block.
+    /// The block of the step.
     pub block: Block,
     /// How often the edge was taken.
     pub count: u64,

@@ -46,23 +46,23 @@ impl Beginning {
 pub struct Score {
     /// Places where paths begin.
     pub beginnings: u64,
-    /// Those from which the hottest path is the predicted one.
+    /// Beginnings from which the hottest path is the predicted one.
     pub hottest_right: u64,
     /// Different paths.
     pub paths: u64,
-    /// Those predicted.
+    /// Paths that were predicted.
     pub paths_right: u64,
     /// Executions.
     pub executions: u128,
-    /// Those of predicted paths.
+    /// Executions of predicted paths.
     pub executions_right: u128,
     /// Instructions.
     pub instructions: u128,
-    /// Those of predicted paths.
+    /// Instructions in predicted paths.
     pub instructions_right: u128,
     /// Edges of all executions.
     pub edges: u128,
-    /// Those up to the first edge that was predicted wrongly.
+    /// Edges up to the first one that was predicted wrongly.
     pub edges_foretold: u128,
     /// Instructions up to there.
     pub instructions_foretold: u128,

@@ -19,7 +19,7 @@ pub struct Fork {
     pub here: Option<Block>,
     /// Where the other one goes.
     pub there: Option<Block>,
-    /// They part in the context, before the path itself begins.
+    /// The paths part in the context, before the path itself begins.
     pub in_context: bool,
 }
 

@@ -9,7 +9,7 @@ use cotree_core::method::path::{Path, PathClass, PathStart};
 pub struct Totals {
     /// Functions whose paths were counted.
     pub functions: u64,
-    /// Those that ran.
+    /// Paths that ran.
     pub run: u64,
     /// Paths that ran.
     pub executed: u64,
@@ -39,13 +39,13 @@ pub struct Totals {
     pub sum: u128,
     /// Paths that were never finished: what they would have added up is in no sum.
     pub unfinished: i128,
-    /// Activations that came to life amid a path, in a forked child or when counting began anew: what had been added before is in the
-    /// sum of that path.
+    /// Activations that came to life amid a path, in a forked child or when counting began anew: what had been added
+    /// before is in the sum of that path.
     pub revived: i128,
 }
 
 impl Totals {
-    /// Of one function.
+    /// The totals of one function.
     #[must_use]
     pub fn of(paths: &Paths<'_>) -> Self {
         let of = &paths.of;
@@ -139,9 +139,9 @@ pub struct Hot {
     pub count: u64,
     /// What it adds up to; loops of a single block are part of the path around them.
     pub sum: u64,
-    /// Its blocks.
+    /// The blocks of the path.
     pub blocks: usize,
-    /// Its edges.
+    /// The edges of the path.
     pub edges: usize,
     /// Instructions of one execution.
     pub instructions: u64,

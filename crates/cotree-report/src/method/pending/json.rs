@@ -13,7 +13,7 @@ pub const SCHEMA: &str = "cotree-pending/1";
 /// Writes what was pending in all units whose paths were counted.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(units: &[Unit<'_>], out: &mut dyn Write) -> io::Result<()> {
     let units: Vec<Value> =
         units.iter().filter_map(|unit| pending(unit).map(|pending| unit_of(unit, &pending))).collect();

@@ -1,7 +1,8 @@
 //! What a process was at when it ended: the frames of its stack from `main` on, and on which path each was.
 //!
-//! Where a call keeps its path (path profiles always, those across functions with `--pending on`) the path is what was in a register.
-//! Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same calls open around it.
+//! Where a call keeps its path (path profiles always, those across functions with `--pending on`) the path is what was
+//! in a register. Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same
+//! calls open around it.
 
 pub mod json;
 pub mod text;
@@ -115,8 +116,8 @@ impl Ways<'_> {
     }
 }
 
-/// The beginning of a path within its function. Where paths are counted before the call, since they branch no more behind it, it is
-/// that of one that ran.
+/// The beginning of a path within its function. Where paths are counted before the call, since they branch no more
+/// behind it, it is that of one that ran.
 fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Way> {
     let facts = unit.function(at.function)?.facts;
     let (block, before) = place_of(facts, at.call)?;

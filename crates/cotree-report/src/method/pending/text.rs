@@ -37,7 +37,7 @@ pub(super) fn silence(unit: &Unit<'_>) -> Option<&'static str> {
 /// Writes what was pending in one unit, if its paths were counted.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let Some(pending) = pending(unit) else { return Ok(()) };
     write_head(unit, options.style, out)?;

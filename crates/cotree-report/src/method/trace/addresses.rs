@@ -1,5 +1,6 @@
-//! Addresses of one thread in the format `din` of [Dinero IV](https://pages.cs.wisc.edu/~markhill/DineroIV/), which other simulators of
-//! caches read as well: a line for each access, `0 ADDRESS` for a load and `1 ADDRESS` for a store, in hexadecimal digits.
+//! Addresses of one thread in the format `din` of [Dinero IV](https://pages.cs.wisc.edu/~markhill/DineroIV/), which
+//! other simulators of caches read as well: a line for each access, `0 ADDRESS` for a load and `1 ADDRESS` for a store,
+//! in hexadecimal digits.
 //!
 //! An atomic operation is both. An access of many bytes is one line, with the address of the first.
 
@@ -9,10 +10,11 @@ use cotree_core::facts::AccessKind;
 use cotree_profile::method::trace::thread::Thread;
 use std::io::{self, Write};
 
-/// Writes the accesses in the blocks of these numbers, as far as the rows are wanted and they have happened for certain.
+/// Writes the accesses in the blocks of these numbers, as far as the rows are wanted and they have happened for
+/// certain.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(
     traced: &Traced<'_>,
     thread: &Thread<'_>,

@@ -1,5 +1,5 @@
-//! The clock of an execution: how many instructions a thread has run, of the program's code before it was optimised further
-//! ([`EventKind::Instructions`]).
+//! The clock of an execution: how many instructions a thread has run, of the program's code before it was optimised
+//! further ([`EventKind::Instructions`]).
 
 use cotree_core::facts::Function;
 use cotree_core::facts::events::{EventKind, FunctionEvents};
@@ -113,8 +113,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// A stretch begins with what was under way before the moment: a block that is entered, or a function that begins, unless it is
-    /// the beginning of all.
+    /// A stretch begins with what was under way before the moment: a block that is entered, or a function that begins,
+    /// unless it is the beginning of all.
     fn begin(&mut self, tables: &UnitTables<'_>, moment: &Moment<'_>) {
         let stack: Vec<(FunctionId, Block, Option<CallId>)> = tables.stack(moment.at).collect();
         let (around, innermost) = match moment.event {

@@ -11,7 +11,8 @@ use std::io::{self, Write};
 /// Events of a thread are compared in batches of so many.
 const BATCH: usize = 1 << 14;
 
-/// The next events that happened for certain, from the block of a number on; those of the batch's last block are complete.
+/// The next events that happened for certain, from the block of a number on; those of the batch's last block are
+/// complete.
 fn batch(traced: &Traced<'_>, thread: &Thread<'_>, from: u64) -> Vec<(u64, Event)> {
     let mut events = Vec::new();
     for part in thread.parts.iter().filter(|part| part.last() >= from || part.blocks == 0) {
@@ -51,7 +52,7 @@ fn parting(a: (&Traced<'_>, &Thread<'_>), b: (&Traced<'_>, &Thread<'_>)) -> Opti
 /// Writes where two runs part, thread by thread, with so many rows before and after. Gives whether they do.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(
     before: &Traced<'_>,
     after: &Traced<'_>,

@@ -30,7 +30,7 @@ use std::io::{self, Write};
 pub struct Traced<'a> {
     /// The program.
     pub binary: &'a BinaryFile,
-    /// Its tables.
+    /// The tables of the unit.
     pub tables: &'a UnitTables<'a>,
     /// The bytes.
     pub streams: &'a Streams,

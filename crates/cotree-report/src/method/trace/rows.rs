@@ -1,7 +1,7 @@
 //! An execution as rows of text: by block, by line or by call.
 //!
-//! Rows by line follow what ran. What stands behind a call in its block is shown when the call has returned, which is known
-//! from whatever its activation does next. So a block that was left in a call shows only what ran of it.
+//! Rows by line follow what ran. What stands behind a call in its block is shown when the call has returned, which is
+//! known from whatever its activation does next. So a block that was left in a call shows only what ran of it.
 
 use crate::files::FilePattern;
 use crate::names::{Names, matches};
@@ -72,9 +72,9 @@ pub struct Rows<'a> {
     facts: Vec<&'a Function>,
     names: Names,
     by: By,
-    /// Of these functions only.
+    /// Only rows of these functions are shown.
     functions: Option<Vec<bool>>,
-    /// Of these files only.
+    /// Only rows of these files are shown.
     files: Option<Vec<bool>>,
 }
 

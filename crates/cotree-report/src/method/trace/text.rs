@@ -63,7 +63,7 @@ impl Traced<'_> {
     /// Writes how much there is, and how it ends.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output can't be written.
     pub fn write_summary(&self, rows: &Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
         let parts = || self.threads.iter().flat_map(|thread| &thread.parts);
         let blocks: u64 = parts().map(|part| part.blocks).sum();
@@ -150,7 +150,7 @@ impl Traced<'_> {
     /// Writes a stretch of each thread.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output can't be written.
     pub fn write_rows(&self, rows: &Rows<'_>, stretch: Stretch, form: Form, out: &mut dyn Write) -> io::Result<()> {
         for thread in &self.threads {
             if form == Form::Text {
@@ -238,7 +238,7 @@ impl Traced<'_> {
     /// Writes the last blocks of each thread, and the stack at its end.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output can't be written.
     pub fn write_last(&self, rows: &Rows<'_>, last: u64, out: &mut dyn Write) -> io::Result<()> {
         for thread in &self.threads {
             writeln!(out, "{}", title(thread))?;
@@ -256,11 +256,11 @@ impl Traced<'_> {
         Ok(())
     }
 
-    /// Writes the moment when a line ran for the k-th time, and how it was reached: so many rows before it. Gives how often it ran
-    /// up to there.
+    /// Writes the moment when a line ran for the k-th time, and how it was reached: so many rows before it. Gives how
+    /// often it ran up to there.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output can't be written.
     pub fn write_nth(
         &self,
         rows: &Rows<'_>,
@@ -335,7 +335,7 @@ impl Traced<'_> {
     /// The summary for other programs.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output can't be written.
     pub fn write_json(&self, rows: &Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
         let part = |part: &Survey<'_>| {
             json!({

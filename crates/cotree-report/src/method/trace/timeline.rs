@@ -1,8 +1,9 @@
 //! A timeline of calls in Chrome's trace-event format, which Perfetto opens.
 //!
-//! The clock of each thread is the instructions that it has run, a nanosecond each. Where functions tell the time when they begin, it is that
-//! instead, a tick a nanosecond: what happens between two such moments is put between them by the instructions that have run.
-//! Activations begin (`B`) and end (`E`); those that are under way at the end of what is shown end there.
+//! The clock of each thread is the instructions that it has run, a nanosecond each. Where functions tell the time when
+//! they begin, it is that instead, a tick a nanosecond: what happens between two such moments is put between them by
+//! the instructions that have run. Activations begin (`B`) and end (`E`); those that are under way at the end of what
+//! is shown end there.
 
 use super::Traced;
 use super::clock::Clock;
@@ -17,7 +18,8 @@ use std::io::{self, Write};
 /// Writes all threads, of each the blocks of these numbers.
 ///
 /// # Errors
-/// Those of the output, and [`io::ErrorKind::Unsupported`] where the map does not say how many instructions blocks have.
+/// If the output can't be written, and [`io::ErrorKind::Unsupported`] where the map does not say how many instructions
+/// blocks have.
 pub fn write(traced: &Traced<'_>, rows: &Rows<'_>, (from, to): (u64, u64), out: &mut dyn Write) -> io::Result<()> {
     let scale = first_time(traced, (from, to)).map(Scale::new);
     let clock = if scale.is_some() { "ticks" } else { "instructions" };
@@ -112,7 +114,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// So many things that happen between two times are put between them; if there are more, all are put where the first is.
+    /// At most this many things that happen between two times are put between them; if there are more, all are put
+    /// where the first is.
     const MOST_WAITING: usize = 1 << 16;
 
     fn new(zero: u64) -> Self {

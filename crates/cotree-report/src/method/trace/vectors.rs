@@ -1,8 +1,9 @@
-//! Basic-block vectors for [SimPoint](https://cseweb.ucsd.edu/~calder/simpoint/): how many instructions each block ran in each interval
-//! of so many instructions.
+//! Basic-block vectors for [SimPoint](https://cseweb.ucsd.edu/~calder/simpoint/): how many instructions each block ran
+//! in each interval of so many instructions.
 //!
-//! A line is an interval: `T:BLOCK:INSTRUCTIONS :BLOCK:INSTRUCTIONS …`. Blocks are numbered from 1, through the blocks of all functions in
-//! the order of the map. An interval ends with the piece of code that fills it, so it may be a few instructions longer than asked for.
+//! A line is an interval: `T:BLOCK:INSTRUCTIONS :BLOCK:INSTRUCTIONS …`. Blocks are numbered from 1, through the blocks
+//! of all functions in the order of the map. An interval ends with the piece of code that fills it, so it may be a few
+//! instructions longer than asked for.
 
 use super::Traced;
 use super::clock::Clock;
@@ -13,7 +14,8 @@ use std::io::{self, Write};
 /// Writes the vectors of one thread, of the blocks of these numbers. The last interval may be shorter than the others.
 ///
 /// # Errors
-/// Those of the output, and [`io::ErrorKind::Unsupported`] where the map does not say how many instructions blocks have.
+/// If the output can't be written, and [`io::ErrorKind::Unsupported`] where the map does not say how many instructions
+/// blocks have.
 pub fn write(
     traced: &Traced<'_>,
     thread: &Thread<'_>,

@@ -13,7 +13,7 @@ struct Names {
     name: Path,
     live: Path,
     identity: Option<(u64, u64)>,
-    /// It has its final name.
+    /// The file has its final name.
     finished: bool,
     pool: [Path; 4],
 }

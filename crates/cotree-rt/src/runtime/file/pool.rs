@@ -1,12 +1,13 @@
 //! Pools: with `%4m` in its name, a finished profile is added to one of four files for all processes of the build.
 //!
-//! The sum is written to a new file, which then takes the place of the old one, so a kill leaves a whole file at any moment. It leaves
-//! no count out and counts none twice either: before that the profile gets the name of the pool with `.joining` behind it, and
-//! the pool's header says whose profile was added last. Whoever comes next finishes what was left.
+//! The sum is written to a new file, which then takes the place of the old one, so a kill leaves a whole file at any
+//! moment. It leaves no count out and counts none twice either: before that the profile gets the name of the pool with
+//! `.joining` behind it, and the pool's header says whose profile was added last. Whoever comes next finishes what was
+//! left.
 //!
-//! All of that is done under a lock of the folder, which the kernel takes back from the dead. What can't be added stays by itself, under
-//! the name of its process: a profile with segments, one for which the lock can't be had for some seconds, or no room; all of them where
-//! something else than a pool has its name.
+//! All of that is done under a lock of the folder, which the kernel takes back from the dead. What can't be added stays
+//! by itself, under the name of its process: a profile with segments, one for which the lock can't be had for some
+//! seconds, or no room; all of them where something else than a pool has its name.
 
 use super::names::{self, PoolNames};
 use crate::layout::MAGIC;

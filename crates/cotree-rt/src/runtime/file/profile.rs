@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::
 /// Null: no profile is being made.
 static HEADER: AtomicPtr<RawHeader> = AtomicPtr::new(core::ptr::null_mut());
 static MAPPED: AtomicBool = AtomicBool::new(false);
-/// It is never written: see [`is_written`].
+/// Is the profile never written? See [`is_written`].
 static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 /// Flags that every profile begins with.
 static STANDING: AtomicU64 = AtomicU64::new(0);
@@ -40,7 +40,8 @@ pub fn set_unwritten() {
     UNWRITTEN.store(true, Relaxed);
 }
 
-/// Whether a file will be left. Without one, counts answer the program's own questions about its events, and nothing else.
+/// Whether a file will be left. Without one, counts answer the program's own questions about its events, and nothing
+/// else.
 pub fn is_written() -> bool {
     !UNWRITTEN.load(Relaxed)
 }

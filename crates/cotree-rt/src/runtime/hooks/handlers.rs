@@ -1,9 +1,9 @@
 //! Stands between the kernel and the program's signal handlers where it has to know that they begin:
 //!
-//! - where a unit is traced: what a handler does is a stream of its own, for it may interrupt code that is about to write to its
-//!   thread's;
-//! - where the kernel goes back to the default as it calls the handler (`SA_RESETHAND`): then the next signal ends the process, and
-//!   ours has to stand there.
+//! - where a unit is traced: what a handler does is a stream of its own, for it may interrupt code that is about to
+//!   write to its thread's;
+//! - where the kernel goes back to the default as it calls the handler (`SA_RESETHAND`): then the next signal ends the
+//!   process, and ours has to stand there.
 //!
 //! The functions that install handlers ([`super::signals`]) put an entry of ours in the place of such a handler.
 
@@ -86,7 +86,7 @@ unsafe extern "C" fn begin(signal: c_int, frame: u64) -> usize {
     handler
 }
 
-/// The same where only the default has to be stood in for.
+/// Begins a handler where only the default has to be stood in for.
 unsafe extern "C" fn begin_once(signal: c_int) -> usize {
     let handler = of(signal).load(Relaxed);
     signals::settle(signal);

@@ -192,7 +192,7 @@ macro_rules! tail_hook {
 }
 pub(crate) use tail_hook;
 
-/// The same under the labels (assembly text).
+/// Defines such an entry under the labels (assembly text).
 macro_rules! tail_entry {
     ($name:literal, $labels:expr, $function:path) => {
         core::arch::global_asm!(

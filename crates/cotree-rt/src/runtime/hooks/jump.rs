@@ -4,8 +4,8 @@
 //! returns once more, is counted −1, so the sum over the target's function stays right.
 //!
 //! The builtin form is no call. Generated code calls [`__cotree_builtin_longjmp`](builtin_longjmp) in place of the
-//! jump, and [`__cotree_builtin_setjmp`](super::landed) behind `__builtin_setjmp`. That second call is what returns once
-//! more, and counts the −1 itself: nothing but its own return address tells where it is.
+//! jump, and [`__cotree_builtin_setjmp`](super::landed) behind `__builtin_setjmp`. That second call is what returns
+//! once more, and counts the −1 itself: nothing but its own return address tells where it is.
 
 use crate::layout::Flags;
 use crate::runtime::file::profile;
@@ -190,7 +190,7 @@ pub fn account(landing: Landing, caller: &Caller) {
     detour::forget_below(landing.sp);
 }
 
-/// The same; −1 takes it back. False if there is no such frame.
+/// Accounts for a jump `times` times; −1 takes it back. False if there is no such frame.
 #[inline]
 pub fn account_times(landing: Landing, caller: &Caller, times: i64) -> bool {
     let accounted = match quick::with_registers() {
@@ -206,7 +206,7 @@ fn account_with_registers(landing: Landing, caller: &Caller, times: i64) -> bool
     account_quickly::<true>(landing, caller, times)
 }
 
-/// The same, if all frames are of the usual kind.
+/// Accounts for a jump, if all frames are of the usual kind.
 #[inline(always)]
 fn account_quickly<const REGISTERS: bool>(landing: Landing, caller: &Caller, times: i64) -> bool {
     let Landing { sp, pc, is_call } = landing;
@@ -224,7 +224,7 @@ fn account_quickly<const REGISTERS: bool>(landing: Landing, caller: &Caller, tim
     found
 }
 
-/// The same, whatever frames there are.
+/// Accounts for a jump, whatever frames there are.
 #[cold]
 #[inline(never)]
 fn account_for_any(landing: Landing, caller: &Caller, times: i64) -> bool {

@@ -1,7 +1,7 @@
 //! `__cotree_builtin_setjmp`: generated code calls it behind each `__builtin_setjmp`, with what that returned.
 //!
-//! When it is not 0, a `__builtin_longjmp` has come back to the place. The jump itself accounts for all frames that die,
-//! but knows no call of the target's that returns once more (see the module `jump`). This one is it.
+//! When it is not 0, a `__builtin_longjmp` has come back to the place. The jump itself accounts for all frames that
+//! die, but knows no call of the target's that returns once more (see the module `jump`). This one is it.
 
 use crate::layout::Flags;
 use crate::runtime::hooks::linkage::{Caller, entry};
@@ -63,7 +63,8 @@ fn is_expected() -> bool {
 #[cfg(feature = "shared-library")]
 crate::runtime::hooks::linkage::weak!(landed = "cotree_builtin_landed_v1");
 
-// A library's way into the executable's runtime. Where there is none, the jump is made here, and nobody accounts for it.
+// A library's way into the executable's runtime. Where there is none, the jump is made here, and nobody accounts for
+// it.
 #[cfg(feature = "shared-library")]
 core::arch::global_asm!(
     ".pushsection .text.cotree.builtin_longjmp,\"ax\",@progbits",

@@ -91,7 +91,7 @@ fn account_with_registers(sp: u64, pc: u64, context: u64, caller: &Caller) -> bo
     account_quickly::<true>(sp, pc, context, caller)
 }
 
-/// The same, if all frames are of the usual kind.
+/// Accounts for a landing, if all frames are of the usual kind.
 #[inline(always)]
 fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
     let Some(target) = Target::<REGISTERS>::count(sp, context, 1, caller) else { return false };
@@ -104,7 +104,7 @@ fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, context: u64, caller
     target.sp() == sp
 }
 
-/// The same, whatever frames there are.
+/// Accounts for a landing, whatever frames there are.
 #[cold]
 #[inline(never)]
 fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {

@@ -46,7 +46,7 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-/// The same under the labels (assembly text).
+/// Defines such an entry under the labels (assembly text).
 macro_rules! entry_at {
     ($name:literal, $labels:expr, $function:path, $register:literal) => {
         core::arch::global_asm!(

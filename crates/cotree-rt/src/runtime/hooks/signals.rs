@@ -1,8 +1,8 @@
 //! Hooks the functions that set and ask for dispositions of signals: where our handler stands for the default
 //! (`process::signals`), the program sees the default.
 //!
-//! The C library's own functions make the change. What they say of the disposition before is put right, and if the program
-//! has gone back to the default, our handler comes back.
+//! The C library's own functions make the change. What they say of the disposition before is put right, and if the
+//! program has gone back to the default, our handler comes back.
 
 use super::handlers;
 use crate::runtime::hooks::interpose::{hook, real};

@@ -7,8 +7,8 @@ use core::arch::asm;
 /// As in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
-    // SAFETY: pieces of the caller's ranges. `memmove` comes here with ranges that overlap, of which `to` begins first: all that is
-    // stored was loaded before, or lies before what is still to be loaded.
+    // SAFETY: pieces of the caller's ranges. `memmove` comes here with ranges that overlap, of which `to` begins first:
+    // all that is stored was loaded before, or lies before what is still to be loaded.
     unsafe {
         match len {
             16.. => copy_vectors(to, from, len),
@@ -38,7 +38,8 @@ unsafe fn copy_ends<T>(to: *mut u8, from: *const u8, len: usize) {
 /// At least 16 bytes. A compiler would make a call of `memcpy` of the loop, and `rep movsb` takes long to begin.
 #[inline(always)]
 unsafe fn copy_vectors(to: *mut u8, from: *const u8, len: usize) {
-    // SAFETY: vectors from the beginning on, four at once as long as there are as many, and the last one, which may overlap the one before.
+    // SAFETY: vectors from the beginning on, four at once as long as there are as many, and the last one, which may
+    // overlap the one before.
     unsafe {
         asm!(
             "movups {last}, [{from} + {len} - 16]",

@@ -1,7 +1,9 @@
-//! Stacks of the runtime's own, for work that needs more room than a thread or an alternate signal stack of the program may have.
+//! Stacks of the runtime's own, for work that needs more room than a thread or an alternate signal stack of the program
+//! may have.
 //!
-//! A stack is used with all signals blocked, so that no handler of the program runs on it. Stacks are kept when they are done with, and
-//! handed on to whoever needs one next. Where there is no memory for one, work is done on the program's stack.
+//! A stack is used with all signals blocked, so that no handler of the program runs on it. Stacks are kept when they
+//! are done with, and handed on to whoever needs one next. Where there is no memory for one, work is done on the
+//! program's stack.
 
 use super::sys;
 use core::ffi::c_void;

@@ -14,7 +14,7 @@ const IN_MEMORY_OR_SWAPPED: u64 = 0b11 << 62;
 
 /// Pages that are asked for at once.
 const PAGES: usize = 128;
-/// The same in bytes.
+/// The bytes of the pages that are asked for together.
 const PART: usize = PAGES * PAGE as usize;
 /// Pages that are passed over together.
 const GROUP: usize = 16;
@@ -28,7 +28,7 @@ pub enum Memory {
     Private,
     /// Shared, and mapped from a place in the open file.
     OfFile(c_int, u64),
-    /// Of a file that can't be asked.
+    /// The page is of a file that can't be asked.
     OfSomeFile,
 }
 

@@ -132,7 +132,7 @@ pub fn finish(caller: &Caller, state: u32) {
     });
 }
 
-/// The same from a signal handler, in a process with a profile of its own. `registers` are what it interrupted.
+/// Finishes from a signal handler, in a process with a profile of its own. `registers` are what it interrupted.
 #[cfg(not(feature = "shared-library"))]
 pub fn finish_interrupted(registers: &[i64; 23], state: u32) {
     let me = sys::thread_id();
@@ -163,7 +163,8 @@ fn end_with(state: u32, account: impl FnOnce()) {
 }
 
 /// Notes where signals are handled by code of this image, if the link saw nobody who would install a handler: a reader
-/// knows whether it is code that counts. A trace, and sums of calls, may be wrong if handlers were installed that we did not see.
+/// knows whether it is code that counts. A trace, and sums of calls, may be wrong if handlers were installed that we
+/// did not see.
 fn note_unforeseen_handlers() {
     // Those that libc keeps for itself are ours when others are stopped.
     const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;

@@ -1,15 +1,17 @@
 //! Endings by a signal that the program leaves at its default: SIGINT, SIGTERM, SIGPIPE, SIGSEGV and their like.
 //!
-//! The kernel would end the process without a word. So a handler of ours stands where the program has none, completes the
-//! profile as at `abort`, and then has the signal do what it does by default: the parent sees the same status, and a core dump
-//! shows the same place. Nothing else may be seen of it:
+//! The kernel would end the process without a word. So a handler of ours stands where the program has none, completes
+//! the profile as at `abort`, and then has the signal do what it does by default: the parent sees the same status, and
+//! a core dump shows the same place. Nothing else may be seen of it:
 //!
-//! - What the program asks of its dispositions, and what it gets back when it sets one, is as if the default were in place
-//!   (`hooks::signals`). A signal that was ignored when the program began stays ignored.
-//! - The default action takes no room on any stack, and the handler takes little: what the kernel pushes. All the work is done
-//!   on a stack that is made for it. Where not even that much is left (an overflow of a stack without an alternate one), the
-//!   kernel ends the process by SIGSEGV as it would have, and the profile is that of a killed process.
-//! - The first process of a container ignores signals that it leaves at their defaults. Such a process has no handlers of ours.
+//! - What the program asks of its dispositions, and what it gets back when it sets one, is as if the default were in
+//!   place (`hooks::signals`). A signal that was ignored when the program began stays ignored.
+//! - The default action takes no room on any stack, and the handler takes little: what the kernel pushes. All the work
+//!   is done on a stack that is made for it. Where not even that much is left (an overflow of a stack without an
+//!   alternate one), the kernel ends the process by SIGSEGV as it would have, and the profile is that of a killed
+//!   process.
+//! - The first process of a container ignores signals that it leaves at their defaults. Such a process has no handlers
+//!   of ours.
 //!
 //! Dispositions go back to their defaults in `exec` by themselves.
 
@@ -47,7 +49,8 @@ const SIGNALS: [c_int; 22] = [
     libc::SIGSYS,
 ];
 
-/// What the program has said along with the default, per signal: flags and mask mean nothing then, but can be asked for.
+/// What the program has said along with the default, per signal: flags and mask mean nothing then, but can be asked
+/// for.
 struct Said {
     flags: AtomicU32,
     mask: AtomicU64,
@@ -107,7 +110,8 @@ pub fn stands_by(signal: c_int) -> bool {
     SIGNALS.contains(&signal) && profile::active() && sys::process_id() != 1
 }
 
-/// The program, or the kernel as it called a handler, may have gone back to the default: then our handler comes back, too.
+/// The program, or the kernel as it called a handler, may have gone back to the default: then our handler comes back,
+/// too.
 pub fn settle(signal: c_int) {
     let Some(said) = usize::try_from(signal).ok().and_then(|at| SAID.get(at)) else { return };
     if !stands_by(signal) {
@@ -143,8 +147,8 @@ pub unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t, context: *mut li
             unsafe { cotree_rt_call_on(stack.add(STACK).cast(), end, context.cast()) };
         }
     }
-    // SAFETY: the default, and the signal once more, with all that was known of it. It is blocked until the handler returns. A fault
-    // would come again by itself, if nobody has mended its cause meanwhile.
+    // SAFETY: the default, and the signal once more, with all that was known of it. It is blocked until the handler
+    // returns. A fault would come again by itself, if nobody has mended its cause meanwhile.
     unsafe {
         sys::set_disposition(signal, &[libc::SIG_DFL, 0, 0, 0]);
         sys::queue_signal(sys::thread_id(), signal, info);

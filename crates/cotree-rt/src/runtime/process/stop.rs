@@ -32,7 +32,7 @@ const FREE: u32 = 0;
 const ASKED: u32 = 1;
 /// Stopped where it can account for itself.
 const HELD: u32 = 2;
-/// The same in the middle of a call that would fail if it went on.
+/// Held in the middle of a call that would fail if it went on.
 const ASLEEP: u32 = 3;
 /// Held, and asked to account for itself now.
 const DUE: u32 = 4;

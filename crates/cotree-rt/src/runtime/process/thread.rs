@@ -17,9 +17,9 @@ use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering:
 pub const FREE: u32 = 0;
 /// Given to a thread that does not run yet.
 pub const RESERVED: u32 = 1;
-/// Of a running thread.
+/// The state of a running thread.
 pub const LIVE: u32 = 2;
-/// Its start routine has returned, or was left for good; destructors may still run.
+/// The thread's start routine has returned, or was left for good; destructors may still run.
 pub const ENDING: u32 = 3;
 
 /// A record.

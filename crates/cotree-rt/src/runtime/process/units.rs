@@ -14,7 +14,7 @@ fn units() -> impl Iterator<Item = &'static Unit> {
     core::iter::once(&THIS).chain(others())
 }
 
-/// Those that joined us.
+/// The link units that joined ours.
 fn others() -> impl Iterator<Item = &'static Unit> {
     let mut next = registry::first();
     core::iter::from_fn(move || {

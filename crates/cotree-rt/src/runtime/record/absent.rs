@@ -1,5 +1,5 @@
-//! The public interface of what this build of the runtime does not record: nothing is counted, nothing is switched on. The
-//! functions that answer otherwise are in `queries` and in `trace`.
+//! The public interface of what this build of the runtime does not record: nothing is counted, nothing is switched on.
+//! The functions that answer otherwise are in `queries` and in `trace`.
 
 use core::arch::global_asm;
 

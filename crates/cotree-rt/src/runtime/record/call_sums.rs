@@ -1,11 +1,12 @@
-//! Events per call (Ball 1994, §4): what the counters of events were where activations ended without a return, and signal handlers, whose
-//! events are none of the calls that they interrupt.
+//! Events per call (Ball 1994, §4): what the counters of events were where activations ended without a return, and
+//! signal handlers, whose events are none of the calls that they interrupt.
 //!
-//! A call takes the thread's counter away from its sum before it is made, and adds it where it returns. One that does not return is made up for here:
-//! the counter as it is now is added to an entry of the table of early exits ([`TOTAL`](crate::layout::TOTAL)).
+//! A call takes the thread's counter away from its sum before it is made, and adds it where it returns. One that does
+//! not return is made up for here: the counter as it is now is added to an entry of the table of early exits
+//! ([`TOTAL`](crate::layout::TOTAL)).
 //!
-//! Where a handler begins, the counters are put down in words of the slab ([`HandlerWord`]). Where it ends they are set back, and what was
-//! counted meanwhile goes to the other counter of each kind.
+//! Where a handler begins, the counters are put down in words of the slab ([`HandlerWord`]). Where it ends they are set
+//! back, and what was counted meanwhile goes to the other counter of each kind.
 
 use super::{Activation, Child, Recorder, early};
 use crate::layout::{Flags, HandlerWord, INTERRUPTED, RawHeader, total_of};
@@ -104,7 +105,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Of this thread; `None` if no calls are measured.
+    /// The words of this thread; `None` if no calls are measured.
     #[inline(always)]
     fn own() -> Option<Self> {
         Self::of(unit::own_slab)

@@ -90,7 +90,7 @@ pub fn count(address: u64, delta: i64) {
     count_at(table(), address, delta);
 }
 
-/// The same, in the table in use.
+/// Counts an early exit in the table in use.
 #[inline(always)]
 fn count_at(table: &[Slot], address: u64, delta: i64) {
     if table.is_empty() {
@@ -103,7 +103,7 @@ fn count_at(table: &[Slot], address: u64, delta: i64) {
     }
 }
 
-/// The same where the first place is another's, or nobody's yet.
+/// Counts an early exit where the first place is another's, or nobody's yet.
 #[cold]
 #[inline(never)]
 fn count_somewhere(table: &[Slot], address: u64, delta: i64) {
@@ -112,7 +112,7 @@ fn count_somewhere(table: &[Slot], address: u64, delta: i64) {
     }
 }
 
-/// The same in some table; false if it is full.
+/// Counts an early exit in some table; false if it is full.
 pub(super) fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
     if table.is_empty() {
         return true;

@@ -1,5 +1,5 @@
-//! Writes down the stack of the thread that ends the process, in a unit that counts paths: what early exits say of its frames is how many
-//! there are at each call, and not in which order.
+//! Writes down the stack of the thread that ends the process, in a unit that counts paths: what early exits say of its
+//! frames is how many there are at each call, and not in which order.
 
 use super::registers::{self, Registers};
 use crate::layout::{INTERRUPTED, SegmentKind, StackEntry, State};
@@ -12,10 +12,11 @@ use core::sync::atomic::Ordering::Release;
 
 const KIND: Kind = Kind { number: SegmentKind::STACK, entry_size: size_of::<StackEntry>() as u32 };
 
-/// So many frames are written down from each end of the stack.
+/// At most this many frames are written down from each end of the stack.
 const MOST: u64 = 4096;
 
-/// Writes it into the profile, where that has room. `walk` begins a walk over the stack; the process ends in that state.
+/// Writes it into the profile, where that has room. `walk` begins a walk over the stack; the process ends in that
+/// state.
 pub fn write(state: u32, walk: impl Fn() -> Walk) {
     if !unit::counts_paths() || !profile::mapped() {
         return;
@@ -25,8 +26,8 @@ pub fn write(state: u32, walk: impl Fn() -> Walk) {
         frames += u64::from(entry.register == 0);
         entries += 1;
     });
-    // Where `main` has returned, code that came before it is left. After `abort` or a deadly signal that alone may be it, too: what
-    // it is the reader knows.
+    // Where `main` has returned, code that came before it is left. After `abort` or a deadly signal that alone may be
+    // it, too: what it is the reader knows.
     if frames < if state == State::ABORTED { 1 } else { 2 } {
         return;
     }

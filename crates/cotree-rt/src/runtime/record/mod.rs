@@ -5,7 +5,8 @@
 //! nothing, and the others are inlined. A table of function pointers would cost a jump per frame of every walk. It
 //! would also need relocations, and nothing could be counted in a program that is being loaded before these are done.
 //!
-//! Most programs have counters and nothing else. With the feature `counters-alone` the table is without paths, traces and queries.
+//! Most programs have counters and nothing else. With the feature `counters-alone` the table is without paths, traces
+//! and queries.
 //!
 //! | when | hook |
 //! | --- | --- |
@@ -104,12 +105,12 @@ pub trait Recorder {
     /// The handler with that frame is over: it has returned, or is `left` for good.
     fn handler_ends(_frame: u64, _left: bool) {}
 
-    /// A jump leads to a frame that is not known, or one that was under way is taken back: what is said of frames is not all, or not
-    /// in order.
+    /// A jump leads to a frame that is not known, or one that was under way is taken back: what is said of frames is
+    /// not all, or not in order.
     fn jump_is_unsure() {}
 
-    /// A signal has interrupted this thread for good, be it in code of this unit, in a call that it makes, or elsewhere. The frames of the
-    /// stack follow.
+    /// A signal has interrupted this thread for good, be it in code of this unit, in a call that it makes, or
+    /// elsewhere. The frames of the stack follow.
     fn interrupted() {}
 
     /// In a forked child, before it begins a profile of its own: the memory that maps the parent's file must not be
@@ -147,7 +148,7 @@ pub trait Recorder {
 pub struct Child {
     /// The index of the thread that forked: the only one in the child.
     pub thread: usize,
-    /// It forked in a signal handler, which may have interrupted the recording of something.
+    /// The thread forked in a signal handler, which may have interrupted the recording of something.
     pub interrupted: bool,
 }
 
@@ -155,7 +156,7 @@ pub struct Child {
 pub struct Activation<'a> {
     /// The return address of the call that it is in, or the instruction at which it was interrupted.
     pub pc: u64,
-    /// The same as it was linked.
+    /// The address as it was linked.
     pub address: u64,
     /// [`crate::layout::INTERRUPTED`], [`crate::layout::LANDED`], or 0.
     pub tag: u64,

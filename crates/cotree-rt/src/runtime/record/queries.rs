@@ -1,8 +1,10 @@
-//! The public interface of event counts (`cotree.h`): how many events there have been, and limits at which the program is called.
+//! The public interface of event counts (`cotree.h`): how many events there have been, and limits at which the program
+//! is called.
 //!
-//! The unit's counters of a thread are in its slab, and generated code sees to it that nothing is lacking of them when code is
-//! called that may ask. A thread may get the slab of one that is gone: what was in its counters then stands in
-//! [`QueryWord::BASE`]. A debugger has a limit of its own ([`Debugger`]). All words are zero in a fresh slab, in that of a forked child, too, whose counts begin anew.
+//! The unit's counters of a thread are in its slab, and generated code sees to it that nothing is lacking of them when
+//! code is called that may ask. A thread may get the slab of one that is gone: what was in its counters then stands in
+//! [`QueryWord::BASE`]. A debugger has a limit of its own ([`Debugger`]). All words are zero in a fresh slab, in that
+//! of a forked child, too, whose counts begin anew.
 
 use super::Recorder;
 use crate::layout::QueryWord;
@@ -46,13 +48,13 @@ impl Recorder for Queries {
 #[derive(Clone, Copy)]
 struct Kind {
     slab: *mut u64,
-    /// Its place among those that are counted.
+    /// The place of the kind among those that are counted.
     index: usize,
 }
 
 impl Kind {
-    /// The kind of this number in the calling thread's slab, if it is counted, and exactly: where not even memory for a profile can be
-    /// had, threads have no slabs of their own, and nobody looks after activations that end early.
+    /// The kind of this number in the calling thread's slab, if it is counted, and exactly: where not even memory for a
+    /// profile can be had, threads have no slabs of their own, and nobody looks after activations that end early.
     fn own(number: c_int) -> Option<Self> {
         let kinds = unit::descriptor().event_kinds;
         let asked = unit::is_queried() && profile::active();
@@ -270,8 +272,8 @@ extern "C" fn struck() -> usize {
     Kind::all().find_map(Kind::strike).unwrap_or(0)
 }
 
-// Generated code calls it at a safe point if a limit has been reached. It is gone when the callback begins, which may leave by a jump or
-// an exception: then it is the call at the safe point that does not come back.
+// Generated code calls it at a safe point if a limit has been reached. It is gone when the callback begins, which may
+// leave by a jump or an exception: then it is the call at the safe point that does not come back.
 global_asm!(
     ".pushsection .text.cotree.safe_point,\"ax\",@progbits",
     ".p2align 4",

@@ -24,7 +24,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Of no frame.
+    /// The registers of no frame.
     pub const NONE: Self = Self { sp: 0, preserved: [0; 6] };
 
     pub fn of(caller: &Caller) -> Self {

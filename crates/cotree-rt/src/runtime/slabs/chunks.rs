@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering
 /// A chunk.
 pub(super) struct Chunk {
     base: AtomicPtr<u8>,
-    /// Its size in places of slabs.
+    /// The size of the chunk in places of slabs.
     slabs: AtomicUsize,
     /// Bytes from its start that have room on the disk, but for holes of slabs.
     allocated: AtomicUsize,
@@ -82,7 +82,7 @@ impl Chunk {
         self.for_segments.load(Relaxed)
     }
 
-    /// Its slabs.
+    /// The slabs of the chunk.
     pub(super) fn each(&self) -> impl Iterator<Item = *mut u64> {
         let base = self.base();
         let slabs = if self.is_for_segments() { 0 } else { self.places() };

@@ -22,8 +22,8 @@ pub fn lock() -> Held<'static> {
     LOCK.take()
 }
 
-/// The same for whoever may want more room in the file. While another thread has completed the file, this waits until the
-/// program goes on.
+/// Takes the lock for whoever may want more room in the file. While another thread has completed the file, this waits
+/// until the program goes on.
 pub fn lock_to_grow() -> Held<'static> {
     loop {
         let held = LOCK.take();
@@ -36,7 +36,8 @@ pub fn lock_to_grow() -> Held<'static> {
     }
 }
 
-/// The same for the thread that ends the process, unless whoever holds the lock keeps it: that may be a thread that has been stopped.
+/// Takes the lock for the thread that ends the process, unless whoever holds the lock keeps it: that may be a thread
+/// that has been stopped.
 pub fn lock_soon() -> Option<Held<'static>> {
     LOCK.take_soon()
 }

@@ -69,7 +69,7 @@ pub(super) fn pieces_of_slab(slab: *const u64, memory: Memory, act: &mut dyn FnM
     pieces(slab.cast(), unit::stride(), act, |act| for_each_part(slab, memory, act));
 }
 
-/// So many bytes for [`super::for_each`], of which `parts` calls with those that may not be zero, in order.
+/// How many bytes there are for [`super::for_each`], of which `parts` calls with those that may not be zero, in order.
 pub(super) fn pieces(
     base: *const u8,
     len: usize,

@@ -49,7 +49,7 @@ pub fn map_initial(fd: c_int) -> sys::Result<()> {
     Ok(())
 }
 
-/// The same without a file.
+/// Keeps counters in memory, without a file.
 pub fn keep_in_memory() -> sys::Result<()> {
     if unit::threaded() {
         let (at, fixed) = own_place();

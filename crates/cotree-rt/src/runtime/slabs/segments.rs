@@ -44,7 +44,7 @@ impl Segment {
         (!address.is_null()).then_some(Self(address))
     }
 
-    /// Its address.
+    /// The address of the segment.
     pub fn address(self) -> u64 {
         self.0 as u64
     }
@@ -77,10 +77,10 @@ impl Segment {
         self.0.wrapping_add(1).cast()
     }
 
-    /// Its entries.
+    /// The entries of the segment.
     ///
     /// # Safety
-    /// They must be of that type, which threads and signal handlers may share.
+    /// The entries must be of that type, which threads and signal handlers may share.
     pub unsafe fn entries<T>(self) -> &'static [T] {
         // SAFETY: so many entries follow the header, as `create` made it.
         unsafe { core::slice::from_raw_parts(self.0.add(1).cast(), self.capacity() as usize) }

@@ -35,7 +35,7 @@ impl Entry {
 #[repr(align(32))]
 struct Set([Entry; 2]);
 
-/// So many sets, a power of two, of two entries each.
+/// A cache of `SETS` sets, a power of two, of two entries each.
 pub struct Cache<const SETS: usize>([Set; SETS]);
 
 /// Which of two entries gives way next. (Neither is moved to the other's place: it may be forgotten at that moment.)

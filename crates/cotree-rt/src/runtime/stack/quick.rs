@@ -131,7 +131,7 @@ impl<const REGISTERS: bool> Target<REGISTERS> {
         self.place.pc
     }
 
-    /// Its stack pointer.
+    /// The stack pointer of the frame.
     pub fn sp(&self) -> u64 {
         self.place.sp()
     }

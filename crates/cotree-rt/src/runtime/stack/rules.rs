@@ -44,24 +44,24 @@ impl Rule {
         self.0 & 0b1011 == 1
     }
 
-    /// It is one.
+    /// Is there a rule?
     pub fn is_known(self) -> bool {
         self.0 != 0
     }
 
-    /// It is common, and the CFA is from rsp.
+    /// Is the rule common, with its CFA from rsp?
     #[cfg(not(feature = "shared-library"))]
     pub fn is_plain(self) -> bool {
         self.0 & 0b1111 == 0b0001
     }
 
-    /// It is common, and the CFA is from rbp.
+    /// Is the rule common, with its CFA from rbp?
     #[cfg(not(feature = "shared-library"))]
     pub fn is_plain_from_rbp(self) -> bool {
         self.0 & 0b1111 == 0b0101
     }
 
-    /// The same rule, which is not common.
+    /// Marks the rule as not common.
     pub fn uncommon(self) -> Self {
         Self(self.0 | 1 << 3)
     }
@@ -74,7 +74,7 @@ impl Rule {
         (self.0 >> 42) * 8
     }
 
-    /// It refers to nothing that lies further below the CFA, in bytes.
+    /// How far below the CFA the rule may refer to, in bytes.
     pub fn reach(self) -> u64 {
         if self.0 & 8 != 0 { 64 * 8 } else { Self::NEAR }
     }

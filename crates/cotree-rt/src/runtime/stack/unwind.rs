@@ -45,7 +45,7 @@ pub enum Step {
     Caller,
     /// There is none.
     End,
-    /// It can't be found.
+    /// The frame's caller can't be found.
     Lost,
 }
 
@@ -144,7 +144,7 @@ impl Cursor {
         self.settled_step(key)
     }
 
-    /// The same, whatever it takes.
+    /// Goes up one frame, whatever it takes.
     #[cold]
     #[inline(never)]
     fn settled_step(&mut self, key: u64) -> Step {
@@ -214,7 +214,7 @@ impl Cursor {
         }
     }
 
-    /// The same where it has to be asked.
+    /// Restores a register where the rule has to be asked.
     #[cold]
     fn restore(&mut self, rule: Rule, cfa: u64) -> Option<u64> {
         let pc = self.read(cfa.wrapping_sub(8))?;

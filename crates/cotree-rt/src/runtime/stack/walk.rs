@@ -22,10 +22,10 @@ pub struct Frame {
     pub pc: u64,
     /// Whether it was interrupted.
     pub interrupted: bool,
-    /// Its stack pointer during that call.
+    /// The stack pointer of the frame during that call.
     #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub sp: u64,
-    /// Its CFA: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
+    /// The CFA of the frame: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
     #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub cfa: u64,
 }

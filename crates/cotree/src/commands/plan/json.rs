@@ -26,7 +26,7 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// Of all functions that match.
+    /// Describes all functions that match.
     pub fn of(
         program: &ProgramMap,
         hints: &[Hints],

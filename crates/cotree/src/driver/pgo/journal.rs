@@ -1,5 +1,5 @@
-//! What was done before: a JSON file, by the executables and the command that it was done with. A file that cannot be read is an empty
-//! one: then everything is done anew.
+//! What was done before: a JSON file, by the executables and the command that it was done with. A file that cannot be
+//! read is an empty one: then everything is done anew.
 
 use cotree_core::weight::stale::Fnv;
 use cotree_profile::atomic::{self, WriteError};

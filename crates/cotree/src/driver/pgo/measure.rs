@@ -1,4 +1,5 @@
-//! Figures of programs: bytes of code, and instructions that they execute, by the processor's own counters (`perf`) or else by valgrind.
+//! Figures of programs: bytes of code, and instructions that they execute, by the processor's own counters (`perf`) or
+//! else by valgrind.
 
 use super::{shell, succeed};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
@@ -22,7 +23,8 @@ pub(super) fn size_of_code(program: &Path) -> Result<u64> {
     Ok(file.sections().filter(|section| section.kind() == SectionKind::Text).map(|section| section.size()).sum())
 }
 
-/// The instructions of a workload with these executables, in user mode, with all processes that it starts. `folder` is for what is needed.
+/// The instructions of a workload with these executables, in user mode, with all processes that it starts. `folder` is
+/// for what is needed.
 pub(super) fn instructions(bench: &str, executables: &[PathBuf], folder: &Path) -> Result<Measured> {
     if folder.exists() {
         fs::remove_dir_all(folder).into_diagnostic()?;

@@ -1,8 +1,10 @@
-//! `cargo cotree pgo`: builds a package as it is and profiled, runs a workload, builds by the profile, and says what that has changed.
+//! `cargo cotree pgo`: builds a package as it is and profiled, runs a workload, builds by the profile, and says what
+//! that has changed.
 //!
-//! Each step is a command that users could give themselves; those of cotree are run as such. What a step leaves stays in a folder
-//! below the target folder. Cargo sees by itself what is up to date there. The workload and the measurements are noted in a journal, by
-//! the executables and the command that they were made with, so that what was done before is not done again.
+//! Each step is a command that users could give themselves; those of cotree are run as such. What a step leaves stays
+//! in a folder below the target folder. Cargo sees by itself what is up to date there. The workload and the
+//! measurements are noted in a journal, by the executables and the command that they were made with, so that what was
+//! done before is not done again.
 
 mod journal;
 mod measure;

@@ -1,5 +1,6 @@
-//! Random programs compiled by profiles (`--use`): they do the same by the profile of their own run, by that of a run with other
-//! data, by that of a program with other functions of the same names, and by one whose counts and targets of calls are damaged.
+//! Random programs compiled by profiles (`--use`): they do the same by the profile of their own run, by that of a run
+//! with other data, by that of a program with other functions of the same names, and by one whose counts and targets of
+//! calls are damaged.
 
 use super::functions::Random;
 use super::programs::{self, Program};
@@ -67,7 +68,7 @@ fn check_program(seed: u64) -> usize {
     })
 }
 
-/// The same program, over other data.
+/// The program, over other data.
 fn with_other_data(program: &Program) -> String {
     assert!(program.text.contains(DATA));
     program.text.replace(DATA, "(i * 91 + 200)")
@@ -88,7 +89,8 @@ fn with_more_code(program: &Program) -> String {
     text
 }
 
-/// A weights file with some counts replaced, by numbers of all sizes, and some targets of calls, by other functions and by none.
+/// A weights file with some counts replaced, by numbers of all sizes, and some targets of calls, by other functions and
+/// by none.
 fn damaged(weights: &str, seed: u64) -> String {
     let mut random = Random(seed ^ 0xDA3A6E);
     let mut text = String::new();
@@ -140,7 +142,7 @@ fn with_other_targets(text: &str, random: &mut Random) -> String {
     changed
 }
 
-/// Of damaged profiles of a run, those that are read at all are as good as any.
+/// Damaged profiles of a run that are read at all are as good as any.
 fn refuses_damaged_files(project: &Project, program: &Program, driver: &str, name: &str, seed: u64) {
     let mut random = Random(seed ^ 0xF11E);
     let mut bytes = fs::read(project.path("own.cotree")).expect("a profile");

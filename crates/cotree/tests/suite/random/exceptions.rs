@@ -1,6 +1,6 @@
-//! Random C++ programs full of exceptions: calls that share a landing pad, destructors that throw, handlers that rethrow or return,
-//! exceptions and jumps through callbacks of the C library. Events of functions and calls have to be those that the blocks of the
-//! same run have had, and those that a trace tells, which knows nothing of sums.
+//! Random C++ programs full of exceptions: calls that share a landing pad, destructors that throw, handlers that
+//! rethrow or return, exceptions and jumps through callbacks of the C library. Events of functions and calls have to be
+//! those that the blocks of the same run have had, and those that a trace tells, which knows nothing of sums.
 //!
 //! Every program ends: calls use up fuel. No function is recursive, so what happens during a call happens once.
 
@@ -146,7 +146,7 @@ fn program(seed: u64) -> String {
 /// Per caller and line, how many instructions happened during its calls; what is 0 is left out.
 type Inclusive = BTreeMap<(String, u64), u64>;
 
-/// Those of an export of event counts.
+/// The counts of an export of event counts.
 fn of_sums(export: &str) -> Inclusive {
     let file: Value = serde_json::from_str(export).expect("JSON");
     let mut lines = Inclusive::new();
@@ -161,7 +161,7 @@ fn of_sums(export: &str) -> Inclusive {
     lines
 }
 
-/// Those of the costs of a trace.
+/// The counts of the costs of a trace.
 fn of_trace(costs: &str) -> Inclusive {
     let costs: Value = serde_json::from_str(costs).expect("JSON");
     let symbol = |number: &Value| {

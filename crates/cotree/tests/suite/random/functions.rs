@@ -1,6 +1,6 @@
 //! Random functions made of loops whose variables count in all kinds of ways: odd steps, unsigned wrap-around, signed
-//! and narrow types, pointers, shifts, several exits, zero trips, increments on some paths only, loops in loops, branches that
-//! stay as they are while a loop runs.
+//! and narrow types, pointers, shifts, several exits, zero trips, increments on some paths only, loops in loops,
+//! branches that stay as they are while a loop runs.
 //!
 //! All loops end, and no signed variable overflows. Functions write to bytes that may alias anything, so that the
 //! compiler has to leave branches where they are.
@@ -71,9 +71,9 @@ pub struct Outside {
     pub cxx: bool,
     /// There is a function that may end the program.
     pub leaves_early: bool,
-    /// It calls none of them: then loops may be counted in registers, by their variables or by their length.
+    /// The function calls none of them: then loops may be counted in registers, by their variables or by their length.
     pub calls_nothing: bool,
-    /// It tallies the beginnings of its bodies (`tally.h`), from that slot on, [`TALLIES`] at most.
+    /// The function tallies the beginnings of its bodies (`tally.h`), from that slot on, [`TALLIES`] at most.
     pub tally: Option<u64>,
 }
 
@@ -96,7 +96,7 @@ impl Function {
         Function { random: Random(seed), outside, text: String::new(), names: 0, loops: 0, tallies: 0 }
     }
 
-    /// Its text.
+    /// The text of the function.
     pub fn written(mut self, number: u64, linkage: &str) -> String {
         let _ = writeln!(self.text, "{linkage} u64 f{number}(const u8 *data, u64 n, u8 *out) {{");
         self.tally(1);

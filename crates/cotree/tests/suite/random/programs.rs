@@ -1,6 +1,6 @@
-//! Random programs of several functions that call each other: directly, through pointers, recursively and from inside their loops,
-//! with small functions that only have known callers. Some are left early, from wherever they are: by `exit`, `_exit`, `abort`, or by
-//! a jump or an exception that `main` catches; some do the same in several threads.
+//! Random programs of several functions that call each other: directly, through pointers, recursively and from inside
+//! their loops, with small functions that only have known callers. Some are left early, from wherever they are: by
+//! `exit`, `_exit`, `abort`, or by a jump or an exception that `main` catches; some do the same in several threads.
 //!
 //! All end: calls that might go on for ever use up a number of them.
 

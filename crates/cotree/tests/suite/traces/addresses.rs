@@ -1,5 +1,5 @@
-//! `--trace-addresses`: what a trace says of memory, against a log that clang's `-fsanitize-coverage=trace-loads,trace-stores` keeps
-//! in the same process.
+//! `--trace-addresses`: what a trace says of memory, against a log that clang's
+//! `-fsanitize-coverage=trace-loads,trace-stores` keeps in the same process.
 
 use super::executions;
 use crate::project::{Project, succeed};
@@ -17,7 +17,7 @@ const ENTRIES: usize = 1 << 16;
 /// An access: whether it writes, how many bytes it is of, and where.
 type Access = (bool, u64, u64);
 
-/// The same as far as the log goes.
+/// The logs as far as the log goes.
 fn logs_as_far(path: &Path) -> Vec<Vec<Access>> {
     read_logs(path, false)
 }
@@ -49,7 +49,8 @@ fn sorted(mut logs: Vec<Vec<Access>>) -> Vec<Vec<Access>> {
     logs
 }
 
-/// The same of a trace, as far as clang logs it: loads and stores of a power of two up to 16 bytes, and no atomic operations.
+/// The accesses of a trace, as far as clang logs it: loads and stores of a power of two up to 16 bytes, and no atomic
+/// operations.
 fn traced(project: &Project, profile: &str) -> Vec<Vec<Access>> {
     let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
     let streams = Streams::open(&project.path(profile)).expect("a profile");
@@ -212,8 +213,8 @@ fn exceptions_leave_no_address_behind() {
     }
 }
 
-/// Without the log's calls, which cut tokens themselves: what is accessed in variables is what is accessed in those of a program with a
-/// log, by kind, line and distance from the variable.
+/// Without the log's calls, which cut tokens themselves: what is accessed in variables is what is accessed in those of
+/// a program with a log, by kind, line and distance from the variable.
 #[test]
 fn programs_without_a_log_tell_the_same() {
     let project = project(&[("addresses.c", include_str!("addresses.c"))]);

@@ -3,7 +3,8 @@
 use crate::project::{Project, succeed};
 use std::fs;
 
-/// What ends in a handler by an exception is followed, since nothing ends that the handler interrupted. A handler that is left for good is declared.
+/// What ends in a handler by an exception is followed, since nothing ends that the handler interrupted. A handler that
+/// is left for good is declared.
 #[test]
 fn exceptions_within_handlers_are_followed() {
     let project = Project::new(&[("p.cpp", include_str!("../../programs/handler_throws.cpp"))]);

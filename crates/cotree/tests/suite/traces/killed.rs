@@ -1,8 +1,8 @@
 //! Traces of processes that were killed or ended by a signal, against a log that the program keeps of its own lines
 //! (`line_log.h`): the log outlives the process, too.
 //!
-//! What a trace says for certain has run and is in the log. What comes behind it in the log is what follows in the trace "if the program
-//! got that far", as far as both go.
+//! What a trace says for certain has run and is in the log. What comes behind it in the log is what follows in the
+//! trace "if the program got that far", as far as both go.
 
 use crate::project::Project;
 use cotree_core::method::trace::Event;
@@ -24,7 +24,7 @@ const LOG: &str = include_str!("line_log.h");
 const SLOTS: u64 = 1 << 21;
 const LOGS: u64 = 4;
 
-/// So many lines at most run between two tokens: a token of eight bytes may tell of 63 turns of a loop.
+/// At most this many lines run between two tokens: a token of eight bytes may tell of 63 turns of a loop.
 const MOST_SILENT: usize = 400;
 
 /// The log of one thread.
@@ -53,9 +53,9 @@ fn logs(project: &Project) -> Vec<Log> {
 /// The lines of a log that a trace has.
 #[derive(Default)]
 struct Traced {
-    /// Those that ran.
+    /// The lines that ran.
     certain: Vec<u16>,
-    /// Those that did if the program got that far.
+    /// The lines that ran if the program got that far.
     uncertain: Vec<u16>,
     /// Nothing of the thread comes before.
     from_start: bool,
@@ -107,8 +107,8 @@ fn behind(log: &Log, traced: &Traced) -> Option<usize> {
     (0..=most).find(fits)
 }
 
-/// Compares a part of a thread's stream with its log. Gives how many lines were found to be the same, and how many came after the
-/// last token.
+/// Compares a part of a thread's stream with its log. Gives how many lines were found to be the same, and how many came
+/// after the last token.
 fn compare(log: &Log, traced: &Traced) -> Result<(usize, usize), String> {
     let Some(behind) = behind(log, traced) else {
         let tail = |lines: &[u16]| lines[lines.len().saturating_sub(12)..].to_vec();
@@ -261,7 +261,8 @@ fn ends(project: &Project, how: &str) -> Output {
     program(project, &[how, "800"]).output().expect("it runs")
 }
 
-/// Where a process waits, all that ran before is in its trace, and what is left of the log is what the trace says follows.
+/// Where a process waits, all that ran before is in its trace, and what is left of the log is what the trace says
+/// follows.
 #[test]
 fn nothing_is_missing_of_a_process_that_waited_when_it_was_killed() {
     let project = project();
@@ -279,8 +280,8 @@ fn nothing_is_missing_of_a_process_that_waited_when_it_was_killed() {
     }
 }
 
-/// A fault ends an activation in the middle of a block. What it had done since its last token is not known, and shown as such; the
-/// line of the fault is.
+/// A fault ends an activation in the middle of a block. What it had done since its last token is not known, and shown
+/// as such; the line of the fault is.
 #[test]
 fn faults_are_told_with_their_lines() {
     use std::os::unix::process::ExitStatusExt;

@@ -1,8 +1,8 @@
 //! `--profile trace`: what a trace says of the order of blocks, against a log that the program itself keeps.
 //!
-//! clang's `-fsanitize-coverage=trace-pc-guard` has each block call a function of ours with a number of the block. The trace has
-//! these calls too. So the call that the trace says came k-th must have logged the k-th number, the same number each
-//! time.
+//! clang's `-fsanitize-coverage=trace-pc-guard` has each block call a function of ours with a number of the block. The
+//! trace has these calls too. So the call that the trace says came k-th must have logged the k-th number, the same
+//! number each time.
 
 mod addresses;
 mod doubts;
@@ -156,7 +156,8 @@ fn exceptions_land_where_traces_say() {
 
 const SIGNALS: &str = include_str!("signals.c");
 
-/// Handlers are not in the log: they have streams of their own, and leave those of the code that they interrupt as they are.
+/// Handlers are not in the log: they have streams of their own, and leave those of the code that they interrupt as they
+/// are.
 #[test]
 fn handlers_leave_the_traces_of_others_alone() {
     let project = project(("signals.c", SIGNALS));

@@ -56,7 +56,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
     }
 
-    /// It tells an address.
+    /// The activation tells an address.
     fn access(&mut self, access: Access) -> Step<Event> {
         let length = match access.length {
             Some(length) => length,
@@ -72,7 +72,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         Ok(Some(Event::Access { function, access: number, address, length }))
     }
 
-    /// It leaves its node by a link.
+    /// The activation leaves its node by a link.
     pub(super) fn cross(&mut self, tables: &'t Tables) -> Step<Event> {
         let (_, activation) = self.innermost()?;
         let node = activation.node as usize;
@@ -131,7 +131,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
     }
 
-    /// It enters a block that a segment starts with; such a block may say which one it is.
+    /// The activation enters a block that a segment starts with; such a block may say which one it is.
     pub(super) fn enter(&mut self, block: Block, edge: Option<Edge>) -> Step<Event> {
         let (tables, _) = self.innermost()?;
         if let Some(number) = tables.target(block) {
@@ -156,7 +156,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         if self.at.stack.is_empty() && self.at.open_ended { Next::Unknown } else { Next::Control }
     }
 
-    /// It leaves its function.
+    /// The activation leaves its function.
     pub(super) fn leave(&mut self, edge: Edge) -> Result<Event, ReadError> {
         let (tables, activation) = self.innermost()?;
         let function = activation.function;
@@ -205,7 +205,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         Ok(())
     }
 
-    /// It is gone before the callee runs.
+    /// The activation is gone before the callee runs.
     pub(super) fn tail(&mut self, call: CallId, edge: Edge) -> Result<Event, ReadError> {
         let (tables, activation) = self.innermost()?;
         let function = activation.function;

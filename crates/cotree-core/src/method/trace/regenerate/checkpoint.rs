@@ -28,7 +28,7 @@ impl Activation {
         Self { function, node: 0, next_call: CallId(0), next_access: 0, token: None, calling: None }
     }
 
-    /// It comes to a node.
+    /// The activation comes to a node.
     pub(super) fn come_to(&mut self, tables: &Tables, node: usize) {
         self.node = node as u32;
         (self.next_call, self.next_access) = tables.beginning(node);
@@ -84,7 +84,8 @@ pub struct Checkpoint {
     /// The function of a frame that was interrupted outside of calls: if one around it is over too, so are all on top
     /// of that.
     pub(super) interrupted: Option<FunctionId>,
-    /// The thread was interrupted here and does not go on: frames that end next may be in calls that nothing is written for.
+    /// The thread was interrupted here and does not go on: frames that end next may be in calls that nothing is written
+    /// for.
     pub(super) cut_short: bool,
     /// If an interruption is to come: those that have left, the last one last.
     pub(super) left: Vec<Left>,
@@ -145,7 +146,7 @@ impl Checkpoint {
         self.next == Next::Unknown
     }
 
-    /// The same, if the thread was interrupted and did not go on: next comes a record of the runtime.
+    /// The checkpoint, if the thread was interrupted and did not go on: next comes a record of the runtime.
     #[must_use]
     pub fn interrupted(mut self) -> Self {
         if self.next == Next::Control && self.left.is_empty() {

@@ -60,7 +60,7 @@ pub enum Event {
     Ended(Ending),
     /// The thread stops recording.
     SwitchedOff,
-    /// It records again.
+    /// The thread records again.
     SwitchedOn,
     /// The time.
     Time(u64),

@@ -156,8 +156,8 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     }
 
     /// Ends all activations on top of the innermost one that is in this call, and that one too if it is asked for.
-    /// Those on top are in calls in tail position, which machine code has as jumps, or were interrupted by a signal
-    /// outside of calls.
+    /// Activations on top of it are in calls in tail position, which machine code has as jumps, or were interrupted by
+    /// a signal outside of calls.
     pub(super) fn abandon_to(&mut self, calling: Calling, inclusive: bool) -> Result<(), ReadError> {
         let there = |activation: &Activation| {
             activation.function == calling.function && activation.calling == Some(calling.call)

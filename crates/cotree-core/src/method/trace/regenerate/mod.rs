@@ -97,7 +97,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
     }
 
-    /// The same, of a stream behind whose last byte the thread was interrupted outside of calls, and did not go on.
+    /// A reader of a stream behind whose last byte the thread was interrupted outside of calls, and did not go on.
     /// Another one goes on from the checkpoint there, [interrupted](Checkpoint::interrupted).
     #[must_use]
     pub fn interrupted(self, interrupted: bool) -> Self {

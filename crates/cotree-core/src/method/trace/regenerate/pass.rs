@@ -139,7 +139,7 @@ impl<'t> Walk<'t, '_> {
         Some(())
     }
 
-    /// So many bytes have been read.
+    /// Notes that `bytes` bytes have been read.
     pub(super) fn take(&mut self, bytes: usize) {
         self.read += bytes;
         self.at.position += bytes as u64;
@@ -324,7 +324,7 @@ impl<'t> Walk<'t, '_> {
         Some(tables)
     }
 
-    /// It leaves its function, and whoever called it goes on: at once, or when the stream says so.
+    /// The activation leaves its function, and whoever called it goes on: at once, or when the stream says so.
     pub(super) fn leave(&mut self, decides: bool, passed: &mut Passed) -> Option<&'t Tables> {
         let around = self.at.stack.len().checked_sub(2)?;
         let caller = &mut self.at.stack[around];

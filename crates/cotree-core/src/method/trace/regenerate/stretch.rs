@@ -29,7 +29,7 @@ pub(super) struct Start {
 enum End {
     /// At the next node.
     Node,
-    /// The same, by a link where a packed token goes on.
+    /// By a link where a packed token goes on.
     Packed,
     /// Before the function is left, and whether a token says so.
     Leaves { decides: bool },
@@ -60,14 +60,14 @@ struct Stretch {
 pub(super) struct Stretches {
     /// Each in the place that its start says; empty before anything is passed.
     kept: Vec<Option<Stretch>>,
-    /// So many were built since there were as many places, or since it was last seen how many were found.
+    /// How many were built since there were as many places, or since it was last seen how many were found.
     built: u32,
     found: u64,
-    /// So many steps to go until stretches are looked for again.
+    /// How many steps to go until stretches are looked for again.
     rest: u32,
 }
 
-/// So many places there are at first, and at most.
+/// How many places there are at first, and at most.
 const PLACES: (usize, usize) = (1 << 6, 1 << 16);
 /// A stretch has at most so many events.
 const MOST_EVENTS: u64 = 1 << 12;

@@ -1,7 +1,8 @@
-//! Paths across functions (Melski & Reps 1998, §5.5 and §6.3): registers, the words that pass paths between functions, and tables.
+//! Paths across functions (Melski & Reps 1998, §5.5 and §6.3): registers, the words that pass paths between functions,
+//! and tables.
 //!
-//! Registers are variables on the stack until the optimiser promotes them. The words are memory of the thread's slab: where a callee is
-//! inlined, the optimiser sees who writes what is read, and nothing of them is left.
+//! Registers are variables on the stack until the optimiser promotes them. The words are memory of the thread's slab:
+//! where a callee is inlined, the optimiser sees who writes what is read, and nothing of them is left.
 
 use super::MethodLowering;
 use super::path::fast_path;
@@ -30,7 +31,7 @@ pub struct CallPaths<'a> {
 }
 
 impl<'a> CallPaths<'a> {
-    /// Of a function of the unit.
+    /// Makes the lowering of a function of the unit.
     pub(crate) fn new(unit: &UnitIpathPlan, tables: &'a IpathTables, function: FunctionId) -> Self {
         Self { function, tables, array: unit.array }
     }
@@ -161,7 +162,8 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
         true
     }
 
-    /// A path begins on each unwind edge: registers are set to constants, or to what another one holds and a constant. Which, phis say.
+    /// A path begins on each unwind edge: registers are set to constants, or to what another one holds and a constant.
+    /// Which, phis say.
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,

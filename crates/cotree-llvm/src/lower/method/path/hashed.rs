@@ -13,16 +13,17 @@ use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 
 /// The runtime's function that counts a path in a hash table.
 const COUNT: &str = "__cotree_path";
-/// The same, and adds to the path's sum.
+/// The function that counts a path and adds to its sum.
 const COUNT_METRIC: &str = "__cotree_path_metric";
-/// What is inlined wherever a path is counted in a hash table; the second one for functions that signal handlers may run.
+/// What is inlined wherever a path is counted in a hash table; the second one for functions that signal handlers may
+/// run.
 const FAST: [&str; 2] = ["__cotree_count_path", "__cotree_count_path_at_once"];
 /// The weights of a branch that usually goes the first way.
 const USUALLY: [u32; 2] = [2000, 1];
 
-/// The word of the slab that leads to the path's bucket if that was the last one counted among those of the same hash: the
-/// upper bits of a product with a number by Knuth (1973, §6.4). Half of the key is enough, and its factor fits an instruction as
-/// a signed number.
+/// The word of the slab that leads to the path's bucket if that was the last one counted among those of the same hash:
+/// the upper bits of a product with a number by Knuth (1973, §6.4). Half of the key is enough, and its factor fits an
+/// instruction as a signed number.
 pub(super) fn cache_word<'m>(counters: &Counters<'m>, first: Value<'m>, key: Value<'m>) -> Value<'m> {
     const GOLDEN: u64 = 0x61C8_8647;
     let (builder, int32) = (&counters.builder, counters.module.int32());
@@ -32,8 +33,8 @@ pub(super) fn cache_word<'m>(counters: &Counters<'m>, first: Value<'m>, key: Val
     builder.add(builder.widen(slot, counters.int64), first)
 }
 
-/// Calls `void __cotree_path(function, key, cache word)`, or `__cotree_path_metric` with an amount besides. They preserve nearly
-/// all registers.
+/// Calls `void __cotree_path(function, key, cache word)`, or `__cotree_path_metric` with an amount besides. They
+/// preserve nearly all registers.
 pub(super) fn ask_runtime<'m>(builder: &Builder<'m>, path: [Value<'m>; 3], amount: Option<Value<'m>>) {
     let arguments: Vec<Value<'m>> = path.into_iter().chain(amount).collect();
     let name = if amount.is_some() { COUNT_METRIC } else { COUNT };
@@ -55,10 +56,11 @@ fn slow_path<'m>(module: &'m Module, name: &str, count: usize) -> (Function<'m>,
     (function, ty)
 }
 
-/// `void (slab, slab in assembly, number in the window, the window's length, its first word, key, function, first cache
-/// word, first word of the bucket of zeros)`, always inlined: counts in the window if the path is there; else in the bucket that the
-/// cache leads to if that is the path's; else asks the runtime. With a metric two more: how far behind its count a path's sum is
-/// in the windows, and what is added to it. Made for functions like that of `caller`.
+/// Makes the function that is inlined wherever a path is counted in a hash table: `void (slab, slab in assembly, number
+/// in the window, the window's length, its first word, key, function, first cache word, first word of the bucket of
+/// zeros)`. The count goes into the window if the path is there; else into the bucket that the cache leads to if that is
+/// the path's; else the runtime is asked. With a metric there are two more parameters: how far behind its count a
+/// path's sum is in the windows, and what is added to it. The function suits functions like that of `caller`.
 pub(in crate::lower::method) fn fast_path<'m>(caller: &Counters<'m>, metric: bool) -> (Function<'m>, Type<'m>) {
     let module = caller.module;
     let [slab, in_assembly] = caller.pointers().map(Value::ty);

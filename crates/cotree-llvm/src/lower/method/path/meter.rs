@@ -17,14 +17,14 @@ pub(super) struct Meter<'m> {
     metric: PathMetric,
     /// The total when the path began.
     began: Value<'m>,
-    /// A call of the function may return twice. The note is in memory then, where the second return finds it: what was added
-    /// before it is the next path's.
+    /// A call of the function may return twice. The note is in memory then, where the second return finds it: what was
+    /// added before it is the next path's.
     volatile: bool,
 }
 
 impl<'m> Meter<'m> {
-    /// Makes the note, and takes it for a new activation; `None` if nothing is added up. `first` is the entry block's first
-    /// instruction, `entry` where its code begins.
+    /// Makes the note, and takes it for a new activation; `None` if nothing is added up. `first` is the entry block's
+    /// first instruction, `entry` where its code begins.
     pub(super) fn new(code: &Code<'_, 'm>, metric: PathMetric, [first, entry]: [Instruction<'m>; 2]) -> Option<Self> {
         if !metric.is_summed() {
             return None;
@@ -46,7 +46,7 @@ impl<'m> Meter<'m> {
         amount
     }
 
-    /// The same where the mask is all ones; where it is all zeros, nothing happens and nothing comes of it.
+    /// Reads the rise where the mask is all ones; where it is all zeros, nothing happens and nothing comes of it.
     pub(super) fn read_if(&self, counters: &Counters<'m>, mask: Value<'m>) -> Value<'m> {
         let before = self.noted(counters);
         let risen = counters.builder.sub(self.now(counters), before);

@@ -1,8 +1,8 @@
 //! Path registers and path tables (Ball & Larus 1996, §3.4 and §5).
 //!
-//! A register is a variable on the stack until the optimiser promotes it. Array entries are counters like any other; where
-//! their addresses are constants, the register holds the address of the entry instead of its number, so that counting takes
-//! one instruction: position-independent code would have to load the array's address first.
+//! A register is a variable on the stack until the optimiser promotes it. Array entries are counters like any other;
+//! where their addresses are constants, the register holds the address of the entry instead of its number, so that
+//! counting takes one instruction: position-independent code would have to load the array's address first.
 //!
 //! - [`hashed`]: counting in hash tables.
 //! - [`unwinding`]: what edges into a landing pad do to the registers, as one step.
@@ -100,7 +100,8 @@ impl<'a, 'm> PathRegisters<'a, 'm> {
         if self.array.is_some() { counters.builder.address_to_int(value, counters.int64) } else { value }
     }
 
-    /// The sum of what a register holds and a number. An address may leave the array on the way, so nothing is promised.
+    /// The sum of what a register holds and a number. An address may leave the array on the way, so nothing is
+    /// promised.
     fn plus(&self, counters: &Counters<'m>, value: Value<'m>, constant: i64) -> Value<'m> {
         let number = counters.int64.signed(constant);
         match self.array {

@@ -1,7 +1,8 @@
 //! What unwind edges into one landing pad do to the path registers.
 //!
-//! The edges share the pad's instructions, and which of them was taken is known by phis only. So what each does is summed up
-//! as one step, an [`Effect`], and the pad does the steps of all: what differs comes from phis. There are no jumps.
+//! The edges share the pad's instructions, and which of them was taken is known by phis only. So what each does is
+//! summed up as one step, an [`Effect`], and the pad does the steps of all: what differs comes from phis. There are no
+//! jumps.
 
 use super::PathRegisters;
 use super::hashed::{ask_runtime, cache_word};

@@ -1,8 +1,8 @@
 //! Addresses of memory accesses, in the stream of tokens (Ball & Larus 1994, §6.2).
 //!
-//! Before each access its address is appended, as the step from the one before. That is in a word of the slab in front of those of
-//! the trace. Whoever comes in between, a signal handler or the runtime, leaves the word as it was or sets it to 0, and the reader
-//! knows where.
+//! Before each access its address is appended, as the step from the one before. That is in a word of the slab in front
+//! of those of the trace. Whoever comes in between, a signal handler or the runtime, leaves the word as it was or sets
+//! it to 0, and the reader knows where.
 
 use super::{Recording, advance, inlined, parameters};
 use crate::ir::{Function, Type, Value};

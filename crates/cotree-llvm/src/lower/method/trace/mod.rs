@@ -1,8 +1,9 @@
-//! Tokens (Ball & Larus 1994, §4): the token is a register until it is appended to the thread's stream, in the window of its slab.
+//! Tokens (Ball & Larus 1994, §4): the token is a register until it is appended to the thread's stream, in the window
+//! of its slab.
 //!
-//! To append takes four instructions: the cursor is loaded, the bytes are stored behind it, it moves, and where it has come
-//! to the window's end a jump leads to the runtime. The flags of the addition tell, since a cursor is the distance from that
-//! end. So the window has some slack behind it, and nobody looks before storing.
+//! To append takes four instructions: the cursor is loaded, the bytes are stored behind it, it moves, and where it has
+//! come to the window's end a jump leads to the runtime. The flags of the addition tell, since a cursor is the distance
+//! from that end. So the window has some slack behind it, and nobody looks before storing.
 //!
 //! The cursor stays in memory. In a register it would be lost when the process is killed.
 
@@ -56,7 +57,7 @@ pub struct Recording {
 pub(super) struct Tokens<'m> {
     traces: Traces,
     registers: Registers<'m>,
-    /// Of calls that append, if anyone wants to know where they are.
+    /// The location of calls that append, if anyone wants to know where they are.
     location: Option<Location<'m>>,
 }
 
@@ -139,8 +140,8 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
         }
     }
 
-    /// The stream says which exception landed where. So all these edges do the same: they begin a segment. Those that do
-    /// nothing are never taken.
+    /// The stream says which exception landed where. So all these edges do the same: they begin a segment. Those that
+    /// do nothing are never taken.
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,
@@ -201,7 +202,8 @@ fn append<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m
     })
 }
 
-/// The same of an announcement, with the time before it. The cursor moves once: killed in between, the process has written neither.
+/// The function that appends an announcement, with the time before it. The cursor moves once: killed in between, the
+/// process has written neither.
 fn append_timed<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m>, Type<'m>) {
     let (module, caller) = (code.module, &code.counters);
     let [slab, in_assembly] = caller.pointers().map(Value::ty);
@@ -249,8 +251,8 @@ fn advance<'m>(
     builder.return_nothing();
 }
 
-/// `void (slab, slab in assembly, place, register, limit)`: if what is in the register is not below the limit, appends its lowest bytes and
-/// sets it to 1.
+/// `void (slab, slab in assembly, place, register, limit)`: if what is in the register is not below the limit, appends
+/// its lowest bytes and sets it to 1.
 fn append_full<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m>, Type<'m>) {
     let (module, caller) = (code.module, &code.counters);
     let (append, append_type) = append(code, words, bytes);

@@ -16,7 +16,7 @@ pub const SPECTRUM_SCHEMA: &str = "cotree-path-diff/1";
 /// Writes how much of the first of each pair the second covered.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_cover(
     pairs: &[(PathUnit<'_>, PathUnit<'_>)],
     wanted: impl Fn(&str) -> bool,
@@ -49,7 +49,7 @@ pub fn write_cover(
 /// Writes the paths that only one of each pair took.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write_spectrum(
     pairs: &[(PathUnit<'_>, PathUnit<'_>)],
     wanted: impl Fn(&str) -> bool,

@@ -22,7 +22,7 @@ pub const SCHEMA: &str = "cotree-paths/1";
 /// Writes the paths of all units, of functions that are wanted and ran.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(units: &[PathUnit<'_>], wanted: impl Fn(&str) -> bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{{\"schema\":\"{SCHEMA}\",\"units\":[")?;
     for (number, unit) in units.iter().enumerate() {

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// Writes how much of `run` was covered by `other`, a run of the same build.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     write_head(run.unit, style, out)?;

@@ -87,7 +87,7 @@ impl Options {
 /// Writes the paths of one unit.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit.unit, options.style, out)?;
     let (mut hot, totals) = gather(unit, |symbol| options.wanted(symbol));

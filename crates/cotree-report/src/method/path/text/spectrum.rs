@@ -14,7 +14,7 @@ use std::io::{self, Write};
 /// Writes the paths that only one of two runs of one build took.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output can't be written.
 pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     if !before.unit.profile.exact() || !after.unit.profile.exact() {

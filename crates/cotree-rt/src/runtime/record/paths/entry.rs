@@ -95,7 +95,7 @@ unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
     count_one(function, path, cache);
 }
 
-/// The same, and adds to the path's sum.
+/// Counts a path, and adds to its sum.
 unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amount: u64) {
     if let Some(bucket) = count_one(function, path, cache) {
         // SAFETY: a bucket's sum; one instruction, as below.
@@ -103,8 +103,9 @@ unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amoun
     }
 }
 
-/// Counts a call of the code at `target` under the site's number in the unit and the address as it was linked; 0 stands for all
-/// code outside of the unit. `words` are the slab's of that site: what it has called last, and where that is counted.
+/// Counts a call of the code at `target` under the site's number in the unit and the address as it was linked; 0 stands
+/// for all code outside of the unit. `words` are the slab's of that site: what it has called last, and where that is
+/// counted.
 unsafe extern "C" fn count_target(site: u64, target: u64, words: u64) {
     // What begins the image is no function, so the byte before one is in the image as well.
     let address = unit::link_address(target).unwrap_or(0);

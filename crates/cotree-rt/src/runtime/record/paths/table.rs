@@ -153,7 +153,7 @@ pub fn bucket(function: u64, path: u64) -> Option<&'static Bucket> {
     }
 }
 
-/// The same, if it is there already: what is asked for nearly always, in few instructions.
+/// The bucket of a path, if it is there already: what is asked for nearly always, in few instructions.
 #[inline]
 pub fn known(function: u64, path: u64) -> Option<&'static Bucket> {
     let table = Segment::at(unit::table_word(unit::own_slab()))?;

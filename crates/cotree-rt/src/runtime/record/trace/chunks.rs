@@ -1,5 +1,5 @@
-//! Chunks ([`TraceChunk`]), in segments of the profile file: each thread appends to one of its own, compressed, or all threads share a
-//! ring, in which they are as they were.
+//! Chunks ([`TraceChunk`]), in segments of the profile file: each thread appends to one of its own, compressed, or all
+//! threads share a ring, in which they are as they were.
 
 use super::compress::Compressor;
 use super::window::Window;
@@ -101,8 +101,8 @@ fn add_segment(kind: Kind, size: usize) -> sys::Result<Segment> {
     segments::add_in_file(kind, kind.capacity(size).max(1) as u64)
 }
 
-/// In the place of the oldest chunk. Where that is still being written, by a thread that has waited while all others went
-/// round, in the next one's.
+/// In the place of the oldest chunk. Where that is still being written, by a thread that has waited while all others
+/// went round, in the next one's.
 fn add_to_ring(window: Window, interrupted: bool) -> sys::Result<()> {
     let ring = match Segment::at(&RING_AT) {
         Some(ring) => ring,

@@ -1,7 +1,7 @@
 //! Compresses what was in a window, in LZ4's block format: the tokens of loops repeat themselves.
 //!
-//! The thread does it itself when its window is full. The compressor's table is too large for stacks of the program, so it is in memory
-//! of its own, which threads hand on to each other. Where there is none, bytes stay as they are.
+//! The thread does it itself when its window is full. The compressor's table is too large for stacks of the program, so
+//! it is in memory of its own, which threads hand on to each other. Where there is none, bytes stay as they are.
 
 use crate::layout::{TRACE_SLACK, TRACE_WINDOW};
 use crate::runtime::os::sys;

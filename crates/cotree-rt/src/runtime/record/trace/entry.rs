@@ -90,8 +90,8 @@ pub fn contains(pc: u64) -> bool {
         .contains(&pc)
 }
 
-/// `slab` is the one whose window is full; null: the one that the segment register leads to. The function that has written to
-/// it is at the place ([`crate::layout::TracePlace`]).
+/// `slab` is the one whose window is full; null: the one that the segment register leads to. The function that has
+/// written to it is at the place ([`crate::layout::TracePlace`]).
 unsafe extern "C" fn full(slab: *mut u64, place: u64, caller: &Caller) {
     let slab = if slab.is_null() { unit::segment() } else { slab };
     if let Some(window) = Window::of(slab) {

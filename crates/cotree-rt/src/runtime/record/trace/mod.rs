@@ -1,11 +1,12 @@
-//! The recorder of traces (Ball & Larus 1994, §4): it empties the windows that generated code fills, and writes down what
-//! happens to activations without a return.
+//! The recorder of traces (Ball & Larus 1994, §4): it empties the windows that generated code fills, and writes down
+//! what happens to activations without a return.
 //!
-//! Each thread has a [`window`] in its slab. A full one makes generated code call `__cotree_trace_full` ([`entry`]), which moves the
-//! bytes into a chunk of the profile file ([`chunks`]), [compressed](compress) unless that is a ring. What is in a window needs no help: it is in the file already.
+//! Each thread has a [`window`] in its slab. A full one makes generated code call `__cotree_trace_full` ([`entry`]),
+//! which moves the bytes into a chunk of the profile file ([`chunks`]), [compressed](compress) unless that is a ring.
+//! What is in a window needs no help: it is in the file already.
 //!
-//! Frames come by the same walks as early exits, innermost first, in the thread that they belong to. So what is written for
-//! them stands in the stream where they end.
+//! Frames come by the same walks as early exits, innermost first, in the thread that they belong to. So what is written
+//! for them stands in the stream where they end.
 
 mod chunks;
 mod compress;
@@ -112,7 +113,7 @@ impl Recorder for Trace {
         }
     }
 
-    /// It may be in a call that the trace passes over, as those of `strlen` are.
+    /// The thread may be in a call that the trace passes over, as those of `strlen` are.
     fn interrupted() {
         if let Some(window) = Window::own() {
             window.interrupt();
@@ -127,8 +128,8 @@ impl Recorder for Trace {
 
     fn handler_ends(frame: u64, left: bool) {
         if let Some(window) = Window::own() {
-            // What the handler interrupted may have been a call that the trace passes over, as those of `strcmp` are: then nobody
-            // reads right what ends it. Activations of the handler's own may end as they like.
+            // What the handler interrupted may have been a call that the trace passes over, as those of `strcmp` are:
+            // then nobody reads right what ends it. Activations of the handler's own may end as they like.
             if left && window.is_in_handler() {
                 profile::flag(Flags::TRACE_LOST);
             }

@@ -1,5 +1,5 @@
-//! The public interface of traces (`cotree.h`): `cotree_trace_start` and `cotree_trace_stop` switch the recording of the calling
-//! thread.
+//! The public interface of traces (`cotree.h`): `cotree_trace_start` and `cotree_trace_stop` switch the recording of
+//! the calling thread.
 
 use super::stack;
 use super::window::Window;

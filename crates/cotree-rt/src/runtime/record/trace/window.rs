@@ -19,8 +19,8 @@ static STREAMS: AtomicU64 = AtomicU64::new(0);
 /// Something was written where no stream had begun.
 static UNSTREAMED: AtomicBool = AtomicBool::new(false);
 
-/// A profile begins: its streams are numbered from 1. Was anything written before that? Resolvers of ifuncs run while the program is
-/// being relocated.
+/// A profile begins: its streams are numbered from 1. Was anything written before that? Resolvers of ifuncs run while
+/// the program is being relocated.
 pub fn begin() -> bool {
     STREAMS.store(0, Relaxed);
     UNSTREAMED.swap(false, Relaxed)
@@ -94,7 +94,7 @@ impl Window {
         self.word(TraceWord::SNAPSHOT).load(Relaxed)
     }
 
-    /// So many bytes will tell the stack, from the beginning of the window on.
+    /// Notes that `bytes` bytes from the beginning of the window on tell the stack.
     pub fn begin_snapshot(self, bytes: u64) {
         self.word(TraceWord::SNAPSHOT).store(bytes, Relaxed);
     }
@@ -119,7 +119,7 @@ impl Window {
         self.cursor().load(Relaxed).wrapping_sub(self.start()).min(most) as usize
     }
 
-    /// Its bytes.
+    /// The bytes of the window.
     pub fn bytes(self) -> &'static [u8] {
         // SAFETY: window and slack are bytes of the slab, which stays mapped; only this thread writes there.
         unsafe { core::slice::from_raw_parts(self.byte(self.start()), self.len()) }
@@ -156,8 +156,8 @@ impl Window {
         self.interrupted().is_some()
     }
 
-    /// A signal handler begins, whose frame this is: what it writes is a stream of its own. The code that it interrupted may have
-    /// loaded the cursor, and have written behind it; so all stays as it is up to there.
+    /// A signal handler begins, whose frame this is: what it writes is a stream of its own. The code that it
+    /// interrupted may have loaded the cursor, and have written behind it; so all stays as it is up to there.
     pub fn begin_handler(self, frame: u64) {
         const HEADER: u64 = size_of::<Suspended>() as u64;
         let signals = sys::set_signal_mask(u64::MAX);
@@ -255,8 +255,8 @@ impl Window {
         }
     }
 
-    /// Moves its bytes into a chunk. Killed in between, both have them. In a ring the fresh window begins with the stack, if
-    /// it is known where the thread is.
+    /// Moves its bytes into a chunk. Killed in between, both have them. In a ring the fresh window begins with the
+    /// stack, if it is known where the thread is.
     pub fn empty(self, at: Option<(u64, &Caller)>) {
         own_stack::run(|| {
             self.move_out(false);
@@ -270,7 +270,7 @@ impl Window {
         });
     }
 
-    /// The same with signals blocked, and without the stack. `interrupted`: what comes next is no code's.
+    /// Moves the window out with signals blocked, and without the stack. `interrupted`: what comes next is no code's.
     fn move_out(self, interrupted: bool) {
         let len = self.len();
         if self.stream() == 0 {
