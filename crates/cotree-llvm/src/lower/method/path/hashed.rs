@@ -60,9 +60,9 @@ fn slow_path<'m>(module: &'m Module, name: &str, count: usize) -> (Function<'m>,
 /// `void (slab, slab in assembly, number in the window, the window's length, its first word, key, function, first cache
 /// word, first word of the bucket of zeros)`.
 ///
-/// The count goes into the window if the path is there; else into the bucket that the cache leads to if that is the
-/// path's; else the runtime is asked. With a metric there are two more parameters: how far behind its count a path's sum
-/// is in the windows, and what is added to it. The function suits functions like that of `caller`.
+/// The count goes into the window if the path is there, else into the bucket that the cache leads to if that is the
+/// path's; else the runtime is asked. With a metric there are two more parameters: how far behind its count the sum of
+/// a path is in the windows, and what is added to it. The function suits functions like that of `caller`.
 pub(in crate::lower::method) fn fast_path<'m>(caller: &Counters<'m>, metric: bool) -> (Function<'m>, Type<'m>) {
     let module = caller.module;
     let [slab, in_assembly] = caller.pointers().map(Value::ty);
