@@ -151,21 +151,6 @@ pub enum Error {
     /// The weights cannot be used.
     #[error(transparent)]
     Weights(#[from] cotree_profile::weights::WeightsError),
-    /// The profile to compile by is another program's.
-    #[error(
-        "{} is a profile of another program: of the {functions} functions of {unit} it has {known}; make one with a profiled build of \
-         this program, or build without --use", path.display()
-    )]
-    OtherProgram {
-        /// The profile.
-        path: PathBuf,
-        /// The name of the program.
-        unit: String,
-        /// How many functions the program has.
-        functions: usize,
-        /// How many of them have a namesake in the profile.
-        known: usize,
-    },
     /// The method cannot plan the unit.
     #[error("cannot plan the profile: {0}")]
     Unit(UnitPlanError),

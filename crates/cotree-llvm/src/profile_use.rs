@@ -13,7 +13,6 @@
 mod targets;
 
 use crate::branch_weights;
-use crate::error::Error;
 use crate::extract::Extracted;
 use crate::ir::{At, Function, Metadata, Node};
 use crate::module::Module;
@@ -26,16 +25,17 @@ use cotree_profile::source_names::demangle;
 use cotree_profile::used::{self, How, Used, UsedFunction};
 use cotree_profile::weights::targets::{BlockTargets, matched};
 use cotree_profile::weights::{Entry, Guess, Weights, module_name};
+use std::mem;
 use std::path::Path;
 use targets::{Caller, Definitions};
 
 /// LLVM takes the greatest number of 64 bits for "unknown".
 const MOST_ENTRIES: u64 = u64::MAX >> 1;
 
-/// A program with fewer functions is not judged by their names: it may be a build system's test.
+/// A program with fewer functions is not judged by how many of them the profile has, if it has any.
 const FEW: usize = 8;
 
-/// A program is another one if the profile has fewer than one in so many of its functions.
+/// A program is another one if the profile has fewer than one in this many of its functions.
 const NAMESAKES: usize = 20;
 
 /// A profile that a program is compiled by.
@@ -45,6 +45,8 @@ pub(crate) struct UsedProfile {
     used: Used,
     /// Whom calls may lead to; `None` if the profile says nothing of that.
     definitions: Option<Definitions>,
+    /// How many namesakes its functions have in the profile, if these are so few that the profile is of other programs.
+    strangers: Option<usize>,
 }
 
 /// The counts of a function.
@@ -120,17 +122,29 @@ impl UsedProfile {
         let of_file = || path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let profile = if weights.profile.is_empty() { of_file() } else { weights.profile.clone() };
         let used = Used { schema: used::SCHEMA.into(), profile, builds: weights.builds.clone(), functions };
-        Self { summary: ProfileSummary::of(weights.functions()), used, definitions }
+        let summary = ProfileSummary::of(weights.functions());
+        Self { summary, used, definitions, strangers: None }.unless_of_others()
     }
 
-    /// Takes the profile, unless it is the profile of another program.
-    pub(crate) fn checked(self, path: &Path, unit: &str) -> Result<Self, Error> {
+    /// Drops the counts if the profile is one of other programs: the few namesakes that it has are other functions.
+    ///
+    /// A build system names one profile for all that it links, a program and its libraries and helpers. So that is no
+    /// mistake yet, and no error, but it is said.
+    fn unless_of_others(mut self) -> Self {
         let functions = self.used.functions.len();
         let known = functions - self.used.of(How::Unknown).count();
-        if functions >= FEW && known < functions.div_ceil(NAMESAKES) {
-            return Err(Error::OtherProgram { path: path.into(), unit: unit.into(), functions, known });
+        let few = if functions >= FEW { functions.div_ceil(NAMESAKES) } else { 1 };
+        if functions > 0 && known < few {
+            self.strangers = Some(known);
+            self.definitions = None;
+            for function in &mut self.used.functions {
+                let (symbol, module) = (mem::take(&mut function.symbol), mem::take(&mut function.module));
+                let blocks = function.blocks;
+                *function =
+                    UsedFunction { symbol, module, how: How::Unknown, blocks, known: 0, builds: Vec::new(), calls: 0 };
+            }
         }
-        Ok(self)
+        self
     }
 
     /// What it says of each function, for whoever asks later.
@@ -140,7 +154,19 @@ impl UsedProfile {
 
     /// A sentence about functions that are compiled by a guess or without counts, if there are such.
     pub(crate) fn warning(&self, unit: &str) -> Option<String> {
-        self.used.sentence(demangle).map(|sentence| format!("{unit}: {sentence}"))
+        let Some(known) = self.strangers else {
+            return self.used.sentence(demangle).map(|sentence| format!("{unit}: {sentence}"));
+        };
+        let (profile, functions) = (&self.used.profile, self.used.functions.len());
+        let has = match (known, functions) {
+            (0, 1) => "does not have its only function".to_owned(),
+            (0, _) => format!("has none of its {functions} functions"),
+            _ => format!("has only {known} of its {functions} functions"),
+        };
+        Some(format!(
+            "{unit} is compiled without counts: {profile} is a profile of other programs and {has}; if {unit} should have counts, name \
+             a profile that has runs of it, too, or a folder of such profiles"
+        ))
     }
 
     /// Tells LLVM the counts of the functions of a module, which has this number in the unit, and is perhaps compiled
@@ -152,7 +178,7 @@ impl UsedProfile {
         extracted: &Extracted,
         weights: &Weights,
     ) {
-        if self.summary.total == 0 {
+        if self.summary.total == 0 || self.strangers.is_some() {
             return;
         }
         self.add_summary(module);

@@ -53,7 +53,7 @@ impl<'a> AnalysedUnit<'a> {
         let sources = || modules.iter().map(|prepared| prepared.module.source_file()).collect();
         let used = match (&options.weights, &weights) {
             (Some(path), Some(weights)) if options.uses_profile => {
-                Some(UsedProfile::new(&program, sources(), path, weights).checked(path, &program.name)?)
+                Some(UsedProfile::new(&program, sources(), path, weights))
             }
             _ => None,
         };

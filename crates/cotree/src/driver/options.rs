@@ -59,7 +59,7 @@ pub struct InstrumentOptions {
     /// A profile of earlier runs (or a folder), which shows where counters are cheap
     #[arg(long, env = "COTREE_WEIGHTS", help_heading = REUSE, hide_env = true, value_name = "FILE")]
     pub weights: Option<PathBuf>,
-    /// Count nothing, and compile by the counts of an earlier run (PGO)
+    /// Count nothing, and compile by the counts of earlier runs, of a profile or a folder of some (PGO)
     #[arg(long = "use", env = "COTREE_USE", help_heading = REUSE, hide_env = true, value_name = "FILE")]
     pub use_profile: Option<PathBuf>,
     /// Build in where profiles go, as a pattern like that of COTREE_FILE, which holds where that is not set [default:

@@ -231,8 +231,9 @@ fn the_profile_of_many_runs_of_several_builds() {
     assert!(one > 0 && last > 0);
 }
 
+/// One profile for all that a build system links: a library that it does not know, and a helper program.
 #[test]
-fn the_profile_of_another_program_is_refused() {
+fn links_that_the_profile_does_not_know_are_compiled_without_it() {
     let project = profiled("0");
     let renamed = ["add", "twice", "jump", "never", "step", "collatz", "all", "main"]
         .iter()
@@ -247,9 +248,52 @@ fn the_profile_of_another_program_is_refused() {
     assert!(said.contains("cannot read"), "{said}");
     // Of its nine functions `main` alone has a namesake: that is little, but it may be a program that has changed much.
     project.ok("--use p.cotree cc -O2 -w -o used p.c");
-    let library = "--use p.cotree cc -O2 -w -fPIC -shared -Dmain=main_of_yet_another -o used.so p.c";
-    let said = project.fails(library);
-    assert!(said.contains("is a profile of another program"), "{said}");
+    let flags = "-O2 -w -fPIC -shared -Dmain=main_of_yet_another -Wl,--build-id=none";
+    let library = |options: &str, name: &str| project.ok(&format!("{options} cc {flags} -o {name} p.c"));
+    let said = library("--use p.cotree", "used.so");
+    let sentence =
+        "used.so is compiled without counts: p.cotree is a profile of other programs and has none of its 9 functions";
+    assert_eq!(said.matches("is compiled without counts").count(), 1, "{said}");
+    assert!(said.contains(sentence), "{said}");
+    let view = project.ok("report --stale used.so");
+    assert_eq!(rows(&view, "unknown")[0][1], "9", "{view}");
+    // The code is that of a build without a profile.
+    library("--profile none", "plain.so");
+    let code = |name: &str| {
+        let bytes = fs::read(project.path(name)).expect("a library");
+        let elf = object::File::parse(&*bytes).expect("an ELF file");
+        object::Object::section_by_name(&elf, ".text")
+            .and_then(|section| object::ObjectSection::data(&section).ok().map(<[u8]>::to_vec))
+            .expect("code")
+    };
+    assert_eq!(code("used.so"), code("plain.so"));
+    // Whoever wants no such link says so to the linker.
+    let strict = format!("--use p.cotree cc {flags} -Wl,--fatal-warnings -o strict.so p.c");
+    let said = project.cotree(&strict).output().expect("cotree starts");
+    assert!(!said.status.success() && !project.path("strict.so").exists(), "a warning is an error then");
+
+    fs::write(project.path("helper.c"), "int help(int n) { return n * 3; }").expect("a file");
+    let said = project.ok("--use p.cotree cc -O2 -fPIC -shared -o helper.so helper.c");
+    assert!(
+        said.contains("helper.so is compiled without counts") && said.contains("does not have its only function"),
+        "{said}"
+    );
+
+    // A folder has the profiles of both.
+    fs::create_dir(project.path("profiles")).expect("a folder");
+    fs::copy(project.path("p.cotree"), project.path("profiles/p.cotree")).expect("a profile");
+    project.ok(&format!("cc {flags} -g -o counted.so p.c"));
+    fs::write(
+        project.path("caller.c"),
+        "int main_of_yet_another(int, char **); int main(int n, char **v) { return main_of_yet_another(n, v); }",
+    )
+    .expect("a file");
+    project.ok("--profile none cc -o caller caller.c ./counted.so");
+    let run = project.command(project.path("caller")).env("COTREE_FILE", "profiles/so.cotree").status();
+    assert!(run.expect("it runs").success());
+    assert_eq!(library("--use profiles", "used.so"), "");
+    fs::write(project.path("p.c"), PROGRAM).expect("a file");
+    assert_eq!(build(&project, "--use profiles", "used"), "");
     let said = project.fails("--use p.cotree --profile edge cc -O2 -w -o used p.c");
     assert!(said.contains("counts nothing"), "{said}");
 }
