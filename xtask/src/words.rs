@@ -65,7 +65,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 fn read(file: &Path, [openings, long]: &mut [Vec<String>; 2]) -> Result<()> {
     let text = std::fs::read_to_string(file).with_context(|| format!("can't read {}", file.display()))?;
     let markdown = file.extension().is_some_and(|extension| extension == "md");
-    let mut begins = true;
+    let (mut begins, mut fenced) = (true, false);
     for (number, line) in (1..).zip(text.lines()) {
         let place = || format!("  {}:{number}: {}", file.display(), line.trim());
         let trimmed = line.trim_start();
@@ -76,7 +76,8 @@ fn read(file: &Path, [openings, long]: &mut [Vec<String>; 2]) -> Result<()> {
         // A paragraph begins behind code, or behind an empty line of the comment.
         begins = doc.is_none();
         let prose = if markdown { trimmed } else { trimmed.trim_start_matches(['/', '!']).trim_start() };
-        let is_prose = if markdown { !line.starts_with("    ") } else { trimmed.starts_with("//") };
+        fenced ^= markdown && trimmed.starts_with("```");
+        let is_prose = if markdown { !fenced && !line.starts_with("    ") } else { trimmed.starts_with("//") };
         if is_prose && line.chars().count() > COLUMNS && !prose.starts_with('|') && prose.contains(' ') {
             long.push(place());
         }

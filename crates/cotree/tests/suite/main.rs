@@ -28,6 +28,7 @@ mod lines;
 mod lto;
 mod methods;
 mod newcomer;
+mod pages;
 mod path_metrics;
 mod paths;
 mod pending;

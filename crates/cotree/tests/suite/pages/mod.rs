@@ -1,0 +1,185 @@
+//! README.md and docs/*.md, tried: their commands are run as printed, and what they print is compared with what the
+//! page shows.
+//!
+//! Each page has a folder of its own, a checkout of cotree as far as examples go, and is read from its beginning to
+//! its end. The terminal has 80 columns. What a block of code is stands behind its fence:
+//!
+//! | fence | what happens |
+//! | --- | --- |
+//! | `console` | commands behind `$ `, which are run, and below each what it prints, which is compared |
+//! | `sh` | commands, which are run; the page does not show what they print |
+//! | `LANGUAGE file=NAME` | the text is written to the file NAME |
+//! | `LANGUAGE not-run` | nothing: it can't be run here. [`PAGES`] says how many of these a page has |
+//!
+//! `wide` behind `console` allows lines of more than 80 columns. `<!-- run: COMMAND -->` is a command that readers do
+//! not see. Every command must succeed, unless the page shows that it fails. How lines are compared, and what may
+//! differ, is in [`compare`].
+//!
+//! `COTREE_PAGES=write cargo test -p cotree --test suite -- pages` puts into the pages what commands print now.
+
+mod blocks;
+mod compare;
+mod session;
+
+use blocks::{Block, Kind, Shown};
+use session::Session;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The widest line that a page may show, unless the block says `wide`.
+const COLUMNS: usize = 80;
+
+/// Declares a test for each page: its name, the page, and how many of its blocks can't be run.
+macro_rules! pages {
+    ($($name:ident: $page:literal, $not_run:literal;)*) => {
+        /// All pages, and how many of their blocks are not run.
+        const PAGES: &[(&str, usize)] = &[$(($page, $not_run)),*];
+        $(#[test] fn $name() { try_page($page, $not_run) })*
+    };
+}
+
+pages! {
+    readme: "README.md", 13;
+    c_projects: "docs/c-projects.md", 19;
+    coverage_in_ci: "docs/coverage-in-ci.md", 5;
+    events: "docs/events.md", 9;
+    exactness: "docs/exactness.md", 1;
+    formats: "docs/formats.md", 0;
+    gcov: "docs/gcov.md", 2;
+    interprocedural_paths: "docs/interprocedural-paths.md", 6;
+    json: "docs/json.md", 1;
+    paths: "docs/paths.md", 10;
+    pgo: "docs/pgo.md", 10;
+    platforms: "docs/platforms.md", 0;
+    reading_the_report: "docs/reading-the-report.md", 13;
+    rust_crates: "docs/rust-crates.md", 5;
+    sanitizers: "docs/sanitizers.md", 1;
+    security: "docs/security.md", 0;
+    tracing: "docs/tracing.md", 8;
+    troubleshooting: "docs/troubleshooting.md", 6;
+}
+
+/// The checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a checkout")
+}
+
+fn try_page(page: &str, not_run: usize) {
+    let path = root().join(page);
+    let text = fs::read_to_string(&path).expect("a page");
+    let tried = tried(&text, not_run);
+    if std::env::var("COTREE_PAGES").is_ok_and(|what| what == "write") {
+        fs::write(path, &tried.text).expect("a page");
+    }
+    assert!(tried.faults.is_empty(), "{page}{}", tried.faults);
+}
+
+/// What came of trying a page.
+struct Tried {
+    /// What is wrong, each with its line.
+    faults: String,
+    /// The page with what its commands print now.
+    text: String,
+}
+
+/// Tries a page of which `not_run` blocks can't be run.
+fn tried(text: &str, not_run: usize) -> Tried {
+    let (mut faults, mut written) = (String::new(), text.to_owned());
+    let blocks = match blocks::parse(text) {
+        Ok(blocks) => blocks,
+        Err(fault) => return Tried { faults: fault, text: written },
+    };
+    let found = blocks.iter().filter(|block| matches!(block.kind, Kind::NotRun)).count();
+    if found != not_run {
+        let _ = write!(faults, ": {found} blocks are not run; the list of pages says {not_run}");
+    }
+    let session = Session::new(&root());
+    // From the last on: lines before it keep their numbers.
+    let mut changes = Vec::new();
+    for block in &blocks {
+        match &block.kind {
+            Kind::File { name, text } => session.write(name, text),
+            Kind::Commands(commands) => {
+                for (command, ran) in commands.iter().zip(session.run(commands)) {
+                    if ran.status != 0 {
+                        let _ = write!(
+                            faults,
+                            "\nline {}: `{command}` ends with {}:\n{}",
+                            block.line,
+                            ran.status,
+                            ran.text()
+                        );
+                    }
+                }
+            }
+            Kind::Console(shown) => {
+                let commands: Vec<_> = shown.iter().map(Shown::typed).collect();
+                for (shown, ran) in shown.iter().zip(session.run(&commands)) {
+                    if let Some(fault) = fault(block, shown, &ran) {
+                        let _ = write!(faults, "\nline {}: `{}` {fault}", shown.line, shown.command);
+                        changes.push((shown, ran));
+                    }
+                }
+            }
+            Kind::NotRun => {}
+        }
+    }
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for (shown, ran) in changes.into_iter().rev() {
+        let printed = shown
+            .with_prompts(&ran.lines)
+            .into_iter()
+            .map(|line| format!("{}{line}", shown.indent).trim_end().to_owned());
+        lines.splice(shown.output_line - 1..shown.output_line - 1 + shown.output.len(), printed);
+        written = lines.join("\n") + "\n";
+    }
+    Tried { faults, text: written }
+}
+
+/// What is wrong with what a command printed.
+fn fault(block: &Block, shown: &Shown, ran: &session::Ran) -> Option<String> {
+    if ran.status != 0 && !shown.says_that_it_fails() {
+        return Some(format!("ends with {}:\n{}", ran.status, ran.text()));
+    }
+    if !compare::alike(&shown.output_without_input(), &ran.lines) {
+        return Some(format!("prints\n{}\n- - - where the page shows\n{}", ran.text(), shown.output.join("\n")));
+    }
+    let wide = shown.output.iter().find(|line| line.chars().count() > COLUMNS && !block.wide)?;
+    Some(format!("is shown with more than {COLUMNS} columns: {wide}"))
+}
+
+#[test]
+fn all_pages_are_tried() {
+    let docs = fs::read_dir(root().join("docs")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let mut found: Vec<_> = docs.map(|name| format!("docs/{}", name.to_string_lossy())).collect();
+    found.push("README.md".into());
+    found.sort();
+    let mut listed: Vec<_> = PAGES.iter().map(|&(page, _)| page.to_owned()).collect();
+    listed.sort();
+    assert_eq!(found, listed);
+}
+
+#[test]
+fn a_page_that_is_wrong_is_found_out() {
+    let right = "```console\n$ echo 12 cakes\n12 cakes\n$ cat absent\ncat: absent: No such file or directory\n```\n";
+    for (text, why) in [
+        ("```console\n$ echo 12 cakes\n13 cakes\n```\n", "line 2: `echo 12 cakes` prints\n12 cakes"),
+        ("```console\n$ false\n```\n", "line 2: `false` ends with 1"),
+        ("```sh\ntrue\nfalse\n```\n", "`false` ends with 1"),
+        ("<!-- run: false -->\n", "`false` ends with 1"),
+        ("```console\n$ cotree report\n```\n", "`cotree report` ends with 1:"),
+        ("```\ntext\n```\n", "line 1: "),
+        ("```text\ntext\n```\n", "line 1: "),
+        ("```c not-run\nint i;\n```\n", "1 blocks are not run; the list of pages says 0"),
+        ("Code:\n\n    int i;\n", "line 3: "),
+        ("```console\nno command\n```\n", "line 2: "),
+        ("```console\n$ printf %081d 0\n0…\n```\n", ""),
+        (right, ""),
+    ] {
+        let tried = tried(text, 0);
+        assert!(tried.faults.contains(why) && why.is_empty() == tried.faults.is_empty(), "{text}{}", tried.faults);
+    }
+    let wrong = right.replace("12 cakes\n$", "13 cakes\n14 cakes\n$");
+    assert_eq!(tried(&wrong, 0).text, right);
+}
