@@ -10,7 +10,7 @@ use std::process::Stdio;
 /// The folder of a page.
 pub struct Session {
     project: Project,
-    /// Its path without links.
+    /// The path of the folder, without links.
     folder: PathBuf,
 }
 
