@@ -6,6 +6,7 @@ use crate::real::{self, Context};
 use crate::suite::Suite;
 use crate::{command, rust_programs, workspace};
 use anyhow::{Context as _, Result};
+use cotree_options::clear_environment;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,6 +54,7 @@ impl Place {
     /// A tool that will find ours, which verify, and leaves no profiles of what it runs.
     fn tool(&self, name: &str, context: &Context, folder: &Path) -> Command {
         let mut command = Command::new(name);
+        clear_environment(&mut command);
         command.current_dir(folder).env("PATH", &self.path).env("COTREE_VERIFY", "1").env("COTREE_FILE", "");
         command.env("COTREE_CC", context.clang.c()).env("COTREE_CXX", context.clang.cxx());
         command

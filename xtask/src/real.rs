@@ -7,6 +7,7 @@ use crate::suite::Suite;
 use crate::tools::Clang;
 use crate::{command, tools, workspace};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use cotree_options::clear_environment;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
@@ -33,23 +34,8 @@ impl Context {
     /// `cotree`, with nothing of the environment's in its way.
     pub fn cotree(&self) -> Command {
         let mut command = Command::new(&self.cotree);
+        clear_environment(&mut command);
         command.env("COTREE_CC", self.clang.c()).env("COTREE_CXX", self.clang.cxx());
-        for name in [
-            "COTREE_PROFILE",
-            "COTREE_VERIFY",
-            "COTREE_FILE",
-            "COTREE_AT",
-            "COTREE_THREADS",
-            "COTREE_PENDING",
-            "COTREE_WEIGHTS",
-            "COTREE_USE",
-            "COTREE_LTO",
-            "COTREE_PATH_METRIC",
-            "COTREE_PATH_ARRAY",
-            "COTREE_PATH_LIMIT",
-        ] {
-            command.env_remove(name);
-        }
         command
     }
 

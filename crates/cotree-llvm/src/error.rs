@@ -148,6 +148,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Options that do not go together.
+    #[error(transparent)]
+    Misfit(#[from] cotree_options::Misfit),
     /// The weights cannot be used.
     #[error(transparent)]
     Weights(#[from] cotree_profile::weights::WeightsError),

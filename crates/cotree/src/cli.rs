@@ -1,11 +1,11 @@
 //! The command line: the subcommands, and the functions that run them.
 
 use crate::commands;
-use crate::driver::options::{self, InstrumentOptions};
-use crate::driver::{binutils, cargo, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker};
+use crate::driver::{self, binutils, cargo, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker};
 use crate::{lines, tips};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use cotree_options::{BuildOptions, read_environment, shape, shape_for_one_screen};
 use miette::miette;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 #[command(name = "cotree", version, verbatim_doc_comment)]
 pub struct Cli {
     #[command(flatten)]
-    options: InstrumentOptions,
+    options: BuildOptions,
     #[command(subcommand)]
     command: Command,
 }
@@ -136,12 +136,17 @@ struct Passed {
     arguments: Vec<OsString>,
 }
 
+/// The whole command line, with what the environment says of options of builds.
+pub fn command() -> clap::Command {
+    read_environment(shape(Cli::command()))
+}
+
 /// Runs what the arguments ask for.
 pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     if let Some(subcommand) = arguments.first().and_then(|name| subcommand_of(name)) {
         arguments.insert(1, subcommand.into());
     }
-    let parser = if arguments.iter().any(|word| word == "-h") { on_one_screen(Cli::command()) } else { Cli::command() };
+    let parser = if arguments.iter().any(|word| word == "-h") { on_one_screen(command()) } else { command() };
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = parser.try_get_matches_from(arguments).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
@@ -169,7 +174,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         _ => weights::resolve_all(&mut options)?,
     };
     if matches!(command, Command::Cc(_) | Command::Cxx(_) | Command::Ld(_) | Command::Instrument(_)) {
-        options.check()?;
+        driver::check(&options)?;
     }
     Ok(match command {
         Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
@@ -205,7 +210,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
 
 /// An option of builds that stands on the command line. (The environment may hold some for all that is started in it.)
 fn named_option(matches: &ArgMatches) -> Option<String> {
-    let options = InstrumentOptions::augment_args(clap::Command::new(""));
+    let options = BuildOptions::augment_args(clap::Command::new(""));
     let stands = |option: &&clap::Arg| {
         let known = matches.try_contains_id(option.get_id().as_str()).unwrap_or(false);
         known && matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
@@ -221,7 +226,7 @@ fn on_one_screen(mut command: clap::Command) -> clap::Command {
         command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));
     }
     let more = format!("More commands: {}; more options: --help", RARE.join(", "));
-    options::on_one_screen(command).after_help(more)
+    shape_for_one_screen(command).after_help(more)
 }
 
 /// Prints help, the version, or what is wrong with the command line. A reader that goes away (`| head`) is no error.
@@ -258,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

@@ -46,12 +46,10 @@ pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::Cli;
-    use clap::CommandFactory;
 
     fn tip(line: &str) -> Option<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        let error = Cli::command().try_get_matches_from(&words).expect_err("it is wrong");
+        let error = crate::cli::command().try_get_matches_from(&words).expect_err("it is wrong");
         super::tip(&error, &words)
     }
 

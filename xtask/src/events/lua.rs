@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 /// An addition at every stretch of code.
-const NAIVE: &str = "-Wl,-plugin-opt=cotree-event-placement=blocks";
+const NAIVE: &str = "--cotree-event-placement=blocks";
 
 /// How often Lua asks at least.
 const QUERIES: usize = 1000;

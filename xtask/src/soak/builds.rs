@@ -58,6 +58,6 @@ pub const OPTIONS: [&str; 34] = [
     "--branch-hints off",
     "--spanning-tree min",
     "--profile path --path-array 0 --verify",
-    "--profile ipath --pending on",
+    "--profile ipath --pending",
     "--profile trace --trace-by witness",
 ];

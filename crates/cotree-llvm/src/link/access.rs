@@ -3,7 +3,7 @@
 use super::job::Setting;
 use super::prepared::Prepared;
 use crate::lower::Access;
-use crate::options::Threads;
+use cotree_options::Threads;
 
 /// Names whose presence means that threads may run our code.
 const THREAD_STARTERS: [&str; 16] = [
@@ -45,7 +45,7 @@ const SEGMENT_USERS: [&str; 2] = ["arch_prctl", "modify_ldt"];
 /// How the unit's code reaches its counters if there are not too many. Without a linker it is unknown what starts
 /// threads or uses the segment register.
 pub(super) fn access(setting: &Setting<'_>, modules: &[Prepared]) -> Access {
-    let threads = setting.options.threads;
+    let threads = setting.options.asked.threads.unwrap_or_default();
     if threads == Threads::Off {
         return Access::Direct;
     }

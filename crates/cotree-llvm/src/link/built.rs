@@ -56,10 +56,10 @@ impl<'a> PlannedUnit<'a> {
             level: job.options.level,
             cpu: job.options.cpu.clone(),
             position_independent: job.kind != OutputKind::Executable,
-            whole_pipeline: job.options.early,
-            across_modules: job.options.across_modules,
+            whole_pipeline: job.options.early(),
+            across_modules: job.options.across_modules(),
             mapped: job.kind != OutputKind::Relocatable,
-            carry_on_stack: job.options.carry_on_stack,
+            carry_on_stack: job.options.carry_on_stack(),
             careful: job.options.careful,
         };
         let alone = |module: PlannedModule| module.instrument(job, &planned, &target)?.compile(job, &target);

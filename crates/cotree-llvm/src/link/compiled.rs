@@ -74,13 +74,13 @@ impl Marks {
 
     /// Refuses a module that does not fit the link.
     pub(super) fn check(&self, module: &Module, options: &Options) -> Result<(), Error> {
-        let misfit = self.found.iter().find(|&&compiled| (compiled == Compiled::Early) != options.early);
+        let misfit = self.found.iter().find(|&&compiled| (compiled == Compiled::Early) != options.early());
         if let Some(&compiled) = misfit {
             let [was, wanted] =
-                [compiled == Compiled::Early, options.early].map(|early| if early { "early" } else { "late" });
+                [compiled == Compiled::Early, options.early()].map(|early| if early { "early" } else { "late" });
             return Err(Error::CompiledOtherwise { module: module.name.clone(), was, wanted });
         }
-        if options.events.limits && self.found.contains(&Compiled::Late) {
+        if options.events().limits && self.found.contains(&Compiled::Late) {
             return Err(Error::CompiledWithoutLimits { module: module.name.clone() });
         }
         Ok(())
@@ -121,17 +121,17 @@ mod tests {
     #[test]
     fn modules_fit_links_of_their_kind() {
         let limits = LATE.replace("late", "late,event-limit");
-        let both = ["cotree-at=early"];
+        let both = [r#"cotree-options={"at":"early"}"#];
         assert!(fits(EARLY, &both) && !fits(LATE, &both) && fits(PLAIN, &both) && !fits(&limits, &both));
         assert!(!fits(EARLY, &[]) && fits(LATE, &[]) && fits(PLAIN, &[]) && fits(&limits, &[]));
-        let limited = ["cotree-profile=events", "cotree-event-limit=yes"];
+        let limited = [r#"cotree-options={"profile":"events","event-limit":true}"#];
         assert!(!fits(LATE, &limited) && fits(&limits, &limited));
     }
 
     #[test]
     fn code_as_written_fits_both() {
         let written = LATE.replace("#0 = {", "#0 = { noinline optnone");
-        assert!(fits(&written, &["cotree-at=early"]) && fits(&written, &[]));
+        assert!(fits(&written, &[r#"cotree-options={"at":"early"}"#]) && fits(&written, &[]));
         assert!(!marks(&written).1.foreign);
     }
 

@@ -49,10 +49,10 @@ impl<'a> AnalysedUnit<'a> {
     pub(super) fn plan(self) -> Result<PlannedUnit<'a>, Error> {
         let Self { setting, modules, program, callers_known, foreign, resolving, handlers, access } = self;
         let options = setting.options;
-        let weights = options.weights.as_deref().map(Weights::open).transpose()?;
+        let weights = options.weights().map(Weights::open).transpose()?;
         let sources = || modules.iter().map(|prepared| prepared.module.source_file()).collect();
-        let used = match (&options.weights, &weights) {
-            (Some(path), Some(weights)) if options.uses_profile => {
+        let used = match (options.weights(), &weights) {
+            (Some(path), Some(weights)) if options.uses_profile() => {
                 Some(UsedProfile::new(&program, sources(), path, weights))
             }
             _ => None,
@@ -69,7 +69,7 @@ impl<'a> AnalysedUnit<'a> {
             queried: setting.queries_events(&modules),
             program: &program,
         };
-        let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify)?;
+        let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify())?;
         let layout = plan.layout();
         let words = layout.counter_count + layout.cache_count;
         if words > MOST_COUNTERS {
@@ -95,7 +95,7 @@ impl PlannedProgram<'_> {
             resolving: &self.resolving,
             // They are read back from the objects, which only a link has.
             registers_at_calls: self.setting.link.is_some()
-                && lower::registers_at_calls(&self.plan.method, self.setting.options.pending),
+                && lower::registers_at_calls(&self.plan.method, self.setting.options.asked.pending == Some(true)),
             limits: self.limits(),
             targets: self.targets(),
         }
@@ -112,14 +112,14 @@ impl PlannedProgram<'_> {
             words,
             kinds: plan.kinds.len() as u64,
         };
-        self.layout.tables.queries().filter(|_| self.setting.options.events.limits).map(first)
+        self.layout.tables.queries().filter(|_| self.setting.options.events().limits).map(first)
     }
 
     /// The plans of a range of functions, with the places of their counters.
     pub(super) fn layers(&self, functions: Range<usize>) -> Vec<Vec<Layer<'_>>> {
         let (plan, layout) = (&self.plan, &self.layout);
         let options = &self.setting.options;
-        let recording = Recording { in_ring: options.trace_ring.is_some(), timed: options.traces.timed };
+        let recording = Recording { in_ring: options.asked.trace_ring.is_some(), timed: options.traces().timed };
         functions
             .map(|f| {
                 let function = FunctionId::new(f);

@@ -42,7 +42,7 @@ impl Prepared {
             Family::Counters(_) => extract::Sites::Faulting { everywhere: options.level == Level::O0 },
             _ => extract::Sites::Abandoned,
         };
-        let mut extracted = extract::extract_with(&module, &options.selection, sites, options.traces.addresses);
+        let mut extracted = extract::extract_with(&module, &options.selection, sites, options.accesses());
         if let Some(costs) = &options.costs {
             extract::add_costs(&module, &mut extracted, costs);
         }

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// Adds the safe points, if limits can be set.
 pub(super) fn add(setting: &Setting<'_>, mut modules: Vec<Prepared>) -> Vec<Prepared> {
     let options = setting.options;
-    if options.method != Method::Events || !options.events.limits {
+    if options.method != Method::Events || !options.events().limits {
         return modules;
     }
     if let Some(job) = setting.link {

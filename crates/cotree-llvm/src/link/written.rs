@@ -12,6 +12,7 @@ use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::ids::FunctionId;
 use cotree_profile::binary::{BinaryMap, CodeMap};
 use std::collections::HashSet;
+use std::path::Path;
 
 impl BuiltUnit<'_> {
     /// Writes all objects.
@@ -75,10 +76,10 @@ impl PlannedProgram<'_> {
             handlers_foreseen: handlers.foreseen,
             registers,
             announcing,
-            trace_ring: setting.options.trace_ring.unwrap_or(0),
-            trace_off: setting.options.trace_off,
-            event_limits: setting.options.events.limits,
-            file_pattern: setting.options.file_pattern.as_deref(),
+            trace_ring: setting.options.asked.trace_ring.unwrap_or(0),
+            trace_off: setting.options.asked.trace_off == Some(true),
+            event_limits: setting.options.events().limits,
+            file_pattern: setting.options.asked.profile_file.as_deref().and_then(Path::to_str),
         })
     }
 }

@@ -3,10 +3,10 @@
 use super::into_report;
 use super::output::answer;
 use crate::driver::embedded;
-use crate::driver::options::InstrumentOptions;
 use clap::Args;
 use cotree_llvm::options::Options;
 use cotree_lto::protocol::OutputKind;
+use cotree_options::BuildOptions;
 use cotree_profile::atomic;
 use miette::{IntoDiagnostic, Result, WrapErr, bail};
 use std::path::{Path, PathBuf};
@@ -26,14 +26,14 @@ pub struct InstrumentArgs {
 }
 
 /// Runs `cotree instrument`.
-pub fn run(args: &InstrumentArgs, options: &InstrumentOptions) -> Result<()> {
+pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
     if options.use_profile.is_some() {
         bail!("cotree instrument puts counters in, and --use counts nothing: give --use to cotree cc, c++ or cargo");
     }
     let bitcode = std::fs::read(&args.input)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;
-    let options = Options::parse(&options.plugin_options()).map_err(into_report)?;
+    let options = Options::new(options.clone()).map_err(into_report)?;
     let name = args.input.display().to_string();
     let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;
     let companion = companion(&args.output);

@@ -6,7 +6,6 @@ mod json;
 use super::input::{Binaries, load};
 use super::into_report;
 use super::output::{Looks, Output};
-use crate::driver::options::InstrumentOptions;
 use crate::folder;
 use clap::Args;
 use cotree_core::facts::hints::Hints;
@@ -17,6 +16,7 @@ use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::{PlacementCost, PlanStatistics};
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::standalone::facts_of_files;
+use cotree_options::BuildOptions;
 use cotree_profile::binary::BinaryFile;
 use cotree_report::names::matches;
 use cotree_report::terminal::{Column, grouped, number, text};
@@ -52,7 +52,7 @@ pub struct PlanArgs {
 }
 
 /// Runs `cotree plan`.
-pub fn run(args: &PlanArgs, options: &InstrumentOptions) -> Result<()> {
+pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
     if let Some(function) = &args.explain {
         let text = Planned::open(&args.files, options)?.explain(function)?;
         return args.output.write_text(|out| out.write_all(text.as_bytes()));
@@ -145,7 +145,7 @@ impl Costs {
     fn add(
         &mut self,
         args: &PlanArgs,
-        options: &InstrumentOptions,
+        options: &BuildOptions,
         program: &ProgramMap,
         hints: &[Hints],
         profiles: Option<&Vec<Option<FunctionProfile>>>,

@@ -7,10 +7,10 @@
 
 use super::cargo_config::{Debug, Settings};
 use super::cargo_verbs::{self, Verb};
-use super::options::{InstrumentOptions, Lto, driver_option, on_one_screen};
-use super::unpack::Toolkit;
+use super::unpack::{Toolkit, driver_option};
 use super::{Error, KEEP_LOOPS, cargo_host_tests, linker, pgo, weights};
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
+use cotree_options::{BuildOptions, shape, shape_for_one_screen};
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use std::process::{Command, ExitCode, Stdio};
 const SEPARATOR: &str = "\x1f";
 
 /// Runs cargo, and ends as it ends.
-pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> miette::Result<ExitCode> {
+pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     let line = Line::parse(&mut options, arguments)?;
     // Options may stand in front of `cargo`, or between it and the verb. Only now all of them are known.
     let _made = weights::resolve_all(&mut options)?;
-    options.check()?;
+    super::check(&options)?;
     if line.kind == Verb::Pgo {
         if line.toolchain.is_some() {
             return Err(Error::PgoToolchain.into());
@@ -35,7 +35,7 @@ pub fn run(mut options: InstrumentOptions, arguments: Vec<OsString>) -> miette::
     Ok(build(options, &line)?)
 }
 
-fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error> {
+fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
     let toolkit = Toolkit::unpack()?;
     let rustc = Rustc::ask(line)?;
     let folder = current_folder()?;
@@ -58,7 +58,7 @@ fn build(mut options: InstrumentOptions, line: &Line) -> Result<ExitCode, Error>
     // rustc leaves thin optimisation to the linker. That of the modules of each crate, which it does unasked, is part
     // of what a build by a profile is compared with.
     let joins = settings.lto_of(&profile) || (options.use_profile.is_some() && !settings.forbids_lto(&profile));
-    options.lto = options.lto.or(joins.then_some(Lto::On));
+    options.lto = options.lto.or(joins.then_some(true));
     if line.kind.runs_tests() && options.profile_file.is_none() {
         // Tests start programs with an environment of their own, in folders of theirs. What is built in reaches these,
         // too.
@@ -110,15 +110,14 @@ struct Line {
 }
 
 impl Line {
-    fn parse(options: &mut InstrumentOptions, mut arguments: Vec<OsString>) -> Result<Line, Error> {
+    fn parse(options: &mut BuildOptions, mut arguments: Vec<OsString>) -> Result<Line, Error> {
         let toolchain = arguments.first().and_then(|first| first.to_str()?.strip_prefix('+').map(str::to_owned));
         if toolchain.is_some() {
             arguments.remove(0);
         }
         let words = Arg::new("words").value_parser(value_parser!(OsString)).num_args(1..).hide(true);
         // The environment has been read already. It must not win over the options in front of `cargo`.
-        let command = InstrumentOptions::augment_args(ClapCommand::new("cargo cotree"))
-            .mut_args(|argument| argument.env(None::<&str>))
+        let command = shape(BuildOptions::augment_args(ClapCommand::new("cargo cotree")))
             .about("Build a Rust package, profiled: cargo does the work, what follows the verb is for cargo")
             .version(env!("CARGO_PKG_VERSION"))
             .arg_required_else_help(true)
@@ -126,7 +125,7 @@ impl Line {
                 "cargo cotree [OPTIONS] build|run|test|bench|check|rustc|nextest|pgo [ARGUMENTS OF CARGO]...",
             )
             .arg(words.required(true).trailing_var_arg(true).allow_hyphen_values(true));
-        let command = if arguments.iter().any(|word| word == "-h") { on_one_screen(command) } else { command };
+        let command = if arguments.iter().any(|word| word == "-h") { shape_for_one_screen(command) } else { command };
         let mut matches = command.get_matches_from(std::iter::once("cargo cotree".into()).chain(arguments));
         options.update_from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let mut words = matches.remove_many::<OsString>("words").into_iter().flatten();
@@ -266,7 +265,7 @@ pub(super) fn target_folder(arguments: &[OsString]) -> Result<PathBuf, Error> {
 }
 
 /// The flags for rustc.
-fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str) -> Vec<String> {
+fn flags(options: &BuildOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str) -> Vec<String> {
     let linker = std::env::var(linker::CHOICE).unwrap_or_default();
     let linker = if linker.is_empty() { "bfd" } else { &linker };
     let mut flags = vec![
@@ -291,7 +290,7 @@ fn flags(options: &InstrumentOptions, toolkit: &Toolkit, rustc: &Rustc, target: 
         flags.push(format!("-Cllvm-args={}", KEEP_LOOPS.join(" ")));
     }
     // `-Wl,` would not do: patterns may hold commas.
-    for option in std::iter::once(driver_option(toolkit.cotree())).chain(options.plugin_options()) {
+    for option in std::iter::once(driver_option(toolkit.cotree())).chain(options.plugin_option()) {
         flags.extend(["-Clink-arg=-Xlinker".into(), format!("-Clink-arg=-plugin-opt={option}")]);
     }
     flags
@@ -322,13 +321,13 @@ fn give(cargo: &mut Command, variable: &str, key: &str, flags: &[String], settin
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::{At, Detail, Profile};
     use super::*;
     use cotree_core::method::Method;
+    use cotree_options::{At, Detail, Profile};
 
-    fn parse(line: &str) -> (InstrumentOptions, Line) {
+    fn parse(line: &str) -> (BuildOptions, Line) {
         let mut options =
-            InstrumentOptions { profile: Some(Profile(Method::Block, Detail::None)), ..InstrumentOptions::default() };
+            BuildOptions { profile: Some(Profile(Method::Block, Detail::None)), ..BuildOptions::default() };
         let line = Line::parse(&mut options, line.split(' ').map(OsString::from).collect()).unwrap();
         (options, line)
     }
@@ -350,7 +349,7 @@ mod tests {
         assert_eq!(parse("bench --profile mine").1.profile(), "mine");
         assert_eq!(parse("nextest run --profile ci").1.profile(), "test", "nextest has profiles of its own");
         assert_eq!(parse("nextest run --cargo-profile ci").1.profile(), "ci");
-        let mut options = InstrumentOptions::default();
+        let mut options = BuildOptions::default();
         assert!(Line::parse(&mut options, vec!["publish".into()]).is_err());
     }
 }

@@ -12,11 +12,11 @@
 //! if a compiler's cache such as ccache stands in front of `cotree cc`: it looks at the command line, not at our
 //! environment.
 
-use super::options::{InstrumentOptions, Lto};
 use super::unpack::Toolkit;
 use super::{Error, KEEP_LOOPS, linker, print_path, response_file, search};
 use clap::{Args, Command as ClapCommand, FromArgMatches};
 use cotree_llvm::{Compiled, LINES_FOR_REPORTS, MARK};
+use cotree_options::{BuildOptions, shape};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ impl Wishes {
 
 /// clang's arguments. Those of ours that the user may override come before the user's, the others after them, and all
 /// before a `--`, after which everything is input.
-fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, toolkit: &Toolkit) -> Vec<OsString> {
+fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &BuildOptions, toolkit: &Toolkit) -> Vec<OsString> {
     let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
     let mut all: Vec<OsString> = Vec::with_capacity(user.len() + 8);
     let quietly = |options: Vec<OsString>| {
@@ -155,7 +155,7 @@ fn arguments(user: Vec<OsString>, wishes: &Wishes, options: &InstrumentOptions, 
 }
 
 /// What has clang write bitcode that is as optimised as counters may find it, and mark it so that the link knows.
-fn compiling(wishes: &Wishes, options: &InstrumentOptions) -> impl Iterator<Item = String> {
+fn compiling(wishes: &Wishes, options: &BuildOptions) -> impl Iterator<Item = String> {
     let limits = options.event_limit == Some(true);
     let compiled = match (options.early(), limits) {
         (true, _) => Compiled::Early,
@@ -190,7 +190,7 @@ fn compiling(wishes: &Wishes, options: &InstrumentOptions) -> impl Iterator<Item
 }
 
 /// Takes the options of cotree from among clang's.
-fn own_options(options: &InstrumentOptions, user: Vec<OsString>) -> miette::Result<(InstrumentOptions, Vec<OsString>)> {
+fn own_options(options: &BuildOptions, user: Vec<OsString>) -> miette::Result<(BuildOptions, Vec<OsString>)> {
     const OURS: &[u8] = b"--cotree-";
     let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
     let (mut own, mut rest) = (vec![OsString::from("cotree cc")], Vec::with_capacity(user.len()));
@@ -202,18 +202,16 @@ fn own_options(options: &InstrumentOptions, user: Vec<OsString>) -> miette::Resu
     }
     let mut options = options.clone();
     if own.len() > 1 {
-        // The environment has been read already.
-        let command = InstrumentOptions::augment_args(ClapCommand::new("cotree cc"));
-        let command = command.mut_args(|argument| argument.env(None::<&str>));
+        let command = shape(BuildOptions::augment_args(ClapCommand::new("cotree cc")));
         let matches = command.try_get_matches_from(&own).unwrap_or_else(|error| error.exit());
         options.update_from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        options.check()?;
+        super::check(&options)?;
     }
     Ok((options, rest))
 }
 
 /// Runs clang, and ends as it ends.
-pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>) -> miette::Result<ExitCode> {
+pub fn run(language: Language, options: &BuildOptions, user: Vec<OsString>) -> miette::Result<ExitCode> {
     let (mut options, user) = own_options(options, user)?;
     let clang = language.find()?;
     let toolkit = Toolkit::unpack()?;
@@ -222,7 +220,7 @@ pub fn run(language: Language, options: &InstrumentOptions, user: Vec<OsString>)
         print_path(&tool)?;
         return Ok(ExitCode::SUCCESS);
     }
-    options.lto = options.lto.or(wishes.lto.then_some(Lto::On));
+    options.lto = options.lto.or(wishes.lto.then_some(true));
     let mut command = Command::new(clang);
     command.args(arguments(user, &wishes, &options, &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {
@@ -256,9 +254,9 @@ mod tests {
         assert_eq!(lto.map(|line| wishes(line).lto), [false, true, true, false, true, false]);
     }
 
-    fn options(words: &str) -> (InstrumentOptions, Vec<OsString>) {
+    fn options(words: &str) -> (BuildOptions, Vec<OsString>) {
         let words = words.split(' ').map(OsString::from).collect();
-        own_options(&InstrumentOptions::default(), words).expect("good options")
+        own_options(&BuildOptions::default(), words).expect("good options")
     }
 
     #[test]

@@ -4,12 +4,11 @@
 //! place that knows what a link needs besides the user's arguments: the plugin, its options, and the flags that let
 //! the runtime stand in front of functions of the C library.
 
-use super::options::{InstrumentOptions, driver_option};
-use super::unpack::Toolkit;
+use super::unpack::{Toolkit, driver_option};
 use super::{Error, archives, embedded, inputs, response_file, search};
 use crate::lines;
-use cotree_core::method::Method;
 use cotree_lto::input;
+use cotree_options::{BuildOptions, Profile, plugin_value};
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -24,7 +23,7 @@ const RIVAL: &str = "LLVMgold";
 const OURS: &str = "libcotree_lto";
 
 /// Links.
-pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
+pub fn run(options: &BuildOptions, user: Vec<OsString>) -> Result<ExitCode, Error> {
     let real = real_linker()?;
     let expanded = response_file::expand(&user);
     if !has_input(&expanded) {
@@ -49,7 +48,7 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
     }
     let toolkit = Toolkit::unpack()?;
     let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
-        .chain(options.plugin_options())
+        .chain(options.plugin_option())
         .chain((kind == Kind::Static).then(|| "cotree-static".to_owned()))
         .chain(spoken_of(&expanded).map(|name| format!("cotree-foreign={name}")))
         .chain(folders(&expanded).map(|folder| format!("cotree-folder={folder}")))
@@ -87,18 +86,17 @@ pub fn run(options: &InstrumentOptions, user: Vec<OsString>) -> Result<ExitCode,
 }
 
 /// Does the link get a runtime, if there is something to count in it? The options may be among those of the plugin.
-fn has_runtime(options: &InstrumentOptions, arguments: &[OsString]) -> bool {
-    let none = Method::None.name();
-    let mut method = options.profile.map_or("", |profile| profile.0.name());
-    let mut uses_profile = options.use_profile.is_some();
+fn has_runtime(options: &BuildOptions, arguments: &[OsString]) -> bool {
+    let mut asked = options.clone();
     for argument in arguments {
         let option = argument.to_str().and_then(|word| word.trim_start_matches('-').strip_prefix("plugin-opt="));
-        if let Some(named) = option.and_then(|option| option.strip_prefix("cotree-profile=")) {
-            method = if named == none { none } else { "" };
+        if let Some(value) = option.and_then(plugin_value) {
+            // The plugin refuses what can't be read.
+            let _ = asked.add_plugin_value(value);
         }
-        uses_profile |= option.is_some_and(|option| option.starts_with("cotree-use="));
     }
-    method != none && !uses_profile
+    let method = asked.profile.map(|Profile(method, _)| method).unwrap_or_default();
+    !method.is_none() && asked.use_profile.is_none()
 }
 
 /// Is it an object that is linked?
@@ -377,14 +375,14 @@ mod tests {
 
     #[test]
     fn links_without_counters_get_no_runtime() {
-        use super::super::options::{Detail, Profile};
-        let of =
-            |method| InstrumentOptions { profile: Some(Profile(method, Detail::None)), ..InstrumentOptions::default() };
+        use cotree_core::method::Method;
+        use cotree_options::Detail;
+        let of = |method| BuildOptions { profile: Some(Profile(method, Detail::None)), ..BuildOptions::default() };
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        assert!(has_runtime(&InstrumentOptions::default(), &words("a.o")));
+        assert!(has_runtime(&BuildOptions::default(), &words("a.o")));
         assert!(!has_runtime(&of(Method::None), &words("a.o")) && has_runtime(&of(Method::Path), &words("a.o")));
-        assert!(!has_runtime(&of(Method::Path), &words("-plugin-opt=cotree-profile=none a.o")));
-        assert!(!has_runtime(&InstrumentOptions::default(), &words("--plugin-opt=cotree-use=x a.o")));
+        assert!(!has_runtime(&of(Method::Path), &words(r#"-plugin-opt=cotree-options={"profile":"none"} a.o"#)));
+        assert!(!has_runtime(&BuildOptions::default(), &words(r#"--plugin-opt=cotree-options={"use":"x"} a.o"#)));
         assert_eq!(output(&words("-o x a.o -o y")), "y");
     }
 

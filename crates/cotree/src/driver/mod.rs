@@ -2,8 +2,8 @@
 //!
 //! `cotree cc` runs clang with `-flto` and with our linker ([`linker`]), which runs the real linker with the plugin
 //! loaded. So clang still decides how to link. [`unpack`] writes the plugin and the linkers' names into a
-//! cache folder. Options travel by environment from `cotree cc` to the linker, and as `-plugin-opt` from there to
-//! the [`worker`] that the plugin starts.
+//! cache folder. Options travel by environment from `cotree cc` to the linker, and as a value of `-plugin-opt` from
+//! there to the [`worker`] that the plugin starts.
 
 mod archives;
 pub mod binutils;
@@ -15,7 +15,6 @@ pub mod clang;
 pub mod embedded;
 mod inputs;
 pub mod linker;
-pub mod options;
 pub mod pgo;
 mod response_file;
 mod search;
@@ -24,7 +23,9 @@ pub mod weights;
 pub mod worker;
 
 use crate::lines;
-use miette::Diagnostic;
+use cotree_llvm::extract::CostFile;
+use cotree_options::BuildOptions;
+use miette::{Diagnostic, IntoDiagnostic};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -34,6 +35,17 @@ use thiserror::Error;
 /// unrolled nor are its first turns peeled off, whatever a `#pragma` says. (It is unrolled by 1, and no loop is too
 /// large for that.) The link unrolls it.
 const KEEP_LOOPS: [&str; 2] = ["-unroll-count=1", "-unroll-threshold=4000000000"];
+
+/// Do the options go together that one step of a build names?
+///
+/// # Errors
+/// They don't, or a file that they name can't be read.
+pub fn check(options: &BuildOptions) -> miette::Result<()> {
+    if let Some(file) = &options.event_costs {
+        CostFile::read(file).into_diagnostic()?;
+    }
+    options.check().into_diagnostic()
+}
 
 /// Why a tool can't be driven.
 #[derive(Debug, Error, Diagnostic)]

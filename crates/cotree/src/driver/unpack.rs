@@ -189,6 +189,12 @@ fn put(dir: &Path, name: &str, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// The option that names the `cotree` that the plugin starts: this executable, unless the environment names another.
+pub fn driver_option(cotree: &Path) -> String {
+    let other = std::env::var_os(cotree_lto::worker::DRIVER_ENV).filter(|path| !path.is_empty());
+    format!("cotree-driver={}", other.map_or_else(|| cotree.to_owned(), PathBuf::from).display())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

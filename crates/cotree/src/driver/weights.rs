@@ -5,9 +5,9 @@
 //! else may put any there: the cache is a folder of the user's own that others can't write to, or there is none, and
 //! each step makes its weights in a private folder.
 
-use super::options::InstrumentOptions;
 use super::unpack::{cache_folder, is_private};
 use crate::folder::{self, Folder};
+use cotree_options::BuildOptions;
 use cotree_profile::recover::recover_file;
 use cotree_profile::{atomic, raw, regular, weights};
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Replaces the profiles that options name by files of weights. A file of weights stays what it is.
-pub fn resolve_all(options: &mut InstrumentOptions) -> Result<Made> {
+pub fn resolve_all(options: &mut BuildOptions) -> Result<Made> {
     let mut made = Made::default();
     for file in [&mut options.weights, &mut options.use_profile].into_iter().flatten() {
         *file = made.resolve(file)?;

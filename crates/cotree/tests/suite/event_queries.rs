@@ -4,7 +4,7 @@
 
 use crate::project::{Project, succeed};
 
-const NAIVE: &str = "-Wl,-plugin-opt=cotree-event-placement=blocks";
+const NAIVE: &str = "--cotree-event-placement=blocks";
 
 /// Asks everywhere: in recursion, callbacks, handlers, and behind jumps. Prints what it was told.
 const QUERIES: &str = r#"

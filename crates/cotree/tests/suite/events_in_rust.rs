@@ -112,25 +112,25 @@ fn a_rust_program_asks_and_is_called_back() {
     );
     let project = Project::new(&[("Cargo.toml", &manifest), ("src/main.rs", PROGRAM)]);
     for (profile, folder) in [("", "debug"), (" --release", "release")] {
-        let build = |options: &str, flags: &str| {
+        let build = |options: &str| {
             let mut cotree = project.cotree(&format!(
                 "--profile events=instructions,loads,calls,allocations {options} cargo build -q{profile}"
             ));
-            succeed(cotree.env("RUSTFLAGS", flags).env("RUST_BACKTRACE", "0"));
+            succeed(cotree.env("RUSTFLAGS", "").env("RUST_BACKTRACE", "0"));
         };
         let run = |arguments: &[&str]| {
             let program = project.path(&format!("target/cotree/x86_64-unknown-linux-gnu/{folder}/asks"));
             let mut command = project.command("timeout");
             succeed(command.args(["60", "setarch", "-R"]).arg(program).args(arguments))
         };
-        build("", "-Clink-arg=-Wl,-plugin-opt=cotree-event-placement=blocks");
+        build("--event-placement blocks");
         let naive = run(&[]);
         for place in ["depth", "drop", "closure", "loop", "unwound", "caught", "end of thread", "end"] {
             assert!(naive.lines().any(|line| line.starts_with(&format!("{place} ["))), "{place}: {naive}");
         }
-        build("", "");
+        build("");
         assert_eq!(run(&[]), naive, "{folder}");
-        build("--event-limit", "");
+        build("--event-limit");
         let strikes = run(&["limits"]);
         assert_eq!(strikes, run(&["limits"]), "{folder}");
         let at = |line: &str| line.strip_prefix("strike ")?.split_once(" at ")?.1.parse::<u64>().ok();

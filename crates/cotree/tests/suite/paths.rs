@@ -85,7 +85,7 @@ fn succeed(command: &mut Command) -> String {
 
 /// Where path registers are at calls: `stack` is what is done where the code generator runs out of registers.
 fn carried(place: &str) -> String {
-    format!("-Wl,-plugin-opt=cotree-carry={place}")
+    format!("--cotree-carry={place}")
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {

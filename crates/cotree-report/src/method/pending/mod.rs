@@ -1,6 +1,6 @@
 //! What a process was at when it ended: the frames of its stack from `main` on, and on which path each was.
 //!
-//! Where a call keeps its path (path profiles always, those across functions with `--pending on`) the path is what was
+//! Where a call keeps its path (path profiles always, those across functions with `--pending`) the path is what was
 //! in a register. Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same
 //! calls open around it.
 

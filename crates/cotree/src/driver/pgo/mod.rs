@@ -10,10 +10,10 @@ mod journal;
 mod measure;
 
 use super::cargo::target_folder;
-use super::options::InstrumentOptions;
 use crate::lines;
 use clap::Parser;
 use cotree_core::weight::stale::Fnv;
+use cotree_options::{BuildOptions, clear_environment};
 use journal::{Journal, stamp};
 use measure::{Measured, instructions, size_of_code};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
@@ -44,7 +44,7 @@ type Executables = Vec<PathBuf>;
 const STEPS: usize = 5;
 
 /// Does all steps. `options` are those in front of `cargo`, for the profiled build.
-pub fn run(options: &InstrumentOptions, arguments: Vec<OsString>) -> Result<()> {
+pub fn run(options: &BuildOptions, arguments: Vec<OsString>) -> Result<()> {
     if options.use_profile.is_some() {
         return Err(miette!("pgo makes the profile that it builds by: leave out --use"));
     }
@@ -92,9 +92,7 @@ impl Pgo {
     /// `cotree`, without options that the environment has for builds.
     fn ours(&self, options: &[(String, String)]) -> Command {
         let mut command = Command::new(&self.cotree);
-        for name in ["COTREE_USE", "COTREE_WEIGHTS", "COTREE_PROFILE", "COTREE_VERIFY", "COTREE_FILE"] {
-            command.env_remove(name);
-        }
+        clear_environment(&mut command);
         command.envs(options.iter().cloned());
         command
     }
@@ -230,7 +228,8 @@ fn shell(command: &str, executables: &[PathBuf]) -> Result<Command> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     folders.extend(std::env::split_paths(&path));
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).env("PATH", std::env::join_paths(folders).into_diagnostic()?).env_remove("COTREE_FILE");
+    clear_environment(&mut shell);
+    shell.args(["-c", command]).env("PATH", std::env::join_paths(folders).into_diagnostic()?);
     Ok(shell)
 }
 

@@ -3,7 +3,6 @@
 mod code;
 mod method;
 
-use crate::driver::options::InstrumentOptions;
 use code::Code;
 use cotree_core::facts::ProgramMap;
 use cotree_core::facts::hints::Hints;
@@ -13,6 +12,7 @@ use cotree_core::unit::UnitPlan;
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::options::Options;
 use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files};
+use cotree_options::BuildOptions;
 use cotree_profile::binary::BinaryFile;
 use cotree_report::names::matches;
 use cotree_report::unit::untouched_reason;
@@ -36,7 +36,7 @@ pub struct Planned {
 
 impl Planned {
     /// Reads a profiled binary with its plan, or plans bitcode with these options.
-    pub fn open(files: &[PathBuf], options: &InstrumentOptions) -> Result<Self> {
+    pub fn open(files: &[PathBuf], options: &BuildOptions) -> Result<Self> {
         if let [only] = files
             && super::is_elf(only)
             && let Ok(binary) = BinaryFile::open(only)
@@ -51,7 +51,7 @@ impl Planned {
                 hints_branches: false,
             });
         }
-        let options = Options::parse(&options.plugin_options()).map_err(super::into_report)?;
+        let options = Options::new(options.clone()).map_err(super::into_report)?;
         let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(super::into_report)?;
         let BitcodeFacts { program, hints, variables } = facts;
         Ok(Self { program, plan, hints, variables, previous, hints_branches: options.hints_branches() })

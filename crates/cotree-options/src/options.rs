@@ -1,0 +1,309 @@
+//! The declaration of every option.
+//!
+//! A field is an option: its documentation is the help and the entry in docs/options.md, its name without `-` makes the
+//! environment variable. `None` means that nothing was asked for; the default is known to whoever reads the option.
+
+use crate::values::{Profile, ProfileParser, absolute, ring_size, switch};
+use clap::{Args, ValueEnum, value_parser};
+use cotree_core::facts::Accesses;
+use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
+use cotree_core::method::trace;
+use cotree_core::place::spanning::Extreme;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Heading of options that are about profiles that exist already.
+pub(crate) const REUSE: &str = "Check a profile, or build by one";
+/// Heading of options that only some methods have.
+pub(crate) const ONE_METHOD: &str = "Of some profiles only";
+/// Heading of options that change the cost of counting and no count.
+pub(crate) const EXPERT: &str = "For experts: where probes go, to see what it saves";
+/// Heading of options that are for tests and measurements of cotree itself.
+pub(crate) const TESTS: &str = "For tests of cotree itself";
+
+/// Options of builds. They stand before the subcommand.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[command(next_help_heading = "What to measure")]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BuildOptions {
+    /// What to count [default: edge]
+    #[arg(long, value_parser = ProfileParser, value_name = "METHOD")]
+    pub profile: Option<Profile>,
+    /// Carry redundant counters too, and check the profile against them
+    ///
+    /// They are those of `--profile block`. `cotree verify` then checks the run against itself.
+    #[arg(long, help_heading = REUSE, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub verify: Option<bool>,
+    /// With counters of blocks and edges: count whom each call through a pointer leads to, too (cotree report
+    /// --targets)
+    #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub targets: Option<bool>,
+    /// A profile of earlier runs (or a folder), which shows where counters are cheap
+    ///
+    /// The program is also compiled by it.
+    #[arg(long, help_heading = REUSE, value_parser = absolute, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Count nothing, and compile by the counts of earlier runs, of a profile or a folder of some (PGO)
+    #[arg(long = "use", help_heading = REUSE, value_parser = absolute, value_name = "FILE")]
+    #[serde(rename = "use")]
+    pub use_profile: Option<PathBuf>,
+    /// Build in where profiles go, as a pattern like that of COTREE_FILE, which holds where that is not set [default:
+    /// %n.%p.cotree]
+    ///
+    /// For processes that are started without their caller's environment, and for those with more rights than their
+    /// caller, which write no profile otherwise. A relative path is one of the folder where the build is started.
+    #[arg(long, hide_short_help = true, value_parser = absolute, value_name = "PATTERN")]
+    pub profile_file: Option<PathBuf>,
+    /// Count after the compiler's inlining (late), or before it (early) [default: late]
+    ///
+    /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs
+    /// more.
+    #[arg(long, value_enum, value_name = "WHEN", hide_possible_values = true)]
+    pub at: Option<At>,
+    /// Optimise modules as one (on), or each by itself (off) [default: as clang is told]
+    ///
+    /// Clang is told by -flto where it links, cargo by the `lto` of its profile. Each module counts what it did.
+    #[arg(long, value_parser = switch(), value_name = "on|off")]
+    pub lto: Option<bool>,
+    /// Measure only functions of such names (`*` and `?` match any)
+    ///
+    /// May be repeated.
+    #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Leave out functions of such names
+    #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Leave out functions of such source files
+    #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
+    pub exclude_file: Vec<String>,
+    /// Counters per thread: auto (as the program needs), on or off [default: auto]
+    ///
+    /// `word` means always, too, for programs that use the GS register themselves. `off` is for programs of one thread.
+    #[arg(long, value_enum, value_name = "HOW", hide_possible_values = true)]
+    pub threads: Option<Threads>,
+    /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can
+    /// tell them after a crash; costs some instructions [default: off]
+    #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub pending: Option<bool>,
+    /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own,
+    /// such as fuel
+    #[arg(long, help_heading = ONE_METHOD, value_parser = absolute, value_name = "FILE")]
+    pub event_costs: Option<PathBuf>,
+    /// With event counts: stop the program, or call it back, when a limit is reached that it has set itself
+    ///
+    /// The program sets limits with `cotree_event_limit` of cotree.h.
+    #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub event_limit: Option<bool>,
+    /// With path profiles: what each path adds up beside its count [default: count]
+    #[arg(long, value_enum, help_heading = ONE_METHOD)]
+    pub path_metric: Option<PathMetric>,
+    /// With traces: keep only the newest part, of this size in all threads together (64M, say) [default: all of it]
+    #[arg(long, help_heading = ONE_METHOD, value_parser = ring_size, value_name = "SIZE")]
+    pub trace_ring: Option<u64>,
+    /// With traces: threads record nothing before they call cotree_trace_start (cotree.h)
+    #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub trace_off: Option<bool>,
+    /// With traces: functions that call others say at what time they begin, by the processor's time stamp counter
+    #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub trace_time: Option<bool>,
+    /// With traces: tell the addresses that loads, stores or both access
+    #[arg(long, value_enum, help_heading = ONE_METHOD)]
+    pub trace_addresses: Option<TraceAddresses>,
+    /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
+    #[arg(long, value_enum, help_heading = EXPERT)]
+    pub spanning_tree: Option<SpanningTree>,
+    /// Let loop variables count in place of counters where they can (on), or never (off) [default: on]
+    ///
+    /// In path profiles that concerns loops of a single block.
+    #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
+    pub affine: Option<bool>,
+    /// Keep counters of tight loops in registers while these run (on), or in memory at all times (off) [default: on]
+    ///
+    /// With this and --affine off every count is in memory at all times, also when the process is killed.
+    #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
+    pub promote: Option<bool>,
+    /// With edge profiles: keep counters that are expected to run rarely out of line (on), or lay out code without such
+    /// guesses (off) [default: on]
+    ///
+    /// `cotree instrument` leaves that to who compiles. Counts are the same either way.
+    #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
+    pub branch_hints: Option<bool>,
+    /// Derive the entries of functions that are only called from known places from their callers (on), or count them
+    /// all the same (off) [default: on]
+    #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
+    pub interprocedural_flow: Option<bool>,
+    /// With path profiles: count this many paths of a function in an array, all if it has no more, and the others
+    /// in a hash table, which takes longer [default: 1024]
+    #[arg(long, help_heading = EXPERT, value_name = "PATHS", value_parser = value_parser!(u64).range(..=MOST_PATH_ARRAY))]
+    pub path_array: Option<u64>,
+    /// With path profiles: cut the paths of functions that would have more than this [default: 9223372036854775807]
+    #[arg(long, help_heading = EXPERT, value_name = "PATHS", value_parser = value_parser!(u64).range(1..=MOST_PATHS))]
+    pub path_limit: Option<u64>,
+    /// With traces: what tells the paths through a function apart; auto takes what is cheapest, function by function
+    #[arg(long, value_enum, help_heading = EXPERT)]
+    pub trace_by: Option<TraceBy>,
+    /// With event counts: additions at chords of a spanning tree, or in every block
+    #[arg(long, value_enum, help_heading = TESTS)]
+    pub event_placement: Option<EventPlacement>,
+    /// With event counts: keep queries exact, also where none can be seen
+    #[arg(long, help_heading = TESTS, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub event_queries: Option<bool>,
+    /// With traces: a record per segment, or per branch
+    #[arg(long, value_enum, help_heading = TESTS)]
+    pub trace_placement: Option<TracePlacement>,
+    /// Where path registers are at calls: in registers where the code generator can do that, or on the stack
+    #[arg(long, value_enum, help_heading = TESTS)]
+    pub carry: Option<Carry>,
+}
+
+/// `--at`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum At {
+    /// Before any optimisation
+    Early,
+    /// After the compiler's simplifications, before the link's optimisations
+    Late,
+}
+
+/// `--threads`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threads {
+    /// As the program needs
+    #[default]
+    Auto,
+    /// Always
+    On,
+    /// Always, for programs that use the GS register themselves
+    Word,
+    /// Never
+    Off,
+}
+
+/// `--spanning-tree`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpanningTree {
+    /// Maximum: counters in cold places
+    Max,
+    /// Minimum: counters in hot places
+    Min,
+}
+
+impl From<SpanningTree> for Extreme {
+    fn from(tree: SpanningTree) -> Self {
+        match tree {
+            SpanningTree::Max => Self::Maximum,
+            SpanningTree::Min => Self::Minimum,
+        }
+    }
+}
+
+/// `--trace-by`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceBy {
+    /// The cheapest of these
+    #[default]
+    Auto,
+    /// A number for each path between two calls or turns of a loop
+    Paths,
+    /// Bits for each branch
+    Bits,
+    /// Witnesses on few edges
+    Witness,
+}
+
+impl From<TraceBy> for trace::TraceBy {
+    fn from(by: TraceBy) -> Self {
+        match by {
+            TraceBy::Auto => Self::Auto,
+            TraceBy::Paths => Self::Only(trace::Way::Paths),
+            TraceBy::Bits => Self::Only(trace::Way::Bits),
+            TraceBy::Witness => Self::Only(trace::Way::Witnesses),
+        }
+    }
+}
+
+/// `--trace-addresses`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceAddresses {
+    /// What is read
+    Loads,
+    /// What is written
+    Stores,
+    /// Both
+    All,
+}
+
+impl From<TraceAddresses> for Accesses {
+    fn from(addresses: TraceAddresses) -> Self {
+        match addresses {
+            TraceAddresses::Loads => Self::Loads,
+            TraceAddresses::Stores => Self::Stores,
+            TraceAddresses::All => Self::All,
+        }
+    }
+}
+
+/// `--path-metric`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathMetric {
+    /// Nothing
+    #[default]
+    Count,
+    /// What the program reports with `cotree_events` (cotree.h) between the beginning and the end of the path, exactly
+    Events,
+    /// The processor's time stamps from the beginning to the end, which is a measurement
+    Cycles,
+}
+
+impl From<PathMetric> for path::PathMetric {
+    fn from(metric: PathMetric) -> Self {
+        match metric {
+            PathMetric::Count => Self::Count,
+            PathMetric::Events => Self::Events,
+            PathMetric::Cycles => Self::Cycles,
+        }
+    }
+}
+
+/// `--event-placement`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventPlacement {
+    /// On the chords of a spanning tree
+    Chords,
+    /// In every block
+    Blocks,
+}
+
+/// `--trace-placement`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TracePlacement {
+    /// One record for the path between two calls or turns of a loop
+    Segments,
+    /// One record per branch
+    Branches,
+}
+
+/// `--carry`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Carry {
+    /// In registers
+    Registers,
+    /// On the stack
+    Stack,
+}
