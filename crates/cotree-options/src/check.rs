@@ -79,7 +79,7 @@ impl BuildOptions {
         let method = self.method().unwrap_or_default();
         let is_for = |wanted: Method, options: &[(&str, bool)], what: &str| {
             let misplaced = options.iter().find(|(_, given)| *given && method != wanted);
-            misplaced.map_or(Ok(()), |(option, _)| Err(misfit(*option, what, wanted.name())))
+            misplaced.map_or(Ok(()), |(option, _)| Err(misfit(option, what, wanted.name())))
         };
         let of_traces = [
             ("trace-by", self.trace_by.unwrap_or_default() != crate::TraceBy::Auto),
