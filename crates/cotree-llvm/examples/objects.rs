@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         options: Options::parse(&options)?,
         modules,
         native_references: vec![],
+        of_sanitizers: vec![],
         natives: vec![],
         work_dir: work_dir.into(),
         runtime: &[],

@@ -8,7 +8,7 @@
 
 use crate::module::Module;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
-use memmap2::MmapOptions;
+use memmap2::{Mmap, MmapOptions};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use std::ffi::CStr;
 use std::path::PathBuf;
@@ -51,11 +51,23 @@ impl NativeObject {
     /// Does its machine code change stacks? What is no x86-64 object, or can't be read, holds no code that we know of:
     /// the linker will say what is wrong with it.
     pub(crate) fn switches_stacks(&self) -> bool {
-        let Ok(file) = std::fs::File::open(&self.path) else { return false };
-        let Ok(len) = usize::try_from(self.size) else { return false };
+        self.map().is_some_and(|bytes| object_switches_stacks(&bytes))
+    }
+
+    /// The names that it defines for others, and not weakly.
+    pub(crate) fn strong_definitions(&self) -> Vec<String> {
+        let Some(bytes) = self.map() else { return Vec::new() };
+        let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
+        let strong =
+            |symbol: &object::Symbol<'_, '_>| symbol.is_global() && symbol.is_definition() && !symbol.is_weak();
+        file.symbols().filter(strong).filter_map(|symbol| Some(symbol.name().ok()?.to_owned())).collect()
+    }
+
+    fn map(&self) -> Option<Mmap> {
+        let file = std::fs::File::open(&self.path).ok()?;
+        let len = usize::try_from(self.size).ok()?;
         // SAFETY: a file that changes while it is being linked breaks the link in any case.
-        let Ok(bytes) = (unsafe { MmapOptions::new().offset(self.offset).len(len).map(&file) }) else { return false };
-        object_switches_stacks(&bytes)
+        unsafe { MmapOptions::new().offset(self.offset).len(len).map(&file) }.ok()
     }
 }
 

@@ -6,6 +6,7 @@ use object::Endianness;
 use object::elf::{ET_REL, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader, SectionHeader};
 use object::{Object, ObjectSymbol};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -208,6 +209,42 @@ fn references_of_object(data: &[u8]) -> Vec<String> {
         ElfKind::Fat(_) | ElfKind::Other => Vec::new(),
     }
 }
+
+/// The symbols of a sanitizer that a native object defines: `__interceptor_X` for each function `X` that it stands in
+/// front of, with a weak definition; and what registers those who are to know before it ends the process.
+#[must_use]
+pub fn of_sanitizers(data: &[u8]) -> Vec<String> {
+    let Ok(file) = ElfFile::<FileHeader64<Endianness>>::parse(data) else { return Vec::new() };
+    let defined = || file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    let mut weak: Option<BTreeSet<&[u8]>> = None;
+    let mut is_intercepted = |name: &[u8]| {
+        let names = || defined().filter(ObjectSymbol::is_weak).filter_map(|symbol| symbol.name_bytes().ok()).collect();
+        weak.get_or_insert_with(names).contains(name)
+    };
+    let mut found = Vec::new();
+    for name in defined().filter_map(|symbol| symbol.name_bytes().ok()) {
+        if name == ADD_DIE_CALLBACK || name.strip_prefix(INTERCEPTOR).is_some_and(&mut is_intercepted) {
+            found.push(String::from_utf8_lossy(name).into_owned());
+        }
+    }
+    found
+}
+
+/// Lists such symbols of a whole file, an object or an archive.
+#[must_use]
+pub fn of_sanitizers_in_file(data: &[u8]) -> Vec<String> {
+    if let Ok(archive) = object::read::archive::ArchiveFile::parse(data) {
+        let members = archive.members().filter_map(Result::ok);
+        return members.filter_map(|member| member.data(data).ok()).flat_map(of_sanitizers).collect();
+    }
+    of_sanitizers(data)
+}
+
+/// What sanitizers put before the names of functions that they intercept.
+const INTERCEPTOR: &[u8] = b"__interceptor_";
+
+/// `__sanitizer::AddDieCallback`.
+const ADD_DIE_CALLBACK: &[u8] = b"_ZN11__sanitizer14AddDieCallbackEPFvvE";
 
 /// Is it a relocatable object without bitcode?
 #[must_use]

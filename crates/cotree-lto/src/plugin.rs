@@ -73,6 +73,7 @@ struct State {
     /// Claimed files whose symbols the linker may still look at.
     retired: Vec<Claimed>,
     native_references: BTreeSet<String>,
+    of_sanitizers: BTreeSet<String>,
     natives: BTreeSet<NativeInput>,
     libraries: BTreeSet<PathBuf>,
     seen_native: bool,
@@ -269,7 +270,9 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
         Input::Native => {
             let of_toolchain = input::is_of_toolchain(&path);
             let references = of_interest(input::references(&data), of_toolchain);
+            let of_sanitizers = if of_toolchain { Vec::new() } else { input::of_sanitizers(&data) };
             with_state(|state| {
+                state.of_sanitizers.extend(of_sanitizers);
                 state.seen_native = true;
                 state.native_references.extend(references);
                 if !of_toolchain {
@@ -418,6 +421,7 @@ fn link() -> Result<(), String> {
         let natives = (state.native_references.clone(), state.natives.clone());
         (state.work_dir(), natives.0, natives.1, state.seen_native, state.libraries.clone())
     });
+    let mut of_sanitizers = with_state(|state| std::mem::take(&mut state.of_sanitizers));
     if !seen_native {
         for (path, data) in mapped_files() {
             if libraries::is_shared(&data) {
@@ -426,6 +430,9 @@ fn link() -> Result<(), String> {
             }
             let of_toolchain = input::is_of_toolchain(&path);
             references.extend(of_interest(input::references_of_file(&data), of_toolchain));
+            if !of_toolchain {
+                of_sanitizers.extend(input::of_sanitizers_in_file(&data));
+            }
             if input::is_native_object(&data) && !of_toolchain {
                 natives.insert(NativeInput { path, offset: 0, size: data.len() as u64 });
             }
@@ -441,6 +448,7 @@ fn link() -> Result<(), String> {
         options: linker.options.clone(),
         modules: inputs,
         native_references: references.into_iter().collect(),
+        of_sanitizers: of_sanitizers.into_iter().collect(),
         natives: natives.into_iter().collect(),
         work_dir: work_dir.map_err(|failure| failure.to_string())?,
     };

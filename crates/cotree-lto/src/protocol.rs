@@ -34,6 +34,8 @@ pub struct LinkRequest {
     pub modules: Vec<ModuleInput>,
     /// Names of interest that native objects of the link refer to (thread creation, `dlopen`, …).
     pub native_references: Vec<String>,
+    /// Symbols of sanitizers that native objects of the link define (`__interceptor_…`, …).
+    pub of_sanitizers: Vec<String>,
     /// Native objects of the link, without those of the C and compiler libraries. Their code is inspected, since their
     /// source is unknown.
     pub natives: Vec<NativeInput>,

@@ -7,6 +7,7 @@ mod constructors;
 mod crash;
 mod method;
 pub(crate) mod runtime_object;
+pub(crate) mod sanitizer_object;
 pub(crate) mod stack_maps;
 pub(crate) mod unit_object;
 pub(crate) mod used_object;

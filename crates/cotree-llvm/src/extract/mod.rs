@@ -102,6 +102,9 @@ pub(crate) fn extract_with(
         selection,
         sites,
         accesses,
+        is_sanitized: module
+            .functions()
+            .any(|function| SANITIZED.iter().any(|name| function.has_attribute(At::Function, name))),
         resolvers: module.ifunc_resolvers().collect(),
         lines: Lines::new(module),
         probes: calls::ProbeNumbers::default(),
@@ -152,12 +155,26 @@ pub(crate) fn queries_events(symbol: &str) -> bool {
     QUERIES.iter().any(|name| name.to_bytes() == symbol.as_bytes())
 }
 
+/// The attributes of functions that sanitizers put checks into.
+const SANITIZED: [&str; 7] = [
+    "sanitize_address",
+    "sanitize_hwaddress",
+    "sanitize_memory",
+    "sanitize_thread",
+    "sanitize_type",
+    "sanitize_numerical_stability",
+    "sanitize_realtime",
+];
+
 /// Reads functions of one module.
 struct Reader<'a, 'm> {
     module: &'m Module,
     selection: &'a Selection,
     sites: Sites,
     accesses: Option<Accesses>,
+    /// A sanitizer has put its checks in. Each may end the process, and they come after LLVM has found out which
+    /// functions return always.
+    is_sanitized: bool,
     resolvers: HashSet<Value<'m>>,
     lines: Lines<'m>,
     probes: calls::ProbeNumbers,
@@ -198,7 +215,7 @@ impl<'m> Reader<'_, 'm> {
             Sites::Faulting { everywhere } => everywhere || function.has_attribute(At::Function, "optnone"),
             Sites::Abandoned | Sites::All => false,
         };
-        let all_calls = as_written || self.sites == Sites::All;
+        let all_calls = as_written || self.sites == Sites::All || self.is_sanitized;
         let faults = as_written && facts.untouched.is_none();
         let mut calls = Vec::new();
         let mut accesses = Vec::new();

@@ -44,11 +44,12 @@ impl Compiled {
     }
 }
 
-/// What the functions of a module say, apart from those that are compiled as written.
+/// What the functions of a module say.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
+    /// What those say that are not compiled as they are written.
     found: Vec<Compiled>,
-    /// The module has functions without a mark, and none with one: another compiler's.
+    /// The module has functions without a mark, which loops may be in, and none with one: another compiler's.
     pub(super) foreign: bool,
 }
 
@@ -56,19 +57,21 @@ impl Marks {
     /// Reads the marks of a module.
     pub(super) fn of(module: &Module) -> Self {
         let mut marks = Self::default();
-        let mut unmarked = false;
+        let (mut marked, mut unmarked) = (false, false);
         for function in module.functions().filter(|function| !function.is_declaration()) {
-            if function.has_attribute(At::Function, "optnone") {
-                continue;
-            }
+            let as_written = function.has_attribute(At::Function, "optnone");
             match function.text_attribute(MARK).as_deref().and_then(Compiled::from_name) {
-                Some(compiled) if !marks.found.contains(&compiled) => marks.found.push(compiled),
-                Some(_) => {}
-                // clang's own additions, such as constructors, have no mark.
-                None => unmarked = true,
+                Some(compiled) => {
+                    marked = true;
+                    if !as_written && !marks.found.contains(&compiled) {
+                        marks.found.push(compiled);
+                    }
+                }
+                // clang's own additions have no mark.
+                None => unmarked |= !as_written && !is_of_sanitizer(&function.name()),
             }
         }
-        marks.foreign = unmarked && marks.found.is_empty() && !module.is_of_rustc();
+        marks.foreign = unmarked && !marked && !module.is_of_rustc();
         marks
     }
 
@@ -85,6 +88,11 @@ impl Marks {
         }
         Ok(())
     }
+}
+
+/// Is it one of the constructors that sanitizers and their coverage add to a module?
+fn is_of_sanitizer(name: &str) -> bool {
+    [".module_ctor", ".module_dtor"].iter().any(|part| name.contains(part))
 }
 
 /// A sentence for the user where counts speak of what other compilers made of the source, in the modules of these
@@ -133,6 +141,14 @@ mod tests {
         let written = LATE.replace("#0 = {", "#0 = { noinline optnone");
         assert!(fits(&written, &[r#"cotree-options={"at":"early"}"#]) && fits(&written, &[]));
         assert!(!marks(&written).1.foreign);
+    }
+
+    #[test]
+    fn constructors_of_sanitizers_are_no_code_of_other_compilers() {
+        let constructor = "define internal void @asan.module_ctor() {\n  ret void\n}\n";
+        let written = LATE.replace("#0 = {", "#0 = { noinline optnone");
+        assert!(!marks(&format!("{constructor}{written}")).1.foreign);
+        assert!(!marks(constructor).1.foreign);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The job: what is linked, and what the linker knows about it.
 
 use super::prepared::Prepared;
+use crate::emit::sanitizer_object;
 use crate::error::Error;
 use crate::extract;
 use crate::module::Module;
 use crate::options::Options;
 use crate::stacks::NativeObject;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What kind of file is being linked.
@@ -81,6 +83,8 @@ pub struct LinkJob<'a> {
     pub modules: Vec<JobModule>,
     /// Names of interest that native objects refer to.
     pub native_references: Vec<String>,
+    /// Symbols of sanitizers that native objects define.
+    pub of_sanitizers: Vec<String>,
     /// Native objects of the link whose code we do not know.
     pub natives: Vec<NativeObject>,
     /// Where objects go.
@@ -90,6 +94,22 @@ pub struct LinkJob<'a> {
 }
 
 impl LinkJob<'_> {
+    /// The functions that sanitizers stand in front of, where the runtime has to stand in front of these: what the
+    /// program itself defines is left out.
+    pub(super) fn fronted(&self) -> Vec<&str> {
+        let defined_by_module = |name: &str| {
+            let symbols = self.modules.iter().flat_map(|module| &module.symbols);
+            symbols.filter(|symbol| symbol.name == name).any(|symbol| !symbol.resolution.is_reference())
+        };
+        let names = self.of_sanitizers.iter().filter_map(|name| name.strip_prefix(sanitizer_object::INTERCEPTOR));
+        let mut names: Vec<&str> = names.filter(|name| !defined_by_module(name)).collect();
+        if !names.is_empty() {
+            let defined: BTreeSet<String> = self.natives.iter().flat_map(NativeObject::strong_definitions).collect();
+            names.retain(|name| !defined.contains(*name));
+        }
+        names
+    }
+
     /// Writes a file into the work folder.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
         let path = self.work_dir.join(name);

@@ -5,7 +5,7 @@ use super::job::LinkOutput;
 use super::planned::PlannedProgram;
 use crate::emit::stack_maps::RegisterTable;
 use crate::emit::unit_object::{self, UnitParts};
-use crate::emit::{code_map, runtime_object, used_object};
+use crate::emit::{code_map, runtime_object, sanitizer_object, used_object};
 use crate::error::Error;
 use crate::lower::Access;
 use cotree_core::facts::{Doubt, ProgramMap};
@@ -49,9 +49,12 @@ impl BuiltUnit<'_> {
         let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
         let unit = planned.unit_object(code, &contents, &RegisterTable::new(&registers), &announcing)?;
         output.objects.push(job.write("unit.o", &unit)?);
-        let runtime = runtime_object::yielding(job.runtime, &job.options.foreign)
+        let runtime = runtime_object::prepared(job.runtime, &job.options.foreign, &job.fronted())
             .map_err(|error| Error::Internal { module: "the runtime".into(), reason: error.to_string() })?;
         output.objects.push(job.write("runtime.o", &runtime)?);
+        if let Some(slots) = sanitizer_object::write(&runtime, &job.of_sanitizers)? {
+            output.objects.push(job.write("sanitizer.o", &slots)?);
+        }
         Ok(output)
     }
 }

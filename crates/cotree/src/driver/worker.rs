@@ -49,6 +49,7 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
         options,
         modules: request.modules.iter().map(module).collect(),
         native_references: request.native_references.clone(),
+        of_sanitizers: request.of_sanitizers.clone(),
         natives: request.natives.iter().map(native).collect(),
         work_dir: request.work_dir.clone(),
         runtime,

@@ -43,6 +43,7 @@ mod random;
 mod raw_calls;
 mod reproducible;
 mod sandboxes;
+mod sanitizers;
 mod sizes;
 mod spawned;
 mod stacks;

@@ -6,7 +6,10 @@
 //!   process, and ours has to stand there.
 //!
 //! The functions that install handlers ([`super::signals`]) put an entry of ours in the place of such a handler.
+//! Handlers that were there before the program, as those of sanitizers are, get another entry: the program's come and
+//! go beside them. Of a handler that others put in front of ours, as `ThreadSanitizer` does, we see all that it calls.
 
+use crate::runtime::os::sys;
 use crate::runtime::process::{signals, units};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,15 +17,22 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// The program's handlers, by signal.
 static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 
+/// Handlers from before the program, by signal.
+static EARLIER: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+
+/// What stands in front of ours, by signal.
+static FRONTS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+
 /// Smaller numbers are no handlers but dispositions.
 const LEAST: usize = 16;
 
 unsafe extern "C" {
     fn cotree_rt_handler();
+    fn cotree_rt_handler_earlier();
     fn cotree_rt_handler_once();
     static cotree_rt_handling: u8;
 }
-// The second one leaves no frame: nothing is to be done when the handler has returned.
+// The last one leaves no frame: nothing is to be done when the handler has returned.
 core::arch::global_asm!(
     ".pushsection .text.cotree.handler,\"ax\",@progbits",
     ".p2align 4",
@@ -39,6 +49,7 @@ core::arch::global_asm!(
     "mov [rsp+16], rdx",
     "mov rsi, rsp",
     "call {begin}",
+    ".Lcotree_rt_handle:",
     "mov rdi, [rsp]",
     "mov rsi, [rsp+8]",
     "mov rdx, [rsp+16]",
@@ -51,6 +62,23 @@ core::arch::global_asm!(
     "ret",
     ".cfi_endproc",
     ".size cotree_rt_handler, .-cotree_rt_handler",
+    ".p2align 4",
+    ".hidden cotree_rt_handler_earlier",
+    ".globl cotree_rt_handler_earlier",
+    ".type cotree_rt_handler_earlier,@function",
+    "cotree_rt_handler_earlier:",
+    ".cfi_startproc",
+    "endbr64",
+    "sub rsp, 40",
+    ".cfi_adjust_cfa_offset 40",
+    "mov [rsp], rdi",
+    "mov [rsp+8], rsi",
+    "mov [rsp+16], rdx",
+    "mov rsi, rsp",
+    "call {begin_earlier}",
+    "jmp .Lcotree_rt_handle",
+    ".cfi_endproc",
+    ".size cotree_rt_handler_earlier, .-cotree_rt_handler_earlier",
     ".p2align 4",
     ".hidden cotree_rt_handler_once",
     ".globl cotree_rt_handler_once",
@@ -74,6 +102,7 @@ core::arch::global_asm!(
     ".size cotree_rt_handler_once, .-cotree_rt_handler_once",
     ".popsection",
     begin = sym begin,
+    begin_earlier = sym begin_earlier,
     begin_once = sym begin_once,
     end = sym end,
 );
@@ -81,6 +110,14 @@ core::arch::global_asm!(
 /// Gives the program's handler.
 unsafe extern "C" fn begin(signal: c_int, frame: u64) -> usize {
     let handler = of(signal).load(Relaxed);
+    signals::settle(signal);
+    units::handler_begins(frame);
+    handler
+}
+
+/// Gives the handler from before the program.
+unsafe extern "C" fn begin_earlier(signal: c_int, frame: u64) -> usize {
+    let handler = at(&EARLIER, signal).load(Relaxed);
     signals::settle(signal);
     units::handler_begins(frame);
     handler
@@ -98,7 +135,11 @@ unsafe extern "C" fn end(frame: u64) {
 }
 
 fn of(signal: c_int) -> &'static AtomicUsize {
-    usize::try_from(signal).ok().and_then(|signal| HANDLERS.get(signal)).unwrap_or(&HANDLERS[0])
+    at(&HANDLERS, signal)
+}
+
+fn at(table: &'static [AtomicUsize; 65], signal: c_int) -> &'static AtomicUsize {
+    usize::try_from(signal).ok().and_then(|signal| table.get(signal)).unwrap_or(&table[0])
 }
 
 fn entry() -> usize {
@@ -109,8 +150,31 @@ fn entry_once() -> usize {
     cotree_rt_handler_once as unsafe extern "C" fn() as usize
 }
 
+fn entry_earlier() -> usize {
+    cotree_rt_handler_earlier as unsafe extern "C" fn() as usize
+}
+
 fn is_ours(handler: usize) -> bool {
-    handler == entry() || handler == entry_once()
+    handler == entry() || handler == entry_once() || handler == entry_earlier()
+}
+
+/// Puts our entry in the place of each handler that is there before the program begins, if it has to be known when
+/// handlers begin.
+pub fn start() {
+    if !units::are_traced() {
+        return;
+    }
+    for signal in 1..=64 {
+        let mut action = sys::action(signal);
+        let handler = action[0];
+        if handler < LEAST || signals::stands_for_default(handler) {
+            continue;
+        }
+        at(&EARLIER, signal).store(handler, Relaxed);
+        action[0] = entry_earlier();
+        // SAFETY: an entry that calls what was there, with its flags and its mask.
+        unsafe { sys::set_disposition(signal, &action) };
+    }
 }
 
 /// What to install in the place of a handler that the program installs, with these flags of `sigaction`.
@@ -140,14 +204,30 @@ pub fn put_back(signal: c_int, handler: usize) {
     of(signal).store(handler, Relaxed);
 }
 
-/// The program's handler: the `known` one where ours is in its place.
-pub fn behind(known: usize, handler: usize) -> usize {
-    if is_ours(handler) { known } else { handler }
+/// A handler was installed: what `installed` is, or what somebody put in front of that.
+pub fn settle(signal: c_int, installed: usize) {
+    if installed == entry() {
+        let front = sys::disposition(signal);
+        at(&FRONTS, signal).store(if is_ours(front) { 0 } else { front }, Relaxed);
+    }
 }
 
-/// Whether what the kernel calls is an entry of ours that knows when the handler begins and ends.
-pub fn is_seen(handler: usize) -> bool {
-    handler == entry()
+/// The program's handler for the signal: the `known` one where ours is in its place.
+pub fn behind(signal: c_int, known: usize, handler: usize) -> usize {
+    if handler == entry_earlier() {
+        at(&EARLIER, signal).load(Relaxed)
+    } else if is_ours(handler) {
+        known
+    } else {
+        handler
+    }
+}
+
+/// Whether what the kernel calls for the signal is an entry of ours that knows when the handler begins and ends, or
+/// calls nothing of the program but by such an entry.
+pub fn is_seen(signal: c_int, handler: usize) -> bool {
+    let front = at(&FRONTS, signal).load(Relaxed);
+    handler == entry() || handler == entry_earlier() || front != 0 && handler == front
 }
 
 /// A frame ends that stood at this code address with this stack pointer: it may be that of a handler.

@@ -3,8 +3,9 @@
 //! Our entry for a function `f` is called `__wrap_f`: the linker's `--wrap` leads the link unit's own references there,
 //! and the definition behind is `__real_f`. In a dynamic executable it is called `f` too, which the loader then finds
 //! first for everyone else; weakly, for the program may have an `f` of its own (an allocator's `pthread_create`, the
-//! unwinder of `-static-libgcc`), which is then the one behind. Where the program has a `__wrap_f` of its own, ours is
-//! weak, too (`cotree_llvm::emit::runtime_object`).
+//! unwinder of `-static-libgcc`), which is then the one behind. Sanitizers that are linked statically have a weak `f`,
+//! too, which calls their `__interceptor_f`: then the link makes ours strong, and `__interceptor_f` is the one behind.
+//! Where the program has a `__wrap_f` of its own, ours is weak, too (`cotree_llvm::emit::runtime_object`).
 
 /// The labels of an entry.
 #[cfg(not(feature = "static-executable"))]
@@ -68,6 +69,39 @@ macro_rules! got {
 }
 pub(crate) use got;
 
+/// `slot!("symbol")`: a word that the link fills with an address of a sanitizer's in the same executable. It is a weak
+/// zero; the link's object has a strong one.
+macro_rules! slot {
+    ($symbol:expr) => {
+        core::arch::global_asm!(
+            ".pushsection .data.rel.ro.cotree.slots,\"aw\",@progbits",
+            ".p2align 3",
+            concat!(".weak ", $symbol),
+            concat!(".hidden ", $symbol),
+            concat!(".type ", $symbol, ",@object"),
+            concat!(".size ", $symbol, ", 8"),
+            concat!($symbol, ":"),
+            ".quad 0",
+            ".popsection",
+        );
+    };
+}
+pub(crate) use slot;
+
+/// What is in a [`slot`].
+macro_rules! in_slot {
+    ($symbol:expr) => {{
+        let address: *const core::ffi::c_void;
+        // SAFETY: reads a word of this executable that never changes.
+        unsafe {
+            core::arch::asm!(concat!("mov {}, qword ptr [rip + ", $symbol, "]"),
+                out(reg) address, options(nostack, pure, readonly));
+        }
+        address
+    }};
+}
+pub(crate) use in_slot;
+
 /// `real!(function = "name")`: a function that gives the address of the function behind our hook of that name. With
 /// `weak` a static executable does without it where nothing else links it.
 #[cfg(not(feature = "static-executable"))]
@@ -76,11 +110,13 @@ macro_rules! real {
         $crate::runtime::hooks::interpose::real!($function = $name);
     };
     ($function:ident = $name:literal) => {
+        $crate::runtime::hooks::interpose::slot!(concat!("cotree_rt_behind_", $name));
         fn $function() -> *const core::ffi::c_void {
             static FOUND: $crate::runtime::hooks::interpose::Found = $crate::runtime::hooks::interpose::Found::new();
             let own = $crate::runtime::hooks::interpose::got!(".globl ", concat!("cotree_rt_hook_", $name));
             let linked = $crate::runtime::hooks::interpose::got!(".weak ", concat!("__real_", $name));
-            FOUND.get(linked, own, concat!($name, "\0"))
+            let behind = $crate::runtime::hooks::interpose::in_slot!(concat!("cotree_rt_behind_", $name));
+            FOUND.get(linked, own, behind, concat!($name, "\0"))
         }
     };
 }
@@ -109,7 +145,8 @@ macro_rules! behind {
     ($function:ident = $name:literal) => {
         fn $function() -> *const core::ffi::c_void {
             static FOUND: $crate::runtime::hooks::interpose::Found = $crate::runtime::hooks::interpose::Found::new();
-            FOUND.get($crate::runtime::hooks::interpose::got!(".weak ", $name), core::ptr::null(), concat!($name, "\0"))
+            let linked = $crate::runtime::hooks::interpose::got!(".weak ", $name);
+            FOUND.get(linked, core::ptr::null(), core::ptr::null(), concat!($name, "\0"))
         }
     };
 }
@@ -141,16 +178,21 @@ impl Found {
         Self(core::sync::atomic::AtomicPtr::new(core::ptr::null_mut()))
     }
 
-    /// What the linker found, unless that is our own entry: then what the loader finds next.
+    /// What the linker found, unless that is our own entry: then what a sanitizer in the program has behind it, or what
+    /// the loader finds next.
     #[inline(always)]
     pub fn get(
         &self,
         linked: *const core::ffi::c_void,
         own: *const core::ffi::c_void,
+        behind: *const core::ffi::c_void,
         name: &'static str,
     ) -> *const core::ffi::c_void {
         if !linked.is_null() && linked != own {
             return linked;
+        }
+        if !behind.is_null() {
+            return behind;
         }
         let address = self.0.load(Relaxed);
         if address.is_null() { self.look(name) } else { address }

@@ -118,7 +118,7 @@ unsafe fn set_action(call: &Call) -> sys::Result<usize> {
         // SAFETY: the kernel has just filled its four words.
         unsafe {
             let mut was = old.read_unaligned();
-            was[0] = handlers::behind(before, was[0]);
+            was[0] = handlers::behind(signal, before, was[0]);
             if signals::stands_for_default(was[0]) {
                 was = [libc::SIG_DFL, said.0 as usize, said.2, said.1 as usize];
             }

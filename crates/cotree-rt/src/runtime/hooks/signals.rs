@@ -47,13 +47,15 @@ macro_rules! action {
                     replaced.sa_sigaction = handlers::in_place_of(signal, new.sa_sigaction, new.sa_flags);
                     replaced
                 });
+                let installed = replaced.as_ref().map_or(0, |new| new.sa_sigaction);
                 let new = replaced.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
                 let result = call!($real() => fn(signal => c_int, new => *const Action, old => *mut Action) -> c_int);
                 if result != 0 {
                     handlers::put_back(signal, before);
                 } else {
+                    handlers::settle(signal, installed);
                     if let Some(old) = old.as_mut() {
-                        old.sa_sigaction = handlers::behind(before, old.sa_sigaction);
+                        old.sa_sigaction = handlers::behind(signal, before, old.sa_sigaction);
                     }
                     if let Some(old) = old.as_mut().filter(|old| signals::stands_for_default(old.sa_sigaction)) {
                         old.sa_sigaction = libc::SIG_DFL;
@@ -82,8 +84,10 @@ macro_rules! handler {
             let before = unsafe { call!($real() => fn(signal => c_int, installed => usize) -> usize) };
             if before == libc::SIG_ERR {
                 handlers::put_back(signal, known);
+            } else {
+                handlers::settle(signal, installed);
             }
-            let before = handlers::behind(known, before);
+            let before = handlers::behind(signal, known, before);
             if before != libc::SIG_ERR && handler == libc::SIG_DFL {
                 signals::settle(signal);
             }

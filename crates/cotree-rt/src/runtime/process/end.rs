@@ -193,7 +193,7 @@ fn program_handler(_signal: c_int, handler: usize) -> (usize, bool) {
     #[cfg(not(feature = "shared-library"))]
     {
         use crate::runtime::hooks::handlers;
-        (handlers::behind(handlers::known(_signal), handler), handlers::is_seen(handler))
+        (handlers::behind(_signal, handlers::known(_signal), handler), handlers::is_seen(_signal, handler))
     }
     // The executable stands there, for all units.
     #[cfg(feature = "shared-library")]

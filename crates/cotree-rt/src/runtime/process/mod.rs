@@ -4,6 +4,8 @@ pub mod end;
 pub mod fork;
 mod registry;
 #[cfg(not(feature = "shared-library"))]
+mod sanitizers;
+#[cfg(not(feature = "shared-library"))]
 pub mod signals;
 pub mod snapshot;
 pub mod start;

@@ -79,6 +79,8 @@ unsafe fn start(environment: Environment) {
 fn join() {
     fork::register();
     crate::runtime::process::signals::start();
+    crate::runtime::hooks::handlers::start();
+    super::sanitizers::start();
     #[cfg(not(feature = "static-executable"))]
     if !crate::runtime::hooks::landing::is_in_place() {
         profile::flag_always(crate::layout::Flags::UNHOOKED);
