@@ -95,10 +95,12 @@ pub fn parse(text: &str) -> Result<Vec<Block>, String> {
                 lines[number..number + length].iter().map(|l| l.strip_prefix(indent).unwrap_or(l)).collect();
             blocks.push(block(info, number, indent, &body).map_err(|(line, why)| format!("\nline {line}: {why}"))?);
             at = number + length;
-        } else if let Some(command) = trimmed.strip_prefix("<!-- run: ") {
-            let command =
-                command.strip_suffix(" -->").ok_or_else(|| format!("\nline {number}: no end of the comment"))?;
-            blocks.push(Block { line: number, kind: Kind::Commands(vec![command.to_owned()]), wide: false });
+        } else if let Some(first) = trimmed.strip_prefix("<!-- run:") {
+            let rest = lines[number..].iter().take_while(|_| !first.ends_with("-->"));
+            let more: Vec<_> = rest.copied().take_while(|line| *line != "-->").collect();
+            at += more.len();
+            let body: Vec<_> = [first.trim_end_matches("-->").trim()].into_iter().chain(more).collect();
+            blocks.push(Block { line: number, kind: Kind::Commands(commands(&body)), wide: false });
         } else if line.starts_with("    ") && at > 0 && lines[at - 1].is_empty() {
             return Err(format!("\nline {number}: code without a fence"));
         }

@@ -1,6 +1,6 @@
 //! Whether a command prints what the page shows.
 //!
-//! Lines are compared as they are, but for blanks at their end. In the page a line `…` stands for any lines, and `…`
+//! Lines are compared as they are, but for blanks at their end and empty lines behind them. In the page a line `…` stands for any lines, and `…`
 //! within a line for any text. What differs from one run or machine to the next by its nature is left out on both
 //! sides, and nothing else is: [`BY_NATURE`] has it all.
 
@@ -31,11 +31,15 @@ fn plain(line: &str) -> String {
     PATTERNS.iter().fold(line.trim_end().to_owned(), replace)
 }
 
+/// The lines without empty ones at their end.
+pub fn without_end(lines: &[String]) -> &[String] {
+    &lines[..lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1)]
+}
+
 /// Whether `printed` is what the page shows.
 pub fn alike(shown: &[String], printed: &[String]) -> bool {
-    let shown: Vec<_> = shown.iter().map(|line| plain(line)).collect();
-    let printed: Vec<_> = printed.iter().map(|line| plain(line)).collect();
-    lines_alike(&shown, &printed)
+    let plain = |lines: &[String]| without_end(lines).iter().map(|line| plain(line)).collect::<Vec<_>>();
+    lines_alike(&plain(shown), &plain(printed))
 }
 
 fn lines_alike(shown: &[String], printed: &[String]) -> bool {

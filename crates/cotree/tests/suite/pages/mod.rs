@@ -1,8 +1,8 @@
 //! README.md and docs/*.md, tried: their commands are run as printed, and what they print is compared with what the
 //! page shows.
 //!
-//! Each page has a folder of its own, a checkout of cotree as far as examples go, and is read from its beginning to
-//! its end. The terminal has 80 columns. What a block of code is stands behind its fence:
+//! Each page has a folder of its own, a checkout of cotree as far as examples go. One shell runs all of the page, in a
+//! terminal of 80 columns. What a block of code is stands behind its fence:
 //!
 //! | fence | what happens |
 //! | --- | --- |
@@ -12,7 +12,7 @@
 //! | `LANGUAGE not-run` | nothing: it can't be run here. [`PAGES`] says how many of these a page has |
 //!
 //! `wide` behind `console` allows lines of more than 80 columns. `<!-- run: COMMAND -->` is a command that readers do
-//! not see. Every command must succeed, unless the page shows that it fails. How lines are compared, and what may
+//! not see; so are the lines between `<!-- run:` and `-->`. Every command must succeed, unless the page shows that it fails. How lines are compared, and what may
 //! differ, is in [`compare`].
 //!
 //! `COTREE_PAGES=write cargo test -p cotree --test suite -- pages` puts into the pages what commands print now.
@@ -40,19 +40,19 @@ macro_rules! pages {
 }
 
 pages! {
-    readme: "README.md", 13;
+    readme: "README.md", 2;
     c_projects: "docs/c-projects.md", 19;
     coverage_in_ci: "docs/coverage-in-ci.md", 5;
     events: "docs/events.md", 9;
     exactness: "docs/exactness.md", 1;
     formats: "docs/formats.md", 0;
     gcov: "docs/gcov.md", 2;
-    interprocedural_paths: "docs/interprocedural-paths.md", 6;
+    interprocedural_paths: "docs/interprocedural-paths.md", 2;
     json: "docs/json.md", 1;
-    paths: "docs/paths.md", 10;
+    paths: "docs/paths.md", 2;
     pgo: "docs/pgo.md", 10;
     platforms: "docs/platforms.md", 0;
-    reading_the_report: "docs/reading-the-report.md", 13;
+    reading_the_report: "docs/reading-the-report.md", 0;
     rust_crates: "docs/rust-crates.md", 5;
     sanitizers: "docs/sanitizers.md", 1;
     security: "docs/security.md", 0;
@@ -95,53 +95,40 @@ fn tried(text: &str, not_run: usize) -> Tried {
         let _ = write!(faults, ": {found} blocks are not run; the list of pages says {not_run}");
     }
     let session = Session::new(&root());
-    // From the last on: lines before it keep their numbers.
-    let mut changes = Vec::new();
+    let mut steps = Vec::new();
     for block in &blocks {
         match &block.kind {
             Kind::File { name, text } => session.write(name, text),
-            Kind::Commands(commands) => {
-                for (command, ran) in commands.iter().zip(session.run(commands)) {
-                    if ran.status != 0 {
-                        let _ = write!(
-                            faults,
-                            "\nline {}: `{command}` ends with {}:\n{}",
-                            block.line,
-                            ran.status,
-                            ran.text()
-                        );
-                    }
-                }
-            }
-            Kind::Console(shown) => {
-                let commands: Vec<_> = shown.iter().map(Shown::typed).collect();
-                for (shown, ran) in shown.iter().zip(session.run(&commands)) {
-                    if let Some(fault) = fault(block, shown, &ran) {
-                        let _ = write!(faults, "\nline {}: `{}` {fault}", shown.line, shown.command);
-                        changes.push((shown, ran));
-                    }
-                }
-            }
+            Kind::Commands(commands) => steps.extend(commands.iter().map(|command| (block, command.clone(), None))),
+            Kind::Console(all) => steps.extend(all.iter().map(|shown| (block, shown.typed(), Some(shown)))),
             Kind::NotRun => {}
         }
     }
+    let ran = session.run(steps.iter().map(|(_, command, _)| command.as_str()));
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for (shown, ran) in changes.into_iter().rev() {
-        let printed = shown
-            .with_prompts(&ran.lines)
-            .into_iter()
-            .map(|line| format!("{}{line}", shown.indent).trim_end().to_owned());
-        lines.splice(shown.output_line - 1..shown.output_line - 1 + shown.output.len(), printed);
-        written = lines.join("\n") + "\n";
+    // From the last on: lines before a change keep their numbers.
+    let mut found = Vec::new();
+    for ((block, command, shown), ran) in steps.iter().zip(ran).rev() {
+        let line = shown.map_or(block.line, |shown| shown.line);
+        let Some(fault) = fault(block, *shown, &ran) else { continue };
+        found.push(format!("\nline {line}: `{command}` {fault}"));
+        if let Some(shown) = shown {
+            let printed = shown.with_prompts(compare::without_end(&ran.lines)).into_iter();
+            let printed = printed.map(|line| format!("{}{line}", shown.indent).trim_end().to_owned());
+            lines.splice(shown.output_line - 1..shown.output_line - 1 + shown.output.len(), printed);
+            written = lines.join("\n") + "\n";
+        }
     }
+    faults.extend(found.into_iter().rev());
     Tried { faults, text: written }
 }
 
-/// What is wrong with what a command printed.
-fn fault(block: &Block, shown: &Shown, ran: &session::Ran) -> Option<String> {
-    if ran.status != 0 && !shown.says_that_it_fails() {
+/// What is wrong with a command that ran, and with what it printed if the page shows that.
+fn fault(block: &Block, shown: Option<&Shown>, ran: &session::Ran) -> Option<String> {
+    if ran.status != 0 && !shown.is_some_and(Shown::says_that_it_fails) {
         return Some(format!("ends with {}:\n{}", ran.status, ran.text()));
     }
+    let shown = shown?;
     if !compare::alike(&shown.output_without_input(), &ran.lines) {
         return Some(format!("prints\n{}\n- - - where the page shows\n{}", ran.text(), shown.output.join("\n")));
     }

@@ -55,9 +55,9 @@ impl Session {
     }
 
     /// Runs commands in one shell.
-    pub fn run(&self, commands: &[String]) -> Vec<Ran> {
+    pub fn run<'a>(&self, commands: impl Iterator<Item = &'a str> + Clone) -> Vec<Ran> {
         let mut script = format!("stty cols {} rows 50; ulimit -c 0; exec < /dev/null\n", super::COLUMNS);
-        for command in commands {
+        for command in commands.clone() {
             script += &format!("{command}\nprintf '\\036%d\\n\\036' $?\n");
         }
         self.write("tmp/session", &script);
@@ -73,7 +73,7 @@ impl Session {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = [self.project.path("home/.local/bin"), tools].into_iter().chain(std::env::split_paths(&path));
         shell.env("PATH", std::env::join_paths(path).expect("paths")).env("HOME", self.project.path("home"));
-        shell.env("SHELL", "/bin/bash").env("TERM", "dumb").env("NO_COLOR", "1");
+        shell.env("SHELL", "/bin/bash").env("TERM", "dumb").env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8");
         shell.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
         let output = shell.output().expect("`script` of util-linux");
         let printed = String::from_utf8_lossy(&output.stdout).replace('\r', "");
