@@ -109,7 +109,7 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
             grouped(u128::from(vouched.doubtful)),
             counted(u128::from(vouched.functions), "function")
         );
-        writeln!(out, "{}", style.warning(&text))?;
+        writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
     }
     let missing = unit.functions().filter(|function| function.flaws().contains(&Flaw::LoopsUnderWay)).count();
     if missing > 0 {

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 fn words(how: How) -> (&'static str, &'static str) {
     match how {
         How::Counted => ("counted", "its counts"),
-        How::Guessed => ("guessed", "those of an earlier version, block by block: a guess"),
+        How::Guessed => ("guessed", "those of an earlier version: a guess"),
         How::Changed => ("changed", "none, as little is known of the version that was counted"),
         How::Unknown => ("unknown", "none, as the profile does not have it"),
     }

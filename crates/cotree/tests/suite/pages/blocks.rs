@@ -55,6 +55,8 @@ impl Shown {
                 prompted = true;
             } else {
                 output.push(format!("{}{line}", if prompted { GDB } else { "" }));
+                // What is left out may have several lines, the first of them behind the prompt.
+                output.extend((prompted && line == "…").then(|| line.clone()));
                 prompted = false;
             }
         }

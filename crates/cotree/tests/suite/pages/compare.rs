@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// What differs by its nature, and what stands for it.
 const BY_NATURE: [(&str, &str); 5] = [
     // Build ids.
-    (r"\b[0-9a-f]{32}\b", "BUILD"),
+    (r"\b(?:[0-9a-f]{32}|[0-9a-f]{12})(_|\b)", "BUILD$1"),
     // Processes in the names of profiles.
     (r"\.[0-9]+\.(cotree|live)\b", ".PID.$1"),
     // The time that a run took.

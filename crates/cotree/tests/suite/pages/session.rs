@@ -41,9 +41,7 @@ impl Session {
             let path = entry.expect("an entry").path();
             fs::copy(&path, project.path("examples").join(path.file_name().expect("a name"))).expect("a file");
         }
-        for folder in ["crates", "include"] {
-            symlink(root.join(folder), project.path(folder)).expect("a link");
-        }
+        symlink(root, project.path("home/cotree")).expect("a link");
         let folder = project.path("").canonicalize().expect("a folder");
         Session { project, folder }
     }
