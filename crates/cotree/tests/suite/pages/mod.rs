@@ -42,14 +42,14 @@ macro_rules! pages {
 pages! {
     readme: "README.md", 2;
     c_projects: "docs/c-projects.md", 0;
-    coverage_in_ci: "docs/coverage-in-ci.md", 1;
+    coverage_in_ci: "docs/coverage-in-ci.md", 0;
     events: "docs/events.md", 1;
     exactness: "docs/exactness.md", 0;
     formats: "docs/formats.md", 0;
-    gcov: "docs/gcov.md", 2;
-    interprocedural_paths: "docs/interprocedural-paths.md", 2;
+    gcov: "docs/gcov.md", 1;
+    interprocedural_paths: "docs/interprocedural-paths.md", 1;
     json: "docs/json.md", 1;
-    paths: "docs/paths.md", 2;
+    paths: "docs/paths.md", 1;
     pgo: "docs/pgo.md", 3;
     platforms: "docs/platforms.md", 0;
     reading_the_report: "docs/reading-the-report.md", 0;
@@ -57,7 +57,7 @@ pages! {
     sanitizers: "docs/sanitizers.md", 0;
     security: "docs/security.md", 0;
     tracing: "docs/tracing.md", 4;
-    troubleshooting: "docs/troubleshooting.md", 6;
+    troubleshooting: "docs/troubleshooting.md", 2;
 }
 
 /// The checkout.
