@@ -1,8 +1,8 @@
 //! Whether a command prints what the page shows.
 //!
-//! Lines are compared as they are, but for blanks at their end and empty lines behind them. In the page a line `…` stands for any lines, and `…`
-//! within a line for any text. What differs from one run or machine to the next by its nature is left out on both
-//! sides, and nothing else is: [`BY_NATURE`] has it all.
+//! Lines are compared as they are, but for blanks at their end and empty lines behind them. In the page a line `…`
+//! stands for any lines, and `…` within a line for any text. What differs from one run or machine to the next by its
+//! nature is left out on both sides, and nothing else is: [`BY_NATURE`] has it all.
 
 use regex_lite::Regex;
 use std::sync::LazyLock;

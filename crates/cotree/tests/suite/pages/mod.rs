@@ -12,8 +12,8 @@
 //! | `LANGUAGE not-run` | nothing: it can't be run here. [`PAGES`] says how many of these a page has |
 //!
 //! `wide` behind `console` allows lines of more than 80 columns. `<!-- run: COMMAND -->` is a command that readers do
-//! not see; so are the lines between `<!-- run:` and `-->`. Every command must succeed, unless the page shows that it fails. How lines are compared, and what may
-//! differ, is in [`compare`].
+//! not see; so are the lines between `<!-- run:` and `-->`. Every command must succeed, unless the page shows that it
+//! fails. How lines are compared, and what may differ, is in [`compare`].
 //!
 //! `COTREE_PAGES=write cargo test -p cotree --test suite -- pages` puts into the pages what commands print now.
 
