@@ -65,13 +65,13 @@ impl Reg {
             Self::Promoted(index) => (0, index),
             Self::PathSum => (1, 0),
             Self::LoopContext(header) => (2, header.0),
-            Self::Token => (5, 0),
-            Self::CallContext => (6, 0),
-            Self::CallOpen => (6, 1),
-            Self::Completions => (7, 0),
-            Self::CallPathSum => (8, 0),
-            Self::CallPathFactor => (9, 0),
-            Self::CallReturned => (9, 1),
+            Self::Token => (3, 0),
+            Self::CallContext => (4, 0),
+            Self::CallOpen => (4, 1),
+            Self::Completions => (5, 0),
+            Self::CallPathSum => (6, 0),
+            Self::CallPathFactor => (7, 0),
+            Self::CallReturned => (7, 1),
         };
         kind << 32 | index as u64
     }
@@ -83,13 +83,13 @@ impl Reg {
             (0, _) => Self::Promoted(index),
             (1, 0) => Self::PathSum,
             (2, _) => Self::LoopContext(Block(index)),
-            (5, 0) => Self::Token,
-            (6, 0) => Self::CallContext,
-            (6, 1) => Self::CallOpen,
-            (7, 0) => Self::Completions,
-            (8, 0) => Self::CallPathSum,
-            (9, 0) => Self::CallPathFactor,
-            (9, 1) => Self::CallReturned,
+            (3, 0) => Self::Token,
+            (4, 0) => Self::CallContext,
+            (4, 1) => Self::CallOpen,
+            (5, 0) => Self::Completions,
+            (6, 0) => Self::CallPathSum,
+            (7, 0) => Self::CallPathFactor,
+            (7, 1) => Self::CallReturned,
             _ => return None,
         })
     }
@@ -142,15 +142,6 @@ pub enum Probe {
     CountPath(Table, Reg, i64),
     /// `counter += reg + constant`.
     AddTo(Counter, Reg, i64),
-    /// No plan has it. It was named before traces were made, and keeps its place in the order.
-    Witness {
-        /// The witness value.
-        value: u32,
-        /// How many bits of it.
-        bits: u8,
-    },
-    /// No plan has it. It was named before events were counted, and keeps its place in the order.
-    Events(i64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
     /// Closes as `Close` does if the edge's branch, which is steady while the loop runs, has gone that way since then.
@@ -271,8 +262,6 @@ impl Probe {
             | Self::Announce
             | Self::CountBy(..)
             | Self::AddCounter { .. }
-            | Self::Witness { .. }
-            | Self::Events(_)
             | Self::Close(..)
             | Self::CloseIf(..)
             | Self::CloseBy { .. } => (None, None),

@@ -84,12 +84,6 @@ pub enum ProfileError {
         /// Why.
         cause: Box<UnitError>,
     },
-    /// One sum has counts of traces and another one of the same build has none.
-    #[error("the profile {path} has no counts of traces, and others of the same build have: an older cotree left them out; merge the profiles of its runs again", path = .path.display())]
-    NoTraceCounts {
-        /// The file.
-        path: PathBuf,
-    },
     /// Two builds in one merge.
     #[error(transparent)]
     DifferentBinaries(Box<DifferentBinaries>),
@@ -104,7 +98,7 @@ impl ProfileError {
         let path = path.to_owned();
         match reason {
             WireError::Truncated { have, need } => Self::Truncated { path, have, need },
-            WireError::Version { found, newest, .. } => Self::Version { path, version: found, expected: newest },
+            WireError::Version { found, expected } => Self::Version { path, version: found, expected },
             WireError::NewerSection(section) => Self::NewerSection { path, section },
             reason => Self::Unreadable { path, reason },
         }

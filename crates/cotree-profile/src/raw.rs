@@ -8,7 +8,7 @@ use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
 use crate::error::ProfileError;
 use crate::method::{MethodCounts, Recorded, check_header};
 use crate::regular;
-use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, OLDEST_VERSION, PAGE, State, TraceWord, VERSION};
+use cotree_rt::layout::{BodyChecksum, Checksum, Flags, MAGIC, PAGE, State, TraceWord, VERSION};
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -75,8 +75,8 @@ impl Header {
         if !header.page.starts_with(&MAGIC) {
             return Err(ProfileError::NotAProfile { path: path.to_owned(), hint: "" });
         }
-        let version = header.version();
-        if !(OLDEST_VERSION..=VERSION).contains(&version) {
+        let version = header.u32(at::VERSION);
+        if version != VERSION {
             return Err(ProfileError::Version { path: path.to_owned(), version, expected: VERSION });
         }
         check_header(&header).map_err(damaged)?;
@@ -214,13 +214,9 @@ impl Header {
         self.u64(at::EARLY_CAPACITY)
     }
 
-    pub(crate) fn version(&self) -> u32 {
-        self.u32(at::VERSION)
-    }
-
     /// File offset of the newest segment; 0: there is none.
     fn segment_head(&self) -> u64 {
-        if self.version() >= 2 { self.u64(at::SEGMENT_HEAD) } else { 0 }
+        self.u64(at::SEGMENT_HEAD)
     }
 
     /// The first of a slab's words for the trace; 0: nothing is traced.
@@ -313,7 +309,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     };
     let segments = Segments::find(&mut file, &header, length, path)?;
     file.seek(SeekFrom::Start(PAGE)).map_err(io)?;
-    let sum = BodyChecksum::new(header.version(), length - PAGE);
+    let sum = BodyChecksum::new(length - PAGE);
     let mut body = Body { file, position: PAGE, sum, buffer: vec![0; 1 << 18] };
 
     body.skip_to(header.early_offset()).map_err(io)?;

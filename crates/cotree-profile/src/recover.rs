@@ -64,9 +64,9 @@ pub enum UnitError {
         /// Counters of the profile.
         found: u64,
     },
-    /// A sum of traces that were not counted when they were added up.
+    /// A sum of traces without their counts.
     #[error(
-        "the merged profile {profile} has no counts of its traces: an older cotree left them out; merge the profiles of the runs again",
+        "the merged profile {profile} is damaged (it has no counts of its traces): merge the profiles of the runs again",
         profile = .profile.display()
     )]
     TracesNotCounted {

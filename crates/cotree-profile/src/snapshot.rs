@@ -195,7 +195,7 @@ fn finish(mut bytes: Vec<u8>, pid: u32, live: &Path) -> Result<Vec<u8>, ProfileE
     let end = usize::try_from(header.end().max(segments.end()).min(length)).expect("checked against the length");
     bytes.truncate(end);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-    let mut body = BodyChecksum::new(header.version(), (bytes.len() - HEADER_SIZE) as u64);
+    let mut body = BodyChecksum::new((bytes.len() - HEADER_SIZE) as u64);
     body.add(&bytes[HEADER_SIZE..]);
     let page = header.into_snapshot(u64::try_from(now).unwrap_or(u64::MAX), threads_of(pid), body.finish());
     bytes[..HEADER_SIZE].copy_from_slice(&page[..]);

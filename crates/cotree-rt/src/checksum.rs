@@ -44,8 +44,6 @@ impl Checksum {
     }
 }
 
-/// Since this version of raw profiles the sum of the body is [`BodyChecksum`]'s; before it was [`checksum`].
-const SPARSE_VERSION: u32 = 3;
 /// Bytes that [`BodyChecksum`] takes at once.
 const LINE: usize = zeros::LINE;
 
@@ -54,7 +52,6 @@ const LINE: usize = zeros::LINE;
 /// the time.
 pub struct BodyChecksum {
     sum: Checksum,
-    sparse: bool,
     /// The number of the next line.
     line: u64,
     /// Bytes of that line that have come already.
@@ -63,19 +60,14 @@ pub struct BodyChecksum {
 }
 
 impl BodyChecksum {
-    /// Begins the checksum of `len` bytes, in files of that version.
+    /// Begins the checksum of `len` bytes.
     #[must_use]
-    pub const fn new(version: u32, len: u64) -> Self {
-        let sparse = version >= SPARSE_VERSION;
-        Self { sum: Checksum::new(len), sparse, line: 0, part: [0; LINE], filled: 0 }
+    pub const fn new(len: u64) -> Self {
+        Self { sum: Checksum::new(len), line: 0, part: [0; LINE], filled: 0 }
     }
 
-    /// The next piece. Before version 3 only the last one may have a length that is no multiple of eight.
+    /// Adds the next piece.
     pub fn add(&mut self, mut bytes: &[u8]) {
-        if !self.sparse {
-            self.sum.add(bytes);
-            return;
-        }
         if self.filled > 0 {
             let (head, rest) = bytes.split_at(bytes.len().min(LINE - self.filled));
             self.part[self.filled..self.filled + head.len()].copy_from_slice(head);
@@ -105,11 +97,7 @@ impl BodyChecksum {
         let head = count.min((LINE - self.filled) as u64);
         self.add(&zeros[..head as usize]);
         let (lines, rest) = ((count - head) / LINE as u64, (count - head) % LINE as u64);
-        if self.sparse {
-            self.line += lines;
-        } else {
-            (0..lines).for_each(|_| self.add(&zeros));
-        }
+        self.line += lines;
         self.add(&zeros[..rest as usize]);
     }
 
@@ -140,12 +128,12 @@ impl BodyChecksum {
 
 #[cfg(test)]
 mod tests {
-    use super::{BodyChecksum, checksum};
+    use super::BodyChecksum;
     use std::vec;
     use std::vec::Vec;
 
-    fn sum(version: u32, bytes: &[u8], piece: usize) -> u64 {
-        let mut sum = BodyChecksum::new(version, bytes.len() as u64);
+    fn sum(bytes: &[u8], piece: usize) -> u64 {
+        let mut sum = BodyChecksum::new(bytes.len() as u64);
         bytes.chunks(piece).for_each(|piece| sum.add(piece));
         sum.finish()
     }
@@ -163,43 +151,38 @@ mod tests {
     fn pieces_make_no_difference() {
         let body = body();
         for piece in [8, 24, 64, 72, 1024, 4096, 5000, 20_000] {
-            assert_eq!(sum(3, &body, piece), sum(3, &body, 1), "{piece}");
+            assert_eq!(sum(&body, piece), sum(&body, 1), "{piece}");
         }
-        assert_eq!(sum(2, &body, 8), checksum(&body));
-        assert_eq!(sum(2, &body, 4096), checksum(&body));
     }
 
     #[test]
     fn zeros_need_not_be_anywhere() {
-        for version in [2, 3] {
-            for (before, zeros) in [(0, 0), (8, 48), (8, 56), (64, 64), (56, 4096), (72, 5000), (128, 8), (1024, 2000)]
-            {
-                let body = [&vec![7; before][..], &vec![0; zeros], &[9; 40]].concat();
-                let mut pieces = BodyChecksum::new(version, body.len() as u64);
-                pieces.add(&body[..before]);
-                pieces.add_zeros(zeros as u64);
-                pieces.add(&body[before + zeros..]);
-                assert_eq!(pieces.finish(), sum(version, &body, body.len()), "{version} {before} {zeros}");
-            }
+        for (before, zeros) in [(0, 0), (8, 48), (8, 56), (64, 64), (56, 4096), (72, 5000), (128, 8), (1024, 2000)] {
+            let body = [&vec![7; before][..], &vec![0; zeros], &[9; 40]].concat();
+            let mut pieces = BodyChecksum::new(body.len() as u64);
+            pieces.add(&body[..before]);
+            pieces.add_zeros(zeros as u64);
+            pieces.add(&body[before + zeros..]);
+            assert_eq!(pieces.finish(), sum(&body, body.len()), "{before} {zeros}");
         }
     }
 
     #[test]
     fn any_changed_byte_and_any_moved_line_is_noticed() {
         let body = body();
-        let whole = sum(3, &body, body.len());
+        let whole = sum(&body, body.len());
         for at in 0..body.len() {
             let mut changed = body.clone();
             changed[at] ^= 0x40;
-            assert_ne!(sum(3, &changed, 4096), whole, "{at}");
+            assert_ne!(sum(&changed, 4096), whole, "{at}");
             changed[at] = 0;
-            assert_eq!(sum(3, &changed, 4096) == whole, body[at] == 0, "{at}");
+            assert_eq!(sum(&changed, 4096) == whole, body[at] == 0, "{at}");
         }
         for by in [8, 64, 1024] {
             let mut moved = body.clone();
             moved.rotate_right(by);
-            assert_ne!(sum(3, &moved, 4096), whole, "{by}");
+            assert_ne!(sum(&moved, 4096), whole, "{by}");
         }
-        assert_ne!(sum(3, &body[..9_984], 4096), sum(3, &[&body[..9_984], &[0; 64]].concat(), 4096));
+        assert_ne!(sum(&body[..9_984], 4096), sum(&[&body[..9_984], &[0; 64]].concat(), 4096));
     }
 }

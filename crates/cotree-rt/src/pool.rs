@@ -62,7 +62,7 @@ impl<'a> Profile<'a> {
         let Some((header, body)) = self.0.split_first_chunk::<HEADER>() else { return false };
         let mut page = *header;
         put(&mut page, offset_of!(RawHeader, header_checksum), 0);
-        let mut sum = BodyChecksum::new(VERSION, body.len() as u64);
+        let mut sum = BodyChecksum::new(body.len() as u64);
         sum.add(body);
         checksum(&page) == self.word(offset_of!(RawHeader, header_checksum))
             && sum.finish() == self.word(offset_of!(RawHeader, body_checksum))
@@ -214,7 +214,7 @@ pub fn seal(sum: &mut [u8]) {
     let state = if aborted { State::ABORTED } else { State::FINISHED };
     put(sum, offset_of!(RawHeader, version), u64::from(VERSION) | u64::from(state) << 32);
     let Some((header, body)) = sum.split_first_chunk_mut::<HEADER>() else { return };
-    let mut checked = BodyChecksum::new(VERSION, body.len() as u64);
+    let mut checked = BodyChecksum::new(body.len() as u64);
     checked.add(body);
     put(header, offset_of!(RawHeader, body_checksum), checked.finish());
     put(header, offset_of!(RawHeader, header_checksum), 0);

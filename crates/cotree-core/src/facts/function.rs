@@ -63,7 +63,7 @@ pub struct Function {
     pub blocks: Vec<BlockFacts>,
     /// The edges, those to EXIT included, those from EXIT not.
     pub edges: Vec<EdgeFacts>,
-    /// The calls that the function makes; see [`Calls`] and [`super::ProgramMap::all_calls`].
+    /// The calls that the function makes; see [`Calls`].
     pub calls: Calls,
     /// The accesses of memory whose addresses are traced, in block order, then instruction order.
     pub accesses: Vec<Access>,

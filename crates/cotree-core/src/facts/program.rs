@@ -21,8 +21,6 @@ pub struct ProgramMap {
     pub checksums: Checksums,
     /// The modules, in link order.
     pub modules: Vec<Module>,
-    /// Every function lists all its calls. In maps from older files functions list only their call sites.
-    pub all_calls: bool,
 }
 
 impl ProgramMap {

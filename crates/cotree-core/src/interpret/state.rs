@@ -151,12 +151,7 @@ impl ThreadState {
                 let by = counts.counters[from.index()];
                 counts.bump(to.index(), if minus { by.wrapping_neg() } else { by });
             }
-            Probe::Witness { .. }
-            | Probe::Events(_)
-            | Probe::CountIfTaken(..)
-            | Probe::Close(..)
-            | Probe::CloseIf(..)
-            | Probe::CloseBy { .. } => {}
+            Probe::CountIfTaken(..) | Probe::Close(..) | Probe::CloseIf(..) | Probe::CloseBy { .. } => {}
             Probe::Set(reg, constant) => registers.set(reg, constant),
             Probe::Add(reg, constant) => registers.set(reg, registers.get(reg).wrapping_add(constant)),
             Probe::Linear { to, from, times, plus } => {

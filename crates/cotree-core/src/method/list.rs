@@ -194,7 +194,7 @@ pub const METHODS: [Entry; 14] = [
     Entry {
         method: Method::Ipath,
         name: "ipath",
-        number: 11,
+        number: 10,
         title: "interprocedural path profile",
         summary: "paths that go on in callees and remember how they got there, and with them every block and edge",
         family: Family::Ipath(IpathMethod::Context),
@@ -205,7 +205,7 @@ pub const METHODS: [Entry; 14] = [
     Entry {
         method: Method::IpathPiecewise,
         name: "ipath-piecewise",
-        number: 12,
+        number: 11,
         title: "interprocedural piecewise path profile",
         summary: "paths across functions in pieces that remember nothing before their first block",
         family: Family::Ipath(IpathMethod::Piecewise),
@@ -216,7 +216,7 @@ pub const METHODS: [Entry; 14] = [
     Entry {
         method: Method::IpathHybrid,
         name: "ipath-hybrid",
-        number: 13,
+        number: 12,
         title: "hybrid path profile",
         summary: "paths as of `ipath`, across the calls that a strategy chooses: ipath-hybrid=leaf, file, local or budget=N",
         family: Family::Ipath(IpathMethod::Hybrid),
@@ -227,7 +227,7 @@ pub const METHODS: [Entry; 14] = [
     Entry {
         method: Method::Trace,
         name: "trace",
-        number: 10,
+        number: 9,
         title: "trace",
         summary: "the whole execution of every thread, block by block",
         family: Family::Traces,
@@ -249,7 +249,7 @@ pub const METHODS: [Entry; 14] = [
     Entry {
         method: Method::EventsCalls,
         name: "events-calls",
-        number: 14,
+        number: 13,
         title: "event counts of calls",
         summary: "how many instructions ran, or other events, in each function by itself, and in each call with all that it led to",
         family: Family::Events(EventMethod::Calls),

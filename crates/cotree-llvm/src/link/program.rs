@@ -34,7 +34,7 @@ pub(super) fn program_map(
         facts.push(extracted.facts.clone());
     }
     let target = modules.first().map(|p| p.module.triple()).unwrap_or_default();
-    ProgramMap { name, target, files: files.paths, checksums, modules: facts, all_calls: true }
+    ProgramMap { name, target, files: files.paths, checksums, modules: facts }
 }
 
 /// The unit's source files.

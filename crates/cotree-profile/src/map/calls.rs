@@ -1,4 +1,4 @@
-//! Calls: first the call sites, then, since version 9, all others and the place of each in the source.
+//! Calls: first the call sites, then all others and the place of each in the source.
 //!
 //! Call sites are calls that may fail to return. They come before the blocks, which are written with the help of their
 //! numbers; the others come after the blocks, which say how many there are.

@@ -20,19 +20,17 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
     }
     w.put(Stream::Unit, program.modules.len() as u64);
     let mut history = History::default();
-    let all_calls = program.all_calls;
     for module in &program.modules {
         text.put(w, Stream::TextRef, &module.name);
         w.put(Stream::Unit, module.functions.len() as u64);
         let mut context = Context::default();
         for function in &module.functions {
-            write_function(function, all_calls, w, text, &mut context, &mut history);
+            write_function(function, w, text, &mut context, &mut history);
         }
     }
 }
 
-/// `all_calls` is [`ProgramMap::all_calls`].
-pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor, all_calls: bool) -> Result<ProgramMap, MapError> {
+pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramMap, MapError> {
     let name = text.get(r, Stream::TextRef)?;
     let target = text.get(r, Stream::TextRef)?;
     let files = (0..r.get_count(Stream::Unit, Stream::TextRef)?)
@@ -44,12 +42,11 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor, all_calls: bool) -
         let name = text.get(r, Stream::TextRef)?;
         let count = r.get_count(Stream::Unit, Stream::Function)?;
         let mut context = Context::default();
-        let functions = (0..count)
-            .map(|_| read_function(r, text, all_calls, &mut context, &mut history))
-            .collect::<Result<_, _>>()?;
+        let functions =
+            (0..count).map(|_| read_function(r, text, &mut context, &mut history)).collect::<Result<_, _>>()?;
         modules.push(Module { name, functions });
     }
-    Ok(ProgramMap { name, target, files, checksums: Checksums::new(), modules, all_calls })
+    Ok(ProgramMap { name, target, files, checksums: Checksums::new(), modules })
 }
 
 /// What is carried from one function of a module to the next.
@@ -68,7 +65,6 @@ const ODD_EDGES: u64 = 1 << 6;
 
 fn write_function<'a>(
     function: &'a Function,
-    all_calls: bool,
     w: &mut Writer,
     text: &mut TextWriter<'a>,
     context: &mut Context,
@@ -117,9 +113,7 @@ fn write_function<'a>(
     }
     calls::write_sites(function.sites(), w, text, &mut context.probe);
     write_blocks(function, &calls::sites_per_block(function.blocks.len(), function.sites()), &mut lines, w);
-    if all_calls {
-        calls::write_others(function, w, text);
-    }
+    calls::write_others(function, w, text);
     if regular {
         edges::write(function, w);
     } else {
@@ -130,7 +124,6 @@ fn write_function<'a>(
 fn read_function(
     r: &mut Reader<'_>,
     text: &mut TextCursor,
-    all_calls: bool,
     context: &mut Context,
     history: &mut History,
 ) -> Result<Function, MapError> {
@@ -166,7 +159,7 @@ fn read_function(
         return Err(MapError::Invalid("a call site stands in no block"));
     }
     let blocks = read_blocks(&calls::sites_per_block(block_count, sites.iter()), &mut lines, r)?;
-    let calls = if all_calls { calls::read_others(sites, &blocks, r, text)? } else { sites.into_iter().collect() };
+    let calls = calls::read_others(sites, &blocks, r, text)?;
     let edges = if flags & ODD_EDGES == 0 { edges::read(block_count, r)? } else { edges::read_odd(r)? };
     let address_taken = flags & ADDRESS_TAKEN != 0;
     let accesses = Vec::new();

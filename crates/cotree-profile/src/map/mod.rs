@@ -11,7 +11,6 @@
 //! packed size bounds the unpacked one, and [`validate`] checks every index before anything else uses the map.
 
 mod accesses;
-mod before_sections;
 mod calls;
 mod checksums;
 mod code;
@@ -26,7 +25,7 @@ mod validate;
 
 use crate::binary::{BinaryMap, UnitId};
 use crate::wire::WireError;
-use crate::wire::container::{Header, Kind};
+use crate::wire::container::Kind;
 use crate::wire::sections::split;
 use crate::wire::streams::{Reader, Slot, Writer};
 use sections::{SECTIONS, Stream};
@@ -35,12 +34,10 @@ pub use validate::validate;
 
 /// First bytes of the section.
 pub const MAGIC: [u8; 8] = *b"COTREEMP";
-/// Version of the layout: the first with sections. New sections extend it without a new version.
-pub const VERSION: u32 = 10;
-/// The oldest version that is still read: without path plans.
-pub const OLDEST_VERSION: u32 = 1;
+/// Version of the layout. New sections extend it without a new version.
+pub const VERSION: u32 = 1;
 
-const KIND: Kind = Kind { magic: MAGIC, id: 16, oldest: OLDEST_VERSION, newest: VERSION, basis: 1 << 20, ratio: 64 };
+const KIND: Kind = Kind { magic: MAGIC, id: 16, version: VERSION, basis: 1 << 20, ratio: 64 };
 
 /// Why a map cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,7 +85,7 @@ pub fn encode(map: &BinaryMap, unit: UnitId) -> Vec<u8> {
 pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<u8> {
     let mut writer = Writer::new(&SECTIONS);
     let mut text = text::TextWriter::default();
-    writer.put(Stream::Unit, u64::from(map.threaded) | u64::from(map.program.all_calls) << 1);
+    writer.put(Stream::Unit, u64::from(map.threaded));
     functions::write(&map.program, &mut writer, &mut text);
     runs::write(&map.program, &mut writer);
     checksums::write(&map.program, &mut writer);
@@ -106,16 +103,16 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
 /// # Errors
 /// See [`MapError`].
 pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
-    let Unpacked { streams, sources, unit } = unpack(bytes)?;
-    let mut reader = Reader::with_sources(&SECTIONS, &streams, sources);
+    let Unpacked { streams, unit } = unpack(bytes)?;
+    let mut reader = Reader::new(&SECTIONS, &streams);
     let text = text::TextReader::read(&mut reader)?;
-    let flags = reader.get(Stream::Unit)?;
-    if flags > 0b11 {
-        return Err(MapError::Invalid("no such flag"));
-    }
-    let (threaded, all_calls) = (flags & 1 != 0, flags & 2 != 0);
+    let threaded = match reader.get(Stream::Unit)? {
+        0 => false,
+        1 => true,
+        _ => return Err(MapError::Invalid("no such flag")),
+    };
     let mut text = text.start();
-    let mut program = functions::read(&mut reader, &mut text, all_calls)?;
+    let mut program = functions::read(&mut reader, &mut text)?;
     runs::read(&mut program, &mut reader)?;
     checksums::read(&mut program, &mut reader)?;
     accesses::read(&mut program, &mut reader)?;
@@ -142,7 +139,7 @@ pub fn decode_unit(bytes: &[u8]) -> Result<UnitId, MapError> {
 /// # Errors
 /// See [`MapError`].
 pub fn sizes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, MapError> {
-    let Unpacked { streams, unit, .. } = unpack(bytes)?;
+    let Unpacked { streams, unit } = unpack(bytes)?;
     let nothing = vec![Vec::new(); SECTIONS.slots()];
     let alone = |index: usize| {
         let mut one = nothing.clone();
@@ -166,10 +163,9 @@ fn pack(streams: &[Vec<u8>], unit: UnitId) -> Vec<u8> {
     KIND.seal(&unit.0, unpacked, &payload)
 }
 
-/// The streams of a map, and per slot which of them it is read from.
+/// The streams of a map, by slot, and its unit.
 struct Unpacked {
     streams: Vec<Vec<u8>>,
-    sources: Vec<usize>,
     unit: UnitId,
 }
 
@@ -181,16 +177,8 @@ fn unpack(bytes: &[u8]) -> Result<Unpacked, MapError> {
     if after.iter().any(|&b| b != 0) {
         return Err(MapError::SeveralMaps);
     }
-    let (streams, sources) = unpack_streams(&header, payload)?;
-    Ok(Unpacked { streams, sources, unit: unit_of(bytes) })
-}
-
-fn unpack_streams(header: &Header, payload: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<usize>), WireError> {
-    if header.version < VERSION {
-        return before_sections::unpack(header.version, payload, header.unpacked);
-    }
     let streams = SECTIONS.unpack(&split(payload, header.unpacked)?)?;
-    Ok((streams, (0..SECTIONS.slots()).collect()))
+    Ok(Unpacked { streams, unit: unit_of(bytes) })
 }
 
 /// The id in a header that is known to be whole.

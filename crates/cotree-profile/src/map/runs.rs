@@ -7,7 +7,7 @@
 use super::MapError;
 use super::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::facts::{BlockFacts, Call, Function, InstructionCounts, ProgramMap, Run};
+use cotree_core::facts::{BlockFacts, Call, InstructionCounts, ProgramMap, Run};
 
 /// How the span of a run is written.
 mod span {
@@ -27,17 +27,13 @@ const AFTER_CALLS: u64 = 1 << 3;
 /// The run has loads, stores or floating-point operations.
 const KINDS: u64 = 1 << 4;
 
-/// Writes the runs of all functions, if all are known.
+/// Writes the runs of all functions.
 pub(super) fn write(program: &ProgramMap, w: &mut Writer) {
-    let known = |function: &Function| function.blocks.iter().all(BlockFacts::has_runs);
-    if program.all_calls && program.functions().all(|(_, function)| known(function)) {
-        for block in program.functions().flat_map(|(_, function)| &function.blocks) {
-            write_block(&block.runs, w);
-        }
-        let runs = || program.functions().flat_map(|(_, function)| &function.blocks).flat_map(|block| &block.runs);
-        if runs().any(|run| run.cost > 0) {
-            runs().for_each(|run| w.put(Stream::RunCost, run.cost));
-        }
+    let blocks = || program.functions().flat_map(|(_, function)| &function.blocks);
+    blocks().for_each(|block| write_block(&block.runs, w));
+    let runs = || blocks().flat_map(|block| &block.runs);
+    if runs().any(|run| run.cost > 0) {
+        runs().for_each(|run| w.put(Stream::RunCost, run.cost));
     }
 }
 
@@ -81,14 +77,8 @@ fn next(span: Option<u32>) -> u32 {
     span.map_or(0, |number| number.saturating_add(1))
 }
 
-/// Reads the runs of all functions, if the map has them.
+/// Reads the runs of all functions.
 pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>) -> Result<(), MapError> {
-    if r.left(Stream::RunCount) == 0 {
-        return Ok(());
-    }
-    if !program.all_calls {
-        return Err(MapError::Invalid("it tells instructions between calls that it does not list"));
-    }
     for function in program.modules.iter_mut().flat_map(|module| &mut module.functions) {
         let mut calls = function.calls.iter().peekable();
         for (index, block) in function.blocks.iter_mut().enumerate() {
@@ -97,7 +87,7 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>) -> Result<(), M
                 here.push(call);
             }
             block.runs = read_block(block, &here, r)?;
-            if !block.has_runs() {
+            if !block.runs_agree() {
                 return Err(MapError::Invalid("a block has not the instructions of its runs"));
             }
         }

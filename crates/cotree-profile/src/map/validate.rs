@@ -16,7 +16,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
     let files = map.program.files.len();
     let functions: Vec<&Function> = map.program.functions().map(|(_, f)| f).collect();
     for (index, function) in functions.iter().enumerate() {
-        check_function(function, files, map.program.all_calls)
+        check_function(function, files)
             .and_then(|()| accesses::check(function))
             .map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
@@ -56,7 +56,7 @@ fn check_plans<'a>(plans: impl Iterator<Item = FunctionPlan<'a>>, functions: &[&
     Ok(())
 }
 
-fn check_function(function: &Function, files: usize, all_calls: bool) -> Result<(), &'static str> {
+fn check_function(function: &Function, files: usize) -> Result<(), &'static str> {
     let known = |p: &Position| (p.file as usize) < files && p.line > 0;
     let require = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
     if function.blocks.is_empty() {
@@ -66,7 +66,7 @@ fn check_function(function: &Function, files: usize, all_calls: bool) -> Result<
         function.cfg().map_err(|_| "its edges do not form a control-flow graph")?;
     }
     require(function.position.iter().all(known), "its position is in no file")?;
-    check_calls(function, all_calls)?;
+    check_calls(function)?;
     for (index, copy) in function.inlined.iter().enumerate() {
         require(copy.parent.is_none_or(|p| (p as usize) < index), "an inlined copy comes before its parent")?;
         require(copy.call.iter().all(known), "an inlined copy is called from no file")?;
@@ -90,7 +90,7 @@ fn check_function(function: &Function, files: usize, all_calls: bool) -> Result<
     Ok(())
 }
 
-fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str> {
+fn check_calls(function: &Function) -> Result<(), &'static str> {
     let require = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
     let calls = &function.calls;
     require(calls.iter().is_sorted_by_key(|call| call.block), "its calls are not in order")?;
@@ -99,9 +99,6 @@ fn check_calls(function: &Function, all_calls: bool) -> Result<(), &'static str>
     require(calls.iter().all(in_line), "a call is in no line")?;
     let consistent = |call: &Call| !(if call.is_site { call.must_tail } else { call.resume_marker || call.is_fault() });
     require(calls.iter().all(consistent), "a call is a call site and is none")?;
-    if !all_calls {
-        return require(calls.iter().all(|call| call.is_site), "it lists calls that are no call sites");
-    }
     let mut rest = calls.iter().peekable();
     for (index, block) in function.blocks.iter().enumerate() {
         let mut here = 0;
@@ -154,8 +151,6 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
             | Probe::Announce
-            | Probe::Witness { .. }
-            | Probe::Events(_)
             | Probe::Linear { .. }
             | Probe::AddProduct { .. }
             | Probe::Read(..)

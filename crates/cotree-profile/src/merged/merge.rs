@@ -42,7 +42,8 @@ impl Merge {
                     return Err(ProfileError::Damaged { path: profile.path, what });
                 }
                 if known.method.trace().is_some() != new.method.trace().is_some() {
-                    return Err(ProfileError::NoTraceCounts { path: profile.path });
+                    let what = "either it or another profile of the same build has no counts of traces";
+                    return Err(ProfileError::Damaged { path: profile.path, what });
                 }
                 continue;
             }

@@ -5,7 +5,6 @@
 //! [`counters`], [`early`], and for the counts of one method a file below `method/`. The exact layout is in
 //! `docs/formats.md`. The same inputs in any order give the same sums.
 
-mod before_sections;
 mod counters;
 mod early;
 mod merge;
@@ -26,13 +25,10 @@ pub use merge::Merge;
 
 /// First bytes of a merged profile.
 pub const MAGIC: [u8; 8] = *b"COTREEMG";
-/// Version of the format: the first with sections. New sections extend it without a new version.
-pub const VERSION: u32 = 4;
-/// The oldest version that is still read: without paths.
-pub const OLDEST_VERSION: u32 = 1;
+/// Version of the format. New sections extend it without a new version.
+pub const VERSION: u32 = 1;
 
-const KIND: Kind =
-    Kind { magic: MAGIC, id: 0, oldest: OLDEST_VERSION, newest: VERSION, basis: 1 << 24, ratio: 1 << 10 };
+const KIND: Kind = Kind { magic: MAGIC, id: 0, version: VERSION, basis: 1 << 24, ratio: 1 << 10 };
 const LEVEL: i32 = 9;
 
 sections! {
@@ -143,9 +139,6 @@ pub fn read(file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCounts>
 }
 
 fn decode(header: &Header, payload: &[u8]) -> Result<Vec<UnitCounts>, WireError> {
-    if header.version < VERSION {
-        return before_sections::decode(header, payload);
-    }
     let sections = sections::split(payload, header.unpacked)?;
     let mut units = Units::default();
     for own in sections.chunk_by(|_, next| next.tag != SECTIONS.0[0].tag) {

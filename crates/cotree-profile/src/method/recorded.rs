@@ -14,10 +14,8 @@ use std::mem::size_of;
 pub(crate) enum Kind {
     /// A hash table of paths.
     Paths,
-    /// Pieces of threads' streams ([`super::trace::streams`]).
+    /// Pieces of threads' streams, compressed or not ([`super::trace::streams`]).
     Trace,
-    /// Chunks of traces, compressed or not.
-    TracePacked,
     /// Chunks of traces in a ring.
     TraceRing,
     /// The stack of the thread that ended the process.
@@ -25,15 +23,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// That of all segments in versions that had one kind only.
-    pub(crate) const FIRST: Self = Self::Paths;
-
     /// The kind of a number in files.
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         match number {
             SegmentKind::PATHS => Some(Self::Paths),
             SegmentKind::TRACE => Some(Self::Trace),
-            SegmentKind::TRACE_PACKED => Some(Self::TracePacked),
             SegmentKind::TRACE_RING => Some(Self::TraceRing),
             SegmentKind::STACK => Some(Self::Stack),
             _ => None,
@@ -44,7 +38,7 @@ impl Kind {
     pub(crate) fn entry_size(self) -> u64 {
         match self {
             Self::Paths => path::BUCKET_SIZE,
-            Self::Trace | Self::TracePacked => 8,
+            Self::Trace => 8,
             Self::TraceRing => TraceChunk::PLACE,
             Self::Stack => size_of::<StackEntry>() as u64,
         }
@@ -54,7 +48,7 @@ impl Kind {
     pub(crate) fn allows(self, capacity: u64) -> bool {
         match self {
             Self::Paths => capacity.is_power_of_two(),
-            Self::Trace | Self::TracePacked | Self::TraceRing | Self::Stack => true,
+            Self::Trace | Self::TraceRing | Self::Stack => true,
         }
     }
 
@@ -62,7 +56,7 @@ impl Kind {
     pub(crate) fn is_counted(self) -> bool {
         match self {
             Self::Paths | Self::Stack => true,
-            Self::Trace | Self::TracePacked | Self::TraceRing => false,
+            Self::Trace | Self::TraceRing => false,
         }
     }
 }
@@ -81,14 +75,14 @@ pub(crate) struct Recorded {
 impl Recorded {
     /// Begins what a profile with this header has recorded.
     pub(crate) fn new(header: &Header) -> Result<Self, &'static str> {
-        Ok(Self { paths: path::Buckets::new(header.version(), path::metric(header)?), stack: Vec::new() })
+        Ok(Self { paths: path::Buckets::new(path::metric(header)?), stack: Vec::new() })
     }
 
     /// Adds an entry of a segment, as many words as the kind's entries have.
     pub(crate) fn add(&mut self, kind: Kind, entry: &[u64]) -> Result<(), &'static str> {
         match kind {
             Kind::Paths => self.paths.add(entry),
-            Kind::Trace | Kind::TracePacked | Kind::TraceRing => Ok(()),
+            Kind::Trace | Kind::TraceRing => Ok(()),
             Kind::Stack => {
                 let &[address, register, value] = entry else { return Err("its stack has entries of another size") };
                 // What was not written is zeros.

@@ -11,16 +11,6 @@ use std::path::Path;
 
 const SEGMENT_HEADER: u64 = size_of::<SegmentHeader>() as u64;
 
-/// Since this version segments have kinds.
-const KINDS_VERSION: u32 = 5;
-
-/// The header of segments in older versions, of the same length. All segments were of [`Kind::FIRST`].
-mod before_kinds {
-    pub(super) const MAGIC: [u8; 8] = *b"COTPATHS";
-    pub(super) const CAPACITY: usize = 8;
-    pub(super) const NEXT: usize = 16;
-}
-
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
@@ -41,13 +31,6 @@ impl Segment {
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let no_segment = "a segment does not begin as one";
-        if header.version() < KINDS_VERSION {
-            let (kind, capacity) = (Kind::FIRST, word(before_kinds::CAPACITY));
-            if !bytes.starts_with(&before_kinds::MAGIC) || !kind.allows(capacity) {
-                return Err(no_segment);
-            }
-            return Ok((Self { kind, offset, capacity, used: 0, streams: 0 }, word(before_kinds::NEXT)));
-        }
         if !bytes.starts_with(&SEGMENT_MAGIC) || word(offset_of!(SegmentHeader, offset)) != offset {
             return Err(no_segment);
         }

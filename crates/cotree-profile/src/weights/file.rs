@@ -11,18 +11,13 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 /// The schema that the first line names.
-pub const SCHEMA: &str = "cotree-weights/3";
-
-/// The schemas of earlier files: the first say nothing of blocks but their counts, the second nothing of indirect
-/// calls.
-const EARLIER: [&str; 2] = ["cotree-weights/1", "cotree-weights/2"];
+pub const SCHEMA: &str = "cotree-weights/1";
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     schema: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     profile: String,
-    #[serde(default)]
     builds: Vec<Build>,
 }
 
@@ -33,10 +28,8 @@ struct Line {
     shape: u64,
     blocks: Vec<u64>,
     edges: Vec<u64>,
-    #[serde(default)]
     build: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    outline: Option<Outline>,
+    outline: Outline,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     targets: Vec<BlockTargets>,
 }
@@ -73,7 +66,7 @@ impl Weights {
         let mut lines = io::BufReader::new(crate::regular::open(path).map_err(read)?).lines();
         let head = lines.next().transpose().map_err(read)?.unwrap_or_default();
         let head: Head = serde_json::from_str(&head).map_err(|e| malformed(e.to_string()))?;
-        if head.schema != SCHEMA && !EARLIER.contains(&&*head.schema) {
+        if head.schema != SCHEMA {
             return Err(malformed(format!("its schema is {}, not {SCHEMA}", head.schema)));
         }
         let mut weights = Self { profile: head.profile, builds: head.builds, ..Self::default() };
@@ -125,8 +118,7 @@ pub fn write(out: &mut dyn Write, units: &[(BinaryFile, UnitProfile)], profile: 
                 blocks: blocks.clone(),
                 edges: edges.clone(),
                 build,
-                // Maps of older versions do not have all calls.
-                outline: map.program.all_calls.then(|| Outline::of(function)),
+                outline: Outline::of(function),
                 targets: sites(number).map_or_else(Vec::new, |sites| names.targets(module, function, sites)),
             };
             serde_json::to_writer(&mut *out, &line)?;

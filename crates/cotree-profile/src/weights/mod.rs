@@ -39,8 +39,8 @@ pub struct Entry {
     pub module: String,
     /// See [`shape`].
     shape: u64,
-    /// What its blocks are known by; `None` in files of earlier versions.
-    outline: Option<Outline>,
+    /// What its blocks are known by.
+    outline: Outline,
     /// The builds that have the function as it is here, rising.
     pub builds: Vec<usize>,
     /// The counts.
@@ -67,7 +67,7 @@ pub struct Guess<'a> {
 pub struct Weights {
     /// The name of the profile that they are from, if it is known.
     pub profile: String,
-    /// The builds that were counted; none in files of earlier versions.
+    /// The builds that were counted.
     pub builds: Vec<Build>,
     by_symbol: HashMap<String, Vec<Entry>>,
 }
@@ -123,10 +123,8 @@ impl Weights {
             return None;
         }
         let outline = Outline::of(function);
-        let likeness = |entry: &Entry| match &entry.outline {
-            _ if entry.shape != own_shape => Likeness::None,
-            Some(other) => other.likeness(&outline),
-            None => Likeness::All,
+        let likeness = |entry: &Entry| {
+            if entry.shape == own_shape { entry.outline.likeness(&outline) } else { Likeness::None }
         };
         let entries = entries.iter().map(|entry| (likeness(entry), entry));
         // Of several that are alike, the first.
@@ -136,15 +134,15 @@ impl Weights {
     }
 
     /// What the counts of another version of the function tell of this one, block by block. `None` if there is no such
-    /// version, or it is not known what its blocks are.
+    /// version.
     #[must_use]
     pub fn guess(&self, module: &str, function: &Function) -> Option<Guess<'_>> {
         let outline = Outline::of(function);
-        let guesses = self.by_symbol.get(&function.symbol)?.iter().filter_map(|entry| {
-            let earlier = entry.outline.as_ref()?;
+        let guesses = self.by_symbol.get(&function.symbol)?.iter().map(|entry| {
+            let earlier = &entry.outline;
             let matching = Matching::new(earlier, &outline);
             let profile = matching.transfer(earlier, &outline, &entry.profile);
-            Some(Guess { entry, profile, pairs: matching.pairs(), targets: targets::moved(&entry.targets, &matching) })
+            Guess { entry, profile, pairs: matching.pairs(), targets: targets::moved(&entry.targets, &matching) }
         });
         // Of versions that are equally like this one, the last.
         guesses.max_by_key(|guess| {

@@ -16,10 +16,8 @@ pub(crate) struct Kind {
     pub(crate) magic: [u8; 8],
     /// Bytes of the id in its header.
     pub(crate) id: usize,
-    /// The oldest version that is read.
-    pub(crate) oldest: u32,
-    /// The version that is written.
-    pub(crate) newest: u32,
+    /// The version of the format.
+    pub(crate) version: u32,
     /// A file may unpack to this many bytes, and [`Self::ratio`] more per byte of its payload. The writer pads where
     /// that is not enough.
     pub(crate) basis: u64,
@@ -30,7 +28,6 @@ pub(crate) struct Kind {
 /// The header of a packed file, checked against its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) version: u32,
     /// The unpacked length of the streams.
     pub(crate) unpacked: u64,
     /// Bytes of payload.
@@ -55,8 +52,8 @@ impl Kind {
         };
         let word = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
         let version = u32::from_le_bytes(head[8..12].try_into().expect("four bytes"));
-        if !(self.oldest..=self.newest).contains(&version) {
-            return Err(WireError::Version { found: version, oldest: self.oldest, newest: self.newest });
+        if version != self.version {
+            return Err(WireError::Version { found: version, expected: self.version });
         }
         let (unpacked, packed) = (word(size - 24), word(size - 16));
         let need = packed.saturating_add(size as u64);
@@ -64,7 +61,7 @@ impl Kind {
             return Err(WireError::Truncated { have: length, need });
         }
         let packed = usize::try_from(packed).map_err(|_| WireError::TooLarge(packed))?;
-        Ok(Header { version, unpacked, packed, checksum: word(size - 8) })
+        Ok(Header { unpacked, packed, checksum: word(size - 8) })
     }
 
     /// Checks header and payload against the checksum, and the claimed unpacked length against its limit.
@@ -86,7 +83,7 @@ impl Kind {
         let size = self.header();
         let mut bytes = Vec::with_capacity(size + packed);
         bytes.extend_from_slice(&self.magic);
-        bytes.extend_from_slice(&self.newest.to_le_bytes());
+        bytes.extend_from_slice(&self.version.to_le_bytes());
         bytes.extend_from_slice(&0u32.to_le_bytes());
         bytes.extend_from_slice(id);
         bytes.extend_from_slice(&unpacked.to_le_bytes());

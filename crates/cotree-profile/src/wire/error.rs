@@ -33,14 +33,12 @@ pub enum WireError {
         need: u64,
     },
     /// From another version of cotree.
-    #[error("its format has version {found}, this cotree reads versions {oldest} to {newest}")]
+    #[error("its format has version {found}, this cotree reads version {expected}")]
     Version {
         /// The version found.
         found: u32,
-        /// The oldest that is read.
-        oldest: u32,
-        /// The newest that is read.
-        newest: u32,
+        /// The version that is read.
+        expected: u32,
     },
     /// Damaged.
     #[error("its checksum is wrong")]

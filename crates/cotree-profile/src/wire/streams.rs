@@ -47,24 +47,18 @@ impl Writer {
 /// Streams being read.
 pub(crate) struct Reader<'a> {
     table: &'static Table,
-    /// Per slot, which of `rest` it is read from: in files that are older than sections, several slots share one.
-    sources: Vec<usize>,
+    /// What is left of each stream, by slot.
     rest: Vec<&'a [u8]>,
 }
 
 impl<'a> Reader<'a> {
     /// Reads streams, one per slot.
     pub(crate) fn new(table: &'static Table, streams: &'a [Vec<u8>]) -> Self {
-        Self::with_sources(table, streams, (0..table.slots()).collect())
-    }
-
-    /// Reads streams of which each slot has one, not always of its own.
-    pub(crate) fn with_sources(table: &'static Table, streams: &'a [Vec<u8>], sources: Vec<usize>) -> Self {
-        Self { table, sources, rest: streams.iter().map(Vec::as_slice).collect() }
+        Self { table, rest: streams.iter().map(Vec::as_slice).collect() }
     }
 
     fn rest(&mut self, slot: Slot) -> &mut &'a [u8] {
-        &mut self.rest[self.sources[slot.0]]
+        &mut self.rest[slot.0]
     }
 
     pub(crate) fn get(&mut self, stream: impl Into<Slot>) -> Result<u64, WireError> {
@@ -101,7 +95,7 @@ impl<'a> Reader<'a> {
 
     /// Bytes left in a stream.
     pub(crate) fn left(&self, stream: impl Into<Slot>) -> usize {
-        self.rest[self.sources[stream.into().0]].len()
+        self.rest[stream.into().0].len()
     }
 
     pub(crate) fn get_bytes(&mut self, stream: impl Into<Slot>, length: usize) -> Result<&'a [u8], WireError> {

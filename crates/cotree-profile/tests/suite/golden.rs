@@ -1,7 +1,11 @@
-//! Old files are still read: one of each version of each format, as the cotree of its time wrote it, and what it says.
+//! Files of earlier cotrees are read: some of each version of each format, as the cotree of their time wrote them, and
+//! what they say.
 //!
-//! The files are in `tests/golden`. They are never written anew. A new version gets a new file:
-//! Where it is missing, a test writes it and fails; `INSTA_UPDATE=always` writes the text beside it.
+//! The files are in `tests/golden` and begin with the format and its version. They are never written anew: that they are
+//! read and say the same is the promise that `docs/formats.md` makes. `map-1.bin`, `raw-1.bin` and `merged-1.bin` have
+//! something in each part. Where the one of a new version is missing, a test writes it and fails;
+//! `INSTA_UPDATE=always` writes the text beside it. The others come from a program that `cotree cc` built, a map per
+//! family of methods (its section of the binary), and the profile of a run.
 
 use crate::unit::Raw;
 use cotree_core::facts::{Function, Position};
@@ -14,6 +18,7 @@ use cotree_profile::binary::{BinaryMap, UnitId};
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::method::path::PathCounts;
+use cotree_profile::weights::Weights;
 use cotree_profile::{map, merged};
 use cotree_rt::layout::{ABANDONED, Flags, LANDED, VALUE_SHIFT};
 use std::fmt::Write;
@@ -30,31 +35,42 @@ fn assert_says(name: &str, text: &str) {
     });
 }
 
+/// Names of the files of a format that have this ending, without it.
+fn names(format: &str, ending: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(golden("")).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("ASCII"));
+    let names = names.filter(|name| name.starts_with(format)).filter_map(|n| n.strip_suffix(ending).map(str::to_owned));
+    names.collect()
+}
+
 #[test]
-fn a_map_of_each_version_is_read() {
-    for version in map::OLDEST_VERSION..=map::VERSION {
-        let name = format!("map-{version}");
-        let bytes = std::fs::read(golden(&format!("{name}.bin"))).expect("a map of this version is kept");
-        assert_eq!(u32::from(bytes[8]), version, "{name}");
+fn maps_are_read() {
+    let names = names("map-", ".bin");
+    assert!(names.len() > 5, "one per family: {names:?}");
+    for name in names {
+        let bytes = std::fs::read(golden(&format!("{name}.bin"))).expect("it is kept");
         let (map, unit) = map::decode(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_says(&name, &format!("unit {unit}\n{}", map_text(&map)));
     }
 }
 
 #[test]
-fn a_raw_profile_of_each_version_is_read() {
-    for version in cotree_rt::layout::OLDEST_VERSION..=cotree_rt::layout::VERSION {
-        let name = format!("raw-{version}");
-        let profile = ProfileFile::open(&golden(&format!("{name}.bin"))).expect("it is read");
-        assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
+fn profiles_are_read() {
+    for format in ["raw-", "merged-"] {
+        let names = names(format, ".bin");
+        assert!(!names.is_empty(), "{format}");
+        for name in names {
+            let profile = ProfileFile::open(&golden(&format!("{name}.bin"))).unwrap_or_else(|error| panic!("{error}"));
+            assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
+        }
     }
 }
 
-/// A profile of version 4 that a program wrote, not this test: its length, then those of its lines of 64 bytes that are
-/// not all zeros.
+/// A profile that a program wrote, not this test: its length, then those of its lines of 64 bytes that are not all
+/// zeros.
 #[test]
-fn a_raw_profile_of_a_run_is_read() {
-    let name = "raw-4-of-a-run";
+fn the_profile_of_a_run_is_read() {
+    let name = "raw-1-of-a-run";
     let text = std::fs::read_to_string(golden(&format!("{name}.txt"))).expect("it is kept");
     let (length, lines) = text.split_once('\n').expect("lines follow");
     let mut bytes = vec![0; usize::from_str_radix(length, 16).expect("a length")];
@@ -73,12 +89,19 @@ fn a_raw_profile_of_a_run_is_read() {
 }
 
 #[test]
-fn a_merged_profile_of_each_version_is_read() {
-    for version in merged::OLDEST_VERSION..=merged::VERSION {
-        let name = format!("merged-{version}");
-        let profile = ProfileFile::open(&golden(&format!("{name}.bin"))).expect("it is read");
-        assert_says(&name, &profile.units.iter().map(counts_text).collect::<String>());
+fn weights_are_read() {
+    let weights = Weights::open(&golden("weights-1.jsonl")).expect("they are read");
+    let mut text = String::new();
+    let out = &mut text;
+    line(out, 0, format_args!("profile {}", weights.profile));
+    for build in &weights.builds {
+        line(out, 0, format_args!("{build:?}"));
     }
+    let mut functions: Vec<String> =
+        weights.functions().map(|function| format!("{:?} {:?}", function.blocks, function.edges)).collect();
+    functions.sort();
+    functions.iter().for_each(|function| line(out, 1, format_args!("{function}")));
+    assert_says("weights-1", &text);
 }
 
 fn map_text(map: &BinaryMap) -> String {
@@ -86,15 +109,15 @@ fn map_text(map: &BinaryMap) -> String {
     let out = &mut text;
     let program = &map.program;
     line(out, 0, format_args!("program {} for {}, threaded: {}", program.name, program.target, map.threaded));
-    for (number, file) in program.files.iter().enumerate() {
-        line(out, 0, format_args!("file {number}: {file}"));
+    for (number, file) in (0..).zip(&program.files) {
+        line(out, 0, format_args!("file {number}: {file}, {:?}", program.checksums.get(&number)));
     }
     let mut number = 0;
     for module in &program.modules {
         line(out, 0, format_args!("module {}", module.name));
         for function in &module.functions {
             line(out, 1, format_args!("function {number}: {}", function.symbol));
-            function_text(out, function, program.all_calls);
+            function_text(out, function);
             number += 1;
         }
     }
@@ -126,6 +149,9 @@ fn map_text(map: &BinaryMap) -> String {
                 line(out, 1, format_args!("calls of function {number}: {:?}", plan.key.counted));
             }
         }
+    }
+    if let Some(targets) = &plan.targets {
+        line(out, 1, format_args!("{targets:?}"));
     }
     for (number, plan) in plan.check.iter().flatten().enumerate() {
         line(out, 1, format_args!("reference of function {number}"));
@@ -171,7 +197,7 @@ fn paths_text(out: &mut String, unit: &UnitPathPlan) {
     }
 }
 
-fn function_text(out: &mut String, function: &Function, all_calls: bool) {
+fn function_text(out: &mut String, function: &Function) {
     let at = |position: Option<Position>| {
         position.map_or_else(|| "nowhere".into(), |p| format!("{}:{}:{}", p.file, p.line, p.column))
     };
@@ -188,6 +214,11 @@ fn function_text(out: &mut String, function: &Function, all_calls: bool) {
         for span in &block.lines {
             line(out, 3, format_args!("{} of {:?} after {}", at(Some(span.at)), span.inlined, span.after_sites));
         }
+        for run in &block.runs {
+            let n = run.instructions;
+            let (numbers, cost) = ([n.total, n.loads, n.stores, n.calls, n.float], run.cost);
+            line(out, 3, format_args!("{numbers:?} of span {:?} after {}, cost {cost}", run.span, run.after_calls));
+        }
     }
     for (number, edge) in function.edges.iter().enumerate() {
         line(out, 2, format_args!("e{number}: {} to {}, {:?} {}", edge.src, edge.dst, edge.kind, edge.successor));
@@ -196,16 +227,17 @@ fn function_text(out: &mut String, function: &Function, all_calls: bool) {
         let flags = [site.terminator, site.no_return, site.returns_twice, site.resume_marker].map(u8::from);
         line(out, 2, format_args!("s{number}: {} {:?} {flags:?} probe {}", site.block, site.callee, site.probe));
     }
-    if all_calls {
-        for ((id, call), (_, after)) in function.calls.numbered().zip(function.calls.after_sites()) {
-            let site = function.calls.site_of(id);
-            let flags = [call.must_tail, call.terminator, call.no_return, call.returns_twice].map(u8::from);
-            let place = at(function.call_position(id));
-            line(out, 2, format_args!("{id}: {}+{after} {site:?} {:?} {flags:?} at {place}", call.block, call.callee));
-            if call.callee_uncertain {
-                line(out, 3, format_args!("or another function"));
-            }
+    for ((id, call), (_, after)) in function.calls.numbered().zip(function.calls.after_sites()) {
+        let site = function.calls.site_of(id);
+        let flags = [call.must_tail, call.terminator, call.no_return, call.returns_twice].map(u8::from);
+        let place = at(function.call_position(id));
+        line(out, 2, format_args!("{id}: {}+{after} {site:?} {:?} {flags:?} at {place}", call.block, call.callee));
+        if call.callee_uncertain {
+            line(out, 3, format_args!("or another function"));
         }
+    }
+    for access in &function.accesses {
+        line(out, 2, format_args!("{access:?}"));
     }
 }
 
@@ -243,6 +275,9 @@ fn counts_text(counts: &UnitCounts) -> String {
     }
     for (key, count) in paths.registers.entries() {
         line(out, 1, format_args!("register {} at {:#x}.{}: {count}", key.register, key.address, key.value));
+    }
+    if let Some(traces) = counts.method.trace() {
+        line(out, 1, format_args!("{traces:?}"));
     }
     text
 }

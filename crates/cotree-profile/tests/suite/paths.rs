@@ -1,7 +1,7 @@
 //! Path profiles of whole units: random functions and walks, their raw profiles made by hand, merged, and recovered.
 
 use crate::random;
-use crate::unit::{Raw, SEGMENT_HEAD, UNIT, seal};
+use crate::unit::{Raw, SEGMENT_HEAD, UNIT, complete, seal};
 use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
 use cotree_core::ids::{Block, Edge, FunctionId, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
@@ -110,7 +110,8 @@ fn from_parts(map: BinaryMap) -> BinaryFile {
 }
 
 fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
-    let functions: Vec<Function> = functions.to_vec();
+    let mut functions: Vec<Function> = functions.to_vec();
+    functions.iter_mut().for_each(|function| complete(function, 0));
     let plan = |f: &Function| {
         let cfg = f.cfg().unwrap();
         let options =
@@ -464,20 +465,6 @@ fn a_slab_whose_place_a_segment_takes_is_none() {
     seal(&mut bytes);
     assert_eq!(read(&bytes), without);
     assert!(recover(&binary, &without).unwrap().exact());
-}
-
-/// Version 4 has another header of segments, version 3 has paths' numbers as they are, version 2 another checksum,
-/// version 1 no segments.
-#[test]
-fn older_versions_are_read() {
-    let (_, raw) = small();
-    let now = read(&raw.bytes());
-    assert!(now.method.paths().is_some_and(|paths| !paths.counts.entries().is_empty()));
-    for version in [4, 3, 2] {
-        assert_eq!(read(&Raw { version, ..raw.clone() }.bytes()), now);
-    }
-    let oldest = read(&Raw { version: 1, ..raw }.bytes());
-    assert!(oldest.method.paths().is_none_or(|paths| paths.counts.entries().is_empty()));
 }
 
 /// No path has the key 0.

@@ -7,9 +7,7 @@ use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, TOTAL, TraceState, Tra
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
 /// Version of this layout.
-pub const VERSION: u32 = 5;
-/// The oldest version that readers still understand: without segments.
-pub const OLDEST_VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// Values of [`RawHeader::state`].
 pub struct State;
@@ -125,8 +123,7 @@ pub struct RawHeader {
     pub binary: [u8; 2048],
     /// The command line, arguments separated by NUL, cut if longer.
     pub command: [u8; 1024],
-    /// File offset of the newest segment; 0: there is none. (Since version 2; before version 5 all segments were tables
-    /// of paths and had another header.)
+    /// File offset of the newest segment; 0: there is none.
     pub segment_head: u64,
     /// What is added up along paths, in [`PathBucket::metric`] and in words behind the counts of arrays and windows: 0
     /// nothing, 1 what the program reports with `cotree_events`, 2 time stamps of the processor.

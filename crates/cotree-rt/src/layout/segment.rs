@@ -18,7 +18,8 @@ pub struct SegmentKind;
 impl SegmentKind {
     /// A hash table of [`PathBucket`]s.
     pub const PATHS: u32 = 1;
-    /// Words that hold [`TraceChunk`]s, one behind the other: each with its bytes, in whole words.
+    /// Words that hold [`TraceChunk`]s, one behind the other: each with its bytes, in whole words. The bytes may be
+    /// compressed, in LZ4's block format: then fewer are stored than the chunk holds.
     pub const TRACE: u32 = 2;
     /// Places of [`TraceChunk`]s, each with its bytes: a ring. The chunk of number *n* (from 1) is in place (*n* − 1)
     /// modulo their number.
@@ -26,9 +27,6 @@ impl SegmentKind {
     /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process. There is one segment at
     /// most.
     pub const STACK: u32 = 4;
-    /// As [`Self::TRACE`], but a chunk's bytes may be compressed, in LZ4's block format: then fewer are stored than it
-    /// holds.
-    pub const TRACE_PACKED: u32 = 5;
 }
 
 /// Before the entries of a segment, on a page boundary.

@@ -93,7 +93,7 @@ pub struct TraceChunk {
     pub position: u64,
     /// How many bytes it holds.
     pub length: u32,
-    /// How many bytes follow here: fewer if they are compressed ([`super::SegmentKind::TRACE_PACKED`]).
+    /// How many bytes follow here: fewer if they are compressed ([`super::SegmentKind::TRACE`]).
     pub stored: u32,
     /// How many of its bytes, the first ones, tell the stack ([`TraceRecord::STARTED`]) and are no part of the stream.
     pub snapshot: u32,

@@ -35,5 +35,5 @@ const struct {
     uint64_t call_sums, handler_words;
     const char *file_pattern;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
-    9, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
+    1, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
     UNIT_PATH_WORDS, 0, 1, ANNOUNCING > 0, &announcing};

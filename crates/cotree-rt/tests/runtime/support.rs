@@ -228,7 +228,7 @@ impl Profile {
             page[field..field + 8].fill(0);
             assert_eq!(header.header_checksum, checksum(&page), "header checksum");
             if header.threads_alive == 0 {
-                let mut body = BodyChecksum::new(header.version, end - PAGE);
+                let mut body = BodyChecksum::new(end - PAGE);
                 body.add(&bytes[PAGE as usize..]);
                 assert_eq!(header.body_checksum, body.finish(), "body checksum");
             }

@@ -134,21 +134,6 @@ fn functions_that_have_changed_get_a_guess_which_is_said() {
     assert!(how == "guessed" && known < blocks && known + 4 >= blocks, "{view}");
     assert!(view.contains("guess"), "{view}");
 
-    // Files of earlier versions tell graphs and counts only.
-    let weights = project.ok("export --format weights p.cotree --binary counted");
-    let old = |line: &str| {
-        let end = line.find(",\"build\"").unwrap_or(line.len());
-        format!("{}}}\n", line[..end].trim_end_matches('}'))
-    };
-    let old: String = weights.lines().skip(1).map(old).collect();
-    fs::write(project.path("old"), format!("{{\"schema\":\"cotree-weights/1\"}}\n{old}")).expect("a file");
-    let said = build(&project, "--use old", "used");
-    assert!(
-        said.contains("have changed since the profile (step); 0 are not in it, and 1 are compiled without"),
-        "{said}"
-    );
-    assert_eq!(outputs(&project, "used"), outputs(&project, "plain"));
-
     // Lines that moved are the only difference: no guess is needed for the rest, and none is made of the graph.
     let commented = PROGRAM.replace("    case 1: return", "    // Twice.\n    case 1: return");
     fs::write(project.path("p.c"), commented).expect("a file");

@@ -297,7 +297,7 @@ fn weights_carry_targets() {
         assert_eq!(of_weights, expected.collect::<Vec<_>>(), "{}", line["symbol"]);
     }
     assert_eq!(calls, 4, "dispatch, library, again, end");
-    assert!(weights.starts_with("{\"schema\":\"cotree-weights/3\""), "{weights}");
+    assert!(weights.starts_with("{\"schema\":\"cotree-weights/1\""), "{weights}");
 }
 
 #[test]

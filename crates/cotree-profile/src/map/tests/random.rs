@@ -174,13 +174,6 @@ fn accesses(blocks: &[BlockFacts], calls: &[Call], seed: u8) -> Vec<Access> {
     accesses
 }
 
-/// What maps before version 9 say of calls.
-fn list_sites_only(function: &mut Function) {
-    let site = |call: &Call| Call { callee_uncertain: false, line: None, ..call.clone() };
-    function.calls = function.sites().map(site).collect();
-    function.accesses.clear();
-}
-
 fn function() -> impl Strategy<Value = Function> {
     (1u32..9).prop_flat_map(|blocks| {
         let counts = (0u32..300, 0u32..50, 0u32..50, 0u32..9, 0u32..9);
@@ -401,20 +394,15 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
         |(modules, code, seed, threaded, method)| {
             let mut modules: Vec<Module> =
                 modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
-            let all_calls = seed & 16 == 0;
-            let complete = if all_calls { list_all_calls } else { list_sites_only };
-            modules.iter_mut().flat_map(|module| &mut module.functions).for_each(complete);
-            if all_calls && seed & 32 == 0 {
-                let functions = modules.iter_mut().flat_map(|module| &mut module.functions);
-                functions.for_each(|function| spread_instructions(function, seed));
-            }
+            modules.iter_mut().flat_map(|module| &mut module.functions).for_each(list_all_calls);
+            let functions = modules.iter_mut().flat_map(|module| &mut module.functions);
+            functions.for_each(|function| spread_instructions(function, seed));
             let program = ProgramMap {
                 name: "a.out".into(),
                 target: "x86_64-unknown-linux-gnu".into(),
                 files: vec!["/src/a.c".into(), "/src/b.c".into(), "/src/ü.h".into()],
                 checksums: [(0, [[7; 16], [255; 16]].into()), (2, [[1; 16]].into())].into(),
                 modules,
-                all_calls,
             };
             let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
             let plans = |salt: u32| {

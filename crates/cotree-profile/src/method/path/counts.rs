@@ -63,7 +63,7 @@ pub(in crate::method) const BUCKET_SIZE: u64 = size_of::<PathBucket>() as u64;
 
 /// What is added up along paths in a raw profile.
 pub(in crate::method) fn metric(header: &Header) -> Result<PathMetric, &'static str> {
-    let number = if header.version() >= 2 { header.u32(offset_of!(RawHeader, path_metric)) } else { 0 };
+    let number = header.u32(offset_of!(RawHeader, path_metric));
     PathMetric::from_number(number.into()).ok_or("its paths are measured in a way that this cotree does not know")
 }
 
@@ -77,17 +77,15 @@ pub(in crate::method) struct Buckets {
     /// The number of entries that the last compaction left, per kind.
     distinct: [usize; 3],
     cut: bool,
-    /// The key of path 0.
-    first: u64,
 }
 
 /// How many entries may accumulate before compaction pays.
 const SLACK: usize = 1 << 16;
 
 impl Buckets {
-    /// Begins the counts of a raw profile of that version.
-    pub(in crate::method) fn new(version: u32, metric: PathMetric) -> Self {
-        Self { metric, first: u64::from(version >= 4), ..Self::default() }
+    /// Begins the counts of a raw profile.
+    pub(in crate::method) fn new(metric: PathMetric) -> Self {
+        Self { metric, ..Self::default() }
     }
 
     /// Adds what a bucket says.
@@ -105,7 +103,7 @@ impl Buckets {
             self.cut |= push(&mut self.registers, &mut self.distinct[0], (key, count.cast_signed()));
         } else if let Some(function) = function.checked_sub(1) {
             let function = FunctionId(u32::try_from(function).map_err(|_| UNKNOWN)?);
-            let key = PathId { function, path: path.checked_sub(self.first).ok_or(UNKNOWN)? };
+            let key = PathId { function, path: path.checked_sub(1).ok_or(UNKNOWN)? };
             self.cut |= push(&mut self.paths, &mut self.distinct[1], (key, count));
             if metric != 0 {
                 self.cut |= push(&mut self.sums, &mut self.distinct[2], (key, metric));
@@ -150,9 +148,10 @@ mod tests {
         }
         assert!(buckets.add(&[1 << 40, 0, 1, 0]).is_err());
         assert!(buckets.add(&[ABANDONED | 1 << 60, 0, 1, 0]).is_err());
+        assert!(buckets.add(&[1, 0, 1, 0]).is_err(), "no path has the key 0");
         let (PathCounts { counts, sums, registers, .. }, cut) = buckets.finish();
-        assert_eq!(sums.entries(), [(PathId { function: FunctionId(7), path: 5 }, 14)]);
-        assert_eq!(counts.entries(), [(PathId { function: FunctionId(7), path: 5 }, 4)]);
+        assert_eq!(sums.entries(), [(PathId { function: FunctionId(7), path: 4 }, 14)]);
+        assert_eq!(counts.entries(), [(PathId { function: FunctionId(7), path: 4 }, 4)]);
         let key = RegisterKey { address: LANDED | 0x1234, value: 3, register: -1 };
         assert_eq!(registers.entries(), [(key, 2)]);
         assert!(!cut);
@@ -162,7 +161,7 @@ mod tests {
     fn many_equal_buckets_take_little_memory() {
         let mut buckets = Buckets::default();
         for number in 0..1_000_000u64 {
-            buckets.add(&[1, number % 100, 1, 0]).unwrap();
+            buckets.add(&[1, 1 + number % 100, 1, 0]).unwrap();
         }
         assert!(buckets.paths.capacity() < 4 * SLACK, "{}", buckets.paths.capacity());
         assert_eq!(buckets.finish().0.counts.entries()[99], (PathId { function: FunctionId(0), path: 99 }, 10_000));

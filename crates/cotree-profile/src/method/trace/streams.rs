@@ -161,8 +161,7 @@ impl Streams {
             Found { file: &file, streams: BTreeMap::new(), in_ring: BTreeSet::new(), ring: Ring::default() };
         for segment in segments.iter() {
             let outcome = match segment.kind {
-                Kind::Trace => found.chunks(segment.entries(), segment.used, false),
-                Kind::TracePacked => found.chunks(segment.entries(), segment.used, true),
+                Kind::Trace => found.chunks(segment.entries(), segment.used),
                 Kind::TraceRing => found.ring(segment.entries(), segment.capacity),
                 Kind::Paths | Kind::Stack => continue,
             };
@@ -253,11 +252,11 @@ impl Found<'_> {
         self.streams.entry(number).or_insert_with(|| Stream { number, ..Stream::default() })
     }
 
-    /// The chunks in so many words of a segment; `packed`: they may be compressed.
-    fn chunks(&mut self, start: u64, words: u64, packed: bool) -> io::Result<Result<(), &'static str>> {
+    /// Notes the chunks in `words` words of a segment. They may be compressed.
+    fn chunks(&mut self, start: u64, words: u64) -> io::Result<Result<(), &'static str>> {
         let (mut at, end) = (start, start + words * 8);
         while at < end {
-            match self.chunk(at, end - at, packed)? {
+            match self.chunk(at, end - at, true)? {
                 Ok(size) => at += size,
                 Err(what) => return Ok(Err(what)),
             }
@@ -300,7 +299,7 @@ impl Found<'_> {
         stream.gone = position > 0;
     }
 
-    /// The chunk at an offset, where there are so many bytes: gives its size.
+    /// Notes the chunk at an offset, which has room for `room` bytes, and gives its size. `packed`: it may be compressed.
     fn chunk(&mut self, at: u64, room: u64, packed: bool) -> io::Result<Result<u64, &'static str>> {
         const DAMAGED: &str = "a piece of the trace does not fit its place";
         if room < CHUNK_HEADER {

@@ -32,13 +32,21 @@ fn site(block: u32, callee: &str) -> Call {
     Call { no_return: callee == "exit", probe: 1, ..Call::site(Block(block), Callee::Symbol(callee.into())) }
 }
 
+/// Lets each block have the calls that the function lists in it, and one run of at least `most` instructions.
+pub fn complete(function: &mut Function, most: u32) {
+    for (index, block) in function.blocks.iter_mut().enumerate() {
+        let here = |call: &&Call| call.block.index() == index && !call.is_marker();
+        let calls = function.calls.iter().filter(here).count() as u32;
+        block.instructions = InstructionCounts { total: most.max(calls), calls, ..InstructionCounts::default() };
+        block.runs = vec![Run { instructions: block.instructions, ..Run::default() }];
+    }
+}
+
 fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<Call>) -> Function {
-    let block =
-        BlockFacts { instructions: InstructionCounts { total: 3, ..Default::default() }, ..BlockFacts::default() };
     Function {
         symbol: symbol.into(),
         linkage: Linkage::External,
-        blocks: vec![block; blocks],
+        blocks: vec![BlockFacts::default(); blocks],
         edges,
         calls: sites.into_iter().collect(),
         ..Default::default()
@@ -85,6 +93,9 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
         call.terminator = id.0 == 0;
         call.resume_marker = id.0 == 1;
     });
+    let mut functions = [main, work, leaf, invokes];
+    functions.iter_mut().for_each(|function| complete(function, 3));
+    let [main, work, leaf, invokes] = functions;
     let invokes_truth = Truth { entries: 0, blocks: vec![0; 3], edges: vec![0; 4], early: vec![0, 0] };
     let program = ProgramMap {
         name: "prog".into(),
@@ -95,7 +106,6 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
             Module { name: "a.o".into(), functions: vec![main, work, leaf] },
             Module { name: "b.o".into(), functions: vec![invokes] },
         ],
-        all_calls: false,
     };
     (program, vec![main_truth, work_truth, leaf_truth, invokes_truth])
 }
@@ -180,7 +190,6 @@ pub fn early() -> Vec<(u64, i64)> {
 /// A raw profile.
 #[derive(Clone)]
 pub struct Raw {
-    pub version: u32,
     pub unit: UnitId,
     pub state: u32,
     pub flags: u64,
@@ -198,7 +207,6 @@ pub struct Raw {
 impl Raw {
     pub fn new(counters: Vec<u64>) -> Self {
         Self {
-            version: layout::VERSION,
             unit: UNIT,
             state: State::FINISHED,
             flags: 0,
@@ -221,7 +229,7 @@ impl Raw {
         let mut bytes = vec![0u8; (slabs_offset + stride * self.slabs.len() as u64) as usize];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(0, &layout::MAGIC);
-        put(8, &self.version.to_le_bytes());
+        put(8, &layout::VERSION.to_le_bytes());
         put(12, &self.state.to_le_bytes());
         put(16, &self.unit.0);
         put(32, &4711u32.to_le_bytes());
@@ -260,20 +268,15 @@ impl Raw {
             let next = head;
             head = bytes.len() as u64;
             let capacity = buckets.len().next_power_of_two();
-            let (magic, words) = if self.version < 5 {
-                (*b"COTPATHS", [capacity as u64, next, 0, 0, 0, 0, 0])
-            } else {
-                // Buckets have 32 bytes; the owner is slab 0.
-                let kind = u64::from(layout::SegmentKind::PATHS) | 32 << 32;
-                (layout::SEGMENT_MAGIC, [kind, capacity as u64, next, buckets.len() as u64, slabs_offset, head, 0])
-            };
-            bytes.extend_from_slice(&magic);
-            for word in words {
+            // Buckets have 32 bytes; the owner is slab 0.
+            let kind = u64::from(layout::SegmentKind::PATHS) | 32 << 32;
+            bytes.extend_from_slice(&layout::SEGMENT_MAGIC);
+            for word in [kind, capacity as u64, next, buckets.len() as u64, slabs_offset, head, 0] {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
             for &[function, path, count, sum] in buckets {
                 let counts_a_path = function & layout::ABANDONED == 0;
-                let key = if self.version >= 4 && counts_a_path { path.wrapping_add(1) } else { path };
+                let key = if counts_a_path { path.wrapping_add(1) } else { path };
                 for word in [function, key, count, sum] {
                     bytes.extend_from_slice(&word.to_le_bytes());
                 }
@@ -303,8 +306,7 @@ pub fn seal(bytes: &mut [u8]) {
     if bytes.len() < 4096 {
         return;
     }
-    let version = u32::from_le_bytes(bytes[8..12].try_into().unwrap());
-    let mut body = layout::BodyChecksum::new(version, bytes.len() as u64 - 4096);
+    let mut body = layout::BodyChecksum::new(bytes.len() as u64 - 4096);
     body.add(&bytes[4096..]);
     bytes[112..120].copy_from_slice(&body.finish().to_le_bytes());
     bytes[120..128].fill(0);

@@ -65,7 +65,7 @@ pub fn seal(
     let early = unsafe { core::slice::from_raw_parts(header.cast::<u8>().add(PAGE as usize), early_bytes) };
     // SAFETY: a header page that only the ending thread writes now.
     let fields = unsafe { &mut *header };
-    let mut sum = BodyChecksum::new(VERSION, early_bytes as u64 + fields.slab_count * fields.slab_stride);
+    let mut sum = BodyChecksum::new(early_bytes as u64 + fields.slab_count * fields.slab_stride);
     sum.add(early);
     for_each_slab(&mut |slab, zeros| {
         sum.add(slab);

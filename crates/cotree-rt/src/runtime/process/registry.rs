@@ -1,5 +1,5 @@
 //! The registry of profiled shared libraries: the one symbol that the executable's runtime exports for them,
-//! `cotree_process_v4`. Its number changes with the interface between the two; a library of another version is on its
+//! `cotree_process_v1`. Its number changes with the interface between the two; a library of another version is on its
 //! own.
 
 #[cfg(feature = "shared-library")]
@@ -38,16 +38,16 @@ mod side {
     }
 
     #[unsafe(no_mangle)]
-    static cotree_process_v4: Process = Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave };
+    static cotree_process_v1: Process = Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave };
 
     pub fn units() -> *mut Unit {
-        cotree_process_v4.units.load(Ordering::Acquire)
+        cotree_process_v1.units.load(Ordering::Acquire)
     }
 
     extern "C" fn join(unit: &'static Unit) {
         let _held = thread::lock();
         unit.next.store(units(), Ordering::Release);
-        cotree_process_v4.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
+        cotree_process_v1.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
         thread::with_stacks().for_each(|(index, pointer)| (unit.thread_starts)(index, pointer));
     }
 
@@ -57,7 +57,7 @@ mod side {
             return false;
         }
         let _held = thread::lock();
-        let mut link = &cotree_process_v4.units;
+        let mut link = &cotree_process_v1.units;
         loop {
             let at = link.load(Ordering::Acquire);
             // SAFETY: a unit on the list.
@@ -78,7 +78,7 @@ mod side {
     use super::{Process, Unit};
     use crate::runtime::hooks::linkage::weak;
 
-    weak!(process = "cotree_process_v4");
+    weak!(process = "cotree_process_v1");
 
     /// A library knows only itself.
     pub fn units() -> *mut Unit {

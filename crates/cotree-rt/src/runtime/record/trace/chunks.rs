@@ -15,7 +15,7 @@ use core::sync::atomic::{
 };
 
 /// Segments of words.
-const KIND: Kind = Kind { number: SegmentKind::TRACE_PACKED, entry_size: 8 };
+const KIND: Kind = Kind { number: SegmentKind::TRACE, entry_size: 8 };
 /// Segments of places for chunks.
 const RING: Kind = Kind { number: SegmentKind::TRACE_RING, entry_size: TraceChunk::PLACE as u32 };
 

@@ -78,8 +78,6 @@ impl Paths<'_> {
             | Probe::SetUnless(..)
             | Probe::AddUnless(..)
             | Probe::CountBy(..)
-            | Probe::Witness { .. }
-            | Probe::Events(_)
             | Probe::AddCounter { .. }
             | Probe::CloseBy { .. } => Ok(()),
         }
