@@ -58,11 +58,10 @@ pub struct FunctionProfile {
 
 impl FunctionProfile {
     /// How many events of a kind the function had by the counts of its blocks: what an activation that ended early did
-    /// not get to did not happen. `None` if the facts do not say where instructions stand ([`Function::events`]), or
-    /// are of another function.
+    /// not get to did not happen. `None` if the facts are of another function.
     #[must_use]
     pub fn events(&self, function: &Function, kind: EventKind) -> Option<i128> {
-        let events = function.events(kind)?;
+        let events = function.events(kind);
         if self.blocks.len() != function.blocks.len() {
             return None;
         }

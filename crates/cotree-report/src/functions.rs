@@ -105,16 +105,11 @@ impl Executed {
         self.float += times(facts.float);
     }
 
-    /// Adds the instructions of a function. What follows a call in its block ran as often as the call returned; maps of
-    /// older files do not tell what that is, so that instructions behind calls count as if all had returned.
+    /// Adds the instructions of a function. What follows a call in its block ran as often as the call returned.
     fn add_function(&mut self, flow: &Flow<'_>) {
         for (index, facts) in flow.function.blocks.iter().enumerate() {
             let block = Block::new(index);
-            if facts.has_runs() {
-                facts.runs.iter().for_each(|run| self.add(run.instructions, flow.run(block, run.after_calls)));
-            } else {
-                self.add(facts.instructions, flow.block(block));
-            }
+            facts.runs.iter().for_each(|run| self.add(run.instructions, flow.run(block, run.after_calls)));
         }
     }
 

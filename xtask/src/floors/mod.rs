@@ -19,7 +19,7 @@ const ALLOWED: [(&str, usize); 8] = [
     ("cotree-core", 12),
     ("cotree-llvm", 51),
     ("cotree-lto", 2),
-    ("cotree-profile", 57),
+    ("cotree-profile", 56),
     ("cotree-report", 21),
     ("cotree-rt", 48),
 ];

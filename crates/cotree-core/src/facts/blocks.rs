@@ -51,14 +51,15 @@ pub struct BlockFacts {
     pub instructions: InstructionCounts,
     /// Source lines that the block covers, in instruction order, runs of the same position merged.
     pub lines: Vec<LineSpan>,
-    /// The instructions by line and between calls, in order; empty in maps of older files.
+    /// The instructions by line and between calls, in order. They are all of the block's
+    /// ([`Self::runs_agree`]).
     pub runs: Vec<Run>,
 }
 
 impl BlockFacts {
     /// Do the runs say of each instruction where it stands?
     #[must_use]
-    pub fn has_runs(&self) -> bool {
+    pub fn runs_agree(&self) -> bool {
         let none = InstructionCounts::default();
         self.runs.iter().fold(none, |sum, run| sum.plus(run.instructions)) == self.instructions
     }

@@ -155,17 +155,13 @@ impl FunctionEvents {
 }
 
 impl Function {
-    /// How many events of a kind its blocks have. `None` if the facts do not say where in their blocks instructions
-    /// stand, as in maps of older files.
+    /// How many events of a kind its blocks have.
     #[must_use]
-    pub fn events(&self, kind: EventKind) -> Option<FunctionEvents> {
+    pub fn events(&self, kind: EventKind) -> FunctionEvents {
         let branching = self.branching();
         let mut events = FunctionEvents::default();
         let mut calls = self.calls.iter().peekable();
         for (index, facts) in self.blocks.iter().enumerate() {
-            if !facts.has_runs() {
-                return None;
-            }
             let (mut sum, mut begun) = (0, 0);
             let mut of_runs = Vec::with_capacity(facts.runs.len());
             for (at, run) in facts.runs.iter().enumerate() {
@@ -197,7 +193,7 @@ impl Function {
             events.blocks.push(sum);
             events.runs.push(of_runs);
         }
-        Some(events)
+        events
     }
 
     /// Which blocks end in a branch?
@@ -257,7 +253,7 @@ mod tests {
     fn events_are_known_up_to_each_call() {
         let function = function();
         let of = |kind| {
-            let events = function.events(kind).expect("it has runs");
+            let events = function.events(kind);
             let calls = [0, 1].map(|call| events.through(CallId(call)));
             (calls, events.block(Block(0)), events.runs(Block(0)).to_vec())
         };
@@ -269,13 +265,6 @@ mod tests {
         assert_eq!(of(EventKind::Allocations), ([1, 1], 1, vec![1, 0, 0]));
         assert_eq!(of(EventKind::SystemCalls), ([0, 1], 1, vec![0, 1, 0]));
         assert_eq!(of(EventKind::Cost), ([6, 9], 18, vec![6, 3, 9]));
-    }
-
-    #[test]
-    fn facts_without_runs_know_no_events() {
-        let mut function = function();
-        function.blocks[0].runs.clear();
-        assert_eq!(function.events(EventKind::Instructions), None);
     }
 
     #[test]

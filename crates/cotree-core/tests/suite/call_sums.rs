@@ -45,7 +45,7 @@ struct Frame {
 
 /// Goes through the log of each thread with a stack, and gives every event to all that is on it.
 fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> Told {
-    let events: Vec<FunctionEvents> = program.functions.iter().map(|f| f.events(kind).unwrap()).collect();
+    let events: Vec<FunctionEvents> = program.functions.iter().map(|f| f.events(kind)).collect();
     let mut told = Told::default();
     for log in &outcome.truth.logs {
         let mut stack: Vec<Frame> = Vec::new();

@@ -119,7 +119,7 @@ proptest! {
         let function = &map.modules[0].functions[0];
         let plans = plan(&map, EventOptions { kinds: kinds(), queries, ..EventOptions::default() });
         for (number, kind) in [EventKind::Instructions, EventKind::Loads].into_iter().enumerate() {
-            let events = function.events(kind).unwrap();
+            let events = function.events(kind);
             let mut walker = Walker { function, plan: &plans[0], events, kind: number, counted: 0, before: 0 };
             let mut block = Block(0);
             for &draw in &draws {
@@ -173,8 +173,8 @@ proptest! {
         let kinds: EventKinds = kinds();
         let plans = plan(&map, EventOptions { kinds, limits: true, ..EventOptions::default() });
         for (number, function) in map.modules[0].functions.iter().enumerate() {
-            let plain = program.functions[number].events(EventKind::Instructions).unwrap();
-            let events = function.events(EventKind::Instructions).unwrap();
+            let plain = program.functions[number].events(EventKind::Instructions);
+            let events = function.events(EventKind::Instructions);
             let mut others = 0;
             for (id, call) in function.calls.numbered() {
                 if call.is_safe_point() {

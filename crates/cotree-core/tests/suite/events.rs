@@ -83,7 +83,7 @@ pub fn plan_by(
 
 /// How many events the log has.
 pub fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> u64 {
-    let events: Vec<FunctionEvents> = program.functions.iter().map(|f| f.events(kind).unwrap()).collect();
+    let events: Vec<FunctionEvents> = program.functions.iter().map(|f| f.events(kind)).collect();
     let mut at: BTreeMap<_, (Block, u64)> = BTreeMap::new();
     let mut total = 0;
     for &(activation, step) in outcome.truth.logs.iter().flatten() {

@@ -94,7 +94,7 @@ fn instructions_are_told_between_calls() {
     );
     assert_eq!(function.calls.len(), 2);
     let events = |kind| {
-        let events = function.events(kind).expect("runs are extracted");
+        let events = function.events(kind);
         (events.through(CallId(0)), events.through(CallId(1)), events.runs(Block(0)).to_vec())
     };
     assert_eq!(events(EventKind::Instructions), (3, 4, vec![3, 1, 3]));
@@ -122,7 +122,7 @@ fn instructions_cost_what_a_file_says() {
         let mut extracted = extract(&module, &Selection::default());
         add_costs(&module, &mut extracted, &CostFile::parse(file).expect("a file of costs"));
         let function = &extracted.facts.functions[0];
-        function.events(EventKind::Cost).expect("runs are extracted").runs(Block(0)).to_vec()
+        function.events(EventKind::Cost).runs(Block(0)).to_vec()
     };
     // Load and first call; second call; the rest.
     assert_eq!(costs(""), [2, 1, 3]);

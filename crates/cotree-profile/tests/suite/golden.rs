@@ -1,9 +1,9 @@
 //! Files of earlier cotrees are read: some of each version of each format, as the cotree of their time wrote them, and
 //! what they say.
 //!
-//! The files are in `tests/golden` and begin with the format and its version. They are never written anew: that they are
-//! read and say the same is the promise that `docs/formats.md` makes. `map-1.bin`, `raw-1.bin` and `merged-1.bin` have
-//! something in each part. Where the one of a new version is missing, a test writes it and fails;
+//! The files are in `tests/golden` and begin with the format and its version. They are never written anew: that they
+//! are read and say the same is the promise that `docs/formats.md` makes. `map-1.bin`, `raw-1.bin` and `merged-1.bin`
+//! have something in each part. Where the one of a new version is missing, a test writes it and fails;
 //! `INSTA_UPDATE=always` writes the text beside it. The others come from a program that `cotree cc` built, a map per
 //! family of methods (its section of the binary), and the profile of a run.
 

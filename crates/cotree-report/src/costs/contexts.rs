@@ -119,7 +119,7 @@ impl Builder<'_> {
         let costs = self.costs;
         let all = EventKind::ALL;
         let events: Vec<Vec<FunctionEvents>> = (costs.functions.iter())
-            .map(|costs| all.iter().filter_map(|&kind| costs.function.facts.events(kind)).collect())
+            .map(|costs| all.iter().map(|&kind| costs.function.facts.events(kind)).collect())
             .collect();
         let mut around: Vec<Vec<FrameAt>> = Vec::with_capacity(traced.nodes.len());
         for (node, pieces) in traced.nodes.iter().zip(&traced.pieces) {

@@ -119,11 +119,6 @@ fn line_of(function: &Function, span: Option<(Block, u32)>) -> Line {
 /// Why a profile does not tell what a run has cost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CostError {
-    /// The binary is of an older cotree.
-    #[error(
-        "{0} was built by an older cotree, which did not say which instructions stand on which line: build it anew"
-    )]
-    NoRuns(String),
     /// A trace tells nothing.
     #[error("the trace in {0} can't be followed: {1}")]
     Trace(String, String),
@@ -146,19 +141,14 @@ pub struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     /// Derives the costs from counts of blocks.
-    ///
-    /// # Errors
-    /// See [`CostError`].
-    pub fn new(units: &'a [Unit<'a>]) -> Result<Self, CostError> {
-        let mut functions = Vec::new();
-        for (number, unit) in units.iter().enumerate() {
-            for function in unit.functions().filter(|function| function.profile.is_some()) {
-                let costs = costs_of(number, function);
-                functions.push(costs.ok_or_else(|| CostError::NoRuns(unit.profile.binary.display().to_string()))?);
-            }
-        }
+    #[must_use]
+    pub fn new(units: &'a [Unit<'a>]) -> Self {
+        let of_unit = |(number, unit): (usize, &'a Unit<'a>)| {
+            unit.functions().filter_map(move |function| costs_of(number, function))
+        };
+        let functions: Vec<FunctionCosts<'a>> = units.iter().enumerate().flat_map(of_unit).collect();
         let graph = CallGraph::new(units, &functions);
-        Ok(Self { units, functions, graph, traced: None, missing: false })
+        Self { units, functions, graph, traced: None, missing: false }
     }
 
     /// The inclusive cost of each arc of the graph, if that of all of them is known.
@@ -201,19 +191,18 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// What a function has cost, exclusively; `None` if its profile has no counts of blocks, or its map is of an older
-/// cotree.
+/// What a function has cost, exclusively; `None` if its profile has no counts of blocks.
 #[must_use]
 pub fn exclusive(function: &UnitFunction<'_>) -> Option<Cost> {
     costs_of(0, *function).map(|costs| costs.exclusive())
 }
 
 /// Multiplies counts with events, run by run: what follows a call in its block ran as often as the call returned.
-/// `None` if facts and profile do not belong together, or the facts do not say where instructions stand.
+/// `None` if there is no profile of it.
 fn costs_of(unit: usize, function: UnitFunction<'_>) -> Option<FunctionCosts<'_>> {
     let facts = function.facts;
     let flow = function.flow()?;
-    let events: Vec<FunctionEvents> = EventKind::ALL.iter().map(|&kind| facts.events(kind)).collect::<Option<_>>()?;
+    let events: Vec<FunctionEvents> = EventKind::ALL.iter().map(|&kind| facts.events(kind)).collect();
     let lines = costs_of_counts(facts, &events, |block, after| flow.run(block, after));
     let made = |(call, facts): (CallId, &Call)| Some((call, flow.call(call))).filter(|_| !facts.resume_marker);
     let mut calls: Vec<(CallId, u64)> =

@@ -1,6 +1,6 @@
 //! What a run has done in all, whatever its profile counts.
 
-use super::{Cost, CostError, Costs};
+use super::{Cost, Costs};
 use crate::functions::Vouched;
 use crate::method;
 use crate::terminal::counted;
@@ -20,17 +20,15 @@ pub struct Totals {
 
 impl Totals {
     /// Adds up units.
-    ///
-    /// # Errors
-    /// See [`CostError`].
-    pub fn new(units: &[Unit<'_>]) -> Result<Self, CostError> {
+    #[must_use]
+    pub fn new(units: &[Unit<'_>]) -> Self {
         let mut totals = Self::default();
         for unit in units {
             let method = unit.profile.method.method();
             let promises = method.promises();
             // What traces count is known when they are read.
             if promises.blocks || unit.profile.functions.iter().any(Option::is_some) {
-                let cost = Costs::new(std::slice::from_ref(unit))?.total();
+                let cost = Costs::new(std::slice::from_ref(unit)).total();
                 *totals.events.get_or_insert_default() += cost;
             } else if let Some(events) = method::event_totals(unit) {
                 *totals.events.get_or_insert_default() += events;
@@ -58,7 +56,7 @@ impl Totals {
             }
         }
         totals.remarks.dedup();
-        Ok(totals)
+        totals
     }
 
     /// Titles and amounts of these kinds of events; without any, of all that happened.

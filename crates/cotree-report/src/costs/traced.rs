@@ -54,7 +54,7 @@ pub fn costs<'a>(units: &'a [Unit<'a>], binary: &BinaryFile, streams: &Streams) 
     let [unit] = units else { return Err(unreadable(&"it is of several binaries")) };
     let tables = UnitTables::new(binary).map_err(|error| unreadable(&error))?;
     let all: Vec<UnitFunction<'a>> = unit.functions().collect();
-    let mut replay = Replay::new(&all).ok_or_else(|| CostError::NoRuns(unit.profile.binary.display().to_string()))?;
+    let mut replay = Replay::new(&all);
     let named = |facts: &Function| Names::Demangled.show(&facts.symbol);
     let mut missing = streams.ring().overwritten;
     for stream in streams.iter() {
@@ -140,19 +140,18 @@ struct Replay<'a, 'f> {
 }
 
 impl<'a, 'f> Replay<'a, 'f> {
-    fn new(functions: &'f [UnitFunction<'a>]) -> Option<Self> {
-        let events = |function: &UnitFunction<'_>| {
-            EventKind::ALL.iter().map(|&kind| function.facts.events(kind)).collect::<Option<Vec<_>>>()
-        };
+    fn new(functions: &'f [UnitFunction<'a>]) -> Self {
+        let events =
+            |function: &UnitFunction<'_>| EventKind::ALL.iter().map(|&kind| function.facts.events(kind)).collect();
         let first_calls = |function: &UnitFunction<'_>| {
             let mut first = vec![0; function.facts.blocks.len() + 1];
             function.facts.calls.iter().for_each(|call| first[call.block.index() + 1] += 1);
             (0..function.facts.blocks.len()).for_each(|block| first[block + 1] += first[block]);
             first
         };
-        Some(Self {
+        Self {
             functions,
-            events: functions.iter().map(events).collect::<Option<_>>()?,
+            events: functions.iter().map(events).collect(),
             first_call: functions.iter().map(first_calls).collect(),
             tree: Traced::default(),
             children: HashMap::new(),
@@ -162,7 +161,7 @@ impl<'a, 'f> Replay<'a, 'f> {
             calls: HashMap::new(),
             stack: Vec::new(),
             total: Cost::default(),
-        })
+        }
     }
 
     fn facts(&self, function: FunctionId) -> &'a Function {

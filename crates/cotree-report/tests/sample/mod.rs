@@ -45,12 +45,11 @@ impl Builder {
     /// A block: instructions, count, lines as (line, column, inlined, after sites).
     pub fn block(mut self, instructions: u32, count: u64, lines: &[(u32, u32, Option<u32>, u32)]) -> Self {
         let file = self.facts.position.map_or(0, |p| p.file);
+        let instructions =
+            InstructionCounts { total: instructions, loads: instructions / 2, ..InstructionCounts::default() };
         self.facts.blocks.push(BlockFacts {
-            instructions: InstructionCounts {
-                total: instructions,
-                loads: instructions / 2,
-                ..InstructionCounts::default()
-            },
+            instructions,
+            runs: vec![Run { instructions, ..Run::default() }],
             lines: lines
                 .iter()
                 .map(|&(line, column, inlined, after_sites)| LineSpan {
@@ -59,7 +58,6 @@ impl Builder {
                     after_sites,
                 })
                 .collect(),
-            runs: Vec::new(),
         });
         self.profile.blocks.push(count);
         self
@@ -78,6 +76,9 @@ impl Builder {
     pub fn call(mut self, callee: &str, early: i64) -> Self {
         let block = Block::new(self.facts.blocks.len() - 1);
         let site = Call::site(block, Callee::Symbol(callee.into()));
+        let facts = &mut self.facts.blocks[block.index()];
+        facts.instructions.calls += 1;
+        facts.runs[0].instructions.calls += 1;
         self.facts.calls.push(Call { no_return: callee == "exit", ..site });
         self.profile.early.push(early);
         self
@@ -155,7 +156,6 @@ pub fn sample() -> Sample {
         files: vec!["/src/main.c".into(), "/src/foo.cpp".into()],
         checksums: Default::default(),
         modules,
-        all_calls: false,
     };
     let unit = UnitId([0xAB; 16]);
     let map = BinaryMap {
@@ -211,6 +211,7 @@ pub fn with_runs() -> Sample {
             });
             let later: Vec<Run> = later.collect();
             later.iter().for_each(|run| rest = rest.without(run.instructions).expect("a part"));
+            block.runs.clear();
             block.runs.push(Run { span: Some(0), after_calls: 0, instructions: rest, cost: 0 });
             block.runs.extend(later);
         }

@@ -59,7 +59,7 @@ impl Loaded {
             }
             _ => {
                 let units = self.units_with_blocks()?;
-                use_it(&Costs::new(&units).map_err(into_report)?)
+                use_it(&Costs::new(&units))
             }
         }
     }

@@ -122,7 +122,7 @@ fn collect(folder: &Path) -> Result<(Option<ProfileFile>, usize)> {
 /// Prints the totals, and what is not exact about them.
 fn print(args: &RunArgs, recovered: &[Recovery], processes: usize, time: Duration) -> Result<()> {
     let units: Vec<Unit<'_>> = recovered.iter().map(|(binary, profile)| Unit::new(binary.map(), profile)).collect();
-    let totals = Totals::new(&units).map_err(into_report)?;
+    let totals = Totals::new(&units);
     let command: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
     lines::note(format_args!("\n Counts of '{}':\n", command_line(&command)));
     for (title, amount) in totals.rows(&args.event) {

@@ -16,7 +16,6 @@ use cotree_profile::method::trace::{TraceNote, UnitTables};
 use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
 use cotree_report::files::FilePattern;
 use cotree_report::method::trace::Traced;
-use cotree_report::method::trace::clock::Clock;
 use cotree_report::method::trace::rows::{By, Rows, SourceLine};
 use cotree_report::method::trace::text::{Form, Stretch};
 use cotree_report::method::trace::{addresses, compare, timeline, vectors};
@@ -315,10 +314,6 @@ fn window(args: &TraceArgs, traced: &Traced<'_>) -> Result<(u64, u64)> {
 }
 
 fn write_format(args: &TraceArgs, traced: &Traced<'_>, format: Format) -> Result<()> {
-    if Clock::new(traced.binary.map()).is_none() {
-        let path = traced.binary.path().display();
-        return Err(miette!("{path} was built by an older cotree: its map does not say where instructions stand"));
-    }
     let stretch = window(args, traced)?;
     match (format, traced.threads.as_slice()) {
         (Format::Bbv, [thread]) => args.output.write(|out| vectors::write(traced, thread, stretch, args.interval, out)),

@@ -31,9 +31,6 @@ pub enum EventError {
         /// Counts at hand.
         found: usize,
     },
-    /// The facts do not say where in its blocks instructions stand.
-    #[error("it is not known how many events the function's blocks have")]
-    UnknownEvents,
 }
 
 /// How the activations of all functions ended early. Lists have an entry per function, or less where nothing is known.

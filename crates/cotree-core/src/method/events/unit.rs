@@ -6,7 +6,7 @@
 
 use super::graph::Input;
 use super::jumps::may_jump;
-use super::{EventError, EventMethod, EventPlan, UnitEventPlan, call_sums, increments, naive, reach};
+use super::{EventMethod, EventPlan, UnitEventPlan, call_sums, increments, naive, reach};
 use crate::facts::events::FunctionEvents;
 use crate::facts::{EdgeKind, Function};
 use crate::ids::{CallId, FunctionId};
@@ -37,8 +37,7 @@ pub(crate) fn plan_unit(method: EventMethod, planner: &Planner<'_>) -> Result<Un
             let Some(at) = planner.function(number, Guess::Predicted)? else {
                 return Ok((number, EventPlan { counters: 2 * kinds.len(), ..EventPlan::default() }));
             };
-            let events = |kind| at.function.events(kind).ok_or_else(|| at.failed(EventError::UnknownEvents));
-            let events = kinds.iter().map(|&kind| events(kind)).collect::<Result<Vec<_>, _>>()?;
+            let events: Vec<_> = kinds.iter().map(|&kind| at.function.events(kind)).collect();
             if options.naive {
                 return Ok((number, naive::plan(at.function, &events)));
             }

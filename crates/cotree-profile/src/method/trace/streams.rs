@@ -299,7 +299,8 @@ impl Found<'_> {
         stream.gone = position > 0;
     }
 
-    /// Notes the chunk at an offset, which has room for `room` bytes, and gives its size. `packed`: it may be compressed.
+    /// Notes the chunk at an offset where there is room for `room` bytes, and gives its size. `packed`: it may be
+    /// compressed.
     fn chunk(&mut self, at: u64, room: u64, packed: bool) -> io::Result<Result<u64, &'static str>> {
         const DAMAGED: &str = "a piece of the trace does not fit its place";
         if room < CHUNK_HEADER {

@@ -40,12 +40,12 @@ pub struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// At 0. `None` if the map does not say where instructions stand.
+    /// At 0.
     #[must_use]
-    pub fn new(map: &'a BinaryMap) -> Option<Self> {
+    pub fn new(map: &'a BinaryMap) -> Self {
         let facts: Vec<&Function> = map.program.functions().map(|(_, function)| function).collect();
-        let events = facts.iter().map(|function| function.events(EventKind::Instructions)).collect::<Option<_>>()?;
-        Some(Self { facts, events, stack: Vec::new(), now: 0, follows: false })
+        let events = facts.iter().map(|function| function.events(EventKind::Instructions)).collect();
+        Self { facts, events, stack: Vec::new(), now: 0, follows: false }
     }
 
     /// How many instructions have run.

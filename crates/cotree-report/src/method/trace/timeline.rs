@@ -34,7 +34,7 @@ pub fn write(traced: &Traced<'_>, rows: &Rows<'_>, (from, to): (u64, u64), out: 
         events.add(&of_thread)?;
         let mut before = 0;
         for part in &thread.parts {
-            let mut clock = Clock::new(traced.binary.map()).ok_or(io::ErrorKind::Unsupported)?;
+            let mut clock = Clock::new(traced.binary.map());
             let mut stack: Vec<FunctionId> = Vec::new();
             let mut begun = false;
             part.follow(traced.tables, traced.streams, from, to, |moment| {

@@ -33,7 +33,7 @@ pub fn write(
     let mut vector: BTreeMap<u64, u64> = BTreeMap::new();
     let mut filled = 0;
     for part in &thread.parts {
-        let mut clock = Clock::new(map).ok_or(io::ErrorKind::Unsupported)?;
+        let mut clock = Clock::new(map);
         part.follow(traced.tables, traced.streams, from, to, |moment| {
             if !moment.leads_on {
                 return Ok::<_, io::Error>(false);
