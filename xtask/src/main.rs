@@ -112,7 +112,9 @@ fn test(args: &TestArgs) -> Result<bool> {
     let tested = cargo_steps::run(&mut suite, args.all)?;
     let given = args.cotree.as_ref().map(|path| workspace::cotree(Some(path.clone()))).transpose()?;
     let is_there = tested || given.is_some();
-    let context = real::Context::new(given.unwrap_or_else(workspace::built_cotree), args.all)?;
+    let cotree = given.unwrap_or_else(workspace::built_cotree);
+    let context =
+        if args.list { real::Context::for_list(cotree, args.all)? } else { real::Context::new(cotree, args.all)? };
     // Those first that take longest.
     rust_programs::add(&mut suite, &context);
     projects::add(&mut suite, &context);

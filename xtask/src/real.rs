@@ -31,6 +31,11 @@ impl Context {
         Ok(Context { cotree, clang: Clang::newest()?, sources: Sources::fetch()?, all })
     }
 
+    /// What a list of cases needs: nothing is fetched.
+    pub fn for_list(cotree: PathBuf, all: bool) -> Result<Context> {
+        Ok(Context { cotree, clang: Clang::newest()?, sources: Sources::unfetched(), all })
+    }
+
     /// `cotree`, with nothing of the environment's in its way.
     pub fn cotree(&self) -> Command {
         let mut command = Command::new(&self.cotree);

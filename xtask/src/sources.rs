@@ -4,9 +4,9 @@
 //! built as such.
 
 use crate::{command, workspace};
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Name and exact version. A later version may have other files.
 pub const PINNED: [(&str, &str); 13] = [
@@ -29,9 +29,16 @@ pub const PINNED: [(&str, &str); 13] = [
 #[derive(Clone)]
 pub struct Sources {
     vendored: PathBuf,
+    /// Whether they are there.
+    fetched: bool,
 }
 
 impl Sources {
+    /// Where sources are to be, for lists of cases: nothing is fetched, and no folder has files.
+    pub fn unfetched() -> Sources {
+        Sources { vendored: workspace::scratch().join("sources/vendor"), fetched: false }
+    }
+
     /// Fetches what is not there yet.
     pub fn fetch() -> Result<Sources> {
         let folder = workspace::scratch().join("sources");
@@ -45,7 +52,7 @@ impl Sources {
         // The manifest is written last of all: it says that the rest is complete.
         let complete = folder.join("complete.toml");
         if fs::read_to_string(&complete).is_ok_and(|before| before == manifest) {
-            return Ok(Sources { vendored });
+            return Ok(Sources { vendored, fetched: true });
         }
         println!("fetching sources of real programs");
         workspace::fresh(&folder)?;
@@ -54,7 +61,12 @@ impl Sources {
         fs::write(folder.join("Cargo.toml"), &manifest)?;
         command::succeed(workspace::cargo().args(["vendor", "--quiet", "vendor"]).current_dir(&folder))?;
         fs::write(complete, manifest)?;
-        Ok(Sources { vendored })
+        Ok(Sources { vendored, fetched: true })
+    }
+
+    /// The files of a folder with one of these extensions, sorted.
+    pub fn files(&self, folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
+        if self.fetched { files(folder, extensions) } else { Ok(Vec::new()) }
     }
 
     fn package(&self, name: &str) -> PathBuf {
@@ -125,4 +137,20 @@ impl Sources {
     pub fn ripgrep(&self) -> PathBuf {
         self.package("ripgrep")
     }
+}
+
+/// The files of a folder with one of the extensions, sorted.
+pub fn files(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| format!("no folder {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted)) {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        bail!("no sources in {}", folder.display());
+    }
+    found.sort();
+    Ok(found)
 }

@@ -1,6 +1,6 @@
 //! Real libraries with drivers of ours: compression, regular expressions, parsing, and geometry in C++.
 
-use super::{Program, Workload, files, include, strings};
+use super::{Program, Workload, include, strings};
 use crate::sources::Sources;
 use crate::workspace::program_file;
 use anyhow::Result;
@@ -96,7 +96,7 @@ pub fn clipper(sources: &Sources, workload: Workload) -> Program {
 fn meshoptimizer(sources: &Sources, workload: Workload) -> Result<Program> {
     let folder = sources.meshoptimizer();
     let mut all = vec![program_file("meshopt_driver.cpp")];
-    all.extend(files(&folder, &["cpp"])?);
+    all.extend(sources.files(&folder, &["cpp"])?);
     Ok(Program {
         name: "meshoptimizer",
         cxx: true,

@@ -5,9 +5,9 @@ mod libraries;
 
 pub use libraries::clipper;
 
-use crate::sources::Sources;
+use crate::sources::{Sources, files};
 use crate::workspace::program_file;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,22 +67,6 @@ fn include(folder: &Path) -> String {
     format!("-I{}", folder.display())
 }
 
-/// The files of a folder with one of the extensions, sorted.
-fn files(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(|| format!("no folder {}", folder.display()))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted)) {
-            found.push(path);
-        }
-    }
-    if found.is_empty() {
-        bail!("no sources in {}", folder.display());
-    }
-    found.sort();
-    Ok(found)
-}
-
 /// SQLite's amalgamation with a driver that runs SQL.
 pub fn sqlite(sources: &Sources, workload: Workload) -> Program {
     let folder = sources.sqlite();
@@ -104,7 +88,7 @@ pub fn lua(sources: &Sources, workload: Workload) -> Result<Program> {
     let scripts = files(&program_file("lua"), &["lua"])?;
     arguments.extend(scripts.iter().map(|script| script.display().to_string()));
     let mut all = vec![program_file("lua_driver.c")];
-    all.extend(files(&folder, &["c"])?);
+    all.extend(sources.files(&folder, &["c"])?);
     Ok(Program {
         name: "lua",
         cxx: false,
@@ -130,7 +114,7 @@ pub fn zstd(sources: &Sources, workload: Workload) -> Result<Program> {
     let folder = sources.zstd();
     let mut all = vec![program_file("zstd_driver.c")];
     for part in ["common", "compress", "decompress", "dictBuilder"] {
-        all.extend(files(&folder.join(part), &["c", "S"])?);
+        all.extend(sources.files(&folder.join(part), &["c", "S"])?);
     }
     let data = sources.sqlite().join("sqlite3.h").display().to_string();
     let small = sources.bzip2().join("compress.c").display().to_string();

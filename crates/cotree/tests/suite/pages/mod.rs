@@ -15,7 +15,7 @@
 //! not see; so are the lines between `<!-- run:` and `-->`. Every command must succeed, unless the page shows that it
 //! fails. How lines are compared, and what may differ, is in [`compare`].
 //!
-//! `COTREE_PAGES=write cargo test -p cotree --test suite -- pages` puts into the pages what commands print now.
+//! `COTREE_WRITE_DOCS=1 cargo test -p cotree --test suite -- pages` puts into the pages what commands print now.
 
 mod blocks;
 mod compare;
@@ -49,6 +49,7 @@ pages! {
     gcov: "docs/gcov.md", 1;
     interprocedural_paths: "docs/interprocedural-paths.md", 1;
     json: "docs/json.md", 1;
+    options: "docs/options.md", 0;
     paths: "docs/paths.md", 1;
     pgo: "docs/pgo.md", 3;
     platforms: "docs/platforms.md", 0;
@@ -69,7 +70,7 @@ fn try_page(page: &str, not_run: usize) {
     let path = root().join(page);
     let text = fs::read_to_string(&path).expect("a page");
     let tried = tried(&text, not_run);
-    if std::env::var("COTREE_PAGES").is_ok_and(|what| what == "write") {
+    if std::env::var_os("COTREE_WRITE_DOCS").is_some() {
         fs::write(path, &tried.text).expect("a page");
     }
     assert!(tried.faults.is_empty(), "{page}{}", tried.faults);
