@@ -1,9 +1,8 @@
 //! Classifies the linker's input files: bitcode, objects that carry bitcode, native code, and others.
 
 use crate::bitstream::{self, Malformed, TopLevel};
-use crate::libraries;
 use object::Endianness;
-use object::elf::{ET_REL, FileHeader64};
+use object::elf::{ET_DYN, ET_REL, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader, SectionHeader};
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
@@ -42,7 +41,7 @@ impl Input<'_> {
                     None => return Input::Damaged(Malformed::Unexpected(section.start)),
                 },
                 ElfKind::Native => return Input::Native,
-                ElfKind::Other if libraries::is_shared(data) => return Input::Shared,
+                ElfKind::Other if is_shared(data) => return Input::Shared,
                 ElfKind::Other => return Input::Other,
             },
         };
@@ -284,6 +283,13 @@ pub fn is_of_toolchain(path: &Path) -> bool {
     ];
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     FILES.contains(&name) || path.components().any(|part| part.as_os_str() == "rustlib")
+}
+
+/// Is it a shared library, or an executable that can be linked with?
+#[must_use]
+pub fn is_shared(data: &[u8]) -> bool {
+    FileHeader64::<Endianness>::parse(data)
+        .is_ok_and(|header| header.endian().is_ok_and(|endian| header.e_type(endian) == ET_DYN))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 use crate::input;
 use memmap2::Mmap;
 use object::Endianness;
-use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, ET_DYN, FileHeader64};
-use object::read::elf::{Dyn, ElfFile, FileHeader};
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
+use object::read::elf::{Dyn, ElfFile};
 use object::{Object, ObjectSymbol};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -28,13 +28,6 @@ struct Library {
     needed: Vec<Vec<u8>>,
     /// Folders in which these are looked for.
     folders: Vec<PathBuf>,
-}
-
-/// Is it a shared library, or an executable that can be linked with?
-#[must_use]
-pub fn is_shared(data: &[u8]) -> bool {
-    FileHeader64::<Endianness>::parse(data)
-        .is_ok_and(|header| header.endian().is_ok_and(|endian| header.e_type(endian) == ET_DYN))
 }
 
 /// The names of interest that these libraries, and those that they need, refer to. `folders` are those that the link's
@@ -75,7 +68,7 @@ fn map(path: &Path) -> Option<Mmap> {
 
 /// None if it is no shared library of this kind of machine.
 fn read(data: &[u8], path: &Path) -> Option<Library> {
-    if !is_shared(data) {
+    if !input::is_shared(data) {
         return None;
     }
     let file = ElfFile::<FileHeader64<Endianness>>::parse(data).ok()?;

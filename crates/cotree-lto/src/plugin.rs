@@ -424,7 +424,7 @@ fn link() -> Result<(), String> {
     let mut of_sanitizers = with_state(|state| std::mem::take(&mut state.of_sanitizers));
     if !seen_native {
         for (path, data) in mapped_files() {
-            if libraries::is_shared(&data) {
+            if input::is_shared(&data) {
                 shared.insert(path); // or the output
                 continue;
             }

@@ -14,13 +14,13 @@ use std::fmt::Write;
 
 /// How many files of a crate may stand in circles, all in all. These figures may only shrink.
 const ALLOWED: [(&str, usize); 8] = [
-    ("cotree", 9),
+    ("cotree", 0),
     ("cotree-api", 0),
-    ("cotree-core", 12),
+    ("cotree-core", 8),
     ("cotree-llvm", 51),
-    ("cotree-lto", 2),
+    ("cotree-lto", 0),
     ("cotree-profile", 56),
-    ("cotree-report", 21),
+    ("cotree-report", 0),
     ("cotree-rt", 48),
 ];
 

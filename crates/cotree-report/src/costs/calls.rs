@@ -5,7 +5,8 @@
 //! known callers account for has callers that nobody knows. Where all callers of a function are known, what it cost
 //! belongs to them.
 
-use super::{Cost, FunctionCosts};
+use super::cost::Cost;
+use super::function::FunctionCosts;
 use crate::unit::Unit;
 use cotree_core::facts::{Callee, Linkage, linker_name};
 use cotree_core::graph::cfg::Cfg;

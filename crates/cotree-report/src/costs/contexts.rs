@@ -9,8 +9,9 @@
 //! A trace knows the stacks themselves ([`super::traced`]). The activations of a recursive function are one frame in
 //! either case.
 
+use super::function::costs_of_counts;
 use super::traced::Traced;
-use super::{Cost, Costs, FunctionCosts, Line, costs_of_counts};
+use super::{Cost, Costs, FunctionCosts, Line};
 use crate::names::Names;
 use cotree_core::facts::events::{EventKind, FunctionEvents};
 use std::collections::HashMap;

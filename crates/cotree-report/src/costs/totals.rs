@@ -33,7 +33,7 @@ impl Totals {
             } else if let Some(events) = method::event_totals(unit) {
                 *totals.events.get_or_insert_default() += events;
             } else if !method.is_none() {
-                let (title, amount, _) = method::total(unit, unit.functions());
+                let (title, amount, _) = method::totals::total(unit, unit.functions());
                 match totals.others.iter_mut().find(|(known, _)| known == title) {
                     Some((_, sum)) => *sum += amount,
                     None => totals.others.push((title.to_owned(), amount)),

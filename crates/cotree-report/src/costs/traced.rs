@@ -7,8 +7,12 @@
 //! way; if the same call is made again by recursion in the meantime, only the outermost one counts (Ball 1994, §4), so
 //! that nothing counts twice.
 
+use super::all::Costs;
 use super::calls::{Arc, CallGraph};
-use super::{Cost, CostError, Costs, FunctionCosts, costs_of_counts};
+use super::cost::Cost;
+use super::error::CostError;
+use super::function::{FunctionCosts, costs_of_counts};
+pub use super::tree::{Node, Traced};
 use crate::names::Names;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::Function;
@@ -19,30 +23,6 @@ use cotree_profile::binary::BinaryFile;
 use cotree_profile::method::trace::UnitTables;
 use cotree_profile::method::trace::streams::Streams;
 use std::collections::{BTreeMap, HashMap};
-
-/// A node of the calling context tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Node {
-    /// The node around it, an index into the tree.
-    pub parent: Option<usize>,
-    /// The call in the parent's function that led here; `None` where that was between calls, as signal handlers run.
-    pub call: Option<CallId>,
-    /// The function.
-    pub function: FunctionId,
-}
-
-/// What is known from a trace besides what functions cost.
-#[derive(Clone, Debug, Default)]
-pub struct Traced {
-    /// The calling context tree, parents first.
-    pub nodes: Vec<Node>,
-    /// Per node, how often each piece of code ran: a block's instructions behind so many of its calls.
-    pub pieces: Vec<BTreeMap<(Block, u32), u64>>,
-    /// Inclusive cost per arc of the call graph, in its order.
-    pub arcs: Vec<Cost>,
-    /// Inclusive cost per function of the costs, in their order: of its outermost activations.
-    pub functions: Vec<Cost>,
-}
 
 /// The costs of the one unit of a trace.
 ///

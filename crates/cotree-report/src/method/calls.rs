@@ -1,6 +1,6 @@
 //! What is particular to call profiles: which calls were made most, by whom, of whom and where.
 
-use super::Total;
+use super::total::Total;
 use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::Options;

@@ -1,6 +1,6 @@
 //! What views say only of profiles that count by counters.
 
-use super::Total;
+use super::total::Total;
 use crate::terminal::counted;
 use crate::unit::{Unit, UnitFunction};
 

@@ -1,6 +1,6 @@
 //! The report of an event count: how many events of each kind there were.
 
-use super::Total;
+use super::total::Total;
 use crate::costs::Cost;
 use crate::terminal::grouped;
 use crate::unit::Unit;

@@ -1,5 +1,5 @@
-//! The parts of views that depend on the method: one module per family of methods. Only this file knows all of
-//! them.
+//! The parts of views that depend on the method: one module per family of methods. Only this file, `title` and
+//! `totals` know all of them.
 
 mod calls;
 mod counters;
@@ -9,6 +9,9 @@ pub mod ipath;
 pub mod path;
 pub mod pending;
 pub mod targets;
+pub(crate) mod title;
+mod total;
+pub(crate) mod totals;
 pub mod trace;
 
 use crate::costs::Cost;
@@ -19,28 +22,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The title of a profile, with what it measures besides counts.
-pub(crate) fn title(unit: &Unit<'_>) -> String {
-    let title = unit.profile.method.method().title();
-    match &unit.map.plan.method {
-        MethodPlan::None
-        | MethodPlan::Counters(_)
-        | MethodPlan::Calls(_)
-        | MethodPlan::Ipath(_)
-        | MethodPlan::Traces(_) => title.to_owned(),
-        MethodPlan::Paths(plan) => format!("{title}{}", path::measured(plan.metric)),
-        MethodPlan::Events(plan) => format!("{title}{}", events::measured(&plan.kinds)),
-    }
-}
-
 /// Writes the report, below its head.
 pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Paths(_) | MethodPlan::Ipath(_) => {
-            report::write_blocks(unit, options, out)
-        }
+        MethodPlan::None
+        | MethodPlan::Counters(_)
+        | MethodPlan::Paths(_)
+        | MethodPlan::Ipath(_)
+        | MethodPlan::Traces(_) => report::write_blocks(unit, options, out),
         MethodPlan::Calls(_) => calls::write(unit, options, out),
-        MethodPlan::Traces(_) => trace::write(unit, options, out),
         MethodPlan::Events(_) => {
             events::write(unit, out)?;
             event_calls::write(unit, options, out)
@@ -68,19 +58,4 @@ pub(crate) fn event_totals(unit: &Unit<'_>) -> Option<Cost> {
 /// The events of a unit, as the export has them: by kind.
 pub(crate) fn unit_events(unit: &Unit<'_>) -> Option<BTreeMap<&'static str, Value>> {
     matches!(unit.map.plan.method, MethodPlan::Events(_)).then(|| events::details(unit))
-}
-
-/// A row of a table of totals: what, how much, and a remark.
-pub(crate) type Total = (&'static str, u128, String);
-
-/// What the method has counted in these functions.
-pub(crate) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFunction<'a>>) -> Total {
-    match &unit.map.plan.method {
-        MethodPlan::None | MethodPlan::Counters(_) => counters::total(unit, functions),
-        MethodPlan::Paths(_) => path::total(unit, functions),
-        MethodPlan::Calls(_) => calls::total(unit, functions),
-        MethodPlan::Ipath(_) => ipath::total(unit),
-        MethodPlan::Traces(_) => trace::total(functions),
-        MethodPlan::Events(_) => events::total(unit),
-    }
 }

@@ -1,6 +1,6 @@
 //! Which columns of a table are shown, how wide they are, and how texts are shortened to that.
 
-use super::Column;
+use super::column::Column;
 use std::ops::Range;
 
 /// The blanks around a column.

@@ -1,6 +1,8 @@
 //! `cotree plan`: shows what each method's counters would cost, for bitcode or a profiled binary.
 
+mod costs;
 mod explain;
+mod files;
 mod json;
 
 use super::input::{Binaries, load};
@@ -8,21 +10,15 @@ use super::into_report;
 use super::output::{Looks, Output};
 use crate::folder;
 use clap::Args;
-use cotree_core::facts::hints::Hints;
-use cotree_core::facts::{Function, ProgramMap};
-use cotree_core::graph::cfg::Cfg;
-use cotree_core::method::path::{self, PathCost, PathMethod, PathOptions};
-use cotree_core::profile::FunctionProfile;
-use cotree_core::statistics::{PlacementCost, PlanStatistics};
-use cotree_core::weight::weighting::Weighting;
+use costs::Costs;
+use cotree_core::statistics::PlacementCost;
 use cotree_llvm::standalone::facts_of_files;
 use cotree_options::BuildOptions;
-use cotree_profile::binary::BinaryFile;
-use cotree_report::names::matches;
-use cotree_report::terminal::{Column, grouped, number, text};
+use cotree_report::terminal::{grouped, number, text};
 use explain::Planned;
+use files::{is_elf, map_of};
 use miette::{Result, miette};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `cotree plan`.
 #[derive(Args, Debug)]
@@ -63,7 +59,14 @@ pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
             let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
             let mut sum = Costs::default();
             for unit in loaded.units() {
-                sum.add(args, options, &unit.map.program, &[], Some(&unit.profile.functions))?;
+                sum.add(
+                    args.function.as_deref(),
+                    args.exact,
+                    options,
+                    &unit.map.program,
+                    &[],
+                    Some(&unit.profile.functions),
+                )?;
             }
             sum
         }
@@ -71,7 +74,7 @@ pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
         (None, files) => {
             let mut sum = Costs::default();
             let (program, hints) = map_of(files)?;
-            sum.add(args, options, &program, &hints, None)?;
+            sum.add(args.function.as_deref(), args.exact, options, &program, &hints, None)?;
             sum
         }
     };
@@ -131,109 +134,4 @@ pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
         writeln!(out, "{}", style.table(&columns, rows))?;
         write!(out, "{}", style.table(&path_columns, path_rows))
     })
-}
-
-/// The costs of all methods.
-#[derive(Default)]
-struct Costs {
-    counters: PlanStatistics,
-    paths: PathCost,
-    context: PathCost,
-}
-
-impl Costs {
-    fn add(
-        &mut self,
-        args: &PlanArgs,
-        options: &BuildOptions,
-        program: &ProgramMap,
-        hints: &[Hints],
-        profiles: Option<&Vec<Option<FunctionProfile>>>,
-    ) -> Result<()> {
-        let usual = PathOptions::default();
-        let choice = PathOptions {
-            limit: options.path_limit.unwrap_or(usual.limit),
-            array: options.path_array.unwrap_or(usual.array),
-            window: options.path_array.unwrap_or(usual.window),
-            metric: options.path_metric.map_or(usual.metric, Into::into),
-        };
-        for (index, (_, function)) in program.functions().enumerate() {
-            let wanted = args.function.as_ref().is_none_or(|p| matches(p, &function.symbol));
-            let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
-            let predicted = predicted(function, &cfg, hints.get(index));
-            let expected = Weighting::expected(function, &cfg);
-            let profile = profiles.and_then(|p| p.get(index)).and_then(Option::as_ref);
-            let exact = profiles.map(|_| {
-                let counts = profile.and_then(|p| Weighting::from_profile(&cfg, p));
-                // A function without counts never ran: no counter in it would have counted.
-                counts.unwrap_or_else(|| Weighting::new(&cfg, Vec::new()))
-            });
-            let placed_by = exact.as_ref().filter(|_| args.exact);
-            let counters = (placed_by.unwrap_or(&predicted), exact.as_ref().unwrap_or(&predicted));
-            self.counters += PlanStatistics::new(function, &cfg, counters.0, counters.1);
-            let (guide, judge) = (placed_by.unwrap_or(&expected), exact.as_ref().unwrap_or(&expected));
-            for (method, sum) in [(PathMethod::Plain, &mut self.paths), (PathMethod::Context, &mut self.context)] {
-                let plan = path::plan_as(method, function, &cfg, guide, choice)
-                    .map_err(|error| miette!("{}: {error}", function.symbol))?;
-                *sum += PathCost::of(&plan, function, &cfg, judge, choice.array);
-            }
-        }
-        Ok(())
-    }
-
-    fn path_table(&self, judged: &'static str) -> (Vec<Column>, Vec<Vec<String>>) {
-        let columns = vec![
-            text("paths"),
-            number("most"),
-            number("in arrays"),
-            number("hashed functions"),
-            number("cut for number"),
-            number("probes"),
-            number("calls noted"),
-            number("register updates"),
-            number(judged),
-            number("hashed"),
-        ];
-        let counted = |number: u64| grouped(u128::from(number));
-        let executed = |number: f64| grouped(number.round() as u128);
-        let row = |name: &str, cost: &PathCost| {
-            vec![
-                name.to_owned(),
-                counted(cost.most_paths),
-                counted(cost.array_entries),
-                counted(cost.hashed_functions),
-                counted(cost.limited_functions),
-                counted(cost.probes),
-                counted(cost.sites_with_register),
-                executed(cost.register_updates),
-                executed(cost.path_increments + cost.self_loop_increments),
-                executed(cost.hashed_increments),
-            ]
-        };
-        (columns, vec![row("path", &self.paths), row("path-context", &self.context)])
-    }
-}
-
-/// The best guess at how often the function's edges run when counters are placed; binaries give no hints.
-fn predicted(function: &Function, cfg: &Cfg, hints: Option<&Hints>) -> Weighting {
-    hints.map_or_else(
-        || Weighting::predicted(function, cfg, &Hints::default()),
-        |hints| Weighting::predicted(function, cfg, hints),
-    )
-}
-
-/// The map of a binary built with cotree, or the map and the hints of bitcode.
-fn map_of(files: &[PathBuf]) -> Result<(ProgramMap, Vec<Hints>)> {
-    if let [only] = files
-        && is_elf(only)
-    {
-        return BinaryFile::open(only).map(|binary| (binary.into_map().program, Vec::new())).map_err(into_report);
-    }
-    facts_of_files(files, false).map(|facts| (facts.program, facts.hints)).map_err(into_report)
-}
-
-fn is_elf(path: &Path) -> bool {
-    use std::io::Read;
-    let mut magic = [0; 4];
-    cotree_profile::regular::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok() && magic == *b"\x7FELF"
 }

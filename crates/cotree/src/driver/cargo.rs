@@ -29,7 +29,7 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
         if line.toolchain.is_some() {
             return Err(Error::PgoToolchain.into());
         }
-        pgo::run(&options, line.rest)?;
+        pgo::run(&options, line.rest, target_folder)?;
         return Ok(ExitCode::SUCCESS);
     }
     Ok(build(options, &line)?)
@@ -259,7 +259,7 @@ fn answer(command: &mut Command) -> Result<String, Error> {
 }
 
 /// The target folder that cargo would use with these arguments.
-pub(super) fn target_folder(arguments: &[OsString]) -> Result<PathBuf, Error> {
+fn target_folder(arguments: &[OsString]) -> Result<PathBuf, Error> {
     let line = Line { toolchain: None, verb: "build".into(), kind: Verb::Build, rest: arguments.to_vec() };
     Ok(Workspace::ask(&line, &current_folder()?)?.target_directory)
 }

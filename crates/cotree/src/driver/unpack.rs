@@ -4,7 +4,8 @@
 //! executable, so that different builds do not share it. Files appear by renaming and are compared before use. Where
 //! the cache can't be written, or is not ours, a private folder for this process is used.
 
-use super::{Error, embedded};
+use super::embedded;
+use super::error::Error;
 use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;

@@ -35,6 +35,7 @@ mod calls;
 mod cost;
 mod cuts;
 mod layout;
+mod links;
 mod place;
 mod plan;
 pub mod regenerate;
@@ -46,6 +47,7 @@ mod types;
 mod unit;
 pub mod witness;
 mod witness_sets;
+mod witnesses;
 
 pub use cost::TraceCost;
 pub(crate) use layout::lay_out;

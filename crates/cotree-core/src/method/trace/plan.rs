@@ -4,7 +4,7 @@ use super::cost::TraceCost;
 use super::cuts::{self, Cycle};
 use super::segments::Segments;
 use super::types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, Way};
-use super::{place, witness_sets};
+use super::{place, witnesses};
 use crate::facts::{EdgeFacts, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge};
@@ -128,7 +128,7 @@ impl Planning<'_> {
     /// The plan with this key; `None` if there are too many ways for it, or its loops can't share tokens.
     fn numbered(self, mut key: TraceKey) -> Result<Option<Priced>, TraceError> {
         if key.way == Way::Witnesses {
-            match witness_sets::choose(self.function, self.cfg, &key, self.weighting) {
+            match witnesses::choose(self.function, self.cfg, &key, self.weighting) {
                 Err(TraceError::TooManyWays) => return Ok(None),
                 chosen => key.witnesses = chosen?,
             }

@@ -10,6 +10,7 @@
 //! it is written once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one
 //! width, and for packed tokens one base. The numbers of ways, which the tokens are made of, depend on [`Way`].
 
+pub(super) use super::links::{Link, Node, Target};
 use super::token::{MOST_WAYS, Token};
 use super::types::{CallKind, TraceError, TraceKey, Way};
 use super::witness_sets::WitnessSets;
@@ -17,36 +18,6 @@ use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
 use crate::ids::{Block, CallId, Edge};
-
-/// A node, by its number.
-pub(super) type Node = usize;
-
-/// Where a link leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// On in the same segment.
-    Node(Node),
-    /// The segment ends; the next one starts there.
-    Cut(Node),
-    /// The segment ends there, but the token goes on.
-    Packed(Node),
-    /// An indirect branch: the segment ends, and what follows says where the next one starts.
-    Dispatch,
-    /// The function is left.
-    Exit,
-}
-
-/// One way on from a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link {
-    /// The edge; of [`Target::Dispatch`] the first one.
-    pub edge: Edge,
-    pub target: Target,
-    /// What it adds to the token: [`Way::Paths`]; else its bits behind what the token has.
-    pub value: u64,
-    /// How many bits.
-    pub bits: u8,
-}
 
 /// What a node ends in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +82,7 @@ impl Segments {
             Way::Bits => made.number_bits(),
             Way::Witnesses => {
                 made.number_witnesses(key);
-                made.witness_sets = WitnessSets::new(&made)?;
+                made.witness_sets = made.find_witness_sets()?;
             }
         }
         made.group(key)?;
@@ -134,6 +105,11 @@ impl Segments {
         // Whoever cuts wants the order only when nothing goes round any more.
         let _ = made.sort();
         Ok(made)
+    }
+
+    /// What may come next on each way on, if that tells all of them apart.
+    pub fn find_witness_sets(&self) -> Result<WitnessSets, TraceError> {
+        WitnessSets::new(&self.order, |node| self.links(node))
     }
 
     /// Nodes, each before those that it links to.
@@ -406,7 +382,7 @@ impl Segments {
 
     /// The link that the witnesses of a token lead along.
     pub fn follow_witness(&self, node: Node, token: &mut Token) -> Option<Link> {
-        let link = self.witness_sets.choose(self, node, token.peek(self.witness_sets.bits()))?;
+        let link = self.witness_sets.choose(self.links(node), node, token.peek(self.witness_sets.bits()))?;
         if link.bits > 0 {
             self.pop(link, token)?;
         }

@@ -4,7 +4,7 @@ pub mod json;
 pub mod text;
 pub mod way;
 
-use super::Total;
+use super::total::Total;
 use crate::unit::Unit;
 use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;

@@ -22,7 +22,7 @@ pub mod spectrum;
 pub mod text;
 pub mod totals;
 
-use super::Total;
+use super::total::Total;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};

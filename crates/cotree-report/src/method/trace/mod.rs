@@ -16,15 +16,13 @@ pub mod text;
 pub mod timeline;
 pub mod vectors;
 
-use super::Total;
-use crate::report::{self, Options};
+use super::total::Total;
 use crate::terminal::grouped;
-use crate::unit::{Unit, UnitFunction};
+use crate::unit::UnitFunction;
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::method::trace::UnitTables;
 use cotree_profile::method::trace::streams::{Ring, Streams};
 use cotree_profile::method::trace::thread::Thread;
-use std::io::{self, Write};
 
 /// The traces of one unit, read once.
 pub struct Traced<'a> {
@@ -58,11 +56,6 @@ impl<'a> Traced<'a> {
         };
         overwritten.then(|| format!("only the newest part of the trace was kept{gone}"))
     }
-}
-
-/// Writes the report, below its head.
-pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    report::write_blocks(unit, options, out)
 }
 
 /// How many functions are traced.

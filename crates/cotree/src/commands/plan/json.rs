@@ -1,6 +1,6 @@
 //! `cotree plan --json`.
 
-use super::Costs;
+use super::costs::Costs;
 use cotree_core::facts::ProgramMap;
 use cotree_core::facts::hints::Hints;
 use cotree_core::graph::dfs::Dfs;

@@ -1,7 +1,7 @@
 //! Figures of programs: bytes of code, and instructions that they execute, by the processor's own counters (`perf`) or
 //! else by valgrind.
 
-use super::{shell, succeed};
+use super::shell::{shell, succeed};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use object::{Object, ObjectSection, SectionKind};
 use std::fs;

@@ -8,8 +8,9 @@
 
 mod journal;
 mod measure;
+mod shell;
 
-use super::cargo::target_folder;
+use super::error::Error;
 use crate::lines;
 use clap::Parser;
 use cotree_core::weight::stale::Fnv;
@@ -17,9 +18,10 @@ use cotree_options::{BuildOptions, clear_environment};
 use journal::{Journal, stamp};
 use measure::{Measured, instructions, size_of_code};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use shell::{shell, succeed};
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Build a Rust package by the profile of a workload (PGO): once as it is, once profiled, once by the profile.
@@ -43,13 +45,19 @@ type Executables = Vec<PathBuf>;
 /// How many steps there are.
 const STEPS: usize = 5;
 
-/// Does all steps. `options` are those in front of `cargo`, for the profiled build.
-pub fn run(options: &BuildOptions, arguments: Vec<OsString>) -> Result<()> {
+/// Does all steps. `options` are those in front of `cargo`, for the profiled build; `target_folder` says where cargo
+/// would build with some arguments.
+pub fn run(
+    options: &BuildOptions,
+    arguments: Vec<OsString>,
+    target_folder: impl Fn(&[OsString]) -> Result<PathBuf, Error>,
+) -> Result<()> {
     if options.use_profile.is_some() {
         return Err(miette!("pgo makes the profile that it builds by: leave out --use"));
     }
     let line = Line::parse_from(std::iter::once(OsString::from("cargo cotree pgo")).chain(arguments));
-    Pgo::new(line, options.environment())?.run()
+    let folder = target_folder(&line.cargo)?.join("cotree").join("pgo");
+    Pgo::new(line, options.environment(), folder)?.run()
 }
 
 struct Pgo {
@@ -62,8 +70,7 @@ struct Pgo {
 }
 
 impl Pgo {
-    fn new(line: Line, options: Vec<(String, String)>) -> Result<Self> {
-        let folder = target_folder(&line.cargo)?.join("cotree").join("pgo");
+    fn new(line: Line, options: Vec<(String, String)>, folder: PathBuf) -> Result<Self> {
         fs::create_dir_all(&folder)
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot create {}", folder.display()))?;
@@ -218,27 +225,4 @@ fn tell(of: &str, what: &str, before: u64, after: u64, further: &str) -> Result<
     let change = (after as f64 / before.max(1) as f64 - 1.0) * 100.0;
     lines::answer(format_args!("{of}: {} -> {} {what} ({change:+.1} %){further}", grouped(before), grouped(after)))
         .into_diagnostic()
-}
-
-/// A command for the shell, which finds these executables first.
-fn shell(command: &str, executables: &[PathBuf]) -> Result<Command> {
-    let folders = executables.iter().filter_map(|file| file.parent().map(Path::to_owned));
-    let mut folders: Vec<PathBuf> = folders.collect();
-    folders.dedup();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    folders.extend(std::env::split_paths(&path));
-    let mut shell = Command::new("sh");
-    clear_environment(&mut shell);
-    shell.args(["-c", command]).env("PATH", std::env::join_paths(folders).into_diagnostic()?);
-    Ok(shell)
-}
-
-/// What a command writes; it has to end well.
-fn succeed(command: &mut Command) -> Result<Vec<u8>> {
-    let output = command.stderr(Stdio::inherit()).output().into_diagnostic()?;
-    if output.status.success() {
-        Ok(output.stdout)
-    } else {
-        Err(miette!("a step ended with {}: its messages stand above", output.status))
-    }
 }

@@ -26,88 +26,20 @@
 //! **Recursion.** A sum is that of all calls from one place, so of calls that are under way at the same time each
 //! counts by itself.
 
+pub(super) mod keys;
 mod plan;
 mod recover;
 mod recursion;
 
+pub use keys::{CallForm, CallSumKey, FunctionCounters, SumCounters};
 pub(super) use plan::plan_unit;
 pub(super) use recover::recover;
 pub use recover::{CallSum, CallSums, FunctionSums};
 
-use super::EventPlan;
-use crate::ids::Counter;
-
-/// How a call is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CallForm {
-    /// The call leads to no function that is measured: nothing happens while it is under way.
-    #[default]
-    Quiet,
-    /// Not at all: the activation is over before its callee begins (`musttail`).
-    Untold,
-    /// The call is counted.
-    Counted,
-    /// The call is counted, and the events while it was under way are added up.
-    Summed,
-}
-
-/// How the calls of a function, and its own activations, are measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallSumKey {
-    /// Are its activations measured where they begin and end?
-    pub measured: bool,
-    /// Per call; empty for functions without probes.
-    pub calls: Vec<CallForm>,
-    /// Per kind and call, what the callee leaves to the caller where it returns.
-    pub returned: Vec<Vec<i64>>,
-}
-
-/// The counters of something that is measured: how often it was, then the sum of each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SumCounters(Counter);
-
-impl SumCounters {
-    /// How often.
-    #[must_use]
-    pub const fn times(self) -> Counter {
-        self.0
-    }
-
-    /// The sum of a kind.
-    #[must_use]
-    pub const fn sum(self, kind: usize) -> Counter {
-        Counter(self.0.0 + 1 + kind as u32)
-    }
-}
-
-/// The counters of a function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FunctionCounters {
-    /// The counters of its activations.
-    pub own: Option<SumCounters>,
-    /// The counters of its calls.
-    pub calls: Vec<Option<SumCounters>>,
-}
+use super::types::EventPlan;
 
 /// Assigns the counters of all functions, behind those of events. Also gives how many there are in all.
 #[must_use]
 pub fn counters(functions: &[EventPlan], kinds: usize) -> (Vec<FunctionCounters>, usize) {
-    let mut next = 2 * kinds;
-    let mut take = |sums: usize| {
-        let first = Counter::new(next);
-        next += 1 + sums;
-        Some(SumCounters(first))
-    };
-    let of = |plan: &EventPlan| {
-        let key = &plan.key.sums;
-        let own = if key.measured { take(kinds) } else { None };
-        let calls = key.calls.iter().map(|form| match form {
-            CallForm::Quiet | CallForm::Untold => None,
-            CallForm::Counted => take(0),
-            CallForm::Summed => take(kinds),
-        });
-        FunctionCounters { own, calls: calls.collect() }
-    };
-    let counters = functions.iter().map(of).collect();
-    (counters, next)
+    keys::counters(functions.iter().map(|plan| &plan.key.sums), kinds)
 }

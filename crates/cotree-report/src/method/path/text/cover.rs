@@ -1,7 +1,9 @@
 //! The text on how much of one run another one covered.
 
+use super::metric;
+use super::options::Options;
 use super::rows::{self, Row};
-use super::{Options, View, metric};
+use super::view::View;
 use crate::filtered::{self, Shares};
 use crate::method::path::PathUnit;
 use crate::method::path::cover::{Common, compare};

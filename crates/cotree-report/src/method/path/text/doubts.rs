@@ -1,6 +1,6 @@
 //! Notes on path profiles: counts that are not vouched for, and paths that differ from those of the paper.
 
-use super::View;
+use super::view::View;
 use crate::terminal::counted;
 use crate::unit::flaw_reason;
 use cotree_core::method::path::PathMethod;

@@ -1,8 +1,8 @@
 //! The text on metrics: what is added up along paths.
 
-use super::{Options, Totals};
+use super::options::Options;
 use crate::method::path::PathUnit;
-use crate::method::path::totals::{Hot, What};
+use crate::method::path::totals::{Hot, Totals, What};
 use crate::terminal::{grouped, percent};
 use cotree_core::method::path::PathMetric;
 use std::io::{self, Write};

@@ -3,86 +3,29 @@
 mod cover;
 mod doubts;
 mod metric;
+mod options;
 mod predict;
 mod rows;
 mod spectrum;
+mod view;
 
 pub use cover::write as write_cover;
+pub use options::{By, Options};
 pub use spectrum::write as write_spectrum;
 
 use super::route::{Writer, along};
 use super::totals::{Hot, Totals, What, covering, gather};
 use super::{PathFunction, PathUnit, Paths, class_name};
 use crate::filtered::{self, Shares};
-use crate::names::{Names, matches};
 use crate::report::write_head;
-use crate::terminal::{Style, grouped, number, percent, text};
+use crate::terminal::{grouped, number, percent, text};
 use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Site};
-use cotree_core::method::path::{Path, PathStart};
+use cotree_core::method::path::PathStart;
 use rows::Row;
 use std::cmp::Reverse;
 use std::io::{self, Write};
-
-/// What makes a path hot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// The instructions that it executed.
-    #[default]
-    Instructions,
-    /// How often it ran.
-    Count,
-    /// What its executions add up to.
-    Metric,
-}
-
-/// What to show.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Rows per list; 0: all.
-    pub top: usize,
-    /// Only functions that match (see [`crate::names::matches`]).
-    pub function: Option<String>,
-    /// What the hottest paths are.
-    pub by: By,
-    /// As many paths as it takes to make up so many per cent of the instructions, instead of `top`.
-    pub covering: Option<f64>,
-    /// Also what edge counts would have predicted.
-    pub predicted: bool,
-    /// Also what is otherwise only counted, and long ways whole.
-    pub verbose: bool,
-    /// How to show names.
-    pub names: Names,
-    /// The terminal.
-    pub style: Style,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            top: 10,
-            function: None,
-            by: By::default(),
-            covering: None,
-            predicted: false,
-            verbose: false,
-            names: Names::Demangled,
-            style: Style::default(),
-        }
-    }
-}
-
-impl Options {
-    /// Is this function wanted?
-    #[must_use]
-    pub fn wanted(&self, symbol: &str) -> bool {
-        self.function.as_ref().is_none_or(|p| matches(p, symbol))
-    }
-
-    fn shown(&self, all: usize) -> usize {
-        if self.top == 0 { all } else { all.min(self.top) }
-    }
-}
+use view::View;
 
 /// Writes the paths of one unit.
 ///
@@ -124,25 +67,7 @@ fn kinds(hot: &[Hot]) -> &'static str {
     if hot.iter().any(|hot| matches!(hot.what, What::SelfLoop(_))) { "paths and loops of one block" } else { "paths" }
 }
 
-/// A unit and how to show it.
-struct View<'a> {
-    unit: &'a PathUnit<'a>,
-    options: &'a Options,
-}
-
 impl View<'_> {
-    fn wanted(&self) -> impl Iterator<Item = &PathFunction<'_>> {
-        self.unit.functions().iter().filter(|of| self.options.wanted(&of.function.facts.symbol))
-    }
-
-    fn name(&self, of: &PathFunction<'_>) -> String {
-        self.options.names.show(&of.function.facts.symbol)
-    }
-
-    fn writer<'b>(&'b self, of: &PathFunction<'b>) -> Writer<'b> {
-        Writer::new(self.unit.unit, of.function.facts)
-    }
-
     fn totals(&self, whole: &Totals, hot: &[Hot], out: &mut dyn Write) -> io::Result<()> {
         let row = |name: &str, value: String, more: String| [name.to_owned(), value, more];
         let part = |part: u128| percent(part, whole.instructions);
@@ -240,40 +165,6 @@ impl View<'_> {
         }
         columns.push(text("from→to"));
         rows::write(self.options, &columns, &rows, out)
-    }
-
-    /// The function, the path's number, and its lines.
-    fn way_of(&self, paths: &Paths<'_>, what: &What) -> String {
-        let name = self.name(&paths.of);
-        let Some(path) = what.path(paths) else { return name };
-        let way = self.way(paths, &path, None);
-        match what {
-            What::Path(number, _) => format!("{name} #{number}: {way}"),
-            What::SelfLoop(_) => format!("{name}: {way}"),
-        }
-    }
-
-    /// The lines of a path, after those of its context.
-    fn way(&self, paths: &Paths<'_>, path: &Path, until: Option<Site>) -> String {
-        let writer = self.writer(&paths.of);
-        let mut file = None;
-        let mut write = |blocks: &[Block], until: Option<Site>| {
-            writer.write_on(&along(paths.of.function.facts, blocks, until), &mut file)
-        };
-        if path.turns.is_empty() {
-            return write(&path.blocks, until);
-        }
-        let context = paths.context(path);
-        let mut words: Vec<String> = Vec::new();
-        let mut rest = &context[..];
-        while !rest.is_empty() {
-            // A loop's later turn begins with its header.
-            let next = 1 + rest[1..].iter().take_while(|block| !path.turns.contains(block)).count();
-            let again = if path.turns.contains(&rest[0]) { "↻ " } else { "" };
-            words.push(format!("{again}{}", write(&rest[..next], None)));
-            rest = &rest[next..];
-        }
-        format!("({}) ↻ {}", words.join(" "), write(&path.blocks, until))
     }
 
     fn by_function(&self, run: u128, totals: &[Option<Totals>], out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The text on predictions from edge counts.
 
-use super::View;
 use super::rows::{self, Row};
+use super::view::View;
 use crate::method::path::Paths;
 use crate::method::path::predict::{Beginning, Score, predict};
 use crate::terminal::{grouped, number, percent, text};

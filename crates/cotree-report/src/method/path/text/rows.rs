@@ -1,6 +1,6 @@
 //! Lists whose rows have a text below their numbers, and the format of very large numbers.
 
-use super::Options;
+use super::options::Options;
 use crate::terminal::{Column, Style, counted, grouped};
 use std::io::{self, Write};
 

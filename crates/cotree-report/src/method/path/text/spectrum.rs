@@ -1,7 +1,9 @@
 //! The text on paths that only one of two runs took.
 
+use super::options::Options;
 use super::rows::{self, Row};
-use super::{Options, View, class_name, metric};
+use super::view::View;
+use super::{class_name, metric};
 use crate::method::path::route::{Stop, along};
 use crate::method::path::spectrum::{Fork, Only, compare};
 use crate::method::path::totals::What;

@@ -7,8 +7,8 @@ mod ipath;
 mod paths;
 mod trace;
 
-use super::Planned;
 use super::code::Code;
+use super::planned::Planned;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;

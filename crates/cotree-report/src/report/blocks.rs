@@ -1,12 +1,12 @@
-//! The terminal view: totals, hot functions, hot loops, what never ran, and what cannot be vouched for.
+//! What the counts of blocks and edges say: totals, hot functions and loops, what never ran, and what is in doubt.
 
+use super::options::{Options, SortBy};
 use crate::costs::Cost;
 use crate::filtered::{self, Shares};
-use crate::functions::{Executed, FunctionSummary, Vouched, summarize};
+use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
-use crate::method;
-use crate::names::{Names, matches};
-use crate::shell::command_line;
+use crate::method::totals;
+use crate::names::matches;
 use crate::terminal::{Style, counted, grouped, mark, mean, number, percent, place, text};
 use crate::unit::{LOOP_MISSING, Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
@@ -14,61 +14,8 @@ use cotree_core::profile::Flaw;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// What the list of functions is sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SortBy {
-    /// Instructions executed.
-    #[default]
-    Instructions,
-    /// Entries, inlined ones included.
-    Entries,
-    /// Block executions.
-    Blocks,
-    /// Source name.
-    Name,
-}
-
-/// What to show.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Rows per list; 0: all.
-    pub top: usize,
-    /// Only functions that match (see [`crate::names::matches`]).
-    pub function: Option<String>,
-    /// The order of functions.
-    pub sort: SortBy,
-    /// Also list what is otherwise only counted.
-    pub verbose: bool,
-    /// How to show names.
-    pub names: Names,
-    /// The terminal.
-    pub style: Style,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            top: 20,
-            function: None,
-            sort: SortBy::default(),
-            verbose: false,
-            names: Names::Demangled,
-            style: Style::default(),
-        }
-    }
-}
-
-/// Writes the report of one unit.
-///
-/// # Errors
-/// If the output can't be written.
-pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    write_head(unit, options.style, out)?;
-    method::write_report(unit, options, out)
-}
-
 /// What the counts of blocks and edges say.
-pub(crate) fn write_blocks(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let report = Report { unit, options, style: options.style };
     let mut functions = summarize(unit);
     let instructions = |functions: &[FunctionSummary]| functions.iter().map(|f| f.instructions.total).sum::<u128>();
@@ -84,47 +31,6 @@ pub(crate) fn write_blocks(unit: &Unit<'_>, options: &Options, out: &mut dyn Wri
     report.unreached(&functions, out)?;
     report.doubts(&functions, out)?;
     report.untouched(&functions, out)
-}
-
-/// Writes the heading: the unit's binary, its runs, and whether the profile is exact.
-pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let profile = unit.profile;
-    writeln!(out, "{}", style.heading(&profile.binary.display().to_string()))?;
-    let mut facts = format!("build {}, {}", profile.unit, method::title(unit));
-    let runs = profile.runs.total();
-    if runs != 1 {
-        facts.push_str(&format!(", {} runs", grouped(u128::from(runs))));
-    }
-    writeln!(out, "{}", style.wrap(&facts, 0))?;
-    if !profile.command.is_empty() {
-        writeln!(out, "{}", style.wrap(&format!("command: {}", command_line(&profile.command)), 0))?;
-    }
-    writeln!(out)?;
-    if profile.exact() {
-        writeln!(out, "{}", style.good("exact: every count below is the number of times that it happened"))?;
-    } else {
-        let vouched = Vouched::of_unit(unit);
-        let text = format!(
-            "NOT ALL EXACT: {} of {} cannot be vouched for; what is in doubt is marked with ~",
-            grouped(u128::from(vouched.doubtful)),
-            counted(u128::from(vouched.functions), "function")
-        );
-        writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
-    }
-    let missing = unit.functions().filter(|function| function.flaws().contains(&Flaw::LoopsUnderWay)).count();
-    if missing > 0 {
-        let text = format!(
-            "- all that loops had counted which were under way at the end may be missing, in {}: build with --affine off \
-             --promote off to have every turn counted in memory",
-            counted(missing as u128, "function")
-        );
-        writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
-    }
-    for note in &profile.notes {
-        let line = style.wrap(&format!("- {note}"), 2);
-        writeln!(out, "{}", if note.doubtful() { style.warning(&line) } else { line })?;
-    }
-    writeln!(out)
 }
 
 /// The name of a function, with what is missing from its counts.
@@ -192,7 +98,7 @@ impl Report<'_> {
             instructions.push_str(&format!(", {}", more.join(", ")));
         }
         let wanted = self.unit.functions().filter(|f| f.profile.is_some() && self.wanted(&f.facts.symbol));
-        let (name, total, remark) = method::total(self.unit, wanted);
+        let (name, total, remark) = totals::total(self.unit, wanted);
         rows.push(row(name, grouped(total), remark));
         writeln!(out, "{}", self.style.totals(&rows))
     }

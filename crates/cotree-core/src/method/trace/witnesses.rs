@@ -1,0 +1,94 @@
+//! The choice of witnesses (Ball & Larus 1994, §4.2 and §6.2).
+
+use super::segments::{Link, Node, Segments, Target};
+use super::types::{TraceError, TraceKey, Way};
+use super::witness_sets::WitnessSets;
+use crate::facts::Function;
+use crate::graph::cfg::Cfg;
+use crate::graph::union_find::UnionFind;
+use crate::ids::Edge;
+use crate::weight::weighting::Weighting;
+use std::collections::BTreeSet;
+
+/// Functions with so many witnesses are not looked at for needless ones, nor are their values reused.
+const MOST_WITNESSES: usize = 64;
+
+/// Chooses the witnesses of a function and their values, in order. All ends of segments are one vertex: that a token
+/// ends there is part of the token. Witnesses are then on the links that are off a maximum spanning tree (§4.2); those
+/// that are not needed are left out, and a value is used again where no predicate has to tell the two apart (§6.2).
+pub(super) fn choose(
+    function: &Function,
+    cfg: &Cfg,
+    key: &TraceKey,
+    weighting: &Weighting,
+) -> Result<Vec<(Edge, u32)>, TraceError> {
+    let plain = Segments::new(function, cfg, &TraceKey { way: Way::Paths, ..key.clone() })?;
+    let end = plain.nodes.len();
+    let mut trees = UnionFind::new(end + 1);
+    let head = |link: &Link| if let Target::Node(to) = link.target { to } else { end };
+    let mut others: Vec<(Node, Link)> = Vec::new();
+    for node in 0..end {
+        match plain.links(node) {
+            [] => drop(trees.union(node, end)),
+            [only] => drop(trees.union(node, head(only))),
+            links => others.extend(links.iter().map(|&link| (node, link))),
+        }
+    }
+    others
+        .sort_by(|(_, a), (_, b)| weighting.edge(b.edge).total_cmp(&weighting.edge(a.edge)).then(a.edge.cmp(&b.edge)));
+    let mut witnesses: Vec<Edge> = Vec::new();
+    for (node, link) in others {
+        if !trees.union(node, head(&link)) {
+            witnesses.push(link.edge);
+        }
+    }
+    let sets = |witnesses: &[Edge]| {
+        let mut own: Vec<(Edge, u32)> = (0..).zip(witnesses).map(|(value, &edge)| (edge, value)).collect();
+        own.sort_unstable();
+        let key = TraceKey { way: Way::Witnesses, witnesses: own, ..key.clone() };
+        Segments::with_witnesses(function, cfg, &key)?.find_witness_sets()
+    };
+    if witnesses.len() <= MOST_WITNESSES {
+        // The dearest first.
+        let mut place = 0;
+        while let Some(&edge) = witnesses.get(place) {
+            let rest: Vec<Edge> = witnesses.iter().copied().filter(|&other| other != edge).collect();
+            if sets(&rest).is_ok() {
+                witnesses = rest;
+            } else {
+                place += 1;
+            }
+        }
+    }
+    let values = if witnesses.len() <= MOST_WITNESSES {
+        values(witnesses.len(), &sets(&witnesses)?)
+    } else {
+        (0..witnesses.len() as u32).collect()
+    };
+    let mut valued: Vec<(Edge, u32)> = witnesses.into_iter().zip(values).collect();
+    valued.sort_unstable();
+    Ok(valued)
+}
+
+/// A value for each witness, by its number in the sets: the smallest that none has with which it may be confused.
+fn values(count: usize, sets: &WitnessSets) -> Vec<u32> {
+    let mut confused = vec![BTreeSet::new(); count];
+    for set in &sets.nodes {
+        for &(a, along) in set {
+            for &(b, other) in set {
+                if let (Some(a), Some(b)) = (a, b)
+                    && along != other
+                {
+                    confused[a as usize].insert(b as usize);
+                }
+            }
+        }
+    }
+    let mut values: Vec<u32> = Vec::with_capacity(count);
+    for confused in &confused {
+        let taken: BTreeSet<u32> = confused.iter().filter_map(|&other| values.get(other).copied()).collect();
+        let free = (0..).find(|value| !taken.contains(value));
+        values.push(free.unwrap_or_default());
+    }
+    values
+}

@@ -1,0 +1,77 @@
+//! The costs of a run.
+
+use super::calls::CallGraph;
+use super::cost::Cost;
+use super::function::{FunctionCosts, costs_of};
+use super::tree::Traced;
+use crate::functions::Vouched;
+use crate::names::Names;
+use crate::unit::Unit;
+use cotree_core::facts::Position;
+
+/// The costs of all functions of some units.
+#[derive(Clone, Debug)]
+pub struct Costs<'a> {
+    /// The units.
+    pub units: &'a [Unit<'a>],
+    /// All functions with a profile, unit by unit, in the units' order.
+    pub functions: Vec<FunctionCosts<'a>>,
+    /// Who called whom.
+    pub graph: CallGraph,
+    /// What only a trace tells.
+    pub traced: Option<Traced>,
+    /// Some of the execution is not in the trace.
+    pub missing: bool,
+}
+
+impl<'a> Costs<'a> {
+    /// Derives the costs from counts of blocks.
+    #[must_use]
+    pub fn new(units: &'a [Unit<'a>]) -> Self {
+        let of_unit = |(number, unit): (usize, &'a Unit<'a>)| {
+            unit.functions().filter_map(move |function| costs_of(number, function))
+        };
+        let functions: Vec<FunctionCosts<'a>> = units.iter().enumerate().flat_map(of_unit).collect();
+        let graph = CallGraph::new(units, &functions);
+        Self { units, functions, graph, traced: None, missing: false }
+    }
+
+    /// The inclusive cost of each arc of the graph, if that of all of them is known.
+    #[must_use]
+    pub fn inclusive(&self) -> Option<Vec<Cost>> {
+        match &self.traced {
+            Some(traced) => Some(traced.arcs.clone()),
+            None => self.graph.inclusive(&self.functions),
+        }
+    }
+
+    /// The cost of everything.
+    #[must_use]
+    pub fn total(&self) -> Cost {
+        self.functions.iter().map(FunctionCosts::exclusive).sum()
+    }
+
+    /// The path of a file of the unit that a function belongs to.
+    #[must_use]
+    pub fn file(&self, function: &FunctionCosts<'a>, file: u32) -> &'a str {
+        self.units[function.unit].file(file)
+    }
+
+    /// How many functions are not vouched for.
+    #[must_use]
+    pub fn doubtful(&self) -> u64 {
+        self.units.iter().map(|unit| Vouched::of_unit(unit).doubtful).sum()
+    }
+
+    /// Where a function begins.
+    #[must_use]
+    pub fn position(function: &FunctionCosts<'a>) -> Option<Position> {
+        function.function.facts.position
+    }
+
+    /// A function's name, and where that is not unique among those that ran, also its module's.
+    #[must_use]
+    pub fn name(function: &FunctionCosts<'a>, names: Names) -> String {
+        names.show(&function.function.facts.symbol)
+    }
+}
