@@ -1,5 +1,5 @@
 //! Builds with sanitizers: their handlers, their own `pthread_create` and their way to end a process are no reason for
-//! doubt.
+//! doubt. And valgrind's detectors of races report what the program does, and not what the runtime does.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;
@@ -83,4 +83,50 @@ fn reports_leave_finished_profiles() {
     assert!(!output.status.success(), "it finds `abort`");
     assert!(entries(&project, "p.cotree", "LLVMFuzzerTestOneInput", "libFuzzer") > 3);
     project.ok("verify --strict p.cotree");
+}
+
+/// Threads that come and go have the same slabs and records one after the other.
+#[test]
+fn detectors_of_races_report_those_of_the_program() {
+    let threads = r#"
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static long total;
+static void *work(void *argument) {
+    long sum = 0;
+    for (long i = 0; i < 100; i++) sum += i % 3 ? i : -i;
+#ifndef RACE
+    pthread_mutex_lock(&mutex);
+#endif
+    total += sum;
+#ifndef RACE
+    pthread_mutex_unlock(&mutex);
+#endif
+    return argument;
+}
+int main(void) {
+    for (int round = 0; round < 3; round++) {
+        pthread_t threads[3];
+        for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, work, 0);
+        for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+    }
+    return total == 0;
+}
+"#;
+    let project = Project::new(&[("threads.c", threads)]);
+    for (options, flags, races) in [("", "", false), ("--profile trace", "", false), ("", "-DRACE", true)] {
+        // Valgrind 3.19 does not read clang's debug information of today.
+        project.ok(&format!("{options} cc {flags} -o program threads.c"));
+        for tool in ["helgrind", "drd"] {
+            let mut valgrind = project.command("valgrind");
+            valgrind
+                .args([&format!("--tool={tool}"), "--error-exitcode=9", "./program"])
+                .env("COTREE_FILE", "p.cotree");
+            let output = valgrind.output().expect("valgrind starts");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(if races { 9 } else { 0 }), "{tool} {options} {flags}: {said}");
+            assert!(!races || said.contains("work"), "{tool}: {said}");
+            fs::remove_file(project.path("p.cotree")).expect("a profile");
+        }
+    }
 }

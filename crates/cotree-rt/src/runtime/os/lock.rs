@@ -1,7 +1,7 @@
 //! A lock that may be taken anywhere. Signals are blocked while it is held, so a handler never waits for the thread
 //! that it interrupted. A forked child may break it, because its holder does not exist in the child.
 
-use crate::runtime::os::sys;
+use crate::runtime::os::{sys, valgrind};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// The lock.
@@ -19,6 +19,7 @@ impl Lock {
     }
 
     pub fn take(&self) -> Held<'_> {
+        valgrind::ignore(self.0.as_ptr().cast(), size_of::<Self>());
         let signals = sys::set_signal_mask(u64::MAX);
         while self.0.swap(true, Ordering::Acquire) {
             sys::pause_a_little();
@@ -29,6 +30,7 @@ impl Lock {
     /// The lock, unless its holder keeps it for long: it may be a thread that goes on no more.
     pub fn take_soon(&self) -> Option<Held<'_>> {
         const PATIENCE: u32 = 1000;
+        valgrind::ignore(self.0.as_ptr().cast(), size_of::<Self>());
         let signals = sys::set_signal_mask(u64::MAX);
         for _ in 0..PATIENCE {
             if !self.0.swap(true, Ordering::Acquire) {

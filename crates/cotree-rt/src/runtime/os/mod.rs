@@ -8,3 +8,4 @@ pub mod own_stack;
 pub mod pagemap;
 pub mod say;
 pub mod sys;
+mod valgrind;

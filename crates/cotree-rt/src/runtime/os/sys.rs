@@ -1,6 +1,7 @@
 //! System calls without libc: they leave `errno` alone, can't be interposed by the program, never allocate, and are
 //! safe in signal handlers and between `fork` and `exec`.
 
+use crate::runtime::os::valgrind;
 use core::arch::asm;
 #[cfg(not(feature = "shared-library"))]
 use core::ffi::c_char;
@@ -177,7 +178,9 @@ pub fn file_size_limit() -> u64 {
 pub unsafe fn map(at: *mut u8, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: u64) -> Result<*mut u8> {
     let args = [at as usize, len, prot as usize, flags as usize, fd as usize, offset as usize];
     // SAFETY: the caller vouches for fixed ranges; others are new.
-    unsafe { call(libc::SYS_mmap, args) }.map(|address| address as *mut u8)
+    let mapped = unsafe { call(libc::SYS_mmap, args) }.map(|address| address as *mut u8)?;
+    valgrind::ignore(mapped, len);
+    Ok(mapped)
 }
 
 /// Fresh zeroed private memory.
@@ -204,7 +207,9 @@ pub unsafe fn map_again(from: *mut u8, len: usize, at: *mut u8) -> Result<*mut u
     let fixed = if at.is_null() { 0 } else { libc::MREMAP_FIXED };
     let args = [from as usize, 0, len, (libc::MREMAP_MAYMOVE | fixed) as usize, at as usize, 0];
     // SAFETY: the caller vouches; an old length of 0 leaves the old mapping where it is.
-    unsafe { call(libc::SYS_mremap, args) }.map(|address| address as *mut u8)
+    let mapped = unsafe { call(libc::SYS_mremap, args) }.map(|address| address as *mut u8)?;
+    valgrind::ignore(mapped, len);
+    Ok(mapped)
 }
 
 /// Makes the range zero in forked children; false where the kernel can't (before 4.14).
