@@ -9,6 +9,7 @@ mod by_profile;
 mod cargo_steps;
 mod command;
 mod compiler_tests;
+mod cpython;
 mod deadline;
 mod events;
 mod floors;
@@ -125,6 +126,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     soak::add(&mut suite, &context.cotree, args.all);
     if args.all || suite.is_filtered() {
         compiler_tests::add(&mut suite, &context);
+        cpython::add(&mut suite, &context);
     }
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);

@@ -53,6 +53,11 @@ fn needs(all: bool) -> Vec<Need> {
     if all {
         needs.push(need(compiler_tests::GCC_SOURCES, "gcc-12-source"));
         needs.push(need("csmith", "csmith"));
+        needs.push(need("dpkg-source", "dpkg-dev"));
+        // Modules of CPython.
+        needs.push(need("/usr/include/x86_64-linux-gnu/ffi.h", "libffi-dev"));
+        needs.push(need("/usr/include/sqlite3.h", "libsqlite3-dev"));
+        needs.push(need("/usr/include/zlib.h", "zlib1g-dev"));
     }
     for version in clangs(all) {
         let profile_runtime =
