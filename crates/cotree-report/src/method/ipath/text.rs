@@ -6,7 +6,7 @@ use super::{IpathUnit, RunPath, only_in_one};
 use crate::method::path::route::Writer;
 use crate::method::path::text::Options;
 use crate::report::write_head;
-use crate::terminal::{counted, grouped, number, percent, text};
+use crate::terminal::{Style, counted, grouped, number, percent, text};
 use crate::unit::Unit;
 use cotree_core::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ use std::io::{self, Write};
 
 /// The most stretches of a path that are shown, unless everything was asked for.
 const MOST_STRETCHES: usize = 12;
+
+/// The blanks before a line of the outermost function.
+const INDENT: usize = 8;
 
 /// Writes the paths of one unit; with a function, those that execute something of it, and what it did under each
 /// context.
@@ -104,11 +107,26 @@ pub(in crate::method) fn write_lines(
             writeln!(out, "{}", style.faint(&format!("        … {hidden} more (-v)")))?;
         }
         if hidden == 0 || index < most / 2 || index >= lines.len() - most.div_ceil(2) {
-            let line = format!("        {line}");
+            let line = folded(style, line);
             writeln!(out, "{}", if faint { style.faint(&line) } else { line })?;
         }
     }
     Ok(())
+}
+
+/// The line of a function and its way, indented, and broken into several where the terminal is too narrow for it.
+fn folded(style: Style, line: &str) -> String {
+    let depth = line.len() - line.trim_start().len();
+    let indent = INDENT + depth;
+    let whole = format!("{:INDENT$}{line}", "");
+    if style.width.is_none_or(|width| whole.chars().count() <= usize::from(width)) {
+        return whole;
+    }
+    let (name, way) = line[depth..].split_once("  ").unwrap_or((&line[depth..], ""));
+    let text = style.wrap(&format!("{name} {way}"), indent + 2);
+    // Two blanks stand between the name and its way.
+    let text = text.strip_prefix(name).map_or(text.clone(), |way| format!("{name} {way}"));
+    format!("{:indent$}{text}", "")
 }
 
 struct View<'a> {
@@ -141,7 +159,7 @@ impl View<'_> {
             row(
                 "calls crossed",
                 grouped(calls.crossed.into()),
-                format!("into {} functions; {} cut", grouped(self.of.called().into()), grouped(calls.cut.into())),
+                format!("into {}; {} cut", counted(self.of.called().into(), "function"), grouped(calls.cut.into())),
             ),
             row(
                 "calls not crossed",
@@ -245,5 +263,19 @@ impl View<'_> {
             Some(at) => format!("{name}:{}", at.line),
             None => name,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Style, folded};
+
+    #[test]
+    fn long_lines_are_broken_in_a_terminal() {
+        let line = "  main  app.c:1 [a_long_name other.c:20] 3";
+        assert_eq!(folded(Style { width: None, colour: false }, line), format!("        {line}"));
+        assert_eq!(folded(Style { width: Some(80), colour: false }, line), format!("        {line}"));
+        let narrow = folded(Style { width: Some(42), colour: false }, line);
+        assert_eq!(narrow, "          main  app.c:1 [a_long_name\n            other.c:20] 3");
     }
 }

@@ -42,7 +42,7 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
     let Some(pending) = pending(unit) else { return Ok(()) };
     write_head(unit, options.style, out)?;
     if let Some(silence) = silence(unit) {
-        return writeln!(out, "{silence}");
+        return writeln!(out, "{}", options.style.wrap(silence, 0));
     }
     let teller = Teller { unit, options };
     let how = if unit.profile.runs.aborted == 1 { "aborted" } else { "exited" };
