@@ -2,7 +2,7 @@
 #include "soak.h"
 #include <fcntl.h>
 
-volatile unsigned long *soak_tally;
+volatile unsigned long soak_tally[SOAK_SLOTS] __attribute__((aligned(4096)));
 __thread long soak_fuel, soak_ending_in;
 __thread sigjmp_buf *soak_target;
 const char *soak_self;
@@ -10,9 +10,9 @@ const char *soak_self;
 __attribute__((constructor(101))) static void open_tally(void) {
   const char *name = getenv("SOAK_TALLY");
   int file = name ? open(name, O_RDWR | O_CREAT, 0600) : -1;
-  if (file < 0 || ftruncate(file, SOAK_SLOTS * sizeof *soak_tally) != 0) _exit(98);
-  soak_tally = mmap(0, SOAK_SLOTS * sizeof *soak_tally, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (soak_tally == MAP_FAILED) _exit(97);
+  if (file < 0 || ftruncate(file, sizeof soak_tally) != 0) _exit(98);
+  void *tally = (void *)soak_tally;
+  if (mmap(tally, sizeof soak_tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != tally) _exit(97);
   close(file);
 }
 

@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define SOAK_SLOTS 65536
-extern volatile unsigned long *soak_tally;
+extern volatile unsigned long soak_tally[SOAK_SLOTS];
 #define T(k) __atomic_fetch_add(&soak_tally[k], 1, __ATOMIC_RELAXED)
 #define N(k, n) __atomic_fetch_add(&soak_tally[k], (n), __ATOMIC_RELAXED)
 

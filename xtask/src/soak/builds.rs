@@ -1,5 +1,8 @@
 //! The ways in which programs of the soak test are built.
 
+use super::recipe::Recipe;
+use crate::tools::{Clang, find};
+
 /// How the sources are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
@@ -7,22 +10,64 @@ pub struct Level {
     pub level: &'static str,
     /// Before or after the compiler's own optimisations.
     pub at: &'static str,
+    /// The clang that compiles C, if it is not the newest. C++ is always the newest's.
+    pub clang: Option<Clang>,
 }
 
 impl Level {
-    /// Counts are of the source as it is written: of each line.
-    pub fn as_written(self) -> bool {
-        self.at == "early" || self.level == "-O0"
+    /// The compiler may have merged lines before counters came, and such lines have no counts (docs/exactness.md).
+    pub fn merges_lines(self) -> bool {
+        self.at == "late" && self.level != "-O0"
+    }
+
+    /// No call becomes a jump unless the source demands it: methods don't differ in when an activation ends.
+    pub fn keeps_frames(self) -> bool {
+        matches!(self.level, "-O0" | "-O1")
+    }
+
+    fn name(self) -> String {
+        let clang = self.clang.map_or(String::new(), |clang| format!(" {}", clang.c()));
+        format!("{} {}{clang}", self.level, self.at)
     }
 }
 
 /// Once per program and level the sources are compiled.
-pub const LEVELS: [Level; 4] = [
-    Level { level: "-O0", at: "late" },
-    Level { level: "-O2", at: "late" },
-    Level { level: "-O2", at: "early" },
-    Level { level: "-O1", at: "early" },
+const LEVELS: [Level; 5] = [
+    Level { level: "-O0", at: "late", clang: None },
+    Level { level: "-O2", at: "late", clang: None },
+    Level { level: "-O2", at: "early", clang: None },
+    Level { level: "-O1", at: "early", clang: None },
+    Level { level: "-O2", at: "late", clang: Some(Clang(14)) },
 ];
+
+/// What a link is told, and what is done with the profiles.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// A method, and what is switched on or off. `own.cotree` is an edge profile of the program at the same level, and
+    /// `other.cotree` one of the next seed's program.
+    pub options: &'static str,
+    /// What the compiler's driver is told when it links.
+    pub driver: &'static str,
+    /// The program runs twice, and the profiles of both runs are merged.
+    pub merged: bool,
+}
+
+impl Way {
+    /// What is there by default.
+    pub const EDGE: Way = way("--profile edge");
+}
+
+const fn way(options: &'static str) -> Way {
+    Way { options, driver: "", merged: false }
+}
+
+const fn linked(options: &'static str, driver: &'static str) -> Way {
+    Way { options, driver, merged: false }
+}
+
+const fn merged(options: &'static str) -> Way {
+    Way { options, driver: "", merged: true }
+}
 
 /// What a link is told: a method, and what is switched on or off.
 pub const OPTIONS: [&str; 34] = [
@@ -61,3 +106,54 @@ pub const OPTIONS: [&str; 34] = [
     "--profile ipath --pending",
     "--profile trace --trace-by witness",
 ];
+
+/// Ways beside those.
+const MORE: [Way; 19] = [
+    way("--use own.cotree"),
+    way("--use other.cotree"),
+    way("--weights own.cotree"),
+    way("--weights other.cotree --profile path --verify"),
+    way("--threads off"),
+    way("--threads off --profile path --verify"),
+    way("--profile path --path-metric events --verify"),
+    way("--profile path --path-metric cycles"),
+    way("--profile path --path-limit 20"),
+    way("--profile events-calls --lto on"),
+    linked("--profile edge", "-fuse-ld=mold"),
+    linked("--profile edge", "-fuse-ld=gold"),
+    linked("--profile ipath", "-fuse-ld=mold"),
+    linked("--profile trace", "-static-pie"),
+    linked("--profile path", "-static"),
+    merged("--profile edge"),
+    merged("--profile path"),
+    merged("--profile ipath-hybrid=file"),
+    merged("--profile trace"),
+];
+
+/// One build of a program.
+#[derive(Clone, Copy)]
+pub struct Build {
+    pub level: Level,
+    pub way: Way,
+}
+
+impl Build {
+    /// All of them, for which the tools are there.
+    pub fn all() -> Vec<Build> {
+        let levels = LEVELS.iter().filter(|level| level.clang.is_none_or(|clang| find(&clang.c()).is_some()));
+        let is_there = |way: &Way| way.driver.strip_prefix("-fuse-ld=").is_none_or(|ld| find(ld).is_some());
+        let ways: Vec<Way> = OPTIONS.iter().copied().map(way).chain(MORE).filter(is_there).collect();
+        levels.flat_map(|&level| ways.iter().map(move |&way| Build { level, way })).collect()
+    }
+
+    /// The recipe's program can be built so: one that is linked statically loads no libraries.
+    pub fn suits(self, recipe: &Recipe) -> bool {
+        !(self.way.driver.contains("-static") && recipe.has_library())
+    }
+
+    pub fn name(self) -> String {
+        let Way { options, driver, merged } = self.way;
+        let parts = [&*self.level.name(), options, driver, if merged { "merged" } else { "" }];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}

@@ -18,6 +18,10 @@ pub struct Ingredient {
     pub doubts: Doubts,
     /// What it counts and prints depends on time.
     pub varies: bool,
+    /// It starts threads.
+    pub threads: bool,
+    /// Its threads may run on when the profile is complete and the process has not quite ended.
+    pub runs_on: bool,
 }
 
 /// Whether a program may have counts that are declared not to be exact.
@@ -45,6 +49,8 @@ macro_rules! ingredient {
             cxx: $cxx,
             doubts: Doubts::Never,
             varies: false,
+            threads: false,
+            runs_on: false,
         }
     };
 }
@@ -58,7 +64,7 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("landing_pads", cpp),
     ingredient!("rethrow", cpp),
     ingredient!("signal_handler", c),
-    ingredient!("threads", c),
+    Ingredient { threads: true, ..ingredient!("threads", c) },
     ingredient!("fork", c),
     ingredient!("destructors", cpp),
     ingredient!("callbacks", cpp),
@@ -69,26 +75,50 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("alloca", c),
     ingredient!("musttail", c),
     ingredient!("recursion", c),
-    ingredient!("thread_exit", c),
-    ingredient!("cancel", c),
+    Ingredient { threads: true, ..ingredient!("thread_exit", c) },
+    Ingredient { threads: true, ..ingredient!("cancel", c) },
     ingredient!("exec", c),
     ingredient!("weak", c),
     ingredient!("alternate_stack", c),
     ingredient!("at_exit", c),
     ingredient!("objects", cpp),
-    ingredient!("exception_pointer", cpp),
+    Ingredient { threads: true, ..ingredient!("exception_pointer", cpp) },
     ingredient!("builtin_jump", c),
     ingredient!("asm_goto", c),
     ingredient!("cleanups", c),
     Ingredient { varies: true, ..ingredient!("timer", c) },
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("killed_child", c) },
-    ingredient!("sleepers", c),
-    ingredient!("crowd", c),
-    ingredient!("small_stack", c),
+    Ingredient { threads: true, ..ingredient!("sleepers", c) },
+    Ingredient { threads: true, ..ingredient!("crowd", c) },
+    Ingredient { threads: true, ..ingredient!("small_stack", c) },
     Ingredient { doubts: Doubts::InTraces, ..ingredient!("handler_ends", c) },
     // A fault in optimised code is flagged.
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("fault_jump", c) },
     ingredient!("many_paths", c),
     ingredient!("duff", c),
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("contexts", c) },
+    Ingredient { threads: true, ..ingredient!("loaded", c) },
+    ingredient!("shared", cpp),
+    ingredient!("clone_copy", c),
+    // What a child counts in its parent's memory damages the profile, and is flagged.
+    Ingredient { doubts: Doubts::Allowed, ..ingredient!("clone_shared", c) },
+    ingredient!("vfork", c),
+    Ingredient { doubts: Doubts::Allowed, varies: true, threads: true, runs_on: true, ..ingredient!("busy", c) },
+    // How deep it gets depends on the sizes of frames.
+    Ingredient { doubts: Doubts::Allowed, varies: true, ..ingredient!("overflow", c) },
+    Ingredient { doubts: Doubts::InTraces, ..ingredient!("alternate_jump", c) },
+    ingredient!("setjmp_arrays", c),
+    Ingredient { varies: true, threads: true, ..ingredient!("interrupted", c) },
+    Ingredient { doubts: Doubts::Allowed, varies: true, ..ingredient!("interrupted_end", c) },
+    Ingredient { threads: true, ..ingredient!("unwound_threads", cpp) },
+    ingredient!("terminates", cpp),
+    Ingredient { threads: true, ..ingredient!("thread_locals", cpp) },
+    ingredient!("coroutines", cpp),
 ];
+
+impl Ingredient {
+    /// Part of it is in a shared library, which the program loads while it runs.
+    pub fn has_library(&self) -> bool {
+        self.text.contains("\n#library\n")
+    }
+}

@@ -20,8 +20,8 @@ mod trial;
 use crate::suite::Suite;
 use crate::workspace;
 use anyhow::{Context as _, Result, bail, ensure};
+use builds::Build;
 pub use builds::OPTIONS;
-use builds::{LEVELS, Level};
 use recipe::Recipe;
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,6 +42,9 @@ pub struct Args {
     /// Only builds whose name contains this, such as `path`, `-O2 early`, `trace-ring`
     #[arg(long, value_name = "PART", default_value = "", allow_hyphen_values = true)]
     build: String,
+    /// Only programs that have an ingredient whose name contains this, such as `threads`
+    #[arg(long, value_name = "PART", default_value = "")]
+    with: String,
     /// How many builds of each program are tried, in rotation
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     builds: usize,
@@ -61,24 +64,6 @@ fn parse_range(text: &str) -> Result<Range<u64>, String> {
     numbers.ok_or_else(|| "two numbers with `..` between them".into())
 }
 
-/// One build of a program.
-#[derive(Clone, Copy)]
-struct Build {
-    level: Level,
-    options: &'static str,
-}
-
-impl Build {
-    fn name(self) -> String {
-        format!("{} {} {}", self.level.level, self.level.at, self.options)
-    }
-
-    /// All of them.
-    fn all() -> Vec<Build> {
-        LEVELS.iter().flat_map(|&level| OPTIONS.iter().map(move |&options| Build { level, options })).collect()
-    }
-}
-
 /// What came of the programs.
 #[derive(Default)]
 struct Tally {
@@ -87,7 +72,7 @@ struct Tally {
     numbers: usize,
     faults: Vec<String>,
     /// Kinds of faults, by build, of which there is a small program.
-    shrunk: BTreeSet<(Kind, &'static str)>,
+    shrunk: BTreeSet<(Kind, String)>,
 }
 
 impl Tally {
@@ -112,7 +97,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let start = Instant::now();
     let mut tally = Tally::default();
     let seeds = args.seed.map(|seed| seed..seed + 1).or(args.seeds.clone()).unwrap_or(0..u64::MAX);
-    for seed in seeds {
+    for seed in seeds.filter(|&seed| Recipe::of(seed).kept().any(|piece| piece.ingredient.name.contains(&args.with))) {
         let chosen = if args.seed.is_some() { builds.clone() } else { rotation(&builds, seed, args.builds) };
         soak(&workshop, seed, &chosen, !args.no_shrinking, &mut tally)?;
         if tally.programs.is_multiple_of(50) {
@@ -150,12 +135,12 @@ fn soak(workshop: &Workshop, seed: u64, builds: &[Build], shrinks: bool, tally: 
             return Ok(());
         }
     };
-    for build in builds {
+    for build in builds.iter().filter(|build| build.suits(&recipe)) {
         let level = build.level;
         let checked = if compiled == Some(level) { Ok(()) } else { workshop.compile(&subject, level) };
         compiled = checked.is_ok().then_some(level);
         tally.builds += 1;
-        match checked.and_then(|()| workshop.check(&subject, level, build.options)) {
+        match checked.and_then(|()| workshop.check(&subject, *build)) {
             Ok(numbers) => tally.numbers += numbers,
             Err(fault) => failed.push((*build, fault)),
         }
@@ -165,9 +150,8 @@ fn soak(workshop: &Workshop, seed: u64, builds: &[Build], shrinks: bool, tally: 
         let name = build.name();
         println!("seed {seed}, {name}: {kind:?}: {text}\n  of {}, {:?}", recipe.ingredients(), recipe.ending);
         println!("  cargo xtask soak --seed {seed} --build '{name}'");
-        let shrinks = shrinks && tally.shrunk.insert((*kind, build.options));
-        let smallest =
-            if shrinks { shrink::shrink(workshop, &recipe, build.level, build.options, *kind) } else { recipe.clone() };
+        let shrinks = shrinks && tally.shrunk.insert((*kind, name.clone()));
+        let smallest = if shrinks { shrink::shrink(workshop, &recipe, build, *kind) } else { recipe.clone() };
         let folder = keep(workshop, &smallest, build, &fault)?;
         println!("  made of {}, {:?}: {}", smallest.ingredients(), smallest.ending, folder.display());
         tally.faults.push(format!("seed {seed}, {name}: {kind:?}: {text}"));
@@ -177,7 +161,7 @@ fn soak(workshop: &Workshop, seed: u64, builds: &[Build], shrinks: bool, tally: 
 
 /// Keeps the sources of what failed.
 fn keep(workshop: &Workshop, recipe: &Recipe, build: Build, fault: &Fault) -> Result<PathBuf> {
-    let again = shrink::once(workshop, recipe, build.level, build.options);
+    let again = shrink::once(workshop, recipe, build);
     let name: String = build.name().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     let folder = scratch().join("finds").join(format!("{}-{name}", recipe.seed));
     workspace::fresh(&folder)?;

@@ -11,11 +11,18 @@ pub struct Place {
     pub line: usize,
     /// The function whose entries are counted there.
     pub entries_of: Option<String>,
+    /// Threads come here that still run when the profile is complete and the process has not quite ended.
+    pub runs_on: bool,
 }
+
+/// Files that become the executable.
+const EXECUTABLE: [&str; 2] = ["p.c", "q.cpp"];
+/// Files that become the shared library.
+pub const LIBRARY: [&str; 2] = ["l.c", "m.cpp"];
 
 /// A program, as text.
 pub struct Program {
-    /// Names and texts of its files; `p.c` is the first, and `q.cpp` the second if there is any C++.
+    /// Names and texts of its files: `p.c`, and those that are needed of `q.cpp`, `l.c` and `m.cpp`.
     pub files: Vec<(&'static str, String)>,
     /// What each slot counts.
     pub places: Vec<Place>,
@@ -58,7 +65,9 @@ impl Program {
         prototypes.extend((0..kept.len()).map(|piece| format!("PIECE long p{piece}(long n);\n")));
         prototypes += "#ifdef __cplusplus\n}\n#endif\n";
         let mut program = Program { files: Vec::new(), places: Vec::new(), parts: Vec::new() };
-        let (mut c, mut cxx) = (prototypes.clone(), prototypes);
+        // C and C++ of the executable, C and C++ of the library.
+        let names = [EXECUTABLE, LIBRARY].concat();
+        let mut texts = vec![prototypes; names.len()];
         for (number, piece) in recipe.pieces.iter().enumerate() {
             if !piece.kept {
                 program.parts.push(Vec::new());
@@ -66,35 +75,46 @@ impl Program {
             }
             let mut writer = Writer::new(number, piece.seed, &kept, &piece.dropped, program.places.len());
             writer.write(piece.ingredient.text);
-            let (text, file) = if piece.ingredient.cxx { (&mut cxx, "q.cpp") } else { (&mut c, "p.c") };
-            text.push_str(&writer.prototypes());
-            text.push('\n');
-            let before = text.matches('\n').count();
-            program.places.extend(writer.slots.iter().map(|slot| Place {
-                file,
-                line: before + slot.line + 1,
-                entries_of: slot.entries_of.clone(),
+            let cxx = usize::from(piece.ingredient.cxx);
+            let split = writer.library.unwrap_or(writer.lines.len());
+            let (main, library) = writer.lines.split_at(split);
+            // Which file lines are in, and how many stand before them.
+            let mut add = |file: usize, lines: &[String]| {
+                texts[file].push_str(&writer.prototypes());
+                texts[file].push('\n');
+                let before = texts[file].matches('\n').count();
+                texts[file].push_str(&lines.join("\n"));
+                texts[file].push('\n');
+                (names[file], before)
+            };
+            let (main, library) = (add(cxx, main), writer.library.map(|_| add(2 + cxx, library)));
+            program.places.extend(writer.slots.iter().map(|slot| {
+                let (line, (file, before)) = match library {
+                    Some(library) if slot.line >= split => (slot.line - split, library),
+                    _ => (slot.line, main),
+                };
+                let runs_on = piece.ingredient.runs_on;
+                Place { file, line: before + line + 1, entries_of: slot.entries_of.clone(), runs_on }
             }));
-            text.push_str(&writer.lines.join("\n"));
-            text.push('\n');
             program.parts.push(writer.parts);
         }
-        if recipe.cxx() {
-            cxx.push_str(GUARD_CXX);
-        } else {
-            c.push_str(GUARD_C);
-        }
-        c.push_str(&main(recipe));
-        program.files.push(("p.c", c));
-        if recipe.cxx() {
-            program.files.push(("q.cpp", cxx));
-        }
+        texts[usize::from(recipe.cxx())].push_str(if recipe.cxx() { GUARD_CXX } else { GUARD_C });
+        texts[0].push_str(&main(recipe));
+        let is_there = |file: usize| match file {
+            0 => true,
+            1 => recipe.cxx(),
+            file => recipe
+                .kept()
+                .any(|piece| piece.ingredient.has_library() && 2 + usize::from(piece.ingredient.cxx) == file),
+        };
+        let files = names.into_iter().zip(texts).enumerate();
+        program.files = files.filter(|&(file, _)| is_there(file)).map(|(_, file)| file).collect();
         program
     }
 
     /// Where a part of the source is that has this tally.
     pub fn place(&self, slot: usize) -> String {
-        let Place { file, line, entries_of } = &self.places[slot];
+        let Place { file, line, entries_of, .. } = &self.places[slot];
         match entries_of {
             Some(function) => format!("{function} ({file}:{line})"),
             None => format!("{file}:{line}"),

@@ -1,5 +1,6 @@
 //! What a seed stands for: which ingredients, in which order, and how the program ends.
 
+use super::builds::Way;
 use super::ingredients::{Doubts, INGREDIENTS, Ingredient};
 use super::random::Random;
 use std::collections::BTreeSet;
@@ -81,6 +82,18 @@ impl Recipe {
         self.kept().map(|piece| piece.ingredient.doubts).max().unwrap_or(Doubts::Never).max(killed)
     }
 
+    /// What may be declared with this way to build.
+    pub fn doubts_of(&self, way: Way) -> Doubts {
+        let threads = self.kept().any(|piece| piece.ingredient.threads);
+        match self.doubts() {
+            // A ring holds what came last, and says so. Without counters per thread increments of threads are lost.
+            _ if way.options.contains("trace-ring") => Doubts::Allowed,
+            _ if way.options.contains("--threads off") && threads => Doubts::Allowed,
+            Doubts::InTraces if !way.options.contains("trace") => Doubts::Never,
+            doubts => doubts,
+        }
+    }
+
     /// What it counts and prints depends on time.
     pub fn varies(&self) -> bool {
         self.kept().any(|piece| piece.ingredient.varies)
@@ -89,6 +102,11 @@ impl Recipe {
     /// Some of it is in C++.
     pub fn cxx(&self) -> bool {
         self.kept().any(|piece| piece.ingredient.cxx)
+    }
+
+    /// Some of it is in a shared library that it loads.
+    pub fn has_library(&self) -> bool {
+        self.kept().any(|piece| piece.ingredient.has_library())
     }
 
     /// The pieces that are there.

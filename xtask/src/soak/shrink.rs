@@ -1,6 +1,6 @@
 //! From a program that fails to a small one that fails in the same way.
 
-use super::builds::Level;
+use super::builds::Build;
 use super::program::Program;
 use super::recipe::{Ending, Recipe};
 use super::trial::{Fault, Kind, Workshop};
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 const TRIALS: usize = 150;
 
 /// Leaves out pieces, the ending and parts of pieces while the fault stays of its kind.
-pub fn shrink(workshop: &Workshop, recipe: &Recipe, level: Level, options: &str, kind: Kind) -> Recipe {
-    let mut shrinking = Shrinking { workshop, level, options, kind, trials: 0, best: recipe.clone() };
+pub fn shrink(workshop: &Workshop, recipe: &Recipe, build: Build, kind: Kind) -> Recipe {
+    let mut shrinking = Shrinking { workshop, build, kind, trials: 0, best: recipe.clone() };
     for piece in (0..recipe.pieces.len()).rev() {
         shrinking.attempt(|recipe| recipe.pieces[piece].kept = false);
     }
@@ -45,8 +45,7 @@ fn next_part(recipe: &Recipe, piece: usize, tried: &BTreeSet<usize>) -> Option<u
 
 struct Shrinking<'a> {
     workshop: &'a Workshop,
-    level: Level,
-    options: &'a str,
+    build: Build,
     kind: Kind,
     trials: usize,
     best: Recipe,
@@ -61,7 +60,7 @@ impl Shrinking<'_> {
             return false;
         }
         self.trials += 1;
-        let fails = once(self.workshop, &recipe, self.level, self.options).is_err_and(|fault| fault.kind == self.kind);
+        let fails = once(self.workshop, &recipe, self.build).is_err_and(|fault| fault.kind == self.kind);
         if fails {
             self.best = recipe;
         }
@@ -70,8 +69,8 @@ impl Shrinking<'_> {
 }
 
 /// Checks one build of a program. One that can't be made at all is no fault.
-pub fn once(workshop: &Workshop, recipe: &Recipe, level: Level, options: &str) -> Result<(), Fault> {
+pub fn once(workshop: &Workshop, recipe: &Recipe, build: Build) -> Result<(), Fault> {
     let Ok(subject) = workshop.subject(recipe) else { return Ok(()) };
-    workshop.compile(&subject, level)?;
-    workshop.check(&subject, level, options).map(drop)
+    workshop.compile(&subject, build.level)?;
+    workshop.check(&subject, build).map(drop)
 }

@@ -15,6 +15,7 @@
 //! | `BODY();` on a line | a random statement or two |
 //! | `STAY();` on a line | the same, but for a return |
 //! | `#optional` … `#end` | lines that are there or not |
+//! | `#library` on a line | what follows is part of the shared library `library.so` |
 
 use super::random::Random;
 use std::collections::BTreeSet;
@@ -42,8 +43,11 @@ pub struct Writer<'a> {
     first_slot: usize,
     pub slots: Vec<Slot>,
     pub lines: Vec<String>,
+    /// Where the part begins that belongs to the shared library.
+    pub library: Option<usize>,
     /// Functions that count, which stand behind all others.
     markers: Vec<usize>,
+    next_marker: usize,
     names: usize,
 }
 
@@ -67,13 +71,24 @@ impl Writer<'_> {
             first_slot,
             slots: Vec::new(),
             lines: Vec::new(),
+            library: None,
             markers: Vec::new(),
+            next_marker: 0,
             names: 0,
         }
     }
 
     /// Writes the text of an ingredient, and the functions that its tallies call.
     pub fn write(&mut self, text: &str) {
+        let (text, library) = text.split_once("#library\n").map_or((text, None), |(text, more)| (text, Some(more)));
+        self.write_file(text);
+        if let Some(library) = library {
+            self.library = Some(self.lines.len());
+            self.write_file(library);
+        }
+    }
+
+    fn write_file(&mut self, text: &str) {
         self.template(text);
         for marker in std::mem::take(&mut self.markers) {
             let at = self.slots.len();
@@ -148,7 +163,8 @@ impl Writer<'_> {
     /// Counts this line, in one way or another.
     pub fn tally(&mut self, indent: &str) {
         if self.random.one_in(4) {
-            let marker = self.number * 1000 + self.markers.len();
+            let marker = self.number * 1000 + self.next_marker;
+            self.next_marker += 1;
             self.markers.push(marker);
             self.line(indent, &format!("m{marker}();"));
         } else {

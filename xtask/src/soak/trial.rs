@@ -1,14 +1,15 @@
 //! One program in one build: compiled, linked, run, and held against its own tally and against plain clang.
 
-use super::builds::Level;
+use super::builds::{Build, Level, Way};
 use super::counts::Counts;
 use super::ingredients::Doubts;
-use super::program::Program;
+use super::program::{LIBRARY, Program};
 use super::recipe::{Ending, Recipe};
 use crate::command::{self, ending, last_lines};
 use crate::tools::Clang;
 use crate::{deadline, workspace};
 use anyhow::{Context, Result, ensure};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,8 @@ pub struct Workshop {
     pub folder: PathBuf,
     cotree: PathBuf,
     clang: Clang,
+    /// Where LLVM is: cotree asks rustc each time unless it is told.
+    llvm: Option<PathBuf>,
 }
 
 /// A program, with what plain clang's build of it does.
@@ -63,6 +66,10 @@ pub struct Subject<'a> {
     pub recipe: &'a Recipe,
     pub program: Program,
     reference: Ran,
+    /// The level of which there is an edge profile of it.
+    own: Cell<Option<Level>>,
+    /// There is one of the next seed's program.
+    other: Cell<bool>,
 }
 
 /// A run that has ended.
@@ -75,7 +82,7 @@ impl Workshop {
     /// Makes the folder, and compiles what all programs have in common.
     pub fn new(folder: PathBuf, cotree: PathBuf) -> Result<Workshop> {
         workspace::fresh(&folder)?;
-        let workshop = Workshop { folder, cotree, clang: Clang::newest()? };
+        let workshop = Workshop { folder, cotree, clang: Clang::newest()?, llvm: llvm()? };
         fs::write(workshop.folder.join("soak.h"), include_str!("../../programs/soak/soak.h"))?;
         fs::write(workshop.folder.join("soak.c"), include_str!("../../programs/soak/soak.c"))?;
         let clang = workshop.clang.c();
@@ -90,9 +97,15 @@ impl Workshop {
     }
 
     /// `cotree` with these options and the driver of the program's language.
-    fn driver(&self, at: &str, options: &str, cxx: bool) -> Command {
+    fn driver(&self, level: Level, options: &str, cxx: bool) -> Command {
         let mut command = self.command(&self.cotree);
-        command.args(["--at", at]).args(options.split_whitespace()).arg(if cxx { "c++" } else { "cc" });
+        if let Some(llvm) = &self.llvm {
+            command.env("COTREE_LLVM", llvm);
+        }
+        if let Some(clang) = level.clang {
+            command.env("COTREE_CC", clang.c());
+        }
+        command.args(["--at", level.at]).args(options.split_whitespace()).arg(if cxx { "c++" } else { "cc" });
         command
     }
 
@@ -102,63 +115,142 @@ impl Workshop {
         for (name, text) in &program.files {
             fs::write(self.folder.join(name), text)?;
         }
-        let compiler = if recipe.cxx() { self.clang.cxx() } else { self.clang.c() };
+        let compiler = |cxx: bool| if cxx { self.clang.cxx() } else { self.clang.c() };
         for (name, _) in &program.files {
-            let compiler = if is_cxx(name) { self.clang.cxx() } else { self.clang.c() };
-            let mut compile = self.command(compiler);
-            command::succeed(compile.args(["-O1", "-w", "-pthread", "-fexceptions", "-c", name, "-o", &object(name)]))?;
+            let mut compile = self.command(compiler(is_cxx(name)));
+            command::succeed(compile.arg("-O1").args(compiling(name)))?;
         }
-        let mut link = self.command(compiler);
-        command::succeed(link.args(["-pthread", "-o", "plain", "soak.o"]).args(objects(&program)))?;
-        let reference = deadline::within(LONGEST_RUN, || self.run("plain"))?;
+        for (output, options) in linking(recipe, &program, "plain") {
+            let mut link = self.command(compiler(recipe.cxx()));
+            command::succeed(link.args(options).args(["-o", output]))?;
+        }
+        let reference = deadline::within(LONGEST_RUN, || self.run("plain", "profiles"))?;
         let ends = ending(&reference.output);
         ensure!(!(96..=99).contains(&ends), "the program can't run: it ended with {ends}");
         let killed = recipe.ending == Ending::Killed && ends == -9;
         let signalled = matches!(recipe.ending, Ending::Early(_)) && [-6, -10, -11, -14, -15].contains(&ends);
         ensure!(ends >= 0 || killed || signalled, "plain clang's build ended with {ends}");
-        Ok(Subject { recipe, program, reference })
+        Ok(Subject { recipe, program, reference, own: Cell::new(None), other: Cell::new(false) })
     }
 
     /// Compiles the sources for profiles.
     pub fn compile(&self, subject: &Subject, level: Level) -> Result<(), Fault> {
         for (name, _) in &subject.program.files {
-            let mut compile = self.driver(level.at, "", is_cxx(name));
-            compile.args([level.level, "-g", "-w", "-pthread", "-fexceptions", "-c", name, "-o", &object(name)]);
+            let mut compile = self.driver(level, "", is_cxx(name));
+            compile.args([level.level, "-g"]).args(compiling(name));
+            if level.keeps_frames() {
+                compile.arg("-fno-optimize-sibling-calls");
+            }
             build(&mut compile)?;
         }
         Ok(())
     }
 
-    /// Links, runs and checks one build; gives how many numbers agree.
-    pub fn check(&self, subject: &Subject, level: Level, options: &str) -> Result<usize, Fault> {
-        let recipe = subject.recipe;
-        let mut link = self.driver(level.at, options, recipe.cxx());
-        link.args([level.level, "-g", "-pthread", "-o", "program", "soak.o"]).args(objects(&subject.program));
-        build(&mut link)?;
-        let profiles = self.folder.join("profiles");
-        workspace::fresh(&profiles).map_err(|error| fault(Kind::Build, format!("{error:#}")))?;
-        let ran = deadline::within(LONGEST_RUN, || self.run("program"))
+    fn link(&self, subject: &Subject, Build { level, way }: Build, program: &str) -> Result<(), Fault> {
+        for (output, options) in linking(subject.recipe, &subject.program, program) {
+            let mut link = self.driver(level, way.options, subject.recipe.cxx());
+            link.args([level.level, "-g"]).args(way.driver.split_whitespace()).args(options).args(["-o", output]);
+            build(&mut link)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a build into a folder of profiles.
+    fn runs(&self, subject: &Subject, program: &str, profiles: &str) -> Result<Ran, Fault> {
+        let ran = deadline::within(LONGEST_RUN, || self.run(program, profiles))
             .map_err(|error| fault(Kind::Hang, format!("{error:#}")))?;
         same_behaviour(subject, &ran)?;
-        if options.contains("none") || options.contains("--use") {
+        Ok(ran)
+    }
+
+    fn empty(&self, name: &str) -> Result<PathBuf, Fault> {
+        let folder = self.folder.join(name);
+        workspace::fresh(&folder).map_err(|error| fault(Kind::Build, format!("{error:#}")))?;
+        Ok(folder)
+    }
+
+    /// Merges the profiles of a folder into a file.
+    fn merge(&self, profiles: &Path, merged: &str) -> Result<(), Fault> {
+        let mut merge = self.command(&self.cotree);
+        merge.args(["merge", "--several-units", "-o", merged]).args(finished(profiles)?);
+        let output = self.tool(&mut merge)?;
+        if output.status.success() { Ok(()) } else { Err(fault(Kind::Profile, last_lines(&output, 12))) }
+    }
+
+    /// Makes `own.cotree`, an edge profile of the program at this level.
+    fn own(&self, subject: &Subject, level: Level) -> Result<(), Fault> {
+        if subject.own.replace(Some(level)) != Some(level) {
+            let profiles = self.empty("own")?;
+            self.link(subject, Build { level, way: Way::EDGE }, "counted")?;
+            self.runs(subject, "counted", "own")?;
+            self.merge(&profiles, "own.cotree")?;
+        }
+        Ok(())
+    }
+
+    /// Makes `other.cotree`, an edge profile of another program.
+    fn other(&self, subject: &Subject, level: Level) -> Result<(), Fault> {
+        if !subject.other.replace(true) {
+            let not_made = |error: anyhow::Error| fault(Kind::Build, format!("of the next seed: {error:#}"));
+            let recipe = Recipe::of(subject.recipe.seed + 1);
+            let workshop = Workshop::new(self.folder.join("other"), self.cotree.clone()).map_err(not_made)?;
+            let other = workshop.subject(&recipe).map_err(not_made)?;
+            workshop.compile(&other, level)?;
+            workshop.own(&other, level)?;
+            fs::rename(workshop.folder.join("own.cotree"), self.folder.join("other.cotree"))
+                .map_err(|error| not_made(error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// Links, runs and checks one build; gives how many numbers agree.
+    pub fn check(&self, subject: &Subject, build: Build) -> Result<usize, Fault> {
+        let (recipe, Build { level, way }) = (subject.recipe, build);
+        let is_of_events = way.options.contains("--profile events");
+        if way.options.contains("own.cotree") || (is_of_events && level.keeps_frames()) {
+            self.own(subject, level)?;
+        }
+        if way.options.contains("other.cotree") {
+            self.other(subject, level)?;
+        }
+        self.link(subject, build, "program")?;
+        let profiles = self.empty("profiles")?;
+        let mut ran = self.runs(subject, "program", "profiles")?;
+        if way.merged {
+            let again = self.runs(subject, "program", "profiles")?;
+            ran.tally.iter_mut().zip(&again.tally).for_each(|(tally, more)| *tally += more);
+        }
+        if way.options.contains("none") || way.options.contains("--use") {
             return Ok(0);
         }
-        let counts = self.counts(recipe, &profiles)?;
-        let (agree, wrong) = counts.compare(&subject.program, &ran.tally, level.as_written());
+        let (of_runs, profiles) = (finished(&profiles)?, profiles);
+        let strict = recipe.doubts_of(way) == Doubts::Never;
+        if of_runs.is_empty() {
+            return Err(fault(Kind::Profile, "there is no profile"));
+        }
+        let live: Vec<&PathBuf> = of_runs.iter().filter(|path| path.extension().is_some_and(|e| e == "live")).collect();
+        if !live.is_empty() && recipe.doubts() == Doubts::Never {
+            return Err(fault(Kind::Profile, format!("unfinished: {live:?}")));
+        }
+        let counts = if way.merged {
+            self.merge(&profiles, "merged.cotree")?;
+            self.counts(&[self.folder.join("merged.cotree")])?
+        } else {
+            self.counts(&of_runs)?
+        };
+        let (mut agree, mut wrong) = counts.compare(&subject.program, &ran.tally, level.merges_lines());
+        if is_of_events && level.keeps_frames() && !recipe.varies() {
+            let (more, others) = counts.compare_events(&self.counts(&[self.folder.join("own.cotree")])?);
+            agree += more;
+            wrong.extend(others);
+        }
         if !wrong.is_empty() {
             return Err(fault(Kind::WrongCount, wrong.join("\n")));
         }
-        let strict = match recipe.doubts() {
-            // A ring holds what came last, and says so.
-            _ if options.contains("trace-ring") => false,
-            Doubts::Never => true,
-            Doubts::InTraces => !options.contains("trace"),
-            Doubts::Allowed => false,
-        };
-        if options.contains("--verify") {
-            for profile in finished(&profiles)? {
+        if way.options.contains("--verify") {
+            for profile in &of_runs {
                 let mut verify = self.command(&self.cotree);
-                verify.arg("verify").args(strict.then_some("--strict")).arg(&profile);
+                verify.arg("verify").args(strict.then_some("--strict")).arg(profile);
                 let output = self.tool(&mut verify)?;
                 if !output.status.success() {
                     return Err(fault(Kind::Verify, last_lines(&output, 12)));
@@ -176,18 +268,10 @@ impl Workshop {
             .map_err(|error| fault(Kind::Hang, format!("{error:#}")))
     }
 
-    /// What all profiles of a run say.
-    fn counts(&self, recipe: &Recipe, profiles: &Path) -> Result<Counts, Fault> {
-        let all = finished(profiles)?;
-        if all.is_empty() {
-            return Err(fault(Kind::Profile, "there is no profile"));
-        }
-        let live: Vec<&PathBuf> = all.iter().filter(|path| path.extension().is_some_and(|e| e == "live")).collect();
-        if !live.is_empty() && recipe.doubts() == Doubts::Never {
-            return Err(fault(Kind::Profile, format!("unfinished: {live:?}")));
-        }
+    /// What all of these profiles say.
+    fn counts(&self, profiles: &[PathBuf]) -> Result<Counts, Fault> {
         let mut counts = Counts::default();
-        for profile in &all {
+        for profile in profiles {
             let output = self.tool(self.command(&self.cotree).args(["export", "--format", "json"]).arg(profile))?;
             if !output.status.success() {
                 return Err(fault(Kind::Profile, last_lines(&output, 12)));
@@ -197,13 +281,13 @@ impl Workshop {
         Ok(counts)
     }
 
-    fn run(&self, program: &str) -> Result<Ran> {
+    fn run(&self, program: &str, profiles: &str) -> Result<Ran> {
         let tally = self.folder.join("tally.bin");
         if tally.exists() {
             fs::remove_file(&tally)?;
         }
         let mut command = self.command(self.folder.join(program));
-        command.env("SOAK_TALLY", &tally).env("COTREE_FILE", self.folder.join("profiles/%p.cotree"));
+        command.env("SOAK_TALLY", &tally).env("COTREE_FILE", self.folder.join(profiles).join("%p.cotree"));
         let output = command::output(&mut command)?;
         let tally = fs::read(&tally).context("the program left no tally")?;
         let words = tally.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
@@ -241,6 +325,16 @@ fn finished(profiles: &Path) -> Result<Vec<PathBuf>, Fault> {
     Ok(paths.map_err(unreadable)?.into_keys().collect())
 }
 
+/// The LLVM of rustc, where cotree would find it.
+fn llvm() -> Result<Option<PathBuf>> {
+    let sysroot = command::text(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let libraries = fs::read_dir(Path::new(sysroot.trim()).join("lib"))?;
+    let paths: Vec<PathBuf> = libraries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let is_llvm =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libLLVM.so."));
+    Ok(paths.into_iter().find(is_llvm))
+}
+
 fn build(command: &mut Command) -> Result<(), Fault> {
     deadline::within(LONGEST_BUILD, || command::succeed(command))
         .map(drop)
@@ -255,6 +349,31 @@ fn object(name: &str) -> String {
     format!("{name}.o")
 }
 
-fn objects(program: &Program) -> Vec<String> {
-    program.files.iter().map(|(name, _)| object(name)).collect()
+/// How a file is compiled.
+fn compiling(name: &str) -> Vec<String> {
+    let mut options = vec!["-w", "-pthread", "-fexceptions"];
+    if is_cxx(name) {
+        options.push("-std=gnu++20");
+    }
+    if LIBRARY.contains(&name) {
+        options.push("-fPIC");
+    }
+    [options, vec!["-c", name, "-o", &object(name)]].concat().into_iter().map(str::to_owned).collect()
+}
+
+/// What is linked, and how: the shared library if there is one, and the executable.
+fn linking<'a>(recipe: &Recipe, program: &Program, executable: &'a str) -> Vec<(&'a str, Vec<String>)> {
+    let objects = |of_library: bool| {
+        let names = program.files.iter().map(|(name, _)| *name);
+        names.filter(move |name| LIBRARY.contains(name) == of_library).map(object)
+    };
+    let options = |options: &[&str], of_library: bool| -> Vec<String> {
+        options.iter().map(|&option| option.to_owned()).chain(objects(of_library)).collect()
+    };
+    if recipe.has_library() {
+        let library = ("library.so", options(&["-pthread", "-shared"], true));
+        vec![library, (executable, options(&["-pthread", "-rdynamic", "soak.o"], false))]
+    } else {
+        vec![(executable, options(&["-pthread", "soak.o"], false))]
+    }
 }
