@@ -9,7 +9,7 @@ use crate::command::{self, ending, last_lines};
 use crate::tools::Clang;
 use crate::{deadline, workspace};
 use anyhow::{Context, Result, ensure};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,8 +66,8 @@ pub struct Subject<'a> {
     pub recipe: &'a Recipe,
     pub program: Program,
     reference: Ran,
-    /// The level of which there is an edge profile of it.
-    own: Cell<Option<Level>>,
+    /// The level of which there is an edge profile of it, and what that says.
+    own: RefCell<Option<(Level, Counts)>>,
     /// There is one of the next seed's program.
     other: Cell<bool>,
 }
@@ -130,7 +130,7 @@ impl Workshop {
         let killed = recipe.ending == Ending::Killed && ends == -9;
         let signalled = matches!(recipe.ending, Ending::Early(_)) && [-6, -10, -11, -14, -15].contains(&ends);
         ensure!(ends >= 0 || killed || signalled, "plain clang's build ended with {ends}");
-        Ok(Subject { recipe, program, reference, own: Cell::new(None), other: Cell::new(false) })
+        Ok(Subject { recipe, program, reference, own: RefCell::new(None), other: Cell::new(false) })
     }
 
     /// Compiles the sources for profiles.
@@ -179,11 +179,13 @@ impl Workshop {
 
     /// Makes `own.cotree`, an edge profile of the program at this level.
     fn own(&self, subject: &Subject, level: Level) -> Result<(), Fault> {
-        if subject.own.replace(Some(level)) != Some(level) {
+        if subject.own.borrow().as_ref().is_none_or(|(made, _)| *made != level) {
             let profiles = self.empty("own")?;
             self.link(subject, Build { level, way: Way::EDGE }, "counted")?;
             self.runs(subject, "counted", "own")?;
             self.merge(&profiles, "own.cotree")?;
+            let counts = self.counts(&[self.folder.join("own.cotree")])?;
+            subject.own.replace(Some((level, counts)));
         }
         Ok(())
     }
@@ -206,8 +208,8 @@ impl Workshop {
     /// Links, runs and checks one build; gives how many numbers agree.
     pub fn check(&self, subject: &Subject, build: Build) -> Result<usize, Fault> {
         let (recipe, Build { level, way }) = (subject.recipe, build);
-        let is_of_events = way.options.contains("--profile events");
-        if way.options.contains("own.cotree") || (is_of_events && level.keeps_frames()) {
+        let is_of_events = way.options.contains("--profile events") && level.keeps_frames();
+        if way.options.contains("own.cotree") || is_of_events {
             self.own(subject, level)?;
         }
         if way.options.contains("other.cotree") {
@@ -239,8 +241,8 @@ impl Workshop {
             self.counts(&of_runs)?
         };
         let (mut agree, mut wrong) = counts.compare(&subject.program, &ran.tally, level.merges_lines());
-        if is_of_events && level.keeps_frames() && !recipe.varies() {
-            let (more, others) = counts.compare_events(&self.counts(&[self.folder.join("own.cotree")])?);
+        if let Some((_, edges)) = subject.own.borrow().as_ref().filter(|_| is_of_events && !recipe.varies()) {
+            let (more, others) = counts.compare_events(edges);
             agree += more;
             wrong.extend(others);
         }
