@@ -146,9 +146,11 @@ impl Build {
         levels.flat_map(|&level| ways.iter().map(move |&way| Build { level, way })).collect()
     }
 
-    /// The recipe's program can be built so: one that is linked statically loads no libraries.
+    /// The recipe's program can be built so: one that is linked statically loads no libraries, and a profile that has
+    /// no function of a library, which may never have been loaded, is refused for it.
     pub fn suits(self, recipe: &Recipe) -> bool {
-        !(self.way.driver.contains("-static") && recipe.has_library())
+        let excludes_libraries = self.way.driver.contains("-static") || self.way.options.contains(".cotree");
+        !(excludes_libraries && recipe.has_library())
     }
 
     pub fn name(self) -> String {

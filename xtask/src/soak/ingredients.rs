@@ -16,12 +16,23 @@ pub struct Ingredient {
     pub cxx: bool,
     /// What may be declared not to be exact where it is part of a program.
     pub doubts: Doubts,
-    /// What it counts and prints depends on time.
-    pub varies: bool,
-    /// It starts threads.
+    /// What depends on time.
+    pub timing: Timing,
+    /// Whether it starts threads.
     pub threads: bool,
-    /// Its threads may run on when the profile is complete and the process has not quite ended.
-    pub runs_on: bool,
+}
+
+/// What of an ingredient depends on time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timing {
+    /// Nothing.
+    Nothing,
+    /// How many instructions ran when the process ended. Lines that are tallied do not.
+    Instructions,
+    /// What it counts and prints.
+    Lines,
+    /// The same, and its threads may run on when the profile is complete and the process has not quite ended.
+    AfterTheEnd,
 }
 
 /// Whether a program may have counts that are declared not to be exact.
@@ -48,9 +59,8 @@ macro_rules! ingredient {
             text: include_str!(concat!("../../programs/soak/ingredients/", $name, $ending)),
             cxx: $cxx,
             doubts: Doubts::Never,
-            varies: false,
+            timing: Timing::Nothing,
             threads: false,
-            runs_on: false,
         }
     };
 }
@@ -86,9 +96,9 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("builtin_jump", c),
     ingredient!("asm_goto", c),
     ingredient!("cleanups", c),
-    Ingredient { varies: true, ..ingredient!("timer", c) },
+    Ingredient { timing: Timing::Lines, ..ingredient!("timer", c) },
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("killed_child", c) },
-    Ingredient { threads: true, ..ingredient!("sleepers", c) },
+    Ingredient { timing: Timing::Instructions, threads: true, ..ingredient!("sleepers", c) },
     Ingredient { threads: true, ..ingredient!("crowd", c) },
     Ingredient { threads: true, ..ingredient!("small_stack", c) },
     Ingredient { doubts: Doubts::InTraces, ..ingredient!("handler_ends", c) },
@@ -103,13 +113,13 @@ pub const INGREDIENTS: &[Ingredient] = &[
     // What a child counts in its parent's memory damages the profile, and is flagged.
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("clone_shared", c) },
     ingredient!("vfork", c),
-    Ingredient { doubts: Doubts::Allowed, varies: true, threads: true, runs_on: true, ..ingredient!("busy", c) },
+    Ingredient { doubts: Doubts::Allowed, timing: Timing::AfterTheEnd, threads: true, ..ingredient!("busy", c) },
     // How deep it gets depends on the sizes of frames.
-    Ingredient { doubts: Doubts::Allowed, varies: true, ..ingredient!("overflow", c) },
+    Ingredient { doubts: Doubts::Allowed, timing: Timing::Lines, ..ingredient!("overflow", c) },
     Ingredient { doubts: Doubts::InTraces, ..ingredient!("alternate_jump", c) },
     ingredient!("setjmp_arrays", c),
-    Ingredient { varies: true, threads: true, ..ingredient!("interrupted", c) },
-    Ingredient { doubts: Doubts::Allowed, varies: true, ..ingredient!("interrupted_end", c) },
+    Ingredient { timing: Timing::Lines, threads: true, ..ingredient!("interrupted", c) },
+    Ingredient { doubts: Doubts::Allowed, timing: Timing::Lines, ..ingredient!("interrupted_end", c) },
     Ingredient { threads: true, ..ingredient!("unwound_threads", cpp) },
     ingredient!("terminates", cpp),
     Ingredient { threads: true, ..ingredient!("thread_locals", cpp) },

@@ -1,5 +1,6 @@
 //! The source files of a recipe's program, and what each slot of its tally counts.
 
+use super::ingredients::Timing;
 use super::recipe::{Ending, Recipe};
 use super::template::Writer;
 
@@ -93,7 +94,7 @@ impl Program {
                     Some(library) if slot.line >= split => (slot.line - split, library),
                     _ => (slot.line, main),
                 };
-                let runs_on = piece.ingredient.runs_on;
+                let runs_on = piece.ingredient.timing == Timing::AfterTheEnd;
                 Place { file, line: before + line + 1, entries_of: slot.entries_of.clone(), runs_on }
             }));
             program.parts.push(writer.parts);

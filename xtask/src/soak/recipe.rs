@@ -1,7 +1,7 @@
 //! What a seed stands for: which ingredients, in which order, and how the program ends.
 
 use super::builds::Way;
-use super::ingredients::{Doubts, INGREDIENTS, Ingredient};
+use super::ingredients::{Doubts, INGREDIENTS, Ingredient, Timing};
 use super::random::Random;
 use std::collections::BTreeSet;
 
@@ -94,9 +94,14 @@ impl Recipe {
         }
     }
 
+    /// What depends on time.
+    pub fn timing(&self) -> Timing {
+        self.kept().map(|piece| piece.ingredient.timing).max().unwrap_or(Timing::Nothing)
+    }
+
     /// What it counts and prints depends on time.
     pub fn varies(&self) -> bool {
-        self.kept().any(|piece| piece.ingredient.varies)
+        self.timing() >= Timing::Lines
     }
 
     /// Some of it is in C++.

@@ -2,7 +2,7 @@
 
 use super::builds::{Build, Level, Way};
 use super::counts::Counts;
-use super::ingredients::Doubts;
+use super::ingredients::{Doubts, Timing};
 use super::program::{LIBRARY, Program};
 use super::recipe::{Ending, Recipe};
 use crate::command::{self, ending, last_lines};
@@ -241,7 +241,8 @@ impl Workshop {
             self.counts(&of_runs)?
         };
         let (mut agree, mut wrong) = counts.compare(&subject.program, &ran.tally, level.merges_lines());
-        if let Some((_, edges)) = subject.own.borrow().as_ref().filter(|_| is_of_events && !recipe.varies()) {
+        let comparable = is_of_events && recipe.timing() == Timing::Nothing;
+        if let Some((_, edges)) = subject.own.borrow().as_ref().filter(|_| comparable) {
             let (more, others) = counts.compare_events(edges);
             agree += more;
             wrong.extend(others);
