@@ -26,6 +26,8 @@ impl Count {
 pub struct Counts {
     method: String,
     lines: BTreeMap<(String, u64), Count>,
+    /// Lines of functions; true: some function there is not vouched for.
+    declared: BTreeMap<(String, u64), bool>,
     entries: BTreeMap<String, Count>,
     /// By the callee's symbol.
     calls: BTreeMap<String, Count>,
@@ -77,17 +79,32 @@ impl Counts {
             self.calls.entry(callee.into()).or_default().add(call["count"].as_u64().unwrap_or(0), declared);
         }
         for block in list(&function["blocks"]) {
-            // A line that a block comes back to ran once all the same. One that was inlined there twice ran twice.
-            let mut lines: BTreeMap<(&str, u64, Option<u64>), u64> = BTreeMap::new();
-            for of in list(&block["lines"]) {
-                let file = of["file"].as_u64().and_then(|file| files.get(usize::try_from(file).ok()?));
-                if let (Some(file), Some(line), Some(count)) = (file, of["line"].as_u64(), of["count"].as_u64()) {
-                    let most = lines.entry((file, line, of["inlined"].as_u64())).or_default();
-                    *most = count.max(*most);
+            for line in list(&block["lines"]) {
+                let file = line["file"].as_u64().and_then(|file| files.get(usize::try_from(file).ok()?));
+                if let (Some(file), Some(line)) = (file, line["line"].as_u64()) {
+                    *self.declared.entry(((*file).into(), line)).or_default() |= declared;
                 }
             }
-            for ((file, line, _), count) in lines {
-                self.lines.entry((file.into(), line)).or_default().add(count, declared);
+        }
+    }
+
+    /// The method counts lines.
+    pub fn has_lines(&self) -> bool {
+        !matches!(&*self.method, "calls" | "events" | "events-calls" | "none")
+    }
+
+    /// Adds what `cotree export --format lcov` wrote of the profile that was added last.
+    pub fn add_lines(&mut self, lcov: &str) {
+        let mut file = "";
+        for record in lcov.lines() {
+            if let Some(path) = record.strip_prefix("SF:") {
+                file = base(path);
+            } else if let Some((line, count)) = record.strip_prefix("DA:").and_then(|record| record.split_once(','))
+                && let (Ok(line), Ok(count)) = (line.parse(), count.parse())
+            {
+                let at = (file.to_owned(), line);
+                let declared = self.declared.get(&at).copied().unwrap_or(false);
+                self.lines.entry(at).or_default().add(count, declared);
             }
         }
     }
@@ -110,7 +127,7 @@ impl Counts {
             }
         };
         for (slot, Place { file, line, entries_of, .. }) in program.places.iter().enumerate() {
-            let of_blocks = !matches!(&*self.method, "calls" | "events" | "events-calls" | "none");
+            let of_blocks = self.has_lines();
             if of_blocks {
                 check("executions", slot, self.lines.get(&((*file).to_owned(), *line as u64)));
             }

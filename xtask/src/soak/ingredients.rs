@@ -31,7 +31,7 @@ pub enum Timing {
     Instructions,
     /// What it counts and prints.
     Lines,
-    /// The same, and its threads may run on when the profile is complete and the process has not quite ended.
+    /// What it counts and prints, and its threads may run on when the profile is complete and the process has not quite ended.
     AfterTheEnd,
 }
 
@@ -107,7 +107,8 @@ pub const INGREDIENTS: &[Ingredient] = &[
     ingredient!("many_paths", c),
     ingredient!("duff", c),
     Ingredient { doubts: Doubts::Allowed, ..ingredient!("contexts", c) },
-    Ingredient { threads: true, ..ingredient!("loaded", c) },
+    // Where threads load it at the same time, it is loaded once.
+    Ingredient { timing: Timing::Lines, threads: true, ..ingredient!("loaded", c) },
     ingredient!("shared", cpp),
     ingredient!("clone_copy", c),
     // What a child counts in its parent's memory damages the profile, and is flagged.

@@ -100,7 +100,7 @@ pub fn run(args: &Args) -> Result<bool> {
     for seed in seeds.filter(|&seed| Recipe::of(seed).kept().any(|piece| piece.ingredient.name.contains(&args.with))) {
         let chosen = if args.seed.is_some() { builds.clone() } else { rotation(&builds, seed, args.builds) };
         soak(&workshop, seed, &chosen, !args.no_shrinking, &mut tally)?;
-        if tally.programs.is_multiple_of(50) {
+        if tally.programs.is_multiple_of(10) {
             println!("seed {seed}: {}", tally.summary());
         }
         if args.minutes.is_some_and(|minutes| start.elapsed() >= Duration::from_secs(minutes * 60)) {

@@ -275,11 +275,18 @@ impl Workshop {
     fn counts(&self, profiles: &[PathBuf]) -> Result<Counts, Fault> {
         let mut counts = Counts::default();
         for profile in profiles {
-            let output = self.tool(self.command(&self.cotree).args(["export", "--format", "json"]).arg(profile))?;
-            if !output.status.success() {
-                return Err(fault(Kind::Profile, last_lines(&output, 12)));
+            let export = |format: &str| {
+                let output = self.tool(self.command(&self.cotree).args(["export", "--format", format]).arg(profile))?;
+                if output.status.success() {
+                    Ok(output.stdout)
+                } else {
+                    Err(fault(Kind::Profile, last_lines(&output, 12)))
+                }
+            };
+            counts.add(&export("json")?).map_err(|error| fault(Kind::Profile, format!("{error:#}")))?;
+            if counts.has_lines() {
+                counts.add_lines(&String::from_utf8_lossy(&export("lcov")?));
             }
-            counts.add(&output.stdout).map_err(|error| fault(Kind::Profile, format!("{error:#}")))?;
         }
         Ok(counts)
     }

@@ -20,6 +20,7 @@ mod events_in_rust;
 mod explain;
 mod exports;
 mod findings;
+mod foreign_code;
 mod ipath;
 mod killed_children;
 #[path = "../lines/mod.rs"]

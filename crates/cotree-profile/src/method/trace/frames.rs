@@ -9,6 +9,11 @@ impl Resolve for &BinaryFile {
     fn frame(&self, frame: u64) -> Option<Frame> {
         let address = frame & !(INTERRUPTED | LANDED);
         if frame & INTERRUPTED != 0 {
+            if !self.is_known_code(address) {
+                // Code of others in the same image, as a static libc's: what called it is in a call. If that is a call
+                // of the runtime in the middle of a probe, the frame around it is found to be interrupted there.
+                return Some(Frame::default());
+            }
             let interrupted = Interrupted { function: self.function_at(address), address };
             return Some(Frame { interrupted: Some(interrupted), ..Frame::default() });
         }
