@@ -35,7 +35,11 @@ long p$(long n) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
   pthread_t thread;
-  if (pthread_create(&thread, &attributes, thread$, (void *)s) != 0) _exit(96);
+  // What other libraries have per thread may leave no room.
+  if (pthread_create(&thread, &attributes, thread$, (void *)s) != 0) {
+    T();
+    return s;
+  }
   pthread_join(thread, 0);
   pthread_attr_destroy(&attributes);
   T();
