@@ -31,7 +31,7 @@ pub enum Timing {
     Instructions,
     /// What it counts and prints.
     Lines,
-    /// What it counts and prints, and its threads may run on when the profile is complete and the process has not quite ended.
+    /// What it counts and prints. Its threads may go on for a moment after the profile is complete.
     AfterTheEnd,
 }
 
