@@ -9,16 +9,16 @@ use crate::atomic::{self, WriteError};
 use crate::error::ProfileError;
 use crate::raw::{HEADER_SIZE, Header, Segments};
 use crate::regular;
-use cotree_rt::layout::{self, BodyChecksum, PAGE, State};
+use cotree_rt::layout::{self, BodyChecksum, PAGE, RawHeader, State};
 use rustix::fs::makedev;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
-use std::mem::offset_of;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use zerocopy::{IntoBytes, transmute};
 
 /// Why no snapshot could be taken.
 #[derive(Debug, thiserror::Error)]
@@ -138,16 +138,15 @@ fn identity(device: &[u8], inode: &[u8]) -> Option<(u64, u64)> {
 /// The number of the process that writes a profile, in its own namespace; `None` if the file is no profile, or is not
 /// the one that is mapped: whoever may write to its folder may have put something else there.
 fn writer(path: &Path, mapped: (u64, u64)) -> Option<u32> {
-    const PID: usize = offset_of!(layout::RawHeader, pid);
-    let mut head = [0; PID + 4];
+    let mut page = [0; HEADER_SIZE];
     let mut file = regular::open(path).ok()?;
     let found = file.metadata().ok()?;
     if (found.dev(), found.ino()) != mapped {
         return None;
     }
-    file.read_exact(&mut head).ok()?;
-    let pid = head[PID..].try_into().expect("four bytes");
-    head.starts_with(&layout::MAGIC).then(|| u32::from_le_bytes(pid))
+    file.read_exact(&mut page).ok()?;
+    let header: RawHeader = transmute!(page);
+    (header.magic == layout::MAGIC).then_some(header.pid)
 }
 
 /// The numbers of a process in all its namespaces.
@@ -187,8 +186,8 @@ fn finish(mut bytes: Vec<u8>, pid: u32, live: &Path) -> Result<Vec<u8>, ProfileE
     let Some(page) = bytes.first_chunk::<HEADER_SIZE>() else {
         return Err(ProfileError::Truncated { path: live.to_owned(), have: length, need: PAGE });
     };
-    let header = Header::new(Box::new(*page), length, live)?;
-    if header.state() != State::RUNNING {
+    let header = Header::new(page, length, live)?;
+    if header.fields().state != State::RUNNING {
         return Ok(bytes); // It ended while we looked.
     }
     let segments = Segments::find(io::Cursor::new(&bytes), &header, length, live)?;
@@ -198,7 +197,7 @@ fn finish(mut bytes: Vec<u8>, pid: u32, live: &Path) -> Result<Vec<u8>, ProfileE
     let mut body = BodyChecksum::new((bytes.len() - HEADER_SIZE) as u64);
     body.add(&bytes[HEADER_SIZE..]);
     let page = header.into_snapshot(u64::try_from(now).unwrap_or(u64::MAX), threads_of(pid), body.finish());
-    bytes[..HEADER_SIZE].copy_from_slice(&page[..]);
+    bytes[..HEADER_SIZE].copy_from_slice(page.as_bytes());
     Ok(bytes)
 }
 
@@ -264,15 +263,14 @@ mod tests {
     #[test]
     fn profiles_tell_who_writes_them() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let mut head = [0; HEADER_SIZE];
-        head[..8].copy_from_slice(&layout::MAGIC);
-        head[offset_of!(layout::RawHeader, pid)..][..4].copy_from_slice(&77u32.to_le_bytes());
-        fs::write(file.path(), head).expect("it can be written");
+        let mut header: RawHeader = transmute!([0_u8; HEADER_SIZE]);
+        (header.magic, header.pid) = (layout::MAGIC, 77);
+        fs::write(file.path(), header.as_bytes()).expect("it can be written");
         let found = file.as_file().metadata().expect("it is there");
         let mapped = (found.dev(), found.ino());
         assert_eq!(writer(file.path(), mapped), Some(77));
         assert_eq!(writer(file.path(), (found.dev(), found.ino() + 1)), None);
-        fs::write(file.path(), &head[..20]).expect("it can be written");
+        fs::write(file.path(), &header.as_bytes()[..20]).expect("it can be written");
         assert_eq!(writer(file.path(), mapped), None);
         assert_eq!(identity(b"fd:01", b"77"), Some((makedev(0xFD, 1), 77)));
         assert!(numbers_of(std::process::id()).contains(&std::process::id()));

@@ -5,8 +5,7 @@
 
 use super::MethodCounts;
 use super::path;
-use crate::raw::Header;
-use cotree_rt::layout::{SegmentKind, StackEntry, TraceChunk};
+use cotree_rt::layout::{RawHeader, SegmentKind, StackEntry, TraceChunk};
 use std::mem::size_of;
 
 /// What a segment holds.
@@ -62,7 +61,7 @@ impl Kind {
 }
 
 /// Checks the fields of a header that belong to methods.
-pub(crate) fn check_header(header: &Header) -> Result<(), &'static str> {
+pub(crate) fn check_header(header: &RawHeader) -> Result<(), &'static str> {
     path::metric(header).map(|_| ())
 }
 
@@ -74,7 +73,7 @@ pub(crate) struct Recorded {
 
 impl Recorded {
     /// Begins what a profile with this header has recorded.
-    pub(crate) fn new(header: &Header) -> Result<Self, &'static str> {
+    pub(crate) fn new(header: &RawHeader) -> Result<Self, &'static str> {
         Ok(Self { paths: path::Buckets::new(path::metric(header)?), stack: Vec::new() })
     }
 

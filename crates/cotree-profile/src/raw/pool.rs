@@ -5,7 +5,7 @@
 //! last. So what has such a name is in the pool already or it is not, and which of the two can be told as long as the
 //! pool is the same file.
 
-use super::{HEADER_SIZE, Header, at, read};
+use super::{HEADER_SIZE, Header, read};
 use crate::counts::UnitCounts;
 use crate::error::ProfileError;
 use crate::regular;
@@ -46,7 +46,8 @@ pub(crate) fn read_with_left(file: File, path: &Path) -> Result<Option<UnitCount
         return Ok(None);
     }
     let (own, file, length) = header(own, &joining)?;
-    if (pool.pid(), pool.u64(at::LAST_STARTED)) == (own.pid(), own.u64(at::STARTED)) {
+    let last = (pool.fields().pid, pool.fields().last_started_ns);
+    if last == (own.fields().pid, own.fields().started_ns) {
         return Ok(Some(counts));
     }
     let left = read(file, length, &joining)?;
@@ -67,13 +68,13 @@ fn identity_of(metadata: &fs::Metadata) -> (u64, u64) {
 fn header(mut file: File, path: &Path) -> Result<(Header, File, u64), ProfileError> {
     let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
     let length = file.metadata().map_err(io)?.len();
-    let mut page = Box::new([0; HEADER_SIZE]);
-    match file.read_exact(&mut page[..]) {
+    let mut page = [0; HEADER_SIZE];
+    match file.read_exact(&mut page) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need: HEADER_SIZE as u64 });
         }
         result => result.map_err(io)?,
     }
     file.rewind().map_err(io)?;
-    Ok((Header::new(page, length, path)?, file, length))
+    Ok((Header::new(&page, length, path)?, file, length))
 }

@@ -6,8 +6,9 @@ use crate::method::Kind;
 use cotree_rt::layout::{PAGE, SEGMENT_MAGIC, SegmentHeader};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 use std::path::Path;
+use zerocopy::transmute;
 
 const SEGMENT_HEADER: u64 = size_of::<SegmentHeader>() as u64;
 
@@ -28,23 +29,18 @@ pub(crate) struct Segment {
 impl Segment {
     /// Reads a header, with the offset of the segment that was added before it.
     fn parse(bytes: &[u8; SEGMENT_HEADER as usize], offset: u64, header: &Header) -> Result<(Self, u64), &'static str> {
-        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let SegmentHeader { magic, kind, entry_size, capacity, next, used, owner, offset: own, streams } =
+            transmute!(*bytes);
         let no_segment = "a segment does not begin as one";
-        if !bytes.starts_with(&SEGMENT_MAGIC) || word(offset_of!(SegmentHeader, offset)) != offset {
+        if magic != SEGMENT_MAGIC || own != offset {
             return Err(no_segment);
         }
-        let kind = Kind::from_number(half(offset_of!(SegmentHeader, kind)))
-            .ok_or("it has a segment of a kind that this cotree does not know")?;
-        let capacity = word(offset_of!(SegmentHeader, capacity));
-        let entry_size = u64::from(half(offset_of!(SegmentHeader, entry_size)));
-        let owner = word(offset_of!(SegmentHeader, owner));
-        if entry_size != kind.entry_size() || !kind.allows(capacity) || !(owner == 0 || header.is_slab(owner)) {
+        let kind = Kind::from_number(kind).ok_or("it has a segment of a kind that this cotree does not know")?;
+        let owned = owner == 0 || header.is_slab(owner);
+        if u64::from(entry_size) != kind.entry_size() || !kind.allows(capacity) || !owned {
             return Err(no_segment);
         }
-        let used = word(offset_of!(SegmentHeader, used)).min(capacity);
-        let streams = word(offset_of!(SegmentHeader, streams));
-        Ok((Self { kind, offset, capacity, used, streams }, word(offset_of!(SegmentHeader, next))))
+        Ok((Self { kind, offset, capacity, used: used.min(capacity), streams }, next))
     }
 
     /// Where its entries begin.
@@ -76,9 +72,10 @@ impl Segments {
         let io = |cause: io::Error| ProfileError::Io { path: path.to_owned(), cause };
         let damaged = |what: &'static str| ProfileError::Damaged { path: path.to_owned(), what };
         let mut found: BTreeMap<u64, Segment> = BTreeMap::new();
-        let mut offset = header.segment_head();
+        let fields = header.fields();
+        let mut offset = fields.segment_head;
         while offset != 0 {
-            if !offset.is_multiple_of(PAGE) || offset < header.slabs_offset().saturating_add(header.slab_bytes()) {
+            if !offset.is_multiple_of(PAGE) || offset < fields.slabs_offset.saturating_add(header.slab_bytes()) {
                 return Err(damaged("a segment is where none can be"));
             }
             let need = offset.saturating_add(SEGMENT_HEADER);

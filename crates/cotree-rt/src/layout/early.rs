@@ -9,6 +9,10 @@ use super::Flags;
 /// and of libraries linked statically too. Addresses that are no known call site of a profiled function mean nothing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
 pub struct EarlyEntry {
     /// Return address of the call during which the activation left, as the link-time address (run-time address less
     /// load bias); 0: free slot. For an interrupted frame (see [`INTERRUPTED`]) the address of the instruction.

@@ -80,6 +80,11 @@ impl Flags {
 
 /// The header page.
 #[repr(C)]
+#[cfg_attr(feature = "readers", derive(Clone, Debug, PartialEq, Eq))]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
 pub struct RawHeader {
     /// [`MAGIC`].
     pub magic: [u8; 8],

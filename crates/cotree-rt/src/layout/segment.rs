@@ -32,6 +32,10 @@ impl SegmentKind {
 /// Before the entries of a segment, on a page boundary.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
 pub struct SegmentHeader {
     /// [`SEGMENT_MAGIC`].
     pub magic: [u8; 8],

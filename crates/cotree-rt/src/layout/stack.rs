@@ -6,6 +6,10 @@ use super::{INTERRUPTED, VALUE_SHIFT};
 /// A frame in the unit's image, innermost first, or what is in a path register of the frame before it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
 pub struct StackEntry {
     /// As in the table of early exits: the return address of the call that the frame is in, as a link-time address, or
     /// with [`INTERRUPTED`] the instruction at which a signal found it.

@@ -60,6 +60,10 @@ impl TraceState {
 /// What a signal handler interrupted, in the window in front of what it writes itself: words of the slab as they were.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
 pub struct TraceInterrupted {
     /// [`TraceWord::CURSOR`].
     pub cursor: u64,
@@ -83,6 +87,10 @@ pub const TRACE_GAP: u64 = 16;
 /// Before the bytes of a chunk.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
 pub struct TraceChunk {
     /// The chunk's number in the process, from 1; written last. 0: the chunk is not complete. In a ring [`Self::BUSY`]:
     /// it is being written.

@@ -2,12 +2,11 @@
 //!
 //! The runtime's buckets are unordered, and several may hold the same key. Here keys are sorted, each once.
 
-use crate::raw::Header;
 use crate::sums::{Amount, Sums, compact};
 use cotree_core::ids::FunctionId;
 use cotree_core::method::path::PathMetric;
 use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, LANDED, PathBucket, RawHeader, VALUE_SHIFT};
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 
 /// One path of one function, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,9 +61,9 @@ impl PathCounts {
 pub(in crate::method) const BUCKET_SIZE: u64 = size_of::<PathBucket>() as u64;
 
 /// What is added up along paths in a raw profile.
-pub(in crate::method) fn metric(header: &Header) -> Result<PathMetric, &'static str> {
-    let number = header.u32(offset_of!(RawHeader, path_metric));
-    PathMetric::from_number(number.into()).ok_or("its paths are measured in a way that this cotree does not know")
+pub(in crate::method) fn metric(header: &RawHeader) -> Result<PathMetric, &'static str> {
+    PathMetric::from_number(header.path_metric.into())
+        .ok_or("its paths are measured in a way that this cotree does not know")
 }
 
 /// Collects buckets in any order; memory grows with the number of keys, not with that of buckets.

@@ -14,9 +14,10 @@ use cotree_rt::layout::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zerocopy::{IntoBytes, transmute};
 
 const CHUNK_HEADER: u64 = size_of::<TraceChunk>() as u64;
 
@@ -153,9 +154,10 @@ impl Streams {
         if length < PAGE {
             return Err(ProfileError::Truncated { path: path.to_owned(), have: length, need: PAGE });
         }
-        let mut page = Box::new([0; HEADER_SIZE]);
-        file.read_exact_at(&mut page[..], 0).map_err(io)?;
-        let header = Header::new(page, length, path)?;
+        let mut page = [0; HEADER_SIZE];
+        file.read_exact_at(&mut page, 0).map_err(io)?;
+        let header = Header::new(&page, length, path)?;
+        let fields = header.fields();
         let segments = Segments::find(&file, &header, length, path)?;
         let mut found =
             Found { file: &file, streams: BTreeMap::new(), in_ring: BTreeSet::new(), ring: Ring::default() };
@@ -167,18 +169,18 @@ impl Streams {
             };
             outcome.map_err(io)?.map_err(|what| damaged(path, what))?;
         }
-        if header.trace_word() != 0 {
+        if fields.trace_word != 0 {
             for slab in header.slabs().filter(|slab| !segments.overlap(slab.start, slab.end)) {
-                found.window(slab.start + header.trace_word() * 8).map_err(io)?.map_err(|what| damaged(path, what))?;
+                found.window(slab.start + fields.trace_word * 8).map_err(io)?.map_err(|what| damaged(path, what))?;
             }
         }
         let came = segments.iter().filter(|segment| segment.kind == Kind::TraceRing).map(|segment| segment.streams);
         found.ring.streams_gone = came.sum::<u64>().saturating_sub(found.in_ring.len() as u64);
         let ring = found.ring;
         let streams = found.finish().map_err(|what| damaged(path, what))?;
-        let over = matches!(header.state(), State::FINISHED | State::ABORTED);
-        let threads_are_over = over && header.flags() & Flags::THREADS_ALIVE == 0;
-        let paused = header.flags() & Flags::TRACE_PAUSED != 0;
+        let over = matches!(fields.state, State::FINISHED | State::ABORTED);
+        let threads_are_over = over && fields.flags & Flags::THREADS_ALIVE == 0;
+        let paused = fields.flags & Flags::TRACE_PAUSED != 0;
         Ok(Self { file, path: path.to_owned(), streams, threads_are_over, paused, ring })
     }
 
@@ -308,25 +310,20 @@ impl Found<'_> {
         }
         let mut bytes = [0; CHUNK_HEADER as usize];
         self.file.read_exact_at(&mut bytes, at)?;
-        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        let [length, stored] =
-            [offset_of!(TraceChunk, length), offset_of!(TraceChunk, stored)].map(half).map(u64::from);
-        let number = word(offset_of!(TraceChunk, stream));
+        let chunk: TraceChunk = transmute!(bytes);
+        let [length, stored, snapshot] = [chunk.length, chunk.stored, chunk.snapshot].map(u64::from);
         let size = TraceChunk::words(stored) * 8;
         // Nobody writes more at once than a window holds.
         let fits = stored == length || (packed && stored < length && length <= TRACE_WINDOW + TRACE_SLACK);
-        if size > room || !fits || number == 0 {
+        if size > room || !fits || chunk.stream == 0 {
             return Ok(Err(DAMAGED));
         }
-        let snapshot = u64::from(half(offset_of!(TraceChunk, snapshot)));
         let Some(length) = length.checked_sub(snapshot) else { return Ok(Err(DAMAGED)) };
-        let (position, offset) = (word(offset_of!(TraceChunk, position)), at + CHUNK_HEADER);
-        let interrupted = half(offset_of!(TraceChunk, interrupted)) != 0;
-        let stream = self.stream(number);
+        let (position, offset) = (chunk.position, at + CHUNK_HEADER);
+        let interrupted = chunk.interrupted != 0;
+        let stream = self.stream(chunk.stream);
         stream.pieces.push(Piece { position, length, offset, skip: snapshot, stored, snapshot, interrupted });
-        let inside = (word(offset_of!(TraceChunk, inside)), word(offset_of!(TraceChunk, inside_at)));
-        stream.inside = Some(inside).filter(|inside| inside.0 != 0);
+        stream.inside = Some((chunk.inside, chunk.inside_at)).filter(|inside| inside.0 != 0);
         Ok(Ok(size))
     }
 
@@ -334,10 +331,9 @@ impl Found<'_> {
     /// and of whom it interrupted.
     fn window(&mut self, offset: u64) -> io::Result<Result<(), &'static str>> {
         const NOWHERE: &str = "the end of a thread's trace is nowhere";
-        let word_at = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let mut words = [0; TraceWord::WINDOW as usize * 8];
-        self.file.read_exact_at(&mut words, offset)?;
-        let word = |word: u64| word_at(&words, usize::try_from(word * 8).expect("a few bytes"));
+        let mut words = [0_u64; TraceWord::WINDOW as usize];
+        self.file.read_exact_at(words.as_mut_bytes(), offset)?;
+        let word = |word: u64| words[usize::try_from(word).expect("a few")];
         let state = word(TraceWord::STATE);
         let mut at = TraceInterrupted {
             cursor: word(TraceWord::CURSOR),
@@ -377,15 +373,7 @@ impl Found<'_> {
             }
             let mut bytes = [0; size_of::<TraceInterrupted>()];
             self.file.read_exact_at(&mut bytes, offset + TraceWord::WINDOW * 8 + header)?;
-            let outer = TraceInterrupted {
-                cursor: word_at(&bytes, offset_of!(TraceInterrupted, cursor)),
-                position: word_at(&bytes, offset_of!(TraceInterrupted, position)),
-                stream: word_at(&bytes, offset_of!(TraceInterrupted, stream)),
-                start: word_at(&bytes, offset_of!(TraceInterrupted, start)),
-                snapshot: word_at(&bytes, offset_of!(TraceInterrupted, snapshot)),
-                interrupted: word_at(&bytes, offset_of!(TraceInterrupted, interrupted)),
-                frame: 0,
-            };
+            let outer: TraceInterrupted = transmute!(bytes);
             let written = outer.cursor.wrapping_sub(outer.start).wrapping_sub(outer.snapshot);
             self.stream(at.stream).inside = Some((outer.stream, outer.position.wrapping_add(written)));
             (at, end) = (outer, header);
