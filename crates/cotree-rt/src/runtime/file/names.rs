@@ -4,18 +4,17 @@ use super::naming::{Facts, Path, Place};
 use super::{earlier, profile};
 use crate::runtime::os::files;
 use crate::runtime::os::sys::{self, Errno};
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::{CStr, c_int};
 
-/// Names and identity of the file; written only by start and fork, when no other thread uses them.
+/// Names and identity of the file. The names change only at start and in a forked child, when no other thread is there.
 struct Names {
     place: Place,
     name: Path,
     live: Path,
-    identity: Option<(u64, u64)>,
+    identity: Cell<Option<(u64, u64)>>,
     /// The file has its final name.
-    finished: bool,
-    pool: [Path; 4],
+    finished: Cell<bool>,
 }
 
 /// The names of a pool and of files beside it.
@@ -29,35 +28,50 @@ pub struct PoolNames<'a> {
 }
 
 struct Shared<T>(UnsafeCell<T>);
-// SAFETY: see Names.
+// SAFETY: names and identity are written when no other thread is there, and `finished` and the pool's names by the
+// thread that ends the process, or tries to by `exec`, which one does at a time.
 unsafe impl<T> Sync for Shared<T> {}
 
 static NAMES: Shared<Names> = Shared(UnsafeCell::new(Names {
     place: Place::new(),
     name: Path::new(),
     live: Path::new(),
-    identity: None,
-    finished: false,
-    pool: [const { Path::new() }; 4],
+    identity: Cell::new(None),
+    finished: Cell::new(false),
 }));
 
-#[allow(clippy::mut_from_ref)]
-fn names() -> &'static mut Names {
-    // SAFETY: start and fork run alone; everyone else only reads.
+/// The names of the pool, of what takes its place, of what is added to it, and of its folder.
+static POOL: Shared<[Path; 4]> = Shared(UnsafeCell::new([const { Path::new() }; 4]));
+
+fn names() -> &'static Names {
+    // SAFETY: who changes them (`names_to_change`) is alone, and nobody keeps them meanwhile.
+    unsafe { &*NAMES.0.get() }
+}
+
+/// The names, to choose others.
+///
+/// # Safety
+///
+/// No other thread is there, and nobody uses what [`names`] has given before until the last use of this.
+unsafe fn names_to_change() -> &'static mut Names {
+    // SAFETY: the caller's promise.
     unsafe { &mut *NAMES.0.get() }
 }
 
 /// Chooses where profiles go.
 pub fn set_pattern(pattern: &[u8]) {
-    names().place.set(pattern);
+    // SAFETY: called once, at start, before there is a thread or a name.
+    unsafe { names_to_change() }.place.set(pattern);
 }
 
 /// Finds a free name and creates the file.
 pub fn create(child: bool) -> sys::Result<c_int> {
-    let names = names();
-    names.finished = false;
+    // SAFETY: called at start and in a forked child, which have one thread, and use no names while this runs: the
+    // functions that it calls get them from here.
+    let names = unsafe { names_to_change() };
+    names.finished.set(false);
     let fd = create_free(names, child)?;
-    names.identity = sys::identity(fd);
+    names.identity.set(sys::identity(fd));
     Ok(fd)
 }
 
@@ -116,7 +130,7 @@ pub fn reopen() -> sys::Result<c_int> {
     // It has its final name while an `exec` is under way that may yet fail.
     for name in [&names().live, &names().name].into_iter().filter_map(Path::c_str) {
         match files::open_plainly(name, libc::O_RDWR) {
-            Ok(fd) if sys::identity(fd) == names().identity => return Ok(fd),
+            Ok(fd) if sys::identity(fd) == names().identity.get() => return Ok(fd),
             Ok(fd) => sys::close(fd),
             Err(Errno(libc::ENOENT)) => {}
             Err(error) => failed = error,
@@ -143,7 +157,7 @@ pub fn finish() -> sys::Result<()> {
     match (names.live.c_str(), names.name.c_str()) {
         (Some(live), Some(name)) => {
             sys::rename(live, name)?;
-            names.finished = true;
+            names.finished.set(true);
             Ok(())
         }
         _ => Err(Errno(libc::ENAMETOOLONG)),
@@ -153,7 +167,7 @@ pub fn finish() -> sys::Result<()> {
 /// Takes [`finish`] back; the file goes if what was in memory is still there.
 pub fn take_back(in_memory: bool) {
     let names = names();
-    names.finished = false;
+    names.finished.set(false);
     if let (Some(live), Some(name)) = (names.live.c_str(), names.name.c_str()) {
         if in_memory {
             sys::unlink(name);
@@ -166,16 +180,18 @@ pub fn take_back(in_memory: bool) {
 /// The final name, if the file has it.
 pub fn finished() -> Option<&'static CStr> {
     let names = names();
-    names.finished.then(|| names.name.c_str()).flatten()
+    names.finished.get().then(|| names.name.c_str()).flatten()
 }
 
-/// The names of this process's pool, if there are any pools.
-pub fn pool() -> Option<PoolNames<'static>> {
+/// Calls a function with the names of this process's pool, if there are any pools.
+pub fn with_pool(use_it: impl FnOnce(&PoolNames<'_>)) -> Option<()> {
     let names = names();
     let count = names.place.pools()?;
     let number = (profile::process().unsigned_abs() % u32::from(count)) as u8;
     let facts = Facts { process: profile::process(), attempt: 1, earlier: 0, child: false, pool: Some(number) };
-    let [pool, new, joining, folder] = &mut names.pool;
+    // SAFETY: only the thread that ends the process comes here, and `use_it`, which adds the profile to the pool, does
+    // not come here again.
+    let [pool, new, joining, folder] = unsafe { &mut *POOL.0.get() };
     names.place.expand(&facts, pool, folder);
     for (name, extension) in [(&mut *new, &b".new"[..]), (&mut *joining, b".joining")] {
         name.clear();
@@ -185,7 +201,8 @@ pub fn pool() -> Option<PoolNames<'static>> {
     folder.clear();
     let end = pool.bytes().iter().rposition(|&byte| byte == b'/');
     folder.push(end.map_or(b".", |end| &pool.bytes()[..end.max(1)]));
-    Some(PoolNames { pool: pool.c_str()?, new: new.c_str()?, joining: joining.c_str()?, folder: folder.c_str()? })
+    use_it(&PoolNames { pool: pool.c_str()?, new: new.c_str()?, joining: joining.c_str()?, folder: folder.c_str()? });
+    Some(())
 }
 
 /// The final name.

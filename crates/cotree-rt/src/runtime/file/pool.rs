@@ -25,13 +25,19 @@ const LARGEST: usize = 1 << 30;
 
 /// Adds the finished profile of this process to its pool, if it has one.
 pub fn join() {
-    let (Some(own), Some(names)) = (names::finished(), names::pool()) else { return };
+    if let Some(own) = names::finished() {
+        names::with_pool(|names| join_as(own, names));
+    }
+}
+
+/// Adds the profile of this name.
+fn join_as(own: &CStr, names: &PoolNames<'_>) {
     let Some(lock) = Lock::take(names.folder) else { return };
-    let is_added = finish_other(&names)
+    let is_added = finish_other(names)
         && sys::rename(own, names.joining).is_ok()
-        && add(&names).or_else(|| sys::rename(names.joining, own).err().map(|_| ())).is_some();
+        && add(names).or_else(|| sys::rename(names.joining, own).err().map(|_| ())).is_some();
     drop(lock);
-    if !is_added && let Some(name) = foreign(&names) {
+    if !is_added && let Some(name) = foreign(names) {
         let remedy = "remove it; until then, profiles stay by themselves beside the pool, and count with it in reports of the folder";
         say::trouble(
             "the profile is not added to its pool: something else has the name",
