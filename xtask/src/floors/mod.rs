@@ -19,7 +19,7 @@ const ALLOWED: [(&str, usize); 8] = [
     ("cotree-core", 8),
     ("cotree-llvm", 51),
     ("cotree-lto", 0),
-    ("cotree-profile", 56),
+    ("cotree-profile", 54),
     ("cotree-report", 0),
     ("cotree-rt", 48),
 ];
