@@ -37,6 +37,7 @@ fn needs(all: bool) -> Vec<Need> {
     let mut needs = vec![
         need("g++", "g++"),
         need("valgrind", "valgrind"),
+        need("gdb", "gdb"),
         need("go", "golang-go"),
         need("npm", "npm"),
         need("chromium", "chromium"),
