@@ -17,7 +17,7 @@ const ALLOWED: [(&str, usize); 8] = [
     ("cotree", 0),
     ("cotree-api", 0),
     ("cotree-core", 8),
-    ("cotree-llvm", 51),
+    ("cotree-llvm", 6),
     ("cotree-lto", 0),
     ("cotree-profile", 54),
     ("cotree-report", 0),

@@ -3,7 +3,7 @@
 //! A crash takes the process with it, so each attempt to compile the module is made in a forked child. Halves of what a
 //! crash may be due to are tried until single functions are left.
 
-use super::codegen::{Machine, drop_bundles};
+use super::machine::{Machine, drop_bundles};
 use crate::error::Error;
 use crate::module::Module;
 

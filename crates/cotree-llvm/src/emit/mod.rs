@@ -5,12 +5,15 @@ pub(crate) mod code_map;
 mod codegen;
 mod constructors;
 mod crash;
+mod machine;
 mod method;
 pub(crate) mod runtime_object;
 pub(crate) mod sanitizer_object;
 pub(crate) mod stack_maps;
+mod target;
 pub(crate) mod unit_object;
 pub(crate) mod used_object;
 
 pub(crate) use codegen::simplify;
-pub use codegen::{Level, Object, Target, compile};
+pub use codegen::{Object, compile};
+pub use target::{Level, Target};

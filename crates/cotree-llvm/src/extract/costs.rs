@@ -15,7 +15,9 @@
 //! `line` is a file, with as much of its path as is needed, and a line or several. The grammar is documented in
 //! `docs/events.md`.
 
-use super::{Extracted, is_counted};
+use super::cost_error::CostFileError;
+use super::extracted::Extracted;
+use super::instructions::is_counted;
 use crate::error::Error;
 use crate::ir::Instruction;
 use crate::module::Module;
@@ -50,16 +52,6 @@ enum What {
     Call(GlobMatcher),
     Function(GlobMatcher),
     Lines(GlobMatcher, RangeInclusive<u32>),
-}
-
-/// What is wrong with a file of costs.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct CostFileError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub what: String,
 }
 
 /// LLVM's names of instructions, as its assembly has them.

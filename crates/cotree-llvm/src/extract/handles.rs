@@ -3,7 +3,8 @@
 //! A [`FunctionIr`] borrows its module. Between two uses the module travels from thread to thread, and nobody may
 //! borrow it; so the handles are kept closed, and are opened with the very module that they are from.
 
-use super::{AccessIr, affine};
+use super::accesses::AccessIr;
+use super::affine::Value as AffineValue;
 use crate::ir::{Block, Function, Instruction};
 use crate::module::{Module, State};
 
@@ -17,7 +18,7 @@ pub(crate) struct FunctionIr<'m> {
     /// Indexed by the facts' accesses.
     pub(crate) accesses: Vec<AccessIr<'m>>,
     /// The function's affine variables.
-    pub(crate) affine: Vec<affine::Value<'m>>,
+    pub(crate) affine: Vec<AffineValue<'m>>,
 }
 
 /// A [`FunctionIr`] that is kept while nobody borrows its module.
@@ -50,10 +51,9 @@ impl Handles {
     }
 
     /// Adds the affine variables that were found.
-    pub(super) fn keep_affine<'m>(&mut self, module: &'m Module, affine: Vec<affine::Value<'m>>) {
+    pub(super) fn keep_affine<'m>(&mut self, module: &'m Module, affine: Vec<AffineValue<'m>>) {
         assert!(self.state == module.state(), "handles are of their own module, unchanged");
         // SAFETY: as in `keep`.
-        self.closed.affine =
-            unsafe { std::mem::transmute::<Vec<affine::Value<'m>>, Vec<affine::Value<'static>>>(affine) };
+        self.closed.affine = unsafe { std::mem::transmute::<Vec<AffineValue<'m>>, Vec<AffineValue<'static>>>(affine) };
     }
 }

@@ -6,68 +6,43 @@
 mod accesses;
 pub(crate) mod affine;
 mod calls;
+mod cost_error;
 mod costs;
 mod edges;
+mod extracted;
 mod faults;
 mod handlers;
 mod handles;
 mod hints;
+mod instructions;
 mod lines;
 mod segment;
 mod selection;
 
-pub(crate) use accesses::AccessIr;
 pub use affine::find as find_affine;
 pub(crate) use calls::{NO_SITE, is_annotation, is_safe_point};
-pub use costs::{CostFile, CostFileError, add_costs};
+pub use cost_error::CostFileError;
+pub use costs::{CostFile, add_costs};
+pub use extracted::Extracted;
 pub(crate) use faults::faults_at_once;
 pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
+use instructions::{instruction_counts, is_counted};
 pub(crate) use segment::GS;
 pub use selection::Selection;
 
-use crate::ir::{self, At, Instruction, Value};
+use crate::ir::{self, At, Value};
 use crate::module::Module;
 use crate::stacks;
-use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{
-    self, Access, Accesses, BlockFacts, Call, Callee, Checksums, Doubt, Function, InstructionCounts, Linkage, Run,
-    Untouched, linker_name,
+    self, Access, Accesses, BlockFacts, Call, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched,
+    linker_name,
 };
 use cotree_core::ids::{Block, CallId};
-use cotree_core::place::affine::AffineVariable;
 use lines::Lines;
 use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
-
-/// A module's facts with handles to the IR that they describe.
-pub struct Extracted {
-    /// The facts; file numbers are local to `files`.
-    pub facts: facts::Module,
-    /// Source files of this module.
-    pub files: Vec<String>,
-    /// The checksums of their texts.
-    pub checksums: Checksums,
-    /// One per function of `facts`, in the same order.
-    pub(crate) handles: Vec<Handles>,
-    /// Loop variables that could count, per function: none unless they were looked for ([`affine::find`]).
-    pub affine: Vec<Vec<AffineVariable>>,
-    /// What the code says about branches, per function.
-    pub hints: Vec<Hints>,
-    /// The module refers to a function that installs signal handlers.
-    pub(crate) installs_handlers: bool,
-    /// The module asks for events while the program runs.
-    pub(crate) queries_events: bool,
-    /// The module changes stacks, or refers to a function that does.
-    pub(crate) switches_stacks: bool,
-    /// The module has a use of its own for the segment register GS.
-    pub(crate) uses_segment: bool,
-    /// Functions of other modules whose address this one takes.
-    pub(crate) taken_elsewhere: HashSet<String>,
-    /// Words of assembly, which may be names of functions that it calls.
-    pub(crate) named_in_assembly: HashSet<String>,
-}
 
 /// Which calls are call sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,31 +275,6 @@ fn reachable_blocks(function: ir::Function<'_>) -> Vec<ir::Block<'_>> {
         }
     }
     function.blocks().filter(|block| seen.contains(block)).collect()
-}
-
-/// Does the instruction count as executed work? Phis are moves on edges, debug intrinsics nothing at all.
-fn is_counted(instruction: Instruction<'_>) -> bool {
-    instruction.as_phi().is_none() && !calls::is_annotation(instruction) && !calls::is_safe_point(instruction)
-}
-
-/// One instruction, by kind.
-fn instruction_counts(instruction: Instruction<'_>) -> InstructionCounts {
-    use LLVMOpcode::*;
-    let mut counts = InstructionCounts { total: 1, ..InstructionCounts::default() };
-    match instruction.opcode() {
-        LLVMLoad => counts.loads = 1,
-        LLVMStore => counts.stores = 1,
-        LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFNeg => counts.float = 1,
-        _ => {
-            if let Some(call) = instruction.as_call() {
-                match calls::intrinsic(call) {
-                    Some(name) => counts.float = u32::from(calls::is_float_arithmetic(&name)),
-                    None => counts.calls = 1,
-                }
-            }
-        }
-    }
-    counts
 }
 
 /// Adds an instruction to the runs of its block.

@@ -1,9 +1,7 @@
 //! The job: what is linked, and what the linker knows about it.
 
-use super::prepared::Prepared;
 use crate::emit::sanitizer_object;
 use crate::error::Error;
-use crate::extract;
 use crate::module::Module;
 use crate::options::Options;
 use crate::stacks::NativeObject;
@@ -157,12 +155,6 @@ impl<'a> Setting<'a> {
             shared: job.kind == OutputKind::Shared,
             link: Some(job),
         }
-    }
-
-    /// Does anything in the link ask for events while the program runs?
-    pub(crate) fn queries_events(&self, modules: &[Prepared]) -> bool {
-        modules.iter().any(|prepared| prepared.extracted.queries_events)
-            || self.native_references().iter().any(|name| extract::queries_events(name))
     }
 
     /// Names of interest that native objects refer to, as far as that is known.

@@ -11,7 +11,7 @@
 //! module that LLVM refuses to link to the others, because they are compiled by incompatible options, is compiled alone
 //! as well.
 
-use super::built::BuiltModule;
+use super::built_module::BuiltModule;
 use super::instrumented::{Contents, InstrumentedModule, PlannedModule};
 use super::job::{LinkJob, Resolution};
 use super::linkage;

@@ -8,6 +8,7 @@
 mod access;
 mod analysed;
 mod built;
+mod built_module;
 mod callers;
 mod compiled;
 mod instrumented;

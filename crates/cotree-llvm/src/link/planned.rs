@@ -5,6 +5,7 @@ use super::job::Setting;
 use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
 use crate::error::Error;
+use crate::extract;
 use crate::lower::{self, Access, Layer, MethodPart, Recording};
 use crate::profile_use::UsedProfile;
 use cotree_core::facts::ProgramMap;
@@ -66,7 +67,7 @@ impl<'a> AnalysedUnit<'a> {
             interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
-            queried: setting.queries_events(&modules),
+            queried: queries_events(&setting, &modules),
             program: &program,
         };
         let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify())?;
@@ -140,4 +141,10 @@ impl PlannedProgram<'_> {
             })
             .collect()
     }
+}
+
+/// Does anything in the link ask for events while the program runs?
+fn queries_events(setting: &Setting<'_>, modules: &[Prepared]) -> bool {
+    modules.iter().any(|prepared| prepared.extracted.queries_events)
+        || setting.native_references().iter().any(|name| extract::queries_events(name))
 }

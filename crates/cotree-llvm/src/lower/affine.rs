@@ -5,7 +5,7 @@
 //! initial value may be undefined: then it is frozen, because an undefined value may differ at each use. For a value
 //! that is shifted, the formula uses the position of its highest bit instead.
 
-use super::code::Code;
+use super::code::{Code, Initial};
 use crate::error::Error;
 use crate::extract::affine::{Reading, Value as Variable};
 use crate::ir::{At, Block, Value};
@@ -13,9 +13,6 @@ use cotree_core::ids::{self, Edge};
 use cotree_core::place::affine::Quotient;
 use cotree_core::probe::Closing;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The values at entry of the variables that a plan uses.
-pub(super) type Initial<'m> = BTreeMap<ids::Variable, Value<'m>>;
 
 /// Prepares the variables of these closings, before anything is split.
 pub(super) fn open<'m>(code: &Code<'_, 'm>, closings: impl Iterator<Item = Closing>) -> Result<Initial<'m>, Error> {

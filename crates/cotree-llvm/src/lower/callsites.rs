@@ -8,7 +8,7 @@
 //! which is compiled as it is written: where the code generator may move instructions, it could not move them past such
 //! a probe.
 
-use super::First;
+use super::unit::First;
 use crate::extract::{Extracted, FunctionIr, NO_SITE, faults_at_once};
 use crate::ir::{
     At, Builder, Call, DebugInfoBuilder, Function, FunctionType, Instruction, Location, Scope, SourceFile,

@@ -1,16 +1,19 @@
 //! The state of one function that gets its probes, shared by the lowerings of all methods.
 
 use super::counters::Counters;
-use super::{Unit, affine};
+use super::unit::Unit;
 use crate::error::Error;
 use crate::extract::FunctionIr;
 use crate::ir::{Block as IrBlock, Call, Instruction, Phi, Value};
 use crate::module::Module;
 use cotree_core::facts::Function;
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, Edge, Variable};
 use llvm_sys::LLVMOpcode;
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// The values that affine variables have where their loops are entered.
+pub(super) type Initial<'m> = BTreeMap<Variable, Value<'m>>;
 
 /// A function between its facts and its code.
 pub(super) struct Code<'a, 'm> {
@@ -27,7 +30,7 @@ pub(super) struct Code<'a, 'm> {
     /// The counter of entries that shows which thread runs, and how it is reached.
     pub(super) announcing: OnceCell<(u64, Counters<'m>)>,
     /// What affine variables were when their loops were entered.
-    pub(super) initial: OnceCell<affine::Initial<'m>>,
+    pub(super) initial: OnceCell<Initial<'m>>,
     /// Phis that have been built anew, by the ones that were there before.
     pub(super) rebuilt: RefCell<HashMap<Value<'m>, Phi<'m>>>,
     numbers: OnceCell<HashMap<IrBlock<'m>, Block>>,

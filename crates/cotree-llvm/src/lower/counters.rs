@@ -1,6 +1,6 @@
 //! Emits increments: the counters' symbols, and the instructions that bump them.
 
-use super::{Access, Unit};
+use super::unit::{Access, Unit};
 use crate::extract::GS;
 use crate::ir::{At, Block, Builder, Call, Function, Instruction, Type, Value, Variable};
 use crate::module::Module;

@@ -2,8 +2,9 @@
 //! edge was taken.
 
 use super::code::Code;
+use super::landing_pad::LandingPad;
+use super::lowering::{Lowering, Step};
 use super::phis::{self, Move};
-use super::{Lowering, Step};
 use crate::error::Error;
 use crate::ir::{Block as IrBlock, Instruction};
 use cotree_core::facts::EdgeKind;
@@ -13,17 +14,6 @@ use llvm_sys::LLVMOpcode;
 use std::collections::BTreeMap;
 
 type OnEdge = (Edge, Vec<Step>);
-
-/// Where exceptions land, and from where.
-pub(super) struct LandingPad<'m> {
-    /// The blocks that unwind to it. Each ends in an invoke and so appears once. Unreachable ones have no probes, but
-    /// phis need an entry for them, too.
-    pub(super) predecessors: Vec<IrBlock<'m>>,
-    /// The first instruction of the landing pad: phis go before it.
-    pub(super) first: Instruction<'m>,
-    /// Where its code begins.
-    pub(super) behind: Instruction<'m>,
-}
 
 /// Lowers the probes of edges that have no better place.
 pub(super) fn lower(lowering: &Lowering<'_, '_>, on_edges: &[OnEdge]) -> Result<(), Error> {

@@ -11,110 +11,40 @@ mod code;
 mod counters;
 mod edges;
 mod frames;
+mod landing_pad;
+mod layer;
+mod lowering;
 mod method;
 mod notes_at_calls;
 mod phis;
 mod safe_points;
 mod targets;
+mod unit;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
 pub(crate) use callsites::{SEVERAL, fault_numbers};
 pub(crate) use counters::{COUNTERS, SLAB};
+pub use layer::Layer;
+pub(crate) use layer::entry_counter;
 pub use method::MethodPart;
 pub(crate) use method::registers_at_calls;
 pub(crate) use method::trace::Recording;
 pub(crate) use notes_at_calls::{
     HAS_NONE, IS_ADDRESS, NOT_SAID, carry_on_stack, drop_all as drop_bundles, drop_empty as drop_empty_bundles,
 };
-pub use safe_points::Limits;
 pub(crate) use safe_points::mark as mark_safe_points;
-pub use targets::Targets;
+pub use unit::{Access, First, Limits, Targets, Unit};
 
 use crate::error::Error;
 use crate::extract::Extracted;
-use crate::ir::Instruction;
 use crate::module::Module;
 use code::Code;
-use cotree_core::facts::{EdgeKind, Function};
+use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::plan::FunctionPlan;
-use cotree_core::probe::{Place, PlacedProbe, Probe};
-use method::MethodLowering;
+use cotree_core::probe::{Place, Probe};
+use lowering::{Lowering, Step};
 use std::collections::BTreeMap;
-
-/// How generated code reaches the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// As globals: one instruction, for link units that run one thread.
-    Direct,
-    /// Through the thread's slab pointer, a TLS word of an executable.
-    ThreadInExecutable,
-    /// Through the thread's slab pointer, in a shared library.
-    ThreadInLibrary,
-    /// Relative to the segment register GS, whose base the runtime sets for each thread to its slab's distance from
-    /// slab 0: one instruction, in executables that have no other use for the register.
-    Segment,
-}
-
-/// A plan of one function with the places of its counters in the unit's array.
-pub struct Layer<'a> {
-    /// The plan.
-    pub plan: FunctionPlan<'a>,
-    /// Where its counters begin.
-    pub base: u64,
-    /// What the method has besides.
-    pub method: MethodPart<'a>,
-}
-
-/// What holds for the whole link unit.
-pub struct Unit<'a> {
-    /// How counters are reached.
-    pub access: Access,
-    /// A counter that nobody reads.
-    pub spare: u64,
-    /// Functions that signal handlers may run, by number in the unit.
-    pub interruptible: &'a [bool],
-    /// Calls note where the method's registers are ([`method::registers_at_calls`]).
-    pub registers_at_calls: bool,
-    /// Functions that code outside the unit's profiled functions may call, by number in the unit.
-    pub foreign: &'a [bool],
-    /// Functions that may run before thread-local variables have values, by number in the unit.
-    pub resolving: &'a [bool],
-    /// Where limits of events are looked up, if there are safe points.
-    pub limits: Option<Limits>,
-    /// Indirect calls whose targets are counted.
-    pub targets: Option<Targets<'a>>,
-}
-
-impl Unit<'_> {
-    /// Whether a function begins with a write to the slab that the TLS word leads to ([`counters::announce`]).
-    pub(crate) fn announces(&self, number: usize, function: &Function) -> bool {
-        self.access == Access::Segment && self.foreign[number] && function.untouched.is_none()
-    }
-}
-
-/// The counter of a function's entries, if it has one: it can be what that write goes to.
-pub(crate) fn entry_counter(layers: &[Layer<'_>]) -> Option<u64> {
-    let counter_of = |layer: &Layer<'_>| {
-        layer.plan.probes.iter().find_map(|placed| match (placed.place, placed.probe) {
-            (Place::Start(Block(0)), Probe::Count(counter)) => Some(layer.base + u64::from(counter.0)),
-            _ => None,
-        })
-    };
-    layers.iter().find_map(counter_of)
-}
-
-/// Which numbers a module begins with.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct First {
-    /// The number of its first function in the unit.
-    pub function: usize,
-    /// Call sites are numbered so much higher than in its facts, because it is joined to other modules.
-    pub probe: u16,
-    /// The number of instructions that may fault.
-    pub fault: u32,
-}
 
 /// Lowers plans to a module. `layers[i]` are the plans of function `i` (the method's own, and with `--verify` the
 /// redundant one).
@@ -179,38 +109,7 @@ fn lower_functions(
     Ok(())
 }
 
-/// A probe of one of the function's layers.
-#[derive(Clone, Copy)]
-struct Step {
-    /// Which layer, by number.
-    layer: usize,
-    placed: PlacedProbe,
-}
-
-/// The probes of one function on their way to its code.
-struct Lowering<'a, 'm> {
-    code: &'a Code<'a, 'm>,
-    layers: &'a [Layer<'a>],
-    /// One per layer.
-    methods: Vec<Box<dyn MethodLowering<'m> + 'a>>,
-}
-
-impl<'a, 'm> Lowering<'a, 'm> {
-    /// Prepares the function. `announcing` is the counter of its entries if that tells whose thread it is, and whether
-    /// the function may run before thread-local variables have values.
-    fn new(code: &'a Code<'a, 'm>, layers: &'a [Layer<'a>], announcing: Option<(u64, bool)>) -> Result<Self, Error> {
-        let entry = code.first_position(Block(0));
-        let first = code.block(Block(0)).first().unwrap_or(entry);
-        let methods = layers.iter().map(|layer| method::begin(code, layer, [first, entry])).collect();
-        if let Some((counter, resolving)) = announcing {
-            code.announcing.get_or_init(|| (counter, code.counters.of_thread_word(entry, resolving)));
-        }
-        let closings = layers.iter().flat_map(|layer| layer.plan.probes).filter_map(|p| Some(p.probe.closing()?.1));
-        let initial = affine::open(code, closings)?;
-        code.initial.get_or_init(|| initial);
-        Ok(Self { code, layers, methods })
-    }
-
+impl<'m> Lowering<'_, 'm> {
     fn run(&self) -> Result<(), Error> {
         let code = self.code;
         let mut places: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
@@ -278,40 +177,6 @@ impl<'a, 'm> Lowering<'a, 'm> {
         for (site, call) in self.code.facts.sites().zip(self.code.calls) {
             if site.block == block && site.returns_twice && !site.terminator && !sets.is_empty() {
                 self.emit_before(call.next().expect("a terminator follows the call"), &sets)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Emits probes before an instruction.
-    fn emit_before(&self, position: Instruction<'m>, steps: &[Step]) -> Result<(), Error> {
-        let code = self.code;
-        code.counters.builder.move_before(position);
-        for &Step { layer, placed } in steps {
-            let base = self.layers[layer].base;
-            match placed.probe {
-                Probe::Count(counter) => code.count(base + u64::from(counter.0)),
-                Probe::CountBy(counter, by) => code.count_by(base + u64::from(counter.0), by),
-                Probe::AddCounter { to, from, minus } => {
-                    code.add_counter(base + u64::from(to.0), base + u64::from(from.0), minus);
-                }
-                Probe::CountIfTaken(counter, edge) => {
-                    let target = code.block(code.facts.edges[edge.index()].dst);
-                    let counter = base + u64::from(counter.0);
-                    let counted = code.counters.increment_if_branching_to(counter, code.terminator(edge), target);
-                    counted.ok_or_else(|| code.unsupported(&format!("{:?}", placed.probe)))?;
-                }
-                Probe::Close(counter, closing) => {
-                    affine::close(code, base + u64::from(counter.0), closing, None, 1)?;
-                }
-                Probe::CloseIf(counter, closing, way) => {
-                    affine::close(code, base + u64::from(counter.0), closing, Some(way), 1)?;
-                }
-                Probe::CloseBy { counter, closing, way, times } => {
-                    affine::close(code, base + u64::from(counter.0), closing, way, times)?;
-                }
-                _ if self.methods[layer].probe(code, base, placed) => {}
-                unknown => return Err(code.unsupported(&format!("{unknown:?}"))),
             }
         }
         Ok(())

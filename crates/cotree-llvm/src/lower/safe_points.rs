@@ -6,6 +6,7 @@
 
 use super::code::{Code, first_position};
 use super::phis::{self, Move};
+use super::unit::Limits;
 use crate::extract::{Extracted, is_safe_point};
 use crate::ir::{At, Builder, Function, Instruction};
 use crate::module::Module;
@@ -15,17 +16,6 @@ use cotree_core::ids::Block;
 use cotree_rt::layout::QueryWord;
 use llvm_sys::{LLVMIntPredicate, LLVMVisibility};
 use std::collections::{BTreeSet, HashSet};
-
-/// Where limits are looked up.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// The first of the counters of events.
-    pub counters: u64,
-    /// The first of the [`QueryWord`]s.
-    pub words: u64,
-    /// How many kinds there are.
-    pub kinds: u64,
-}
 
 /// Puts a call where these blocks begin, per function of the module.
 pub(crate) fn mark(module: &Module, extracted: &Extracted, points: &[BTreeSet<Block>]) {

@@ -10,9 +10,10 @@
 
 use super::code::Code;
 use super::counters::Counters;
+use super::unit::Targets;
 use crate::ir::{At, Builder, Function, Type, Value};
 use cotree_core::ids::FunctionId;
-use cotree_core::method::targets::{TARGET_WORDS, UnitTargetPlan};
+use cotree_core::method::targets::TARGET_WORDS;
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 
@@ -22,15 +23,6 @@ const COUNT: &str = "__cotree_target";
 const FAST: &str = "__cotree_count_target";
 /// The weights of a branch that usually goes the first way.
 const USUALLY: [u32; 2] = [2000, 1];
-
-/// The sites of a unit, and where their words are.
-#[derive(Clone, Copy)]
-pub struct Targets<'a> {
-    /// The sites.
-    pub plan: &'a UnitTargetPlan,
-    /// Their first word.
-    pub first: u64,
-}
 
 /// Does the function have calls whose targets are counted?
 pub(super) fn has_sites(targets: Option<Targets<'_>>, number: usize) -> bool {

@@ -9,7 +9,7 @@
 //!   depends on the value, then wrapping is undefined behaviour of the program.
 
 use super::poison::certain;
-use super::{SeenLoop, Traced};
+use super::seen::{SeenLoop, Traced};
 use crate::ir;
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::{Block, Edge};

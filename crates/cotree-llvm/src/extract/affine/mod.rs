@@ -9,9 +9,15 @@
 
 mod bounds;
 mod poison;
+mod seen;
 mod shifts;
+mod variable;
 
-use super::{Extracted, FunctionIr};
+pub(crate) use variable::Reading;
+pub use variable::Value;
+
+use super::extracted::Extracted;
+use super::handles::FunctionIr;
 use crate::ir;
 use crate::module::Module;
 use bounds::{Test, tests};
@@ -20,55 +26,14 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::graph::loops::LoopForest;
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::Block;
 use cotree_core::place::affine::AffineVariable;
 use cotree_core::place::affine::region::LoopRegion;
-use llvm_sys::LLVMOpcode;
+use seen::{SeenLoop, Traced};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The most increments in a row that are followed.
-const LONGEST_CHAIN: usize = 32;
 /// Blocks and edges that may be looked at for all phis of a function, per block and edge of the function.
 const EFFORT: usize = 100;
-
-/// LLVM's objects behind one [`AffineVariable`].
-pub struct Value<'m> {
-    /// The phi of the header.
-    pub(crate) phi: ir::Phi<'m>,
-    /// The width of the variable in bits.
-    pub(crate) bits: u32,
-    /// The latches: the other predecessors of the header are where the loop is entered.
-    pub(crate) latches: Vec<ir::Block<'m>>,
-    /// For each block from which the loop is left, the value that is read there.
-    pub(crate) read: HashMap<Block, ir::Value<'m>>,
-    /// Blocks from which the loop is left with none of the variable's values.
-    pub(crate) settled: HashSet<Block>,
-    /// Initial values may be undefined, so they must be frozen: otherwise they could differ from use to use.
-    pub(crate) freeze: bool,
-    /// Increments whose no-wrap flags must be removed, since only our own use would notice a poisoned value.
-    pub(crate) flagged: Vec<ir::Instruction<'m>>,
-    /// How the number is read from it.
-    pub(crate) reading: Reading,
-    /// The variable begins with the result of another loop.
-    pub(crate) goes_on: bool,
-    /// The conditions of the loop's branches that stay as they are while it runs.
-    pub(crate) conditions: BTreeMap<Block, ir::Value<'m>>,
-}
-
-/// How a value is read.
-pub(crate) enum Reading {
-    /// The variable is the number.
-    Itself,
-    /// The position of its highest bit is the number.
-    HighestBit {
-        /// The variable always has such a bit.
-        never_zero: bool,
-        /// How far that goes down with each circuit.
-        by: u64,
-        /// Blocks from which the loop is left because it can't go down once more.
-        ends: HashSet<Block>,
-    },
-}
 
 /// Finds the affine variables of all functions that will be instrumented.
 pub fn find(module: &Module, extracted: &mut Extracted) {
@@ -148,168 +113,7 @@ fn inside(region: &LoopRegion) -> BTreeSet<Block> {
     region.blocks.iter().copied().collect()
 }
 
-/// A loop with what is needed to inspect its values.
-struct SeenLoop<'a, 'm> {
-    module: &'m Module,
-    handles: &'a FunctionIr<'m>,
-    cfg: &'a Cfg,
-    loops: &'a LoopForest,
-    numbers: &'a HashMap<ir::Block<'m>, Block>,
-    region: LoopRegion,
-    inside: BTreeSet<Block>,
-    /// The blocks of the loop that are in no loop within it.
-    own: BTreeSet<Block>,
-    /// See [`Value::conditions`].
-    conditions: BTreeMap<Block, ir::Value<'m>>,
-}
-
-/// A phi whose movements are known.
-struct Traced<'m> {
-    phi: ir::Phi<'m>,
-    bits: u32,
-    steps: Vec<(Edge, i64)>,
-    /// The value that is current in each block.
-    current: HashMap<Block, ir::Phi<'m>>,
-    /// The increments.
-    increments: Vec<ir::Instruction<'m>>,
-}
-
-/// A value taken back to a phi of the loop.
-struct Origin<'m> {
-    phi: ir::Phi<'m>,
-    plus: i64,
-    increments: Vec<ir::Instruction<'m>>,
-}
-
 impl<'m> SeenLoop<'_, 'm> {
-    /// The width of a value that can be counted with.
-    fn width(&self, value: impl Into<ir::Value<'m>>) -> Option<u32> {
-        let ty = value.into().ty();
-        match ty.bits() {
-            Some(bits) => (2..=64).contains(&bits).then_some(bits),
-            None => (ty.address_space() == Some(0)).then_some(64),
-        }
-    }
-
-    /// The block of the loop that defines the value.
-    fn home(&self, value: impl Into<ir::Value<'m>>) -> Option<Block> {
-        let block = *self.numbers.get(&value.into().as_instruction()?.block()?)?;
-        self.inside.contains(&block).then_some(block)
-    }
-
-    /// The loop's own two-way branches that stay within it, and whose conditions are known before it is entered. They
-    /// have been reached wherever the loop is left: a condition that no branch has used may be undefined, and we must
-    /// not use it.
-    fn steady(&self, dominators: &Dominators) -> BTreeMap<Block, ir::Value<'m>> {
-        let stays = |block: &&Block| {
-            let &[one, other] = self.cfg.succs(**block) else { return false };
-            let (one, other) = (self.cfg.dst(one), self.cfg.dst(other));
-            one != other && self.inside.contains(&one) && self.inside.contains(&other)
-        };
-        let reached = |block: &&Block| {
-            self.region.exits.iter().all(|&(_, from)| dominators.dominates(**block, self.region.blocks[from]))
-        };
-        let condition = |&block: &Block| {
-            let condition = self.handles.blocks[block.index()].terminator().condition()?;
-            self.home(condition).is_none().then_some((block, condition))
-        };
-        self.own.iter().filter(stays).filter(reached).filter_map(condition).collect()
-    }
-
-    /// Takes a value back through increments.
-    fn origin(&self, value: impl Into<ir::Value<'m>>) -> Option<Origin<'m>> {
-        let mut value = value.into();
-        let mut plus = 0i64;
-        let mut increments = Vec::new();
-        for _ in 0..LONGEST_CHAIN {
-            self.home(value)?;
-            let instruction = value.as_instruction()?;
-            if let Some(phi) = instruction.as_phi() {
-                return Some(Origin { phi, plus, increments });
-            }
-            let (from, by) = self.increment(instruction)?;
-            increments.push(instruction);
-            plus = plus.checked_add(by)?;
-            value = from;
-        }
-        None
-    }
-
-    /// If the instruction is an increment: of what, and by how much.
-    fn increment(&self, instruction: ir::Instruction<'m>) -> Option<(ir::Value<'m>, i64)> {
-        self.width(instruction)?;
-        let constant = |index: u32| {
-            let operand = instruction.operand(index)?;
-            operand.signed_constant().filter(|_| self.width(operand).is_some())
-        };
-        match instruction.opcode() {
-            LLVMOpcode::LLVMAdd => match (constant(0), constant(1)) {
-                (None, Some(by)) => Some((instruction.operand(0)?, by)),
-                (Some(by), None) => Some((instruction.operand(1)?, by)),
-                _ => None,
-            },
-            LLVMOpcode::LLVMOr if instruction.is_disjoint() => Some((instruction.operand(0)?, constant(1)?)),
-            LLVMOpcode::LLVMSub => Some((instruction.operand(0)?, constant(1)?.checked_neg()?)),
-            LLVMOpcode::LLVMGetElementPtr if instruction.operand_count() == 2 => {
-                let size = instruction.element_type()?.size(self.module)?;
-                let by = constant(1)?.checked_mul(i64::try_from(size).ok()?)?;
-                Some((instruction.operand(0)?, by))
-            }
-            _ => None,
-        }
-    }
-
-    /// Is the increment poison where it wraps as a signed number, and as an unsigned one?
-    fn poisonous(&self, increment: ir::Instruction<'m>) -> (bool, bool) {
-        match increment.opcode() {
-            LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub => increment.never_wraps(),
-            _ => (increment.is_in_bounds(), false),
-        }
-    }
-
-    /// Follows a header phi around its loop.
-    fn trace(&self, phi: ir::Phi<'m>, bits: u32) -> Option<Traced<'m>> {
-        let header = self.region.blocks[0];
-        let mut current: HashMap<Block, ir::Phi<'m>> = HashMap::from([(header, phi)]);
-        let mut steps = Vec::new();
-        let mut increments = BTreeSet::new();
-        let mut work = vec![header];
-        while let Some(block) = work.pop() {
-            let wanted = current[&block];
-            let here = self.home(wanted) == Some(block);
-            if block == header && wanted != phi {
-                return None;
-            }
-            for &edge in self.cfg.preds(block) {
-                let src = self.cfg.src(edge);
-                if !self.inside.contains(&src) {
-                    continue;
-                }
-                let before = if here {
-                    let origin = self.origin(wanted.incoming_from(self.handles.blocks[src.index()])?)?;
-                    if origin.plus != 0 {
-                        steps.push((edge, origin.plus));
-                    }
-                    increments.extend(origin.increments);
-                    origin.phi
-                } else {
-                    wanted
-                };
-                match current.insert(src, before) {
-                    None => work.push(src),
-                    Some(known) if known != before => return None,
-                    Some(_) => {}
-                }
-            }
-        }
-        if increments.is_empty() {
-            return None;
-        }
-        steps.sort_unstable();
-        steps.dedup();
-        Some(Traced { phi, bits, steps, current, increments: increments.into_iter().collect() })
-    }
-
     /// Finds out what can be proven about each variable of a loop, of which `shifted` are known already.
     fn judge(
         &self,

@@ -7,7 +7,7 @@
 //! - **Undefined** values only come from undefined values, whereas flags of instructions make poison. An undefined
 //!   value may differ at each use, and no branch rules that out.
 
-use super::{SeenLoop, Traced};
+use super::seen::{SeenLoop, Traced};
 use crate::ir::{self, At};
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::Block;

@@ -7,7 +7,8 @@
 //! far as it could, to its first position modulo three.
 
 use super::bounds::Test;
-use super::{LONGEST_CHAIN, Reading, SeenLoop, Value};
+use super::seen::{LONGEST_CHAIN, SeenLoop};
+use super::variable::{Reading, Value};
 use crate::ir;
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::place::affine::AffineVariable;

@@ -1,10 +1,10 @@
 //! Lowers counters in registers ([`cotree_core::place::promotion`]).
 
-use super::MethodLowering;
+use super::lowering::MethodLowering;
 use super::registers::Registers;
 use crate::ir::Instruction;
 use crate::lower::code::Code;
-use crate::lower::edges::LandingPad;
+use crate::lower::landing_pad::LandingPad;
 use cotree_core::probe::{PlacedProbe, Probe};
 
 /// The registers of one function that counters are kept in.

@@ -7,19 +7,19 @@
 mod counters;
 pub(super) mod events;
 pub(super) mod ipath;
+pub(super) mod lowering;
 pub(super) mod path;
 mod registers;
 pub(super) mod trace;
 
-use super::Layer;
 use super::code::Code;
-use super::edges::LandingPad;
 use crate::ir::Instruction;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::events::EventPlan;
 use cotree_core::method::{MethodPlan, MethodTables};
-use cotree_core::probe::{PlacedProbe, Probe};
+use cotree_core::plan::FunctionPlan;
 use cotree_core::unit::Layout;
+use lowering::MethodLowering;
 
 /// What a method has for one function beside the probes.
 #[derive(Clone, Copy)]
@@ -79,47 +79,24 @@ pub(crate) fn registers_at_calls(plan: &MethodPlan, pending: bool) -> bool {
     }
 }
 
-/// One function's lowering by one method. It begins with [`begin`]; what is here is called in this order.
-pub(super) trait MethodLowering<'m> {
-    /// Emits a probe where the function's builder stands; false if the method has no code for it.
-    fn probe(&self, code: &Code<'_, 'm>, base: u64, placed: PlacedProbe) -> bool;
-
-    /// Emits what the unwind edges into one landing pad ask for, behind the pad: which of them was taken is known by
-    /// phis only. `None` stands for an edge without probes of the method; `Err` names a probe that can't be on such an
-    /// edge.
-    ///
-    /// # Errors
-    /// The method has no code for the probe there.
-    fn on_unwind_edges(
-        &self,
-        code: &Code<'_, 'm>,
-        base: u64,
-        pad: &LandingPad<'m>,
-        probes: &[Option<Vec<Probe>>],
-    ) -> Result<(), Probe>;
-
-    /// Has the function's calls note what the runtime must know if they don't come back. All other code is there by
-    /// then.
-    fn at_calls(&self, _code: &Code<'_, 'm>) {}
-}
-
-/// Prepares a function for the layer's probes: makes registers, and sets them where its code begins. `first` is the
-/// entry block's first instruction, `entry` where its code begins.
+/// Prepares a function for the probes of a plan and its method's part: makes registers, and sets them where its code
+/// begins. `first` is the entry block's first instruction, `entry` where its code begins.
 pub(super) fn begin<'a, 'm: 'a>(
     code: &Code<'_, 'm>,
-    layer: &Layer<'a>,
+    part: MethodPart<'a>,
+    plan: &FunctionPlan<'a>,
     [first, entry]: [Instruction<'m>; 2],
 ) -> Box<dyn MethodLowering<'m> + 'a> {
-    match layer.method {
+    match part {
         MethodPart::Counters | MethodPart::Events(_) => {
-            let probes = layer.plan.probes.iter().map(|placed| placed.probe);
+            let probes = plan.probes.iter().map(|placed| placed.probe);
             Box::new(counters::PromotedCounters::new(code, probes, [first, entry]))
         }
         MethodPart::Trace(traces) => {
-            let probes = layer.plan.probes.iter().map(|placed| placed.probe);
+            let probes = plan.probes.iter().map(|placed| placed.probe);
             Box::new(trace::Tokens::new(code, traces, probes, [first, entry]))
         }
         MethodPart::Path(paths) => Box::new(path::PathRegisters::new(code, paths, [first, entry])),
-        MethodPart::Ipath(paths) => Box::new(ipath::CallPathRegisters::new(code, paths, layer.plan, [first, entry])),
+        MethodPart::Ipath(paths) => Box::new(ipath::CallPathRegisters::new(code, paths, *plan, [first, entry])),
     }
 }

@@ -4,12 +4,12 @@
 //! Registers are variables on the stack until the optimiser promotes them. The words are memory of the thread's slab:
 //! where a callee is inlined, the optimiser sees who writes what is read, and nothing of them is left.
 
-use super::MethodLowering;
+use super::lowering::MethodLowering;
 use super::path::fast_path;
 use crate::ir::{Instruction, Value};
 use crate::lower::code::Code;
 use crate::lower::counters::Counters;
-use crate::lower::edges::LandingPad;
+use crate::lower::landing_pad::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE};
 use cotree_core::ids::{CallId, FunctionId, Word};
 use cotree_core::method::ipath::{ANY, IpathTables, UnitIpathPlan};

@@ -4,11 +4,11 @@
 //! summed up as one step, an [`Effect`], and the pad does the steps of all: what differs comes from phis. There are no
 //! jumps.
 
-use super::PathRegisters;
 use super::hashed::{ask_runtime, cache_word};
+use super::registers::PathRegisters;
 use crate::ir::Value;
 use crate::lower::code::Code;
-use crate::lower::edges::LandingPad;
+use crate::lower::landing_pad::LandingPad;
 use cotree_core::method::path::PathTable;
 use cotree_core::probe::{Probe, Reg};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@
 //! of those of the trace. Whoever comes in between, a signal handler or the runtime, leaves the word as it was or sets
 //! it to 0, and the reader knows where.
 
-use super::{Recording, advance, inlined, parameters};
+use super::window::{HARDLY, Recording, advance, inlined, parameters};
 use crate::ir::{Function, Type, Value};
 use crate::lower::code::Code;
 use cotree_core::method::trace::TraceWords;
@@ -73,7 +73,7 @@ fn append_number<'m>(code: &Code<'_, 'm>, words: TraceWords) -> (Function<'m>, T
         let bytes = builder.shift_right(builder.mul(builder.sub(constant(70), zeros), constant(37)), constant(8));
         let cursor = counters.load(constant(words.first), int64);
         let is_long = builder.compare(LLVMIntPredicate::LLVMIntUGT, bytes, constant(8));
-        module.set_branch_weights(builder.branch(is_long, long, short), &super::HARDLY);
+        module.set_branch_weights(builder.branch(is_long, long, short), &HARDLY);
         let window_end = constant(words.window_end());
 
         builder.move_to_end(short);

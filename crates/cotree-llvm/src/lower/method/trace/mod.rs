@@ -8,31 +8,26 @@
 //! The cursor stays in memory. In a register it would be lost when the process is killed.
 
 mod addresses;
+mod window;
 
-use super::MethodLowering;
+use super::lowering::MethodLowering;
 use super::registers::Registers;
-use crate::ir::{At, Block, Function, Instruction, Location, Type, Value};
-use crate::lower::Access;
+use crate::ir::{Function, Instruction, Location, Type, Value};
 use crate::lower::callsites::location_of_no_site;
 use crate::lower::code::Code;
-use crate::lower::counters::Counters;
-use crate::lower::edges::LandingPad;
-use crate::module::Module;
+use crate::lower::landing_pad::LandingPad;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::trace::{HEADER, SLACK, TraceWords, WINDOW, stream};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_rt::layout::{TRACE_SLACK, TRACE_WINDOW, TracePlace, TraceWord};
-use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
+use llvm_sys::LLVMIntPredicate;
+pub use window::Recording;
+use window::{advance, inlined, parameters};
 
 const _: () = assert!(HEADER == TraceWord::WINDOW && WINDOW == TRACE_WINDOW && SLACK == TRACE_SLACK);
 
-/// The runtime's function that empties the window.
-const FULL: &str = "__cotree_trace_full";
 /// LLVM's name for the time stamp counter.
 const CYCLES: &str = "llvm.readcyclecounter";
-/// The weights of a branch that hardly ever goes the first way.
-const HARDLY: [u32; 2] = [1, 20_000];
-
 /// What the probes of one function do not say.
 #[derive(Clone, Copy)]
 pub struct Traces {
@@ -42,15 +37,6 @@ pub struct Traces {
     pub function: FunctionId,
     /// How it is recorded.
     pub recording: Recording,
-}
-
-/// How a unit's traces are recorded.
-#[derive(Clone, Copy)]
-pub struct Recording {
-    /// Only the newest part of the trace is kept.
-    pub in_ring: bool,
-    /// Functions that announce themselves tell the time.
-    pub timed: bool,
 }
 
 /// The registers of one function, and where its tokens go.
@@ -163,23 +149,6 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
     }
 }
 
-/// A function of the module that is inlined wherever it is called.
-fn inlined<'m>(
-    module: &'m Module,
-    name: &str,
-    ty: Type<'m>,
-    define: impl FnOnce(Function<'m>),
-) -> (Function<'m>, Type<'m>) {
-    let function = module.function_or_declare(name, ty, |function| {
-        function.set_linkage(LLVMLinkage::LLVMInternalLinkage);
-        for attribute in ["alwaysinline", "nounwind"] {
-            function.add_attribute(At::Function, module.attribute(attribute));
-        }
-        define(function);
-    });
-    (function, ty)
-}
-
 /// `void (slab, slab in assembly, place, value)`: appends so many of the value's bytes.
 fn append<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m>, Type<'m>) {
     let (module, caller) = (code.module, &code.counters);
@@ -227,30 +196,6 @@ fn append_timed<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Funct
     })
 }
 
-/// Moves the cursor by so many bytes, and has the runtime empty the window if it is full; then the function returns.
-fn advance<'m>(
-    code: &Code<'_, 'm>,
-    counters: &Counters<'m>,
-    words: TraceWords,
-    bytes: Value<'m>,
-    place: Value<'m>,
-    [full, done]: [Block<'m>; 2],
-) {
-    let (module, builder) = (code.module, &counters.builder);
-    let [slab, in_assembly] = counters.pointers();
-    let is_full = counters.add_and_test(words.first, bytes);
-    module.set_branch_weights(builder.branch(is_full, full, done), &HARDLY);
-
-    builder.move_to_end(full);
-    let which = if code.unit.access == Access::Segment { in_assembly.ty().zero() } else { slab };
-    let (runtime, ty) = runtime(module);
-    builder.call(ty, runtime, &[which, place]).set_convention(LLVMCallConv::LLVMPreserveAllCallConv as u32);
-    builder.jump(done);
-
-    builder.move_to_end(done);
-    builder.return_nothing();
-}
-
 /// `void (slab, slab in assembly, place, register, limit)`: if what is in the register is not below the limit, appends
 /// its lowest bytes and sets it to 1.
 fn append_full<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m>, Type<'m>) {
@@ -274,25 +219,4 @@ fn append_full<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Functi
         builder.move_to_end(done);
         builder.return_nothing();
     })
-}
-
-/// All parameters of a function that has so many.
-fn parameters<'m, const N: usize>(function: Function<'m>) -> [Value<'m>; N] {
-    std::array::from_fn(|index| {
-        function.parameter(u32::try_from(index).expect("a few")).expect("a parameter of its type")
-    })
-}
-
-/// `void __cotree_trace_full(slab, place)`; null: the slab that the segment register leads to. It preserves nearly all
-/// registers.
-fn runtime<'m>(module: &'m Module) -> (Function<'m>, Type<'m>) {
-    let ty = module.void().function(&[module.pointer(0), module.int64()]);
-    let function = module.function_or_declare(FULL, ty, |function| {
-        function.set_visibility(LLVMVisibility::LLVMHiddenVisibility);
-        function.set_convention(LLVMCallConv::LLVMPreserveAllCallConv as u32);
-        for attribute in ["cold", "nounwind", "willreturn", "nocallback"] {
-            function.add_attribute(At::Function, module.attribute(attribute));
-        }
-    });
-    (function, ty)
 }
