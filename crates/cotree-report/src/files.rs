@@ -1,5 +1,6 @@
 //! Selects and orders source files.
 
+use crate::unit::Unit;
 use globset::{Glob, GlobMatcher};
 use std::path::{Component, Path, PathBuf};
 
@@ -86,6 +87,24 @@ pub fn is_foreign(path: &str) -> bool {
     let roots = ["/usr/", "/lib/", "/opt/", "/rustc/", "/nix/store/"];
     let folders = ["/.cargo/registry/", "/.cargo/git/", "/lib/rustlib/src/"];
     roots.iter().any(|root| path.starts_with(root)) || folders.iter().any(|folder| path.contains(folder))
+}
+
+/// What is wrong with a selection that holds no source line.
+#[must_use]
+pub fn no_lines(units: &[Unit<'_>], pattern: Option<&FilePattern>) -> String {
+    let mut functions = units.iter().flat_map(|unit| unit.functions());
+    let has_lines = functions.any(|function| function.facts.blocks.iter().any(|block| !block.lines.is_empty()));
+    match pattern.filter(|_| has_lines) {
+        Some(pattern) => format!(
+            "no source line is of {0}: that is a file or folder with the whole of its name, or a pattern such as '*{0}*'; `cotree annotate` without it shows all files",
+            pattern.text()
+        ),
+        None if has_lines => {
+            "the functions that are meant have no source lines: all of their code is the compiler's".into()
+        }
+        None => "the binary has no source lines: build it with debug information (-g, or debug = \"line-tables-only\")"
+            .into(),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::targets::{BlockTargets, Names};
 use super::{Build, Entry, Weights, shape};
-use crate::binary::BinaryFile;
+use crate::binary::BinaryMap;
 use crate::recover::{UnitProfile, functions};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::stale::Outline;
@@ -94,16 +94,15 @@ impl Weights {
 ///
 /// # Errors
 /// Errors of `out`.
-pub fn write(out: &mut dyn Write, units: &[(BinaryFile, UnitProfile)], profile: &str) -> io::Result<()> {
-    let build = |(_, unit): &(BinaryFile, UnitProfile)| {
+pub fn write(out: &mut dyn Write, units: &[(&BinaryMap, &UnitProfile)], profile: &str) -> io::Result<()> {
+    let build = |(_, unit): &(&BinaryMap, &UnitProfile)| {
         let name = unit.binary.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Build { name, id: unit.unit.to_string(), runs: unit.runs.total() }
     };
     let head = Head { schema: SCHEMA.into(), profile: profile.into(), builds: units.iter().map(build).collect() };
     serde_json::to_writer(&mut *out, &head)?;
     writeln!(out)?;
-    for (build, (binary, unit)) in units.iter().enumerate() {
-        let map = binary.map();
+    for (build, &(map, unit)) in units.iter().enumerate() {
         let modules = map.program.functions().map(|(module, _)| &module.name);
         let names = Names::of(&map.program);
         let sites = |number: usize| unit.targets.as_ref()?.get(number);

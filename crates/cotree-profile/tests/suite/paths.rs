@@ -548,7 +548,7 @@ fn paths_weight_edges_of_the_next_build() {
     let (binary, raw) = small();
     let profile = recover(&binary, &read(&raw.bytes())).unwrap();
     let mut text = Vec::new();
-    weights::write(&mut text, &[(binary, profile)], "").unwrap();
+    weights::write(&mut text, &[(binary.map(), &profile)], "").unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains(r#""blocks":[2,1,1,2],"edges":[1,1,1,1,2]"#), "{text}");
 }

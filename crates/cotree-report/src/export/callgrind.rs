@@ -5,13 +5,30 @@
 //! callgrind has them. Calls with their inclusive costs (`calls=`) are there only if those of all calls are known:
 //! viewers would take what is missing for zero.
 
-use super::remarks;
+use super::format::{Export, ExportError, Format, Needs};
+use super::remarks::remarks;
 use crate::costs::{Cost, Costs, FunctionCosts, Line};
 use crate::names::Names;
 use crate::shell::command_line;
 use cotree_core::facts::events::EventKind;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "callgrind",
+    summary: "Costs by line for KCachegrind and callgrind_annotate",
+    needs: Needs::Costs,
+    has_lines: true,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let costs = export.costs()?;
+    write(costs, &export.kinds(), export.options.names, out)?;
+    let own = "the profile does not tell inclusive costs: the file has functions' own costs";
+    Ok(if costs.inclusive().is_none() { vec![own.to_owned()] } else { Vec::new() })
+}
 
 /// What viewers call a file that is not known.
 const UNKNOWN: &str = "???";

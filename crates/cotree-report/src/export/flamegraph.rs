@@ -1,11 +1,29 @@
 //! A flame graph (Gregg 2016) as an SVG image, drawn by inferno. Width is exclusive cost: it is exact.
 
-use super::{folded, meaning_of_stacks, remarks};
+use super::folded;
+use super::format::{Export, ExportError, Format, Needs};
+use super::remarks::{meaning_of_stacks, remarks};
 use crate::costs::Costs;
 use crate::costs::contexts::Contexts;
 use cotree_core::facts::events::EventKind;
 use inferno::flamegraph::{self, Options, TextTruncateDirection};
 use std::io::{self, Write};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "flamegraph",
+    summary: "A flame graph, an SVG image",
+    needs: Needs::Costs,
+    has_lines: true,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let kind = export.kind()?;
+    let (costs, contexts) = export.stacks()?;
+    write(costs, &contexts, kind, out)?;
+    Ok(Vec::new())
+}
 
 /// Draws the stacks of one kind.
 ///

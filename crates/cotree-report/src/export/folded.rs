@@ -1,8 +1,24 @@
 //! Folded stacks, as `stackcollapse-perf.pl` and inferno write them: `main;parse;next 1234`, one line per stack.
 
+use super::format::{Export, ExportError, Format, Needs};
 use crate::costs::contexts::{Contexts, Frame};
 use cotree_core::facts::events::EventKind;
 use std::io::{self, Write};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "folded",
+    summary: "Stacks, one per line, for flamegraph.pl and inferno",
+    needs: Needs::Costs,
+    has_lines: true,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let kind = export.kind()?;
+    write(&export.stacks()?.1, kind, out)?;
+    Ok(Vec::new())
+}
 
 /// The stacks of one kind, one line each, in the order of functions.
 pub fn lines(contexts: &Contexts, kind: EventKind) -> impl Iterator<Item = String> {

@@ -6,10 +6,32 @@
 //! it was counted stands below the line of the call, with lines of its own function. Where the beginning of that is not
 //! known, since nothing else is left of it, these lines are left out.
 
+use super::format::{Export, ExportError, Format, Needs};
+use crate::terminal::counted;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Function, LineSpan, linker_name};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "llvm-sample",
+    summary: "A sample profile (AutoFDO's text) with exact counts, for clang -fprofile-sample-use; best of a build --at early",
+    needs: Needs::Blocks,
+    has_lines: true,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let left_out = write(export.units, out)?;
+    if left_out == LeftOut::default() {
+        return Ok(Vec::new());
+    }
+    let places = counted(left_out.0.into(), "place");
+    Ok(vec![format!(
+        "left out what was inlined at {places}, as nothing else is left of these functions: a build --at early has all of it"
+    )])
+}
 
 /// Distances have sixteen bits.
 const FURTHEST: u32 = 1 << 16;

@@ -1,41 +1,35 @@
-//! Exports for the viewers that users of profilers know, and for compilers and linkers: one module per format.
+//! Exports for the viewers that users of profilers know, and for compilers and linkers: one file per format, and a
+//! line of [`FORMATS`].
 //!
-//! Nearly all derive from [`Costs`]. Each writes to a stream, and says in its file, where the format has a place for
-//! remarks, what a profile could not tell.
+//! Nearly all derive from [`crate::costs::Costs`]. Each writes to a stream, and says in its file, where the format has
+//! a place for remarks, what a profile could not tell.
 
 pub mod callgrind;
 pub mod flamegraph;
 pub mod folded;
+pub mod format;
+mod json;
+mod lcov;
 pub mod llvm_sample;
 pub mod pprof;
+mod remarks;
 pub mod speedscope;
 pub mod symbol_order;
+mod weights;
 
-use crate::costs::Costs;
-use crate::terminal::counted;
+pub use format::{Export, ExportError, Format, Needs, Options};
 
-/// What a reader of a file must know.
-fn remarks(costs: &Costs<'_>) -> Vec<String> {
-    let mut remarks = Vec::new();
-    for unit in costs.units {
-        remarks.extend(unit.profile.notes.iter().map(|note| note.to_string()));
-    }
-    if costs.missing {
-        remarks.push("NOT ALL EXACT: the trace does not have the whole execution".to_owned());
-    }
-    let doubtful = costs.doubtful();
-    if doubtful > 0 {
-        remarks.push(format!("NOT ALL EXACT: {} cannot be vouched for", counted(doubtful as u128, "function")));
-    }
-    remarks
-}
-
-/// What stacks mean, for files with stacks.
-fn meaning_of_stacks(costs: &Costs<'_>) -> &'static str {
-    match costs.traced {
-        Some(_) => "Stacks are those of the execution; activations of a recursive function are one frame.",
-        None => {
-            "A frame is a function that is known to be under way; [several callers] stands for functions of which it is not known which was. Nothing is apportioned."
-        }
-    }
-}
+/// All formats, the usual one first.
+pub const FORMATS: [Format; 11] = [
+    json::FORMAT,
+    lcov::FORMAT,
+    weights::FORMAT,
+    callgrind::FORMAT,
+    pprof::FORMAT,
+    folded::FORMAT,
+    flamegraph::FORMAT,
+    speedscope::FORMAT,
+    llvm_sample::FORMAT,
+    symbol_order::FORMAT,
+    symbol_order::SECTIONS,
+];

@@ -4,7 +4,8 @@
 //! One sample type per kind of events, and one sample per line that has cost something, with the frames around it. A
 //! location is a function with its line and the copies that were inlined there.
 
-use super::{meaning_of_stacks, remarks};
+use super::format::{Export, ExportError, Format, Needs};
+use super::remarks::{meaning_of_stacks, remarks};
 use crate::costs::Costs;
 use crate::costs::contexts::{Contexts, FrameAt};
 use cotree_core::facts::events::EventKind;
@@ -13,6 +14,16 @@ use flate2::write::GzEncoder;
 use prost::Message;
 use std::collections::HashMap;
 use std::io::{self, Write};
+
+/// The format.
+pub(super) const FORMAT: Format =
+    Format { name: "pprof", summary: "Costs by line, for pprof", needs: Needs::Costs, has_lines: true, write: export };
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let (costs, contexts) = export.stacks()?;
+    write(costs, &contexts, &export.kinds(), out)?;
+    Ok(Vec::new())
+}
 
 /// The message, with the fields that we write.
 #[derive(Clone, PartialEq, Message)]

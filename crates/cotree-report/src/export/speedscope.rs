@@ -1,12 +1,28 @@
 //! speedscope's own format: <https://www.speedscope.app/file-format-schema.json>. One profile per kind of events, whose
 //! samples are the stacks in the order of functions, not of time.
 
-use super::remarks;
+use super::format::{Export, ExportError, Format, Needs};
+use super::remarks::remarks;
 use crate::costs::Costs;
 use crate::costs::contexts::{Contexts, Frame};
 use cotree_core::facts::events::EventKind;
 use serde::Serialize;
 use std::io::{self, Write};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "speedscope",
+    summary: "Stacks, for speedscope",
+    needs: Needs::Costs,
+    has_lines: true,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let (costs, contexts) = export.stacks()?;
+    write(costs, &contexts, &export.kinds(), out)?;
+    Ok(Vec::new())
+}
 
 #[derive(Serialize)]
 struct File<'a> {

@@ -5,11 +5,30 @@
 //! most, unless the two would be larger than a huge page, or that of the caller would be much less dense. In the end
 //! clusters stand by density: instructions executed per byte.
 
+use super::format::{ExportError, Format, Needs};
 use crate::costs::Costs;
 use cotree_core::facts::events::EventKind;
 use cotree_core::facts::linker_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+
+/// The format of symbols.
+pub(super) const FORMAT: Format = Format {
+    name: "symbol-order",
+    summary: "Symbols that ran, hot ones first and callers beside callees, for --symbol-ordering-file of lld",
+    needs: Needs::Costs,
+    has_lines: true,
+    write: |export, out| write(export.costs()?, Of::Symbols, out).map(|()| Vec::new()).map_err(ExportError::from),
+};
+
+/// The format of sections.
+pub(super) const SECTIONS: Format = Format {
+    name: "section-order",
+    summary: "The order of symbols as sections (-ffunction-sections), for --section-ordering-file of gold",
+    needs: Needs::Costs,
+    has_lines: true,
+    write: |export, out| write(export.costs()?, Of::Sections, out).map(|()| Vec::new()).map_err(ExportError::from),
+};
 
 /// A huge page, in bytes.
 const LARGEST: u128 = 2 << 20;

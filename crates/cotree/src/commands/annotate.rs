@@ -1,12 +1,12 @@
 //! `cotree annotate`: shows source lines with their counts.
 
 use super::edited;
-use super::input::{Input, SourceArgs, file_pattern, means_a_function, no_lines, no_such_function};
+use super::input::{Input, SourceArgs, file_pattern, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::Args;
 use cotree_report::annotate;
-use cotree_report::files::FilePattern;
-use miette::Result;
+use cotree_report::files::{FilePattern, no_lines};
+use miette::{Result, miette};
 
 /// Arguments of `cotree annotate`.
 #[derive(Args, Debug)]
@@ -58,5 +58,5 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
         files = annotate::write(&units, &sources, &options, out)?;
         Ok(())
     })?;
-    if files > 0 { Ok(()) } else { Err(no_lines(&units, args.file.as_ref())) }
+    if files > 0 { Ok(()) } else { Err(miette!("{}", no_lines(&units, args.file.as_ref()))) }
 }

@@ -1,23 +1,20 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
 use super::edited;
-use super::input::{Input, SourceArgs, file_pattern, no_lines};
+use super::input::{Input, SourceArgs, file_pattern};
 use super::output::Output;
 use super::vouched::Vouched;
 use crate::lines;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cotree_core::facts::events::EventKind;
-use cotree_core::method::Method;
-use cotree_profile::recover::UnitProfile;
-use cotree_profile::weights;
 use cotree_report::costs::Costs;
-use cotree_report::costs::contexts::Contexts;
-use cotree_report::export::symbol_order::{self, Of};
-use cotree_report::export::{callgrind, flamegraph, folded, llvm_sample, pprof, speedscope};
+use cotree_report::export::{Export, ExportError, FORMATS, Format, Needs, Options};
+use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
-use cotree_report::terminal::counted;
-use cotree_report::{files::FilePattern, json, lcov, lcov::Tracefile};
+use cotree_report::unit::Unit;
 use miette::{Result, miette};
+use std::io;
 
 /// Arguments of `cotree export`.
 #[derive(Args, Debug)]
@@ -25,7 +22,7 @@ pub struct ExportArgs {
     #[command(flatten)]
     input: Input,
     /// The format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, default_value = FORMATS[0].name, value_parser = format())]
     format: Format,
     /// lcov: only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
     #[arg(long, value_name = "FILE", value_parser = file_pattern)]
@@ -61,46 +58,11 @@ pub struct ExportArgs {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Everything, as described in docs/json.md
-    #[default]
-    Json,
-    /// A tracefile for genhtml and coverage services
-    Lcov,
-    /// Edge counts for --weights, which then does not need the binary
-    Weights,
-    /// Costs by line for KCachegrind and callgrind_annotate
-    Callgrind,
-    /// Costs by line, for pprof
-    Pprof,
-    /// Stacks, one per line, for flamegraph.pl and inferno
-    Folded,
-    /// A flame graph, an SVG image
-    Flamegraph,
-    /// Stacks, for speedscope
-    Speedscope,
-    /// A sample profile (AutoFDO's text) with exact counts, for clang -fprofile-sample-use; best of a build --at early
-    LlvmSample,
-    /// Symbols that ran, hot ones first and callers beside callees, for --symbol-ordering-file of lld
-    SymbolOrder,
-    /// The order of symbols as sections (-ffunction-sections), for --section-ordering-file of gold
-    SectionOrder,
-}
-
-impl Format {
-    fn holds_costs(self) -> bool {
-        matches!(
-            self,
-            Self::Callgrind
-                | Self::Pprof
-                | Self::Folded
-                | Self::Flamegraph
-                | Self::Speedscope
-                | Self::SymbolOrder
-                | Self::SectionOrder
-        )
-    }
+/// Reads the name of a format.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let names = FORMATS.map(|format| PossibleValue::new(format.name).help(format.summary));
+    let by_name = |name: String| FORMATS.into_iter().find(|format| format.name == name).unwrap_or(FORMATS[0]);
+    PossibleValuesParser::new(names).map(by_name)
 }
 
 /// Reads the name of a kind of events.
@@ -114,116 +76,60 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     if args.vouched.strict {
         args.vouched.check(loaded.recovered())?;
     }
-    // Weights go by functions and blocks, which lines only help to find.
-    if args.format != Format::Weights {
+    if args.format.has_lines {
         edited::note(loaded.binaries(), &args.sources.sources(), None);
     }
-    if args.format.holds_costs() {
-        loaded.with_costs(|costs| write_costs(args, costs))?;
-        return args.vouched.check(loaded.recovered());
-    }
-    let units = if args.format == Format::Json { loaded.units() } else { loaded.units_with_blocks()? };
-    if args.format == Format::Weights
-        && let Some((_, profile)) = loaded.recovered().iter().find(|(_, profile)| !has_edges(profile))
-    {
-        return Err(miette!(
-            "weights are counts of edges, and the {} of {} has none: build it with --profile {}",
-            profile.method.method().title(),
-            profile.binary.display(),
-            Method::names(|entry| entry.promises.edges)
-        ));
-    }
-    match args.format {
-        Format::Json => args.output.write(|out| json::write(&units, out))?,
-        Format::Weights => args.output.write(|out| weights::write(out, loaded.recovered(), ""))?,
-        Format::Lcov => {
-            let options = lcov::Options {
-                test_name: args.test_name.clone(),
-                file: args.file.clone(),
-                absent: args.absent_sources,
-                exceptions: !args.no_exceptions,
-                checks: !args.no_checks,
-                names: if args.demangle { Names::Demangled } else { Names::Raw },
-            };
-            let sources = args.sources.sources();
-            let tracefile = Tracefile::new(&units, &sources, &options);
-            let left_out = tracefile.left_out();
-            let note = || {
-                let files = counted(left_out.len() as u128, "source file");
-                let say = "--source-prefix OLD=NEW says where they are, --absent-sources keeps them";
-                format!("left out {files} not on this machine, such as {}: {say}", left_out[0])
-            };
-            if tracefile.paths().is_empty() {
-                return Err(if left_out.is_empty() { no_lines(&units, args.file.as_ref()) } else { miette!(note()) });
-            }
-            args.output.write(|out| tracefile.write(out))?;
-            if !left_out.is_empty() {
-                lines::note(format_args!("note: {}", note()));
-            }
-        }
-        Format::LlvmSample => {
-            let mut left_out = llvm_sample::LeftOut::default();
-            args.output.write(|out| {
-                left_out = llvm_sample::write(&units, out)?;
-                Ok(())
-            })?;
-            if left_out != llvm_sample::LeftOut::default() {
-                let places = counted(left_out.0.into(), "place");
-                lines::note(format_args!(
-                    "note: left out what was inlined at {places}, as nothing else is left of these functions: a build --at early has all of it"
-                ));
-            }
-        }
-        // See `Format::holds_costs`.
-        _ => {}
+    match args.format.needs {
+        Needs::Nothing => write(args, &loaded.units(), None)?,
+        Needs::Blocks => write(args, &loaded.units_with_blocks()?, None)?,
+        Needs::Costs => loaded.with_costs(|costs| {
+            check_whole(args, costs)?;
+            write(args, costs.units, Some(costs))
+        })?,
     }
     args.vouched.check(loaded.recovered())
 }
 
-/// Are edges of any function counted? None of an empty program are.
-fn has_edges(profile: &UnitProfile) -> bool {
-    let mut functions = profile.functions.iter().flatten().peekable();
-    functions.peek().is_none() || functions.any(|function| function.edges.is_some())
-}
-
-/// Writes what lines and functions have cost.
-fn write_costs(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
+/// A trace may lack some of the execution.
+fn check_whole(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
+    const SENTENCE: &str = "the trace does not have the whole execution: what is not in it is not counted";
+    if costs.missing && args.vouched.strict {
+        return Err(miette!(SENTENCE));
+    }
     if costs.missing {
-        const SENTENCE: &str = "the trace does not have the whole execution: what is not in it is not counted";
-        if args.vouched.strict {
-            return Err(miette!(SENTENCE));
-        }
         lines::note(format_args!("note: {SENTENCE}"));
     }
-    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
-    let kinds = if args.event.is_empty() { EventKind::ALL.to_vec() } else { args.event.clone() };
-    let one_kind = || match args.event[..] {
-        [] => Ok(EventKind::Instructions),
-        [kind] => Ok(kind),
-        _ => Err(miette!("this format holds events of one kind: name one with --event")),
+    Ok(())
+}
+
+fn write(args: &ExportArgs, units: &[Unit<'_>], costs: Option<&Costs<'_>>) -> Result<()> {
+    let options = Options {
+        names: if args.no_demangle { Names::Raw } else { Names::Demangled },
+        names_in_tracefiles: if args.demangle { Names::Demangled } else { Names::Raw },
+        kinds: args.event.clone(),
+        test_name: args.test_name.clone(),
+        file: args.file.clone(),
+        absent: args.absent_sources,
+        exceptions: !args.no_exceptions,
+        checks: !args.no_checks,
     };
-    let contexts = || Contexts::new(costs, names);
-    match args.format {
-        Format::Callgrind => {
-            if costs.inclusive().is_none() {
-                lines::note(format_args!(
-                    "note: the profile does not tell inclusive costs: the file has functions' own costs"
-                ));
-            }
-            args.output.write(|out| callgrind::write(costs, &kinds, names, out))?;
+    let sources = args.sources.sources();
+    let export = Export { units, costs, sources: &sources, options: &options };
+    let mut remarks = Ok(Vec::new());
+    let written = args.output.write(|out| match (args.format.write)(&export, out) {
+        Ok(said) => {
+            remarks = Ok(said);
+            Ok(())
         }
-        Format::Pprof => args.output.write(|out| pprof::write(costs, &contexts(), &kinds, out))?,
-        Format::Speedscope => args.output.write(|out| speedscope::write(costs, &contexts(), &kinds, out))?,
-        Format::SymbolOrder => args.output.write(|out| symbol_order::write(costs, Of::Symbols, out))?,
-        Format::SectionOrder => args.output.write(|out| symbol_order::write(costs, Of::Sections, out))?,
-        Format::Flamegraph => {
-            let kind = one_kind()?;
-            args.output.write(|out| flamegraph::write(costs, &contexts(), kind, out))?;
+        Err(ExportError::Write(error)) => Err(error),
+        Err(ExportError::Nothing(why)) => {
+            remarks = Err(why.clone());
+            Err(io::Error::other(why))
         }
-        _ => {
-            let kind = one_kind()?;
-            args.output.write(|out| folded::write(&contexts(), kind, out))?;
-        }
-    }
+    });
+    // What a profile lacks is no trouble of the file that is written.
+    let remarks = remarks.map_err(|why| miette!("{why}"))?;
+    written?;
+    remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
     Ok(())
 }

@@ -188,24 +188,6 @@ pub fn means_a_function(units: &[Unit<'_>], pattern: &str) -> bool {
     })
 }
 
-/// The error for a selection that holds no source line.
-pub fn no_lines(units: &[Unit<'_>], pattern: Option<&FilePattern>) -> miette::Report {
-    let mut functions = units.iter().flat_map(|unit| unit.functions());
-    let has_lines = functions.any(|function| function.facts.blocks.iter().any(|block| !block.lines.is_empty()));
-    match pattern.filter(|_| has_lines) {
-        Some(pattern) => miette!(
-            "no source line is of {0}: that is a file or folder with the whole of its name, or a pattern such as '*{0}*'; `cotree annotate` without it shows all files",
-            pattern.text()
-        ),
-        None if has_lines => {
-            miette!("the functions that are meant have no source lines: all of their code is the compiler's")
-        }
-        None => miette!(
-            "the binary has no source lines: build it with debug information (-g, or debug = \"line-tables-only\")"
-        ),
-    }
-}
-
 /// Reads a pattern for source files.
 pub fn file_pattern(text: &str) -> Result<FilePattern, String> {
     FilePattern::new(text, &std::env::current_dir().unwrap_or_default())

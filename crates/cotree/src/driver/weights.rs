@@ -61,6 +61,7 @@ impl Made {
         let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
             "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
         )?;
+        let units: Vec<_> = units.iter().map(|(binary, profile)| (binary.map(), profile)).collect();
         atomic::write(&made, |out| weights::write(out, &units, &name)).into_diagnostic()?;
         Ok(made)
     }

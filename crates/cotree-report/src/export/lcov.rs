@@ -1,0 +1,45 @@
+//! Coverage of lines, functions and branches.
+
+use super::format::{Export, ExportError, Format, Needs};
+use crate::files::no_lines;
+use crate::lcov::{self, Tracefile};
+use crate::terminal::counted;
+use std::io::Write;
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "lcov",
+    summary: "A tracefile for genhtml and coverage services",
+    needs: Needs::Blocks,
+    has_lines: true,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let asked = export.options;
+    let options = lcov::Options {
+        test_name: asked.test_name.clone(),
+        file: asked.file.clone(),
+        absent: asked.absent,
+        exceptions: asked.exceptions,
+        checks: asked.checks,
+        names: asked.names_in_tracefiles,
+    };
+    let tracefile = Tracefile::new(export.units, export.sources, &options);
+    let left_out = tracefile.left_out();
+    let notes: Vec<String> = left_out
+        .first()
+        .map(|first| {
+            let files = counted(left_out.len() as u128, "source file");
+            let say = "--source-prefix OLD=NEW says where they are, --absent-sources keeps them";
+            format!("left out {files} not on this machine, such as {first}: {say}")
+        })
+        .into_iter()
+        .collect();
+    if tracefile.paths().is_empty() {
+        let why = notes.into_iter().next().unwrap_or_else(|| no_lines(export.units, asked.file.as_ref()));
+        return Err(ExportError::Nothing(why));
+    }
+    tracefile.write(out)?;
+    Ok(notes)
+}
