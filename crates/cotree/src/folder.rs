@@ -96,13 +96,15 @@ impl Folder {
     pub fn each(mut self, mut take: impl FnMut(Result<ProfileFile, ProfileError>) -> Result<()>) -> Result<()> {
         let mut found = false;
         let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
-        for file in std::mem::take(&mut self.finished) {
+        for file in std::mem::take(&mut self.finished).into_iter().map(settled) {
             if let Ok(metadata) = fs::metadata(&file) {
                 if !metadata.is_file() {
                     self.left_out.push(format!("{} is no file", file.display()));
                     continue;
                 }
                 match names.entry((metadata.dev(), metadata.ino())) {
+                    // It got its final name while the folder was read.
+                    Entry::Occupied(other) if *other.get() == file => continue,
                     Entry::Occupied(other) => {
                         self.left_out.push(format!("{} is {} by another name", file.display(), other.get().display()));
                         continue;
@@ -155,6 +157,17 @@ impl Folder {
         let more = if self.sums > 0 { ", only sums of runs: name these" } else { "" };
         miette!("there is no profile of a run (*.cotree) in the folder {}{more}", self.path.display())
     }
+}
+
+/// Where a finished profile is by now: it may have got its final name since the folder was read.
+fn settled(file: PathBuf) -> PathBuf {
+    let is_live = file.extension().is_some_and(|extension| extension == "live");
+    if !is_live || file.exists() {
+        return file;
+    }
+    // PATTERN.PROCESS.live
+    let named = file.with_extension("").with_extension("");
+    if named.exists() { named } else { file }
 }
 
 /// Opens a profile, or adds up those of a folder: of each binary the runs of its newest build.

@@ -26,7 +26,9 @@ fn main() -> ExitCode {
 
 /// What is wrong, for logs and programs: one line, and one for what to do.
 fn one_line(report: &miette::Report) -> String {
-    let causes: Vec<String> = report.chain().map(ToString::to_string).collect();
+    let mut causes: Vec<String> = report.chain().map(ToString::to_string).collect();
+    // Many an error says what its cause says.
+    causes.dedup_by(|cause, error| error.ends_with(cause.as_str()));
     let help = report.help().map(|help| format!("\ncotree: help: {help}")).unwrap_or_default();
     format!("cotree: error: {}{help}", causes.join(": "))
 }

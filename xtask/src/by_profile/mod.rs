@@ -106,9 +106,11 @@ fn check(work: &Work, other: &Work, flag: &str, context: &Context, name: &str) -
         refused += usize::from(case.refuses_or_does_the_same(&format!("a profile {what}"), &bytes)?);
     }
     let functions = weights.lines().count() - 1;
-    let other_program =
-        case.refuses_or_does_the_same("the profile of another program", &another_programs(&weights)?)?;
-    ensure!(other_program || functions < JUDGED, "the profile of another program is not refused");
+    let strangers = folder.join("strangers.weights");
+    fs::write(&strangers, another_programs(&weights)?)?;
+    let said = case.same_by("the profile of another program", &strangers)?;
+    let is_told = said.contains("is a profile of other programs");
+    ensure!(is_told || functions < JUDGED, "nothing is said of the profile of another program: {said}");
     fs::remove_dir_all(&folder)?;
     Ok(format!("stale: of {stale}; {refused} damaged profiles refused"))
 }

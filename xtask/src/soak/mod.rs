@@ -193,7 +193,7 @@ pub fn add(suite: &mut Suite, cotree: &Path, all: bool) {
             no_core_dumps()?;
             let mut tally = Tally::default();
             for seed in seeds {
-                soak(&workshop, seed, &rotation(&Build::all(), seed, 8), false, &mut tally)?;
+                soak(&workshop, seed, &rotation(&Build::all(), seed, 6), false, &mut tally)?;
             }
             if !tally.faults.is_empty() {
                 bail!("{}\n{}", tally.summary(), tally.faults.join("\n"));

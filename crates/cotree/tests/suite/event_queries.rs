@@ -321,7 +321,8 @@ int main() {
 #[test]
 fn the_interpreter_of_the_documentation_times_out() {
     let page = include_str!("../../../../docs/events.md");
-    let begin = page.find("```c\n").expect("the page has a program") + 5;
+    let begin = page.find("```c file=interpreter.c\n").expect("the page has a program");
+    let begin = begin + page[begin..].find('\n').expect("a line") + 1;
     let program = &page[begin..begin + page[begin..].find("```").expect("it ends")];
     let project = Project::new(&[("interpreter.c", program)]);
     let include = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include");
