@@ -35,6 +35,14 @@ pub(crate) fn simplify(module: &mut Module, target: &Target) -> Result<(), Error
     Machine::new(module, target)?.run(module, &format!("lto-pre-link<{}>", target.level.name()))
 }
 
+/// Splits the coroutines of a module into functions, which the compiler has left to the link.
+///
+/// # Errors
+/// LLVM's own.
+pub(crate) fn split_coroutines(module: &mut Module, target: &Target) -> Result<(), Error> {
+    Machine::new(module, target)?.run(module, "cgscc(coro-split),coro-cleanup")
+}
+
 /// Unrolls loops of a small, constant number of turns. The compiler would have done so before its last simplifications,
 /// but was told to leave it until the probes are in.
 const UNROLL: &str = "function(loop(loop-unroll-full))";

@@ -14,6 +14,6 @@ mod target;
 pub(crate) mod unit_object;
 pub(crate) mod used_object;
 
-pub(crate) use codegen::simplify;
 pub use codegen::{Object, compile};
+pub(crate) use codegen::{simplify, split_coroutines};
 pub use target::{Level, Target};

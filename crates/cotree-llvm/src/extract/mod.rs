@@ -44,6 +44,9 @@ use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 
+/// The attribute of coroutines that are not split yet.
+pub(crate) const COROUTINE: &str = "presplitcoroutine";
+
 /// Which calls are call sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sites {
@@ -253,7 +256,7 @@ impl<'m> Reader<'_, 'm> {
             Some(Untouched::Naked)
         } else if self.resolvers.contains(&function.into()) {
             Some(Untouched::IfuncResolver)
-        } else if has("presplitcoroutine") {
+        } else if has(COROUTINE) {
             Some(Untouched::Coroutine)
         } else if has("noprofile") || has("skipprofile") {
             Some(Untouched::AuthorForbids)

@@ -3,9 +3,10 @@
 use super::compiled::Marks;
 use super::job::{JobModule, LinkJob, Resolution, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
-use crate::emit::Level;
+use crate::emit::{self, Level, Target};
 use crate::error::Error;
-use crate::extract::{self, Extracted};
+use crate::extract::{self, COROUTINE, Extracted};
+use crate::ir::{At, Function};
 use crate::module::Module;
 use crate::options::Options;
 use crate::{ffi, lower};
@@ -74,6 +75,10 @@ impl<'a> PreparedUnit<'a> {
             let mut module = Module::parse(&input.name, &read(input)?)?;
             let marks = Marks::of(&module);
             marks.check(&module, &job.options)?;
+            if splits_coroutines(&module, &job.options) {
+                let target = Target { cpu: job.options.cpu.clone(), ..Target::new(job.options.level) };
+                emit::split_coroutines(&mut module, &target)?;
+            }
             linkage::apply(&mut module, &verdicts(input, &referenced));
             let name = mapped_name(&input.name, &module, &temporary);
             let mut prepared = Prepared::new(module, &job.options, &defined);
@@ -84,6 +89,14 @@ impl<'a> PreparedUnit<'a> {
         let (modules, foreign): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
         Ok((Self { setting: Setting::of_link(job), modules }, foreign.into_iter().flatten().collect()))
     }
+}
+
+/// Are there coroutines that get counters, or are compiled by some, and that clang has left whole? Where it prepares
+/// thin link-time optimisation, it leaves that to the link.
+fn splits_coroutines(module: &Module, options: &Options) -> bool {
+    let is_whole = |function: Function<'_>| function.has_attribute(At::Function, COROUTINE);
+    let has_counters = !options.method.is_none() || options.uses_profile();
+    !options.early() && has_counters && module.functions().any(is_whole)
 }
 
 /// What the map calls a module. Objects that the compiler makes for one command have a new name each time. They are

@@ -57,3 +57,55 @@ fn coroutines_that_are_split_have_counters() {
     all_is_exact("--profile edge", "-O0");
     all_is_exact("--profile path", "-O2");
 }
+
+/// Optimised coroutines are split before the counters go in, too: their lines count, and so does what is inlined into
+/// them and elsewhere.
+#[test]
+fn lines_of_optimised_coroutines_are_counted() {
+    let source = r#"
+#include <coroutine>
+struct Turns {
+    struct promise_type {
+        Turns get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+        std::suspend_always initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        std::suspend_always yield_value(int) { return {}; }
+        void return_void() {}
+        void unhandled_exception() {}
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+volatile int sum;
+static inline void both() {
+    sum = sum + 1; // 13
+}
+Turns turns(int n) {
+    for (int i = 0; i < n; i++) {
+        both();
+        sum = sum + 2; // 10
+        co_yield i;
+    }
+    sum = sum + 3; // 1
+}
+int main(int argc, char **) {
+    Turns made = turns(9 + argc);
+    for (int i = 0; i < 3; i++) both();
+    while (!made.handle.done()) made.handle.resume();
+    made.handle.destroy();
+    return sum == 36 ? 0 : 1;
+}
+"#;
+    let project = Project::new(&[("main.cc", source)]);
+    for (method, level) in [("edge", "-O2"), ("trace", "-O2"), ("path", "-O1"), ("edge", "-O0")] {
+        project.ok(&format!("--profile {method} c++ {level} -g -std=c++20 main.cc -o program"));
+        let status = project.command(project.path("program")).env("COTREE_FILE", "p.cotree").status();
+        assert!(status.expect("it starts").success(), "{method} {level}");
+        let report = project.ok("report p.cotree");
+        assert!(report.contains("\nexact: ") && !report.contains("a coroutine"), "{method} {level}: {report}");
+        let lines = project.ok("export --format lcov p.cotree");
+        for (line, text) in (1..).zip(source.lines()) {
+            let Some((_, count)) = text.split_once("; // ") else { continue };
+            assert!(lines.contains(&format!("\nDA:{line},{count}\n")), "{method} {level}, {text}: {lines}");
+        }
+    }
+}
