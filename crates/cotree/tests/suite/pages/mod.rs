@@ -47,6 +47,7 @@ pages! {
     exactness: "docs/exactness.md", 0;
     formats: "docs/formats.md", 0;
     gcov: "docs/gcov.md", 1;
+    internals: "docs/internals.md", 0;
     interprocedural_paths: "docs/interprocedural-paths.md", 1;
     json: "docs/json.md", 1;
     options: "docs/options.md", 0;
