@@ -40,6 +40,7 @@ pub mod tag {
 pub mod level {
     use std::ffi::c_int;
 
+    pub const INFO: c_int = 0;
     pub const WARNING: c_int = 1;
     pub const FATAL: c_int = 3;
 }

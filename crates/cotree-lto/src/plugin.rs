@@ -11,7 +11,7 @@ use crate::input::{self, Input};
 use crate::libraries;
 use crate::protocol::{LinkRequest, ModuleInput, NativeInput, OutputKind, Resolution, SymbolInput};
 use crate::symtab::{Kind, Symbol, Table, Unusable, Visibility};
-use crate::worker::{Driver, Failure, WorkDir};
+use crate::worker::{Driver, Failure, KEEP_ENV, WorkDir};
 use memmap2::{Mmap, MmapOptions};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
@@ -19,6 +19,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The option that keeps the folder of a link, with its modules as text.
+const KEEP_OPTION: &str = "cotree-keep-temps";
 
 /// The values and functions that the linker passed to `onload`.
 #[derive(Clone, Default)]
@@ -206,6 +209,11 @@ impl Linker {
         self.options.iter().filter_map(|option| option.strip_prefix("cotree-folder=")).map(PathBuf::from).collect()
     }
 
+    /// Does the folder of this link stay where it is?
+    fn keeps_files(&self) -> bool {
+        std::env::var_os(KEEP_ENV).is_some() || self.options.iter().any(|option| option == KEEP_OPTION)
+    }
+
     fn driver(&self) -> Result<Driver, Failure> {
         Driver::find(self.option("driver"))
     }
@@ -219,8 +227,7 @@ impl State {
         // Linkers that fail later on, as for an undefined symbol, exit without calling `cleanup`.
         // SAFETY: a function that takes nothing; the C library runs it before this library is unloaded.
         unsafe { atexit(remove_work_dir) };
-        let keep = self.linker.options.iter().any(|option| option == "cotree-keep-temps");
-        let dir = self.work_dir.insert(WorkDir::new(keep)?);
+        let dir = self.work_dir.insert(WorkDir::new(self.linker.keeps_files())?);
         Ok(dir.path().to_owned())
     }
 }
@@ -441,11 +448,18 @@ fn link() -> Result<(), String> {
     shared.remove(&linker.output);
     references.extend(libraries::starters(&shared, &linker.folders()));
     let kind = linker.kind.unwrap_or(OutputKind::Executable);
+    let mut options = linker.options.clone();
+    if linker.keeps_files() {
+        options.push(KEEP_OPTION.into());
+        if let Ok(folder) = &work_dir {
+            linker.say(level::INFO, &format!("the files of this link are in {}", folder.display()));
+        }
+    }
     let request = LinkRequest {
         output: linker.output.clone(),
         kind,
         is_static: matches!(kind, OutputKind::Executable | OutputKind::Pie) && links_statically(&linker),
-        options: linker.options.clone(),
+        options,
         modules: inputs,
         native_references: references.into_iter().collect(),
         of_sanitizers: of_sanitizers.into_iter().collect(),

@@ -91,7 +91,7 @@ impl WorkDir {
             let path = base.join(format!("cotree-{}-{attempt}", std::process::id()));
             // Mode 700 and "must not exist": nobody else can have prepared it.
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(WorkDir { path, keep: keep || std::env::var_os(KEEP_ENV).is_some() }),
+                Ok(()) => return Ok(WorkDir { path, keep }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 10_000 => {}
                 Err(error) => return Err(file_error("create the folder", &path)(error)),
             }

@@ -1,9 +1,9 @@
 //! Whether options go together.
 
-use crate::options::{BuildOptions, PathMetric};
+use crate::options::{BuildOptions, EventPlacement, PathMetric, TracePlacement};
 use crate::values::{Detail, Profile};
 use cotree_core::facts::events::EventKind;
-use cotree_core::method::{Family, Method};
+use cotree_core::method::{Entry, Family, Method};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -81,12 +81,17 @@ impl BuildOptions {
             let misplaced = options.iter().find(|(_, given)| *given && method != wanted);
             misplaced.map_or(Ok(()), |(option, _)| Err(misfit(option, what, wanted.name())))
         };
+        let is_for_those = |wanted: fn(&Entry) -> bool, options: &[(&str, bool)], what: &str| {
+            let misplaced = options.iter().find(|(_, given)| *given && !wanted(method.entry()));
+            misplaced.map_or(Ok(()), |(option, _)| Err(misfit(option, what, &Method::names(wanted))))
+        };
         let of_traces = [
             ("trace-by", self.trace_by.unwrap_or_default() != crate::TraceBy::Auto),
             ("trace-off", self.trace_off == Some(true)),
             ("trace-ring", self.trace_ring.is_some()),
             ("trace-time", self.trace_time == Some(true)),
             ("trace-addresses", self.trace_addresses.is_some()),
+            ("trace-placement", self.trace_placement == Some(TracePlacement::Branches)),
         ];
         is_for(Method::Trace, &of_traces, "is about traces")?;
         if self.trace_addresses.is_some() && self.trace_ring.is_some() {
@@ -96,7 +101,19 @@ impl BuildOptions {
             return Ok(());
         }
         is_for(Method::Events, &[("event-limit", self.event_limit == Some(true))], "is about events")?;
-        if method.is_none() { Ok(()) } else { self.check_targets() }
+        if method.is_none() {
+            return Ok(());
+        }
+        let of_paths = [("path-array", self.path_array.is_some()), ("path-limit", self.path_limit.is_some())];
+        is_for_those(|entry| matches!(entry.family, Family::Paths(_)), &of_paths, "is about path profiles")?;
+        let pending = [("pending", self.pending == Some(true))];
+        is_for_those(|entry| matches!(entry.family, Family::Ipath(_)), &pending, "is about paths across functions")?;
+        let of_events = [
+            ("event-placement", self.event_placement == Some(EventPlacement::Blocks)),
+            ("event-queries", self.event_queries == Some(true)),
+        ];
+        is_for_those(|entry| matches!(entry.family, Family::Events(_)), &of_events, "is about events")?;
+        self.check_targets()
     }
 
     fn check_targets(&self) -> Result<(), Misfit> {
@@ -153,6 +170,17 @@ mod tests {
         let targets = |method| BuildOptions { targets: Some(true), ..with(method) };
         assert!(targets(Method::Edge).check().is_ok() && targets(Method::None).check_all().is_ok());
         assert!(targets(Method::Path).check().is_err());
+        let pending = |method| BuildOptions { pending: Some(true), ..with(method) };
+        assert!(pending(Method::Ipath).check_all().is_ok() && pending(Method::None).check_all().is_ok());
+        let said = pending(Method::Trace).check_all().unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "--pending is about paths across functions: it needs --profile ipath, ipath-piecewise or ipath-hybrid"
+        );
+        let array = |method| BuildOptions { path_array: Some(3), ..with(method) };
+        assert!(array(Method::PathContext).check_all().is_ok() && array(Method::Edge).check_all().is_err());
+        let limit = BuildOptions { path_limit: Some(3), ..BuildOptions::default() };
+        assert!(limit.check().is_ok() && limit.check_all().is_err());
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! value that the linker plugin is given, and docs/options.md are all made from that declaration.
 
 mod check;
+mod idle;
 mod options;
 mod page;
 mod shape;
 mod travel;
 mod values;
+mod variables;
 
 pub use check::Misfit;
 pub use options::{
@@ -18,3 +20,4 @@ pub use page::page;
 pub use shape::{read_environment, shape, shape_for_one_screen};
 pub use travel::{PREFIX, PluginValueError, clear_environment, plugin_value};
 pub use values::{Detail, Profile};
+pub use variables::{UnknownVariable, environment_variables, unknown_variables};

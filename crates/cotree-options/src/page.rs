@@ -3,21 +3,9 @@
 use crate::options::TESTS;
 use crate::shape::{declared, name};
 use crate::travel::variable;
+use crate::variables::VARIABLES;
 use clap::Arg;
 use std::fmt::Write;
-
-/// Environment variables that are no options of builds.
-const VARIABLES: [(&str, &str); 9] = [
-    ("COTREE_FILE", "where a profiled program writes its profile: `%n` program, `%p` process, `%h` host, `%m` build"),
-    ("COTREE_CC", "the clang behind `cotree cc`, where the newest one in PATH is not wanted"),
-    ("COTREE_CXX", "the clang++ behind `cotree c++`"),
-    ("COTREE_LD", "the linker that does the work"),
-    ("COTREE_LLVM", "the LLVM library that cotree loads, where that of the Rust toolchain is not wanted"),
-    ("COTREE_DRIVER", "the `cotree` that the linker plugin starts"),
-    ("COTREE_KEEP_TEMPS", "keep the folder of each link, with its modules as text before and after"),
-    ("XDG_CACHE_HOME", "where cotree unpacks its runtime, and keeps weights"),
-    ("TMPDIR", "where links have their temporary files"),
-];
 
 /// What the page says.
 #[must_use]
@@ -46,6 +34,10 @@ pub fn page() -> String {
     for (variable, meaning) in VARIABLES {
         writeln!(page, "| `{variable}` | {meaning} |").expect("writing to memory");
     }
+    page.push_str(
+        "\nOf other names that begin with `COTREE_` the commands say once that nobody reads them. A profiled program says\n\
+         nothing: its output is its own.\n",
+    );
     page
 }
 

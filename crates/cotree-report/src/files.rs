@@ -89,16 +89,23 @@ pub fn is_foreign(path: &str) -> bool {
     roots.iter().any(|root| path.starts_with(root)) || folders.iter().any(|folder| path.contains(folder))
 }
 
+fn nothing_is_counted(unit: &Unit<'_>) -> bool {
+    unit.functions().all(|function| function.facts.untouched.is_some())
+}
+
 /// What is wrong with a selection that holds no source line.
 #[must_use]
 pub fn no_lines(units: &[Unit<'_>], pattern: Option<&FilePattern>) -> String {
     let mut functions = units.iter().flat_map(|unit| unit.functions());
     let has_lines = functions.any(|function| function.facts.blocks.iter().any(|block| !block.lines.is_empty()));
-    match pattern.filter(|_| has_lines) {
+    match pattern.filter(|_| has_lines && !units.iter().all(nothing_is_counted)) {
         Some(pattern) => format!(
             "no source line is of {0}: that is a file or folder with the whole of its name, or a pattern such as '*{0}*'; `cotree annotate` without it shows all files",
             pattern.text()
         ),
+        _ if units.iter().all(nothing_is_counted) => {
+            "nothing was counted: no function of the program has counters (`cotree report` says why)".into()
+        }
         None if has_lines => {
             "the functions that are meant have no source lines: all of their code is the compiler's".into()
         }

@@ -3,9 +3,10 @@
 use crate::commands;
 use crate::driver::{self, binutils, cargo, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker};
 use crate::{lines, tips};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use cotree_options::{BuildOptions, read_environment, shape, shape_for_one_screen};
+use cotree_options::{BuildOptions, UnknownVariable, read_environment, shape, shape_for_one_screen, unknown_variables};
 use miette::miette;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -106,6 +107,21 @@ enum Command {
 }
 
 impl Command {
+    /// Whether other commands of ours start it, or build systems do at every turn. What is wrong with the environment
+    /// was said before.
+    fn is_started_by_builds(&self) -> bool {
+        matches!(
+            self,
+            Self::Rustc(_)
+                | Self::Ld(_)
+                | Self::Ar(_)
+                | Self::Nm(_)
+                | Self::Ranlib(_)
+                | Self::LtoLink { .. }
+                | Self::LtoSymtab { .. }
+        )
+    }
+
     /// Whether options of builds mean something to it, or may stand before it as before others that a build system
     /// starts.
     fn is_part_of_builds(&self) -> bool {
@@ -150,11 +166,20 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = parser.try_get_matches_from(arguments).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
-        Ok((cli, named_option(&matches)))
+        Ok((cli, named_options(&matches)))
     });
     let (Cli { mut options, command }, named) = match parsed {
         Ok(parsed) => parsed,
         Err(answer) => {
+            if let Some(wrong) = tips::from_environment(&words) {
+                return Err(miette!("{wrong}"));
+            }
+            if answer.kind() == ErrorKind::MissingSubcommand {
+                return Err(miette!(
+                    "a command is missing, such as cc, c++, cargo, run or report: `cotree -h` lists all, and options of builds stand \
+                     before it, as in `cotree --profile path cc -O2 -o prog prog.c`"
+                ));
+            }
             let ended = print_answer(&answer);
             if let Some(tip) = tips::tip(&answer, &words) {
                 lines::note(format_args!("\n  tip: {tip}"));
@@ -162,7 +187,13 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
             return ended;
         }
     };
-    if let Some(option) = named.filter(|_| !command.is_part_of_builds()) {
+    if !command.is_started_by_builds() {
+        note_unknown_variables();
+    }
+    if let Command::Plan(args) = &command {
+        args.note_idle(&named);
+    }
+    if let Some(option) = named.first().filter(|_| !command.is_part_of_builds()) {
         return Err(miette!(
             "--{option} says how to build, and this subcommand builds nothing: put it before cc, c++, cargo or ld, and run the program again"
         ));
@@ -208,14 +239,23 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
     })
 }
 
-/// An option of builds that stands on the command line. (The environment may hold some for all that is started in it.)
-fn named_option(matches: &ArgMatches) -> Option<String> {
+/// Says which variables look like ours and are read by nobody.
+fn note_unknown_variables() {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for UnknownVariable { name, meant } in unknown_variables(names) {
+        let meant = meant.map(|meant| format!(": did you mean {meant}?")).unwrap_or_default();
+        lines::note(format_args!("cotree: warning: {name} in the environment is no variable of cotree{meant}"));
+    }
+}
+
+/// The options of builds that stand on the command line. (The environment may hold some for all that is started in it.)
+fn named_options(matches: &ArgMatches) -> Vec<String> {
     let options = BuildOptions::augment_args(clap::Command::new(""));
     let stands = |option: &&clap::Arg| {
         let known = matches.try_contains_id(option.get_id().as_str()).unwrap_or(false);
         known && matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
     };
-    options.get_arguments().find(stands).and_then(|option| option.get_long()).map(str::to_owned)
+    options.get_arguments().filter(stands).filter_map(|option| option.get_long()).map(str::to_owned).collect()
 }
 
 /// The help of `-h`: what most people need, on one screen.

@@ -1,6 +1,9 @@
 //! What somebody may have meant whose command line is wrong: a sentence below clap's own message.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Command};
+use cotree_options::{BuildOptions, environment_variables};
+use std::error::Error;
 
 /// Subcommands that show one profile, which `Input` takes.
 const VIEWS: [&str; 8] = ["report", "annotate", "costs", "paths", "trace", "cfg", "verify", "export"];
@@ -44,8 +47,46 @@ pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
     ))
 }
 
+/// What is wrong with an option of builds that stands in the environment, which clap would take for one of the command
+/// line. `words` are those of the command line, which win.
+pub fn from_environment(words: &[String]) -> Option<String> {
+    let variables = environment_variables().into_iter();
+    let given = variables.filter_map(|(option, variable)| {
+        let value = std::env::var(&variable).ok()?;
+        let named = words.iter().any(|word| word.strip_prefix("--").is_some_and(|word| word.starts_with(&option)));
+        (!named).then_some((option, variable, value))
+    });
+    given.filter_map(|(option, variable, value)| wrong_value(&option, &variable, &value)).next()
+}
+
+fn wrong_value(option: &str, variable: &str, value: &str) -> Option<String> {
+    let command = BuildOptions::augment_args(Command::new("cotree"));
+    let error = command.try_get_matches_from(["cotree".to_owned(), format!("--{option}={value}")]).err()?;
+    let values = match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) => values.join(", "),
+        _ => String::new(),
+    };
+    let why = match error.source().map(ToString::to_string) {
+        _ if !values.is_empty() => format!("expected one of {values}"),
+        Some(why) => why,
+        None => error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+    };
+    Some(format!("{variable}={value} in the environment says nothing that --{option} knows: {why}"))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn wrong_variables_are_named() {
+        let said = |option: &str, variable: &str, value: &str| super::wrong_value(option, variable, value);
+        let method = said("profile", "COTREE_PROFILE", "pth").expect("no method");
+        assert!(method.starts_with("COTREE_PROFILE=pth in the environment") && method.contains("edge, "), "{method}");
+        let strategy = said("profile", "COTREE_PROFILE", "ipath-hybrid=x").expect("no strategy");
+        assert!(strategy.contains("invalid strategy 'x' of ipath-hybrid"), "{strategy}");
+        let size = said("trace-ring", "COTREE_TRACE_RING", "1").expect("too small");
+        assert!(size.contains("from 1M to 64G"), "{size}");
+        assert_eq!(said("at", "COTREE_AT", "early"), None);
+    }
 
     fn tip(line: &str) -> Option<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();

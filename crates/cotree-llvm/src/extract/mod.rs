@@ -29,7 +29,7 @@ pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 use instructions::{instruction_counts, is_counted};
 pub(crate) use segment::GS;
-pub use selection::Selection;
+pub use selection::{Pattern, Selection};
 
 use crate::ir::{self, At, Value};
 use crate::module::Module;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use cotree_profile::source_names::demangle;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 
 /// Include and exclude patterns (shell globs) over function names, mangled and demangled, and over source files.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +10,29 @@ pub struct Selection {
     include: Option<GlobSet>,
     exclude: GlobSet,
     exclude_files: GlobSet,
+    patterns: Vec<Pattern>,
+}
+
+/// One of the patterns.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// The option that it was given by.
+    pub option: &'static str,
+    /// The text.
+    pub text: String,
+    glob: GlobMatcher,
+    of_files: bool,
+}
+
+impl Pattern {
+    /// Does the pattern match a function of this symbol, of this source file?
+    #[must_use]
+    pub fn takes(&self, symbol: &str, file: Option<&str>) -> bool {
+        if self.of_files {
+            return file.is_some_and(|file| self.glob.is_match(file));
+        }
+        self.glob.is_match(symbol) || self.glob.is_match(demangle(symbol))
+    }
 }
 
 impl Selection {
@@ -18,11 +41,25 @@ impl Selection {
     /// # Errors
     /// A pattern is no glob.
     pub fn new(include: &[String], exclude: &[String], exclude_files: &[String]) -> Result<Self, Error> {
+        let mut patterns = Vec::new();
+        let options = [("include", include), ("exclude", exclude), ("exclude-file", exclude_files)];
+        for (option, text) in
+            options.into_iter().flat_map(|(option, texts)| texts.iter().map(move |text| (option, text)))
+        {
+            let glob = glob(text)?.compile_matcher();
+            patterns.push(Pattern { option, text: text.clone(), glob, of_files: option == "exclude-file" });
+        }
         Ok(Self {
+            patterns,
             include: if include.is_empty() { None } else { Some(set(include)?) },
             exclude: set(exclude)?,
             exclude_files: set(exclude_files)?,
         })
+    }
+
+    /// All patterns, in the order of their options.
+    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.patterns.iter()
     }
 
     pub(super) fn excludes(&self, symbol: &str, file: Option<&str>) -> bool {
@@ -33,11 +70,14 @@ impl Selection {
     }
 }
 
+fn glob(pattern: &str) -> Result<Glob, Error> {
+    Glob::new(pattern).map_err(|e| Error::Option { option: pattern.into(), reason: e.to_string() })
+}
+
 fn set(patterns: &[String]) -> Result<GlobSet, Error> {
     let mut builder = GlobSetBuilder::new();
     for pattern in patterns {
-        let glob = Glob::new(pattern).map_err(|e| Error::Option { option: pattern.clone(), reason: e.to_string() })?;
-        builder.add(glob);
+        builder.add(glob(pattern)?);
     }
     builder.build().map_err(|e| Error::Option { option: patterns.join(", "), reason: e.to_string() })
 }

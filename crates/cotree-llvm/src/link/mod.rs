@@ -20,6 +20,7 @@ mod planned;
 mod prepared;
 mod program;
 mod safe_points;
+mod selected;
 mod signals;
 pub mod standalone;
 mod written;
@@ -36,7 +37,11 @@ use prepared::PreparedUnit;
 /// See [`Error`].
 pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let (prepared, foreign) = PreparedUnit::of_link(job)?;
-    let mut output = prepared.analyse().plan()?.build(job)?.write()?;
+    let analysed = prepared.analyse();
+    let mut warnings = job.options.asked.idle();
+    warnings.extend(selected::warnings(&analysed.program, &job.options));
+    let mut output = analysed.plan()?.build(job)?.write()?;
+    output.warnings.splice(..0, warnings);
     if !job.options.method.is_none() {
         let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
         output.warnings.extend(compiled::compiled_elsewhere(&foreign));

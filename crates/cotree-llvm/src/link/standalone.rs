@@ -4,6 +4,7 @@ use super::job::Setting;
 use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
+use super::selected;
 use crate::emit::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::extract::{self, Selection};
@@ -106,6 +107,8 @@ pub struct Instrumented {
     pub bitcode: Vec<u8>,
     /// Counters, descriptor and map, as an object.
     pub unit: Vec<u8>,
+    /// Sentences for the user.
+    pub warnings: Vec<String>,
 }
 
 /// Puts probes into one bitcode file that is compiled and linked by other means. Its call sites are unknown in machine
@@ -117,7 +120,10 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     let modules = vec![Prepared::new(Module::parse(name, bitcode)?, options, &HashSet::new())];
     let unit = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let setting = Setting { name: unit, options, shared: !executable, link: None };
-    let PlannedUnit { mut modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
+    let analysed = PreparedUnit { setting, modules }.analyse();
+    let mut warnings = options.asked.idle_outside_links();
+    warnings.extend(selected::warnings(&analysed.program, options));
+    let PlannedUnit { mut modules, planned } = analysed.plan()?;
     let Prepared { module, extracted } = &mut modules[0];
     if !options.method.is_none() {
         if let Some(weights) = &planned.weights {
@@ -129,7 +135,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: boo
     }
     let bitcode = module.to_bitcode();
     let unit = planned.unit_object(CodeMap::default(), &[&bitcode], &RegisterTable::default(), &[])?;
-    Ok(Instrumented { bitcode, unit })
+    Ok(Instrumented { bitcode, unit, warnings })
 }
 
 /// Writes bitcode anew as this LLVM writes it, which includes a symbol table of the current form.

@@ -118,6 +118,9 @@ impl Report<'_> {
             }
             .then_with(by_name)
         });
+        if !functions.iter().any(FunctionSummary::is_measured) {
+            return Ok(());
+        }
         if hot.is_empty() {
             return writeln!(out, "No function ran.\n");
         }
@@ -228,6 +231,9 @@ impl Report<'_> {
         let measured = || functions.iter().filter(|f| f.is_measured());
         let never: Vec<_> = measured().filter(|f| !f.ran()).collect();
         let partly: u64 = measured().filter(|f| f.ran()).map(|f| f.unreached).sum();
+        if measured().next().is_none() {
+            return Ok(());
+        }
         if never.is_empty() && partly == 0 {
             return writeln!(out, "Every block ran.\n");
         }

@@ -4,9 +4,24 @@ use crate::functions::Vouched;
 use crate::method::title::title;
 use crate::shell::command_line;
 use crate::terminal::{Style, counted, grouped};
-use crate::unit::Unit;
+use crate::unit::{Unit, untouched_reason};
 use cotree_core::profile::Flaw;
 use std::io::{self, Write};
+
+/// Why nothing was counted in a unit, if nothing was.
+#[must_use]
+pub fn nothing_counted(unit: &Unit<'_>) -> Option<String> {
+    let reasons: Option<Vec<&str>> =
+        unit.functions().map(|function| function.facts.untouched.map(untouched_reason)).collect();
+    let mut reasons = reasons.filter(|reasons| !reasons.is_empty())?;
+    let which = match reasons.len() {
+        1 => "its one function has no counters".to_owned(),
+        functions => format!("none of its {} functions has counters", grouped(functions as u128)),
+    };
+    reasons.sort_unstable();
+    reasons.dedup();
+    Some(format!("{which}: {}", reasons.join(", or ")))
+}
 
 /// Writes the heading: the unit's binary, its runs, and whether the profile is exact.
 pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -22,7 +37,10 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
         writeln!(out, "{}", style.wrap(&format!("command: {}", command_line(&profile.command)), 0))?;
     }
     writeln!(out)?;
-    if profile.exact() {
+    if let Some(why) = nothing_counted(unit) {
+        let text = format!("NOTHING WAS COUNTED: {why}");
+        writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
+    } else if profile.exact() {
         writeln!(out, "{}", style.good("exact: every count below is the number of times that it happened"))?;
     } else {
         let vouched = Vouched::of_unit(unit);

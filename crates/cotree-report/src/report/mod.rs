@@ -5,6 +5,7 @@ mod head;
 mod options;
 
 pub(crate) use blocks::write as write_blocks;
+pub use head::nothing_counted;
 pub(crate) use head::write_head;
 pub use options::{Options, SortBy};
 

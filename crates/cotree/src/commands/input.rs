@@ -13,6 +13,7 @@ use cotree_profile::regular;
 use cotree_report::costs::{Costs, traced};
 use cotree_report::files::FilePattern;
 use cotree_report::names::{matches, similar_names};
+use cotree_report::report::nothing_counted;
 use cotree_report::source::{SourceText, Sources};
 use cotree_report::unit::Unit;
 use miette::{Result, miette};
@@ -89,7 +90,16 @@ impl Loaded {
                 Method::names(|entry| entry.promises.blocks)
             ));
         }
-        Ok(self.units())
+        let units = self.units();
+        for unit in &units {
+            if let Some(why) = nothing_counted(unit) {
+                lines::note(format_args!(
+                    "cotree: warning: nothing was counted in {}: {why}",
+                    unit.profile.binary.display()
+                ));
+            }
+        }
+        Ok(units)
     }
 
     /// The link units of the profile.

@@ -3,6 +3,7 @@
 use super::into_report;
 use super::output::answer;
 use crate::driver::embedded;
+use crate::lines;
 use clap::Args;
 use cotree_llvm::options::Options;
 use cotree_lto::protocol::OutputKind;
@@ -36,6 +37,9 @@ pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
     let options = Options::new(options.clone()).map_err(into_report)?;
     let name = args.input.display().to_string();
     let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;
+    for warning in &made.warnings {
+        lines::note(format_args!("cotree: warning: {warning}"));
+    }
     let companion = companion(&args.output);
     let kind = if args.shared { OutputKind::Shared } else { OutputKind::Pie };
     write_companion(&companion, &made.unit, embedded::runtime(kind, false, options.has_counters_alone()))?;

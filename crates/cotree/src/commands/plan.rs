@@ -8,7 +8,7 @@ mod json;
 use super::input::{Binaries, load};
 use super::into_report;
 use super::output::{Looks, Output};
-use crate::folder;
+use crate::{folder, lines};
 use clap::Args;
 use costs::Costs;
 use cotree_core::statistics::PlacementCost;
@@ -45,6 +45,22 @@ pub struct PlanArgs {
     looks: Looks,
     #[command(flatten)]
     output: Output,
+}
+
+impl PlanArgs {
+    /// Says which options of builds change nothing in the table of all methods; `named` are on the command line.
+    pub fn note_idle(&self, named: &[String]) {
+        /// What the table looks at.
+        const OF_TABLE: [&str; 3] = ["path-array", "path-limit", "path-metric"];
+        if self.explain.is_some() {
+            return;
+        }
+        for option in named.iter().filter(|option| !OF_TABLE.contains(&option.as_str())) {
+            lines::note(format_args!(
+                "cotree: warning: --{option} changes nothing in the table of all methods: it is for --explain"
+            ));
+        }
+    }
 }
 
 /// Runs `cotree plan`.

@@ -21,6 +21,7 @@ mod explain;
 mod exports;
 mod findings;
 mod foreign_code;
+mod idle_options;
 mod ipath;
 mod killed_children;
 #[path = "../lines/mod.rs"]
