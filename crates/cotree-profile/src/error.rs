@@ -1,7 +1,6 @@
 //! Why profiles cannot be read, or not be added.
 
 use crate::binary::UnitId;
-use crate::recover::UnitError;
 use crate::wire::{Tag, WireError};
 use cotree_core::method::path::PathMetric;
 use std::io;
@@ -82,7 +81,7 @@ pub enum ProfileError {
         /// The file.
         path: PathBuf,
         /// Why.
-        cause: Box<UnitError>,
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Two builds in one merge.
     #[error(transparent)]

@@ -4,7 +4,7 @@ use crate::binary::BinaryMap;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::method;
-use crate::recover::UnitProfile;
+use crate::unit_profile::UnitProfile;
 use cotree_core::facts::{Doubt, EdgeKind, Function};
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::place::promotion::promotes;

@@ -4,143 +4,21 @@
 //! its method (`method`, by means of `cotree-core`). Last, events of the run as a whole become flaws of the functions
 //! whose counts they may have affected (`flaws`).
 
-use crate::binary::{BinaryError, BinaryFile, BinaryMap, UnitId};
-use crate::counts::{Runs, UnitCounts};
-use crate::error::ProfileError;
+use crate::binary::{BinaryFile, BinaryMap};
+use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::file::ProfileFile;
 use crate::flaws::add_flaws;
-use crate::method::{self, ForeignCounts, MethodProfile, Recovered};
+use crate::method::trace::sums::TraceCounts;
+use crate::method::{self, MethodCounts, Recovered};
 use crate::notes::notes;
-use crate::stack::{self, Frame};
+use crate::stack;
 use cotree_core::facts::Function;
-use cotree_core::ids::FunctionId;
-use cotree_core::method::RecoverError;
-use cotree_core::method::targets::SiteTargets;
-use cotree_core::profile::{Flaw, FunctionProfile};
 use std::path::{Path, PathBuf};
 
-pub use crate::notes::Note;
-
-/// Why a profile cannot be recovered.
-#[derive(Debug, thiserror::Error)]
-pub enum UnitError {
-    /// The binary cannot be used.
-    #[error(transparent)]
-    Binary(#[from] BinaryError),
-    /// What the profile has besides counts cannot be read.
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
-    /// The profile does not say where its binary was, or it is gone.
-    #[error("the binary {binary} of the profile {profile} is no longer there: say where it is with --binary", binary = .binary.display(), profile = .profile.display())]
-    BinaryGone {
-        /// The profile.
-        profile: PathBuf,
-        /// Where it was.
-        binary: PathBuf,
-    },
-    /// Another build.
-    #[error(
-        "the profile {profile} is of build {expected}, but {binary} is build {found}: it was built anew since; run it again, or pass the binary that ran with --binary",
-        profile = .profile.display(), binary = .binary.display()
-    )]
-    OtherBuild {
-        /// The profile.
-        profile: PathBuf,
-        /// The build of the profile.
-        expected: UnitId,
-        /// The binary.
-        binary: PathBuf,
-        /// The build of the binary.
-        found: UnitId,
-    },
-    /// The profile and the plan have different numbers of counters.
-    #[error("the profile has {found} counters, but {binary} has {expected}: the profile is damaged; run the program again", binary = .binary.display())]
-    CounterMismatch {
-        /// The binary.
-        binary: PathBuf,
-        /// Counters of the plan.
-        expected: u64,
-        /// Counters of the profile.
-        found: u64,
-    },
-    /// A sum of traces without their counts.
-    #[error(
-        "the merged profile {profile} is damaged (it has no counts of its traces): merge the profiles of the runs again",
-        profile = .profile.display()
-    )]
-    TracesNotCounted {
-        /// The profile.
-        profile: PathBuf,
-    },
-    /// No run of the binary's method leaves such counts.
-    #[error(transparent)]
-    Foreign(#[from] ForeignCounts),
-    /// The reference counts nothing that the method does.
-    #[error("{binary} has a {title}, and its reference counters count blocks and edges: there is nothing to compare", binary = .binary.display())]
-    NotComparable {
-        /// The binary.
-        binary: PathBuf,
-        /// What its profile is called.
-        title: &'static str,
-    },
-    /// The binary carries no reference counters.
-    #[error("{binary} carries no reference counters: build it with --verify", binary = .binary.display())]
-    NothingToVerify {
-        /// The binary.
-        binary: PathBuf,
-    },
-}
-
-/// The recovered profile of a link unit.
-#[derive(Clone, Debug)]
-pub struct UnitProfile {
-    /// The build.
-    pub unit: UnitId,
-    /// The binary.
-    pub binary: PathBuf,
-    /// The command line, if that of all runs is the same; else empty.
-    pub command: Vec<String>,
-    /// Further results of the method.
-    pub method: MethodProfile,
-    /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
-    /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
-    pub functions: Vec<Option<FunctionProfile>>,
-    /// Functions whose counts contradict their plan.
-    pub failures: Vec<(FunctionId, RecoverError)>,
-    /// The runs.
-    pub runs: Runs,
-    /// The sum of their weights.
-    pub weight: u64,
-    /// Bits of [`Flags`].
-    pub flags: u64,
-    /// Per function, whom each of its indirect calls has called ([`cotree_core::method::targets`]); `None` where that
-    /// was not counted.
-    pub targets: Option<Vec<Vec<SiteTargets>>>,
-    /// What a reader must know about the runs.
-    pub notes: Vec<Note>,
-    /// The stack of the thread that ended a run, innermost first; empty if it was not written down.
-    pub stack: Vec<Frame>,
-}
-
-impl UnitProfile {
-    /// Is every number exact?
-    #[must_use]
-    pub fn exact(&self) -> bool {
-        self.failures.is_empty() && self.all_flaws().all(<[Flaw]>::is_empty)
-    }
-
-    /// What can't be vouched for in a function; `None` if nothing of it was recovered.
-    #[must_use]
-    pub fn flaws(&self, function: FunctionId) -> Option<&[Flaw]> {
-        method::flaws(&self.method, &self.functions, function)
-    }
-
-    /// The flaws of all functions of which something was recovered.
-    pub fn all_flaws(&self) -> impl Iterator<Item = &[Flaw]> {
-        FunctionId::all().zip(&self.functions).filter_map(|(function, _)| self.flaws(function))
-    }
-}
+pub use crate::note::Note;
+pub use crate::unit_error::UnitError;
+pub use crate::unit_profile::{Recovery, UnitProfile};
 
 /// Finds and opens the binary of a profile: one of `candidates` if it fits, else that at the recorded path.
 ///
@@ -224,8 +102,21 @@ pub(crate) fn recover_with_file(
     Ok(profile)
 }
 
-/// A binary and the profile of its runs.
-pub type Recovery = (BinaryFile, UnitProfile);
+/// Counts the traces of a raw profile, so that they can be added to others: `binaries` are where its binary may be.
+pub(crate) fn count_traces(file: &mut ProfileFile, binaries: &[PathBuf]) -> Result<bool, UnitError> {
+    let mut counted = Vec::new();
+    for (index, counts) in file.units.iter().enumerate() {
+        if counts.method == MethodCounts::Streams {
+            let binary = open_binary(&file.path, counts, binaries)?;
+            counted.push((index, TraceCounts::of(&recover_with_file(file, &binary, counts)?)));
+        }
+    }
+    let any = !counted.is_empty();
+    for (index, counts) in counted {
+        file.units[index].method = MethodCounts::Trace(counts);
+    }
+    Ok(any)
+}
 
 /// Recovers the profile of a link unit.
 ///

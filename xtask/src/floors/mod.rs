@@ -13,13 +13,14 @@ use petgraph::graphmap::DiGraphMap;
 use std::fmt::Write;
 
 /// How many files of a crate may stand in circles, all in all. These figures may only shrink.
-const ALLOWED: [(&str, usize); 8] = [
+const ALLOWED: [(&str, usize); 9] = [
     ("cotree", 0),
     ("cotree-api", 0),
     ("cotree-core", 8),
     ("cotree-llvm", 6),
     ("cotree-lto", 0),
-    ("cotree-profile", 54),
+    ("cotree-options", 0),
+    ("cotree-profile", 0),
     ("cotree-report", 0),
     ("cotree-rt", 48),
 ];

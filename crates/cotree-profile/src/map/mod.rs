@@ -15,6 +15,7 @@ mod calls;
 mod checksums;
 mod code;
 mod edges;
+mod error;
 mod functions;
 mod lines;
 mod plan;
@@ -24,12 +25,12 @@ mod text;
 mod validate;
 
 use crate::binary::{BinaryMap, UnitId};
-use crate::wire::WireError;
 use crate::wire::container::Kind;
-use crate::wire::sections::split;
-use crate::wire::streams::{Reader, Slot, Writer};
+use crate::wire::sections::{Slot, split};
+use crate::wire::streams::{Reader, Writer};
 use sections::{SECTIONS, Stream};
 
+pub use error::MapError;
 pub use validate::validate;
 
 /// First bytes of the section.
@@ -38,41 +39,6 @@ pub const MAGIC: [u8; 8] = *b"COTREEMP";
 pub const VERSION: u32 = 1;
 
 const KIND: Kind = Kind { magic: MAGIC, id: 16, version: VERSION, basis: 1 << 20, ratio: 64 };
-
-/// Why a map cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MapError {
-    /// No magic.
-    #[error("it does not begin with a map")]
-    NoMagic,
-    /// The packed form of the map cannot be read.
-    #[error(transparent)]
-    Wire(WireError),
-    /// Two maps in one section.
-    #[error("it holds more than one map: objects of two link units were linked together")]
-    SeveralMaps,
-    /// Some value makes no sense.
-    #[error("{0}")]
-    Invalid(&'static str),
-    /// Some value of a function makes no sense.
-    #[error("function {function}: {what}")]
-    InvalidFunction {
-        /// The index of the function.
-        function: usize,
-        /// What is wrong.
-        what: &'static str,
-    },
-}
-
-impl From<WireError> for MapError {
-    fn from(error: WireError) -> Self {
-        match error {
-            WireError::NoMagic => Self::NoMagic,
-            WireError::Invalid(what) => Self::Invalid(what),
-            error => Self::Wire(error),
-        }
-    }
-}
 
 /// Encodes the content of the map section.
 #[must_use]

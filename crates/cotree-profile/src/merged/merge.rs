@@ -4,7 +4,7 @@ use crate::binary::UnitId;
 use crate::counts::UnitCounts;
 use crate::error::{DifferentBinaries, DifferentMetrics, ProfileError};
 use crate::file::ProfileFile;
-use crate::method;
+use crate::recover;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Merge {
     /// If it is of another binary than those before, unless several units are allowed; two builds of one binary never
     /// are.
     pub fn add(&mut self, mut profile: ProfileFile, weight: u64) -> Result<(), ProfileError> {
-        let traced = method::count_traces(&mut profile, &self.binaries)
+        let traced = recover::count_traces(&mut profile, &self.binaries)
             .map_err(|cause| ProfileError::Uncounted { path: profile.path.clone(), cause: Box::new(cause) })?;
         for new in &profile.units {
             if let Some((known, _)) = self.units.get(&new.unit) {

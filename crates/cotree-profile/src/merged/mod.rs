@@ -8,6 +8,7 @@
 mod counters;
 mod early;
 mod merge;
+mod sections;
 mod unit;
 
 use crate::atomic::{self, WriteError};
@@ -16,12 +17,14 @@ use crate::error::ProfileError;
 use crate::method;
 use crate::wire::WireError;
 use crate::wire::container::{Header, Kind};
-use crate::wire::sections::{self, sections};
+use crate::wire::sections::split;
 use crate::wire::streams::{Reader, Writer};
+use sections::SECTIONS;
 use std::io::{self, Read};
 use std::path::Path;
 
 pub use merge::Merge;
+pub(crate) use sections::Stream;
 
 /// First bytes of a merged profile.
 pub const MAGIC: [u8; 8] = *b"COTREEMG";
@@ -30,73 +33,6 @@ pub const VERSION: u32 = 1;
 
 const KIND: Kind = Kind { magic: MAGIC, id: 0, version: VERSION, basis: 1 << 24, ratio: 1 << 10 };
 const LEVEL: i32 = 9;
-
-sections! {
-    /// The sections of one link unit, in file order.
-    SECTIONS;
-    b"unit" {
-        /// The unit's id, sixteen bytes.
-        Id,
-        /// Lengths of the path of the binary and of each argument, and between them how many arguments there are.
-        TextLength,
-        /// The path and the arguments.
-        Text,
-        /// How the runs ended, weight, flags, times.
-        Run,
-    }
-    b"cntr" {
-        /// How many counters, and each.
-        Counter,
-    }
-    b"earl" {
-        /// How many addresses, and each.
-        EarlyAddress,
-        /// Activations abandoned at each.
-        EarlyCount,
-    }
-    b"path" {
-        /// How many paths, and the function of each.
-        PathFunction,
-        /// Their numbers.
-        Path,
-        /// How often each was taken.
-        PathCount,
-    }
-    b"regs" {
-        /// How many path registers, and the return address of each.
-        RegisterAddress,
-        /// Which of the values at that address it is.
-        RegisterValue,
-        /// What was in it.
-        Register,
-        /// Activations abandoned with it.
-        RegisterCount,
-    }
-    b"sums" {
-        /// What is added up along paths.
-        Metric,
-        /// How many paths have sums, and the function of each.
-        SumFunction,
-        /// Their numbers.
-        SumPath,
-        /// The sums.
-        Sum,
-    }
-    b"trac" {
-        /// How many functions have counts of traces, and which.
-        TraceFunction,
-        /// How many blocks, edges and call sites each has, and its flaws.
-        TraceShape,
-        /// How often each was entered, and each of its blocks ran.
-        TraceBlock,
-        /// How often each edge was taken.
-        TraceEdge,
-        /// Activations abandoned at each call site.
-        TraceEarly,
-        /// How many runs have a ring that kept the newest part only, and of how many streams nothing.
-        TraceRing,
-    }
-}
 
 /// Writes a merged profile, atomically.
 ///
@@ -139,7 +75,7 @@ pub fn read(file: impl Read, length: u64, path: &Path) -> Result<Vec<UnitCounts>
 }
 
 fn decode(header: &Header, payload: &[u8]) -> Result<Vec<UnitCounts>, WireError> {
-    let sections = sections::split(payload, header.unpacked)?;
+    let sections = split(payload, header.unpacked)?;
     let mut units = Units::default();
     for own in sections.chunk_by(|_, next| next.tag != SECTIONS.0[0].tag) {
         let streams = SECTIONS.unpack(own)?;

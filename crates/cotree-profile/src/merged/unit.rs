@@ -2,7 +2,8 @@
 
 use super::Stream;
 use crate::binary::UnitId;
-use crate::counts::{KNOWN_FLAGS, Runs, UnitCounts};
+use crate::counts::{KNOWN_FLAGS, UnitCounts};
+use crate::runs::Runs;
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
 use std::ffi::OsStr;

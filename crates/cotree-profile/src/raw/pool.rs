@@ -5,7 +5,8 @@
 //! last. So what has such a name is in the pool already or it is not, and which of the two can be told as long as the
 //! pool is the same file.
 
-use super::{HEADER_SIZE, Header, read};
+use super::body::read;
+use super::header::{HEADER_SIZE, Header};
 use crate::counts::UnitCounts;
 use crate::error::ProfileError;
 use crate::regular;

@@ -1,6 +1,6 @@
 //! Reads the segments of a raw profile, a linked list through the file. Nothing in it is trusted.
 
-use super::{HEADER_SIZE, Header};
+use super::header::{HEADER_SIZE, Header};
 use crate::error::ProfileError;
 use crate::method::Kind;
 use cotree_rt::layout::{PAGE, SEGMENT_MAGIC, SegmentHeader};

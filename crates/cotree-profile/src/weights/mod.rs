@@ -9,16 +9,18 @@
 //! their counts.
 
 mod file;
+mod modules;
 pub mod targets;
 
 pub use file::{SCHEMA, WeightsError, write};
+pub use modules::module_name;
 
 use cotree_core::facts::Function;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::stale::{Fnv, Likeness, Matching, Outline};
+use modules::same_module;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::path::Path;
 use targets::BlockTargets;
 
 /// A build whose runs were counted.
@@ -163,20 +165,6 @@ fn add_counts(sum: &mut FunctionProfile, more: &FunctionProfile) {
     if let (Some(sum), Some(more)) = (&mut sum.edges, &more.edges) {
         add(sum, more);
     }
-}
-
-/// The name of a module without its folder, and without what clang adds to the names of temporary objects: `f-` and six
-/// digits for `f.c`.
-#[must_use]
-pub fn module_name(module: &str) -> &str {
-    let name = Path::new(module).file_name().and_then(|name| name.to_str()).unwrap_or(module);
-    let stem = name.strip_suffix(".o").and_then(|stem| stem.rsplit_once('-'));
-    let temporary = |digits: &str| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    stem.filter(|(_, digits)| temporary(digits)).map_or(name, |(stem, _)| stem)
-}
-
-fn same_module(one: &str, other: &str) -> bool {
-    module_name(one) == module_name(other)
 }
 
 /// A number for the function's graph: blocks and edges with their kinds.

@@ -4,7 +4,7 @@
 //! block is, if that still has as many of them. Targets are known by their symbols, and those of other modules by these
 //! too: several modules may have local functions of one name.
 
-use super::module_name;
+use super::modules::module_name;
 use cotree_core::facts::{Function, Module, ProgramMap};
 use cotree_core::ids::CallId;
 use cotree_core::method::targets::{SiteTargets, indirect_calls};

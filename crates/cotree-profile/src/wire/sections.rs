@@ -12,10 +12,13 @@
 //! a reader that finds more streams or another tag than it knows is too old, and says so. A section with the flag for
 //! skipping is skipped instead: everything else can be read and used without it.
 
-use super::streams::Slot;
 use super::varint::{self, NumberError};
 use super::{Tag, WireError};
 use std::io::Read;
+
+/// A stream, by its place among all streams of a kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot(pub(crate) usize);
 
 /// A section of a kind of file.
 #[derive(Clone, Copy, Debug)]
@@ -211,7 +214,7 @@ macro_rules! sections {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Stream { $($($(#[$doc])* $name,)*)* }
 
-        impl From<Stream> for $crate::wire::streams::Slot {
+        impl From<Stream> for $crate::wire::sections::Slot {
             fn from(stream: Stream) -> Self {
                 Self(stream as usize)
             }

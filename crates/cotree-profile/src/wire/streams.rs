@@ -4,12 +4,8 @@
 //! times better on each of them alone than on records that mix them.
 
 use super::WireError;
-use super::sections::Table;
+use super::sections::{Slot, Table};
 use super::varint::{self, NumberError};
-
-/// A stream, by its place among all streams of a kind of file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(pub(crate) usize);
 
 /// Streams being written.
 pub(crate) struct Writer {

@@ -4,6 +4,7 @@ mod random;
 
 use super::*;
 use crate::binary::CodeMap;
+use crate::wire::WireError;
 use crate::wire::container::checksum;
 use crate::wire::sections::split_stream;
 use crate::wire::{Tag, varint};

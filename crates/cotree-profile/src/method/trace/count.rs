@@ -4,13 +4,15 @@
 //! abandoned there, as far as counts are concerned: what follows the call runs, or does not, within the stretch
 //! ([`FunctionProfile::early`]).
 
+use super::UnitTables;
+use super::notes::TraceNote;
 use super::streams::Streams;
 use super::thread::{Moment, Stop, Thread};
-use super::{TraceNote, UnitTables};
 use crate::binary::{BinaryFile, BinaryMap};
 use crate::error::ProfileError;
 use crate::method::MethodNote;
-use crate::recover::{Note, UnitProfile};
+use crate::note::Note;
+use crate::unit_profile::UnitProfile;
 use cotree_core::facts::{Doubt, Function};
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event};

@@ -4,12 +4,13 @@
 //! A raw profile is counted when it is added to others, since its trace can be read only with its binary. So flaws are
 //! those of each run: they are kept beside the counts.
 
-use super::TraceNote;
+use super::notes::TraceNote;
 use crate::binary::BinaryMap;
 use crate::merged::Stream;
 use crate::method::MethodNote;
-use crate::recover::{Note, UnitProfile};
+use crate::note::Note;
 use crate::sums::Amount;
+use crate::unit_profile::UnitProfile;
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::Function;

@@ -1,0 +1,65 @@
+//! The recovered profile of a link unit.
+
+use crate::binary::{BinaryFile, UnitId};
+use crate::method::{self, MethodProfile};
+use crate::note::Note;
+use crate::runs::Runs;
+use crate::stack::Frame;
+use cotree_core::ids::FunctionId;
+use cotree_core::method::RecoverError;
+use cotree_core::method::targets::SiteTargets;
+use cotree_core::profile::{Flaw, FunctionProfile};
+use std::path::PathBuf;
+
+/// The recovered profile of a link unit.
+#[derive(Clone, Debug)]
+pub struct UnitProfile {
+    /// The build.
+    pub unit: UnitId,
+    /// The binary.
+    pub binary: PathBuf,
+    /// The command line, if that of all runs is the same; else empty.
+    pub command: Vec<String>,
+    /// Further results of the method.
+    pub method: MethodProfile,
+    /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
+    /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
+    pub functions: Vec<Option<FunctionProfile>>,
+    /// Functions whose counts contradict their plan.
+    pub failures: Vec<(FunctionId, RecoverError)>,
+    /// The runs.
+    pub runs: Runs,
+    /// The sum of their weights.
+    pub weight: u64,
+    /// Bits of [`Flags`].
+    pub flags: u64,
+    /// Per function, whom each of its indirect calls has called ([`cotree_core::method::targets`]); `None` where that
+    /// was not counted.
+    pub targets: Option<Vec<Vec<SiteTargets>>>,
+    /// What a reader must know about the runs.
+    pub notes: Vec<Note>,
+    /// The stack of the thread that ended a run, innermost first; empty if it was not written down.
+    pub stack: Vec<Frame>,
+}
+
+impl UnitProfile {
+    /// Is every number exact?
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        self.failures.is_empty() && self.all_flaws().all(<[Flaw]>::is_empty)
+    }
+
+    /// What can't be vouched for in a function; `None` if nothing of it was recovered.
+    #[must_use]
+    pub fn flaws(&self, function: FunctionId) -> Option<&[Flaw]> {
+        method::flaws(&self.method, &self.functions, function)
+    }
+
+    /// The flaws of all functions of which something was recovered.
+    pub fn all_flaws(&self) -> impl Iterator<Item = &[Flaw]> {
+        FunctionId::all().zip(&self.functions).filter_map(|(function, _)| self.flaws(function))
+    }
+}
+
+/// A binary and the profile of its runs.
+pub type Recovery = (BinaryFile, UnitProfile);
