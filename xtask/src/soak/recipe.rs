@@ -78,7 +78,14 @@ impl Recipe {
 
     /// What may be declared.
     pub fn doubts(&self) -> Doubts {
-        let killed = if self.ending == Ending::Killed { Doubts::Allowed } else { Doubts::Never };
+        // Nobody asks other threads what they are in when one of them calls `exec`.
+        let threads = self.kept().any(|piece| piece.ingredient.threads);
+        let untold = match self.ending {
+            Ending::Killed => true,
+            Ending::Early(ending) => threads && ending.starts_with("exec"),
+            Ending::Return => false,
+        };
+        let killed = if untold { Doubts::Allowed } else { Doubts::Never };
         self.kept().map(|piece| piece.ingredient.doubts).max().unwrap_or(Doubts::Never).max(killed)
     }
 

@@ -1,4 +1,6 @@
-// Objects of threads, whose ends run code of the program after all else.
+// Objects of threads, whose ends run code of the program after all else. That may start threads with such objects, and
+// so only the first ones do.
+static int ends$;
 struct local$ {
   long value;
   local$() : value(1) {
@@ -6,9 +8,12 @@ struct local$ {
   }
   ~local$() {
     T();
-    soak_fuel = 4;
-    soak_ending_in = 0;
-    soak_guarded(CALLEE, value & 7);
+    if (__atomic_fetch_add(&ends$, 1, __ATOMIC_RELAXED) < 16) {
+      T();
+      soak_fuel = 4;
+      soak_ending_in = 0;
+      soak_guarded(CALLEE, value & 7);
+    }
     T();
   }
 };
