@@ -36,8 +36,8 @@ pub enum MethodProfile {
         /// The paths; `None` where recovery failed. Counts of blocks and edges are not repeated here.
         profile: Option<Box<UnitIpathProfile>>,
     },
-    /// Nothing is counted at run time: the streams of threads are in the file ([`super::trace::streams`]), which are counted
-    /// when it is read ([`super::trace::count`]).
+    /// Nothing is counted at run time: the streams of threads are in the file ([`super::trace::streams`]), and are
+    /// counted when it is read ([`super::trace::count`]).
     Trace,
     /// How many events there were; `None` where recovery failed.
     Events(EventMethod, Option<EventProfile>),
