@@ -34,6 +34,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod arch;
 mod checksum;
 #[cfg(any(feature = "runtime", test))]
 mod expression;

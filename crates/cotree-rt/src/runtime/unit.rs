@@ -1,9 +1,10 @@
 //! The link unit that this copy of the runtime belongs to: its descriptor, its image in memory, and the current
 //! thread's slab.
 
+use crate::arch;
+use crate::arch::threads::{slab_word_offset, thread_pointer};
 use crate::layout::{ABI, Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
 use crate::runtime::os::sys;
-use core::arch::asm;
 use core::ffi::CStr;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -185,24 +186,6 @@ pub fn link_address(pc: u64) -> Option<u64> {
     Image::get().link_address(pc)
 }
 
-/// Distance of `__cotree_slab` from the thread pointer.
-pub fn slab_word_offset() -> isize {
-    let offset: isize;
-    // SAFETY: reads a GOT entry (or, relaxed by the linker, a constant).
-    unsafe {
-        asm!("mov {}, qword ptr [rip + __cotree_slab@GOTTPOFF]", out(reg) offset, options(nostack, pure, readonly))
-    };
-    offset
-}
-
-/// The thread pointer.
-pub fn thread_pointer() -> u64 {
-    let pointer: u64;
-    // SAFETY: the ABI keeps the thread pointer at fs:0.
-    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)) };
-    pointer
-}
-
 /// Sets the slab of the thread with that thread pointer.
 ///
 /// # Safety
@@ -233,10 +216,10 @@ fn word_of(thread_pointer: u64) -> *mut *mut u64 {
 pub fn set_segment(slab: *mut u64) -> sys::Result<()> {
     // SAFETY: a program that uses the register itself is linked for the TLS word, and says so if the linker can't see
     // it.
-    unsafe { sys::set_gs_base((slab as u64).wrapping_sub(descriptor().counters as u64)) }
+    unsafe { sys::set_segment_base((slab as u64).wrapping_sub(descriptor().counters as u64)) }
 }
 
 /// Where this thread's increments go, if that is where the segment register leads.
 pub fn segment() -> *mut u64 {
-    (descriptor().counters as u64).wrapping_add(sys::gs_base()) as *mut u64
+    (descriptor().counters as u64).wrapping_add(arch::segment::base()) as *mut u64
 }

@@ -2,8 +2,8 @@
 
 use super::finish::seal;
 use super::profile;
+use crate::arch::registers::Caller;
 use crate::layout::{Flags, PAGE, RawHeader, State};
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::process::thread;
 use crate::runtime::record::early::Slot;

@@ -2,11 +2,11 @@
 //! a page, the kernel sends SIGBUS. The program must not die of it: the page becomes plain memory, and the profile
 //! says that counts of paths are missing.
 
+use crate::arch::context::{SA_RESTORER, restorer};
 use crate::layout::Flags;
 use crate::runtime::file::{names, profile};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
-use crate::runtime::process::stop;
 use crate::runtime::{record, slabs, unit};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
@@ -72,10 +72,9 @@ fn install() -> Option<[usize; 4]> {
     if is_handler(sys::disposition(libc::SIGBUS)) {
         return None;
     }
-    let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | stop::SA_RESTORER;
-    let restorer = stop::cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
+    let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | SA_RESTORER;
     // SAFETY: a handler that preserves what it interrupts.
-    let before = unsafe { sys::set_disposition(libc::SIGBUS, &[address_of_handler(), flags as usize, restorer, 0]) };
+    let before = unsafe { sys::set_disposition(libc::SIGBUS, &[address_of_handler(), flags as usize, restorer(), 0]) };
     BEFORE.iter().zip(before).for_each(|(place, word)| place.store(word, Relaxed));
     Some(before)
 }

@@ -7,12 +7,17 @@
 //!
 //! Children that share memory or thread-local storage with their parents can't be followed, unless these wait for them.
 
+use crate::arch::entries::entry;
+use crate::arch::entries::{Answer, Call, call_entry};
+use crate::arch::registers::Caller;
+use crate::arch::system_calls::CLONE_BEGINS;
+use crate::arch::trampolines;
 use crate::layout::Flags;
 use crate::runtime::file::profile;
-use crate::runtime::hooks::call_entry::{Answer, Call, call_entry, is_system_call};
 use crate::runtime::hooks::interpose::real;
-use crate::runtime::hooks::linkage::{Caller, call, entry};
 use crate::runtime::hooks::raw;
+use crate::runtime::hooks::raw::is_system_call;
+use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
 use crate::runtime::process::thread::Thread;
 use crate::runtime::process::{fork, thread, units};
@@ -21,21 +26,13 @@ use core::sync::atomic::Ordering::Relaxed;
 
 real!(real_clone = "clone");
 call_entry!("clone", clone);
-entry!("cotree_rt_clone_ends", ends, "rsi");
+entry!("cotree_rt_clone_ends", ends, 1);
 
 type Start = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-unsafe extern "C" {
-    // Beside the other trampolines, in `spawn`.
-    fn cotree_rt_clone(record: *mut c_void) -> c_int;
-}
-
-/// `mov rax, -EINVAL`: how glibc's `clone` begins.
-const BEGINS: [u8; 7] = [0x48, 0xC7, 0xC0, 0xEA, 0xFF, 0xFF, 0xFF];
-
 unsafe extern "C" fn clone(call: &Call) -> Answer {
     let real = real_clone();
-    if profile::active() && is_system_call(real, &BEGINS) {
+    if profile::active() && is_system_call(real, &CLONE_BEGINS) {
         let flags = call.arguments[1] as c_int;
         if flags & (libc::CLONE_VM | libc::CLONE_SETTLS) == 0
             && let Some((_, record)) = thread::current()
@@ -61,9 +58,8 @@ unsafe extern "C" fn clone(call: &Call) -> Answer {
 /// `real` must be libc's `clone`, and the program ask for this call.
 unsafe fn copied(call: &Call, record: &Thread, real: *const c_void) -> c_int {
     let [stack, flags, argument, parent_id, thread_pointer] = call.arguments;
-    // SAFETY: the seventh argument is where the caller has put it, if the flags ask for it; that is stack memory in any
-    // case.
-    let child_id = unsafe { (call.caller.sp as *const usize).read() };
+    // If the flags ask for it.
+    let child_id = call.seventh();
     let signals = sys::set_signal_mask(u64::MAX);
     record.fork_signals.store(signals, Relaxed);
     // Those of a thread that runs have been used.
@@ -73,7 +69,7 @@ unsafe fn copied(call: &Call, record: &Thread, real: *const c_void) -> c_int {
     // SAFETY: libc's function with the program's arguments, but for the start of the child, which gets these from the
     // record.
     let result = unsafe {
-        call!(real => fn(cotree_rt_clone as Start => Start, stack => usize, flags as c_int => c_int, own => *mut c_void,
+        call!(real => fn(trampolines::child as Start => Start, stack => usize, flags as c_int => c_int, own => *mut c_void,
             parent_id => usize, thread_pointer => usize, child_id => usize) -> c_int)
     };
     sys::set_signal_mask(signals);

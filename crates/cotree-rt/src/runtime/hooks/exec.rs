@@ -1,8 +1,10 @@
 //! The `exec` family: a successful call ends the profile and never returns. So the profile is completed before the
 //! call, and this is undone if the call fails.
 
-use crate::runtime::hooks::interpose::{hook, labels, real};
-use crate::runtime::hooks::linkage::{Caller, call};
+use crate::arch::entries::{VARIADIC_REGISTERS, hook, variadic_hook};
+use crate::arch::registers::Caller;
+use crate::runtime::hooks::interpose::real;
+use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, fork, units};
 use core::ffi::{c_char, c_int};
@@ -15,12 +17,12 @@ unsafe extern "C" {
     static environ: List;
 }
 
-hook!("execve", execve, "rcx");
-hook!("execv", execv, "rdx");
-hook!("execvp", execvp, "rdx");
-hook!("execvpe", execvpe, "rcx");
-hook!("fexecve", fexecve, "rcx");
-hook!("execveat", execveat, "r9");
+hook!("execve", execve, 3);
+hook!("execv", execv, 2);
+hook!("execvp", execvp, 2);
+hook!("execvpe", execvpe, 3);
+hook!("fexecve", fexecve, 3);
+hook!("execveat", execveat, 5);
 real!(real_execvp = "execvp");
 real!(real_execvpe = "execvpe");
 real!(real_fexecve = "fexecve");
@@ -110,59 +112,11 @@ unsafe extern "C" fn execveat(
     })
 }
 
-/// Variadic ones. The entry saves the argument registers and passes where they and the stack's arguments lie.
-macro_rules! variadic_hook {
-    ($symbol:literal, $function:path) => {
-        core::arch::global_asm!(
-            concat!(".pushsection .text.cotree.", $symbol, ",\"ax\",@progbits"),
-            ".p2align 4",
-            labels!($symbol),
-            ".cfi_startproc",
-            "endbr64",
-            "sub rsp, 120",
-            ".cfi_adjust_cfa_offset 120",
-            "mov [rsp], rbx",
-            "mov [rsp+8], rbp",
-            ".cfi_offset rbp, -120",
-            "mov [rsp+16], r12",
-            "mov [rsp+24], r13",
-            "mov [rsp+32], r14",
-            "mov [rsp+40], r15",
-            "lea rax, [rsp+128]",
-            "mov [rsp+48], rax",
-            "mov rax, [rsp+120]",
-            "mov [rsp+56], rax",
-            "mov [rsp+64], rsi",
-            "mov [rsp+72], rdx",
-            "mov [rsp+80], rcx",
-            "mov [rsp+88], r8",
-            "mov [rsp+96], r9",
-            "lea rsi, [rsp+64]",
-            "lea rdx, [rsp+128]",
-            "mov rcx, rsp",
-            // The caller may have a stack that is not aligned.
-            "mov rbp, rsp",
-            ".cfi_def_cfa_register rbp",
-            "and rsp, -16",
-            "call {function}",
-            "mov rsp, rbp",
-            ".cfi_def_cfa_register rsp",
-            "mov rbp, [rsp+8]",
-            ".cfi_restore rbp",
-            "add rsp, 120",
-            ".cfi_adjust_cfa_offset -120",
-            "ret",
-            ".cfi_endproc",
-            ".popsection",
-            function = sym $function,
-        );
-    };
-}
 variadic_hook!("execl", execl);
 variadic_hook!("execlp", execlp);
 variadic_hook!("execle", execle);
 
-/// The arguments after the first: five in registers, the rest on the stack.
+/// The arguments after the first: some in registers, the rest on the stack.
 struct Variadic {
     registers: *const Text,
     stack: *const Text,
@@ -173,7 +127,13 @@ impl Variadic {
     /// The list must have that many.
     unsafe fn get(&self, index: usize) -> Text {
         // SAFETY: the caller vouches.
-        unsafe { if index < 5 { self.registers.add(index).read() } else { self.stack.add(index - 5).read() } }
+        unsafe {
+            if index < VARIADIC_REGISTERS {
+                self.registers.add(index).read()
+            } else {
+                self.stack.add(index - VARIADIC_REGISTERS).read()
+            }
+        }
     }
 
     /// As an array in fresh memory, with the index of its NULL.

@@ -9,6 +9,7 @@
 //! Handlers that were there before the program, as those of sanitizers are, get another entry: the program's come and
 //! go beside them. Of a handler that others put in front of ours, as `ThreadSanitizer` does, we see all that it calls.
 
+use crate::arch::trampolines;
 use crate::runtime::os::sys;
 use crate::runtime::process::{signals, units};
 use core::ffi::c_int;
@@ -26,86 +27,7 @@ static FRONTS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 /// Smaller numbers are no handlers but dispositions.
 const LEAST: usize = 16;
 
-unsafe extern "C" {
-    fn cotree_rt_handler();
-    fn cotree_rt_handler_earlier();
-    fn cotree_rt_handler_once();
-    static cotree_rt_handling: u8;
-}
-// The last one leaves no frame: nothing is to be done when the handler has returned.
-core::arch::global_asm!(
-    ".pushsection .text.cotree.handler,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_handler, cotree_rt_handling",
-    ".globl cotree_rt_handler, cotree_rt_handling",
-    ".type cotree_rt_handler,@function",
-    "cotree_rt_handler:",
-    ".cfi_startproc",
-    "endbr64",
-    "sub rsp, 40",
-    ".cfi_adjust_cfa_offset 40",
-    "mov [rsp], rdi",
-    "mov [rsp+8], rsi",
-    "mov [rsp+16], rdx",
-    "mov rsi, rsp",
-    "call {begin}",
-    ".Lcotree_rt_handle:",
-    "mov rdi, [rsp]",
-    "mov rsi, [rsp+8]",
-    "mov rdx, [rsp+16]",
-    "call rax",
-    "cotree_rt_handling:",
-    "mov rdi, rsp",
-    "call {end}",
-    "add rsp, 40",
-    ".cfi_adjust_cfa_offset -40",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_handler, .-cotree_rt_handler",
-    ".p2align 4",
-    ".hidden cotree_rt_handler_earlier",
-    ".globl cotree_rt_handler_earlier",
-    ".type cotree_rt_handler_earlier,@function",
-    "cotree_rt_handler_earlier:",
-    ".cfi_startproc",
-    "endbr64",
-    "sub rsp, 40",
-    ".cfi_adjust_cfa_offset 40",
-    "mov [rsp], rdi",
-    "mov [rsp+8], rsi",
-    "mov [rsp+16], rdx",
-    "mov rsi, rsp",
-    "call {begin_earlier}",
-    "jmp .Lcotree_rt_handle",
-    ".cfi_endproc",
-    ".size cotree_rt_handler_earlier, .-cotree_rt_handler_earlier",
-    ".p2align 4",
-    ".hidden cotree_rt_handler_once",
-    ".globl cotree_rt_handler_once",
-    ".type cotree_rt_handler_once,@function",
-    "cotree_rt_handler_once:",
-    ".cfi_startproc",
-    "endbr64",
-    "sub rsp, 24",
-    ".cfi_adjust_cfa_offset 24",
-    "mov [rsp], rdi",
-    "mov [rsp+8], rsi",
-    "mov [rsp+16], rdx",
-    "call {begin_once}",
-    "mov rdi, [rsp]",
-    "mov rsi, [rsp+8]",
-    "mov rdx, [rsp+16]",
-    "add rsp, 24",
-    ".cfi_adjust_cfa_offset -24",
-    "jmp rax",
-    ".cfi_endproc",
-    ".size cotree_rt_handler_once, .-cotree_rt_handler_once",
-    ".popsection",
-    begin = sym begin,
-    begin_earlier = sym begin_earlier,
-    begin_once = sym begin_once,
-    end = sym end,
-);
+trampolines::handlers!(begin, begin_earlier, begin_once, end);
 
 /// Gives the program's handler.
 unsafe extern "C" fn begin(signal: c_int, frame: u64) -> usize {
@@ -142,20 +64,10 @@ fn at(table: &'static [AtomicUsize; 65], signal: c_int) -> &'static AtomicUsize 
     usize::try_from(signal).ok().and_then(|signal| table.get(signal)).unwrap_or(&table[0])
 }
 
-fn entry() -> usize {
-    cotree_rt_handler as unsafe extern "C" fn() as usize
-}
-
-fn entry_once() -> usize {
-    cotree_rt_handler_once as unsafe extern "C" fn() as usize
-}
-
-fn entry_earlier() -> usize {
-    cotree_rt_handler_earlier as unsafe extern "C" fn() as usize
-}
-
 fn is_ours(handler: usize) -> bool {
-    handler == entry() || handler == entry_once() || handler == entry_earlier()
+    handler == trampolines::handler()
+        || handler == trampolines::handler_once()
+        || handler == trampolines::handler_earlier()
 }
 
 /// Puts our entry in the place of each handler that is there before the program begins, if it has to be known when
@@ -171,7 +83,7 @@ pub fn start() {
             continue;
         }
         at(&EARLIER, signal).store(handler, Relaxed);
-        action[0] = entry_earlier();
+        action[0] = trampolines::handler_earlier();
         // SAFETY: an entry that calls what was there, with its flags and its mask.
         unsafe { sys::set_disposition(signal, &action) };
     }
@@ -184,9 +96,9 @@ pub fn in_place_of(signal: c_int, handler: usize, flags: c_int) -> usize {
         return handler;
     }
     let entry = if units::are_traced() {
-        entry()
+        trampolines::handler()
     } else if flags & libc::SA_RESETHAND != 0 && signals::stands_by(signal) {
-        entry_once()
+        trampolines::handler_once()
     } else {
         return handler;
     };
@@ -206,7 +118,7 @@ pub fn put_back(signal: c_int, handler: usize) {
 
 /// A handler was installed: what `installed` is, or what somebody put in front of that.
 pub fn settle(signal: c_int, installed: usize) {
-    if installed == entry() {
+    if installed == trampolines::handler() {
         let front = sys::disposition(signal);
         at(&FRONTS, signal).store(if is_ours(front) { 0 } else { front }, Relaxed);
     }
@@ -214,7 +126,7 @@ pub fn settle(signal: c_int, installed: usize) {
 
 /// The program's handler for the signal: the `known` one where ours is in its place.
 pub fn behind(signal: c_int, known: usize, handler: usize) -> usize {
-    if handler == entry_earlier() {
+    if handler == trampolines::handler_earlier() {
         at(&EARLIER, signal).load(Relaxed)
     } else if is_ours(handler) {
         known
@@ -227,12 +139,12 @@ pub fn behind(signal: c_int, known: usize, handler: usize) -> usize {
 /// calls nothing of the program but by such an entry.
 pub fn is_seen(signal: c_int, handler: usize) -> bool {
     let front = at(&FRONTS, signal).load(Relaxed);
-    handler == entry() || handler == entry_earlier() || front != 0 && handler == front
+    handler == trampolines::handler() || handler == trampolines::handler_earlier() || front != 0 && handler == front
 }
 
 /// A frame ends that stood at this code address with this stack pointer: it may be that of a handler.
 pub fn ended(pc: u64, sp: u64) {
-    if pc == &raw const cotree_rt_handling as u64 {
+    if trampolines::is_handling(pc) {
         units::handler_ends(sp, true);
     }
 }

@@ -7,10 +7,15 @@
 //! jump, and [`__cotree_builtin_setjmp`](super::landed) behind `__builtin_setjmp`. That second call is what returns
 //! once more, and counts the −1 itself: nothing but its own return address tells where it is.
 
+use crate::arch::context::Context;
+use crate::arch::entries::entry_at;
+use crate::arch::entries::hook;
+use crate::arch::jumps;
+use crate::arch::linkage::shown;
+use crate::arch::registers::Caller;
 use crate::layout::Flags;
 use crate::runtime::file::profile;
-use crate::runtime::hooks::interpose::{hook, real};
-use crate::runtime::hooks::linkage::{Caller, entry_at};
+use crate::runtime::hooks::interpose::real;
 use crate::runtime::os::own_stack;
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Target};
@@ -18,10 +23,10 @@ use crate::runtime::stack::walk::{Passed, Walk};
 use crate::runtime::stack::{detour, marks, unwind};
 use core::ffi::{c_int, c_void};
 
-hook!("longjmp", longjmp, "rdx");
-hook!("_longjmp", underscore_longjmp, "rdx");
-hook!("siglongjmp", siglongjmp, "rdx");
-hook!("__longjmp_chk", longjmp_chk, "rdx");
+hook!("longjmp", longjmp, 2);
+hook!("_longjmp", underscore_longjmp, 2);
+hook!("siglongjmp", siglongjmp, 2);
+hook!("__longjmp_chk", longjmp_chk, 2);
 real!(real_longjmp = "longjmp");
 real!(real_underscore_longjmp = "_longjmp");
 real!(real_siglongjmp = "siglongjmp");
@@ -52,10 +57,10 @@ unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c
     marks::accounting(|| {
         // SAFETY: the caller vouches.
         unsafe {
-            let (sp, pc) = target(buffer);
+            let (sp, pc) = jumps::saved_by_setjmp(buffer);
             let landing = Landing { sp, pc, is_call: true };
             account(landing, caller);
-            cotree_rt_leap(buffer.cast(), value, real, &Leap { landing, caller });
+            jumps::leap(buffer.cast(), value, real, Leap { landing, caller }.at());
         }
     });
 }
@@ -79,108 +84,49 @@ struct Leap<'a> {
     caller: &'a Caller,
 }
 
+impl Leap<'_> {
+    /// Where it is.
+    fn at(&self) -> *const c_void {
+        core::ptr::from_ref(self).cast()
+    }
+}
+
 entry_at!(
     "builtin_longjmp",
     // Shared libraries come here, too.
-    ".globl __cotree_builtin_longjmp, cotree_builtin_longjmp_v1\n\
-     .hidden __cotree_builtin_longjmp\n\
-     .type __cotree_builtin_longjmp,@function\n\
-     .type cotree_builtin_longjmp_v1,@function\n\
-     __cotree_builtin_longjmp:\n\
-     cotree_builtin_longjmp_v1:",
+    shown!("__cotree_builtin_longjmp", "cotree_builtin_longjmp_v1"),
     builtin_longjmp,
-    "rsi"
+    1
 );
 
-/// A buffer that `__builtin_setjmp` filled: frame pointer, address, stack pointer.
+/// Jumps by a buffer that `__builtin_setjmp` filled.
 unsafe extern "C" fn builtin_longjmp(buffer: *const u64, caller: &Caller) {
-    // SAFETY: the buffer has three words at least; `cotree_rt_builtin_jump` takes it.
+    // SAFETY: a buffer that `__builtin_setjmp` filled.
     unsafe {
-        let landing = Landing { sp: buffer.add(2).read(), pc: buffer.add(1).read(), is_call: false };
+        let (sp, pc) = jumps::saved_by_builtin_setjmp(buffer);
+        let landing = Landing { sp, pc, is_call: false };
         if !profile::active() {
-            return cotree_rt_builtin_jump(buffer);
+            return jumps::builtin_jump(buffer);
         }
         marks::accounting(|| {
             account(landing, caller);
             super::landed::expect();
-            let jump = cotree_rt_builtin_jump as unsafe extern "C" fn(*const u64) as *const c_void;
-            cotree_rt_leap(buffer.cast(), 0, jump, &Leap { landing, caller });
+            let jump = jumps::builtin_jump as unsafe extern "C" fn(*const u64) as *const c_void;
+            jumps::leap(buffer.cast(), 0, jump, Leap { landing, caller }.at());
         });
     }
-}
-
-unsafe extern "C" {
-    /// Calls libc's function, which returns only if it fails, with the jump in the frame that it leaves behind.
-    fn cotree_rt_leap(place: *const c_void, value: c_int, function: *const c_void, leap: &Leap) -> c_int;
-    static cotree_rt_leaping: u8;
-    /// What the compiler makes of `__builtin_longjmp`.
-    fn cotree_rt_builtin_jump(buffer: *const u64);
-}
-core::arch::global_asm!(
-    ".pushsection .text.cotree.leap,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_leap, cotree_rt_leaping",
-    ".globl cotree_rt_leap, cotree_rt_leaping",
-    ".type cotree_rt_leap,@function",
-    "cotree_rt_leap:",
-    ".cfi_startproc",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "mov [rsp], rcx",
-    "call rdx",
-    "cotree_rt_leaping:",
-    "add rsp, 8",
-    ".cfi_adjust_cfa_offset -8",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_leap, .-cotree_rt_leap",
-    ".hidden cotree_rt_builtin_jump",
-    ".globl cotree_rt_builtin_jump",
-    ".type cotree_rt_builtin_jump,@function",
-    "cotree_rt_builtin_jump:",
-    ".cfi_startproc",
-    "mov rbp, [rdi]",
-    "mov rax, [rdi+8]",
-    "mov rsp, [rdi+16]",
-    "jmp rax",
-    ".cfi_endproc",
-    ".size cotree_rt_builtin_jump, .-cotree_rt_builtin_jump",
-    ".popsection",
-);
-
-/// Whether the frame is that of a jump which has been accounted for.
-pub fn is_leaping(pc: u64) -> bool {
-    pc == &raw const cotree_rt_leaping as u64
 }
 
 /// A frame ends (`times` 1, or −1: it comes back) that stood at this code address with this stack pointer. If it was in
 /// the middle of a jump (`siglongjmp` and `setcontext` restore the signal mask first, and the handler of a signal that
 /// was waiting did not return), that jump does not take place: what was accounted for is taken back.
 pub fn ended(pc: u64, sp: u64, times: i64) {
-    if is_leaping(pc) {
-        // SAFETY: the frame of `cotree_rt_leap` is still there, and so is that of its caller, which has the jump.
-        let Leap { landing, caller } = unsafe { &**(sp as *const *const Leap) };
+    if jumps::is_leaping(pc) {
+        // SAFETY: the frame of `leap` is still there, and so is that of its caller, which has the jump.
+        let Leap { landing, caller } = unsafe { &*jumps::leap_at(sp).cast::<Leap>() };
         units::jump_is_unsure();
         account_times(*landing, caller, -times);
     }
-}
-
-/// Stack pointer and return address of the `setjmp` call. Both libcs keep them in the seventh and eighth words; glibc
-/// mangles them with the thread's pointer guard; musl does not, and then both look like addresses, which of mangled
-/// ones not one pair in ten billion does.
-///
-/// # Safety
-/// The buffer must have been filled by `setjmp`.
-pub unsafe fn target(buffer: *const u64) -> (u64, u64) {
-    // SAFETY: the caller vouches.
-    let (sp, pc) = unsafe { (buffer.add(6).read(), buffer.add(7).read()) };
-    if sp >> 47 == 0 && pc >> 47 == 0 {
-        return (sp, pc);
-    }
-    let guard: u64;
-    // SAFETY: glibc's thread control block has the guard there.
-    unsafe { core::arch::asm!("mov {}, qword ptr fs:[0x30]", out(reg) guard, options(nostack, pure, readonly)) };
-    (sp.rotate_right(17) ^ guard, pc.rotate_right(17) ^ guard)
 }
 
 /// Accounts for a jump.
@@ -269,7 +215,7 @@ fn pass_to(sp: u64, pc: u64, walk: &mut Walk, passed: &mut Passed) -> bool {
     false
 }
 
-hook!("setcontext", setcontext, "rsi");
+hook!("setcontext", setcontext, 1);
 // musl has none.
 real!(weak real_setcontext = "setcontext");
 
@@ -279,11 +225,10 @@ unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Calle
     let real = real_setcontext();
     // SAFETY: a context that getcontext or makecontext filled; libc's function.
     marks::accounting(|| unsafe {
-        let registers = &(*context).uc_mcontext.gregs;
-        let (sp, pc) = (registers[libc::REG_RSP as usize] as u64, registers[libc::REG_RIP as usize] as u64);
-        let landing = Landing { sp, pc, is_call: true };
+        let saved = Context::of(context);
+        let landing = Landing { sp: saved.sp(), pc: saved.pc(), is_call: true };
         account(landing, caller);
-        let failed = cotree_rt_leap(context.cast(), 0, real, &Leap { landing, caller });
+        let failed = jumps::leap(context.cast(), 0, real, Leap { landing, caller }.at());
         account_times(landing, caller, -1);
         failed
     })

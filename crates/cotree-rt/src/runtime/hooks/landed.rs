@@ -3,14 +3,15 @@
 //! When it is not 0, a `__builtin_longjmp` has come back to the place. The jump itself accounts for all frames that
 //! die, but knows no call of the target's that returns once more (see the module `jump`). This one is it.
 
+use crate::arch::entries::entry;
+use crate::arch::registers::Caller;
 use crate::layout::Flags;
-use crate::runtime::hooks::linkage::{Caller, entry};
 use crate::runtime::process::units;
 use crate::runtime::record::Frames;
 use crate::runtime::stack::marks;
 use core::ffi::c_int;
 
-entry!("__cotree_builtin_setjmp", builtin_setjmp, "rsi");
+entry!("__cotree_builtin_setjmp", builtin_setjmp, 1);
 
 unsafe extern "C" fn builtin_setjmp(result: c_int, caller: &Caller) {
     if result == 0 {
@@ -57,34 +58,8 @@ pub use side::{expect, is_expected};
 #[cfg(feature = "shared-library")]
 fn is_expected() -> bool {
     // SAFETY: the function has that signature wherever it is defined.
-    landed().is_some_and(|landed| unsafe { crate::runtime::hooks::linkage::call!(landed.as_ptr() => fn() -> bool) })
+    landed().is_some_and(|landed| unsafe { crate::runtime::os::call::call!(landed.as_ptr() => fn() -> bool) })
 }
 
 #[cfg(feature = "shared-library")]
-crate::runtime::hooks::linkage::weak!(landed = "cotree_builtin_landed_v1");
-
-// A library's way into the executable's runtime. Where there is none, the jump is made here, and nobody accounts for
-// it.
-#[cfg(feature = "shared-library")]
-core::arch::global_asm!(
-    ".pushsection .text.cotree.builtin_longjmp,\"ax\",@progbits",
-    ".p2align 4",
-    ".weak cotree_builtin_longjmp_v1",
-    ".hidden __cotree_builtin_longjmp",
-    ".globl __cotree_builtin_longjmp",
-    ".type __cotree_builtin_longjmp,@function",
-    "__cotree_builtin_longjmp:",
-    ".cfi_startproc",
-    "endbr64",
-    "mov rax, [rip + cotree_builtin_longjmp_v1@GOTPCREL]",
-    "test rax, rax",
-    "jz 2f",
-    "jmp rax",
-    "2: mov rbp, [rdi]",
-    "mov rax, [rdi+8]",
-    "mov rsp, [rdi+16]",
-    "jmp rax",
-    ".cfi_endproc",
-    ".size __cotree_builtin_longjmp, .-__cotree_builtin_longjmp",
-    ".popsection",
-);
+crate::arch::linkage::weak!(landed = "cotree_builtin_landed_v1");

@@ -6,11 +6,13 @@
 //! inlined there only the inner ones are left. After a cleanup the generated code calls the unwinder again, and
 //! announces this by `__cotree_resuming`.
 
-use crate::layout::{Flags, LANDED};
+use crate::arch::entries::hook;
 #[cfg(not(feature = "static-executable"))]
-use crate::runtime::hooks::interpose::got;
-use crate::runtime::hooks::interpose::{behind, hook, real};
-use crate::runtime::hooks::linkage::{Caller, call};
+use crate::arch::linkage::got;
+use crate::arch::registers::Caller;
+use crate::layout::{Flags, LANDED};
+use crate::runtime::hooks::interpose::{behind, real};
+use crate::runtime::os::call::call;
 use crate::runtime::os::own_stack;
 use crate::runtime::process::units;
 use crate::runtime::stack::quick::{self, Target};
@@ -19,7 +21,7 @@ use crate::runtime::stack::{marks, unwind};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-hook!("_Unwind_SetIP", set_ip, "rdx");
+hook!("_Unwind_SetIP", set_ip, 2);
 // Programs without exceptions are linked without an unwinder.
 real!(weak real_set_ip = "_Unwind_SetIP");
 behind!(weak real_get_ip = "_Unwind_GetIP");

@@ -2,8 +2,6 @@
 //! hooks nothing: it relies on the executable's runtime, and has only the entry points that its generated code calls.
 
 #[cfg(not(feature = "shared-library"))]
-pub mod call_entry;
-#[cfg(not(feature = "shared-library"))]
 pub mod clone;
 #[cfg(not(feature = "shared-library"))]
 pub mod exec;
@@ -16,7 +14,6 @@ pub mod jump;
 pub mod landed;
 #[cfg(not(feature = "shared-library"))]
 pub mod landing;
-pub mod linkage;
 #[cfg(not(feature = "shared-library"))]
 pub mod raw;
 pub mod resume;

@@ -4,21 +4,23 @@
 //! Only the link unit's own references come here, not those of shared libraries. An allocator may make system calls
 //! while the program starts, so no symbol may have to be looked up here. System calls by assembly go unseen.
 
+use crate::arch::entries::{Answer, Call, call_entry};
 use crate::layout::{Flags, State};
 use crate::runtime::file::profile;
-use crate::runtime::hooks::call_entry::{Answer, Call, is_system_call};
+
+use crate::arch::registers::Caller;
+use crate::arch::system_calls::{FORK, SYSCALL_BEGINS, VFORK, WRAPPER, is_wrapper};
 use crate::runtime::hooks::interpose::real;
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::hooks::{exec, handlers};
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, fork, signals, thread, units};
 use crate::runtime::stack::{marks, walk};
-use core::ffi::{c_int, c_long};
+use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
 real!(real_syscall = "syscall");
 
-crate::runtime::hooks::call_entry::call_entry!("syscall", syscall);
+call_entry!("syscall", syscall);
 
 unsafe extern "C" fn syscall(call: &Call) -> Answer {
     let real = real_syscall();
@@ -34,16 +36,21 @@ unsafe extern "C" fn syscall(call: &Call) -> Answer {
 }
 
 fn is_followed(number: c_long) -> bool {
-    use libc::{
-        SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_rt_sigaction,
-        SYS_vfork,
-    };
-    [SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_fork, SYS_rt_sigaction, SYS_vfork]
+    use libc::{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, SYS_rt_sigaction};
+    [SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_exit, SYS_exit_group, FORK, SYS_rt_sigaction, VFORK]
         .contains(&number)
 }
 
-/// `mov rax, rdi`: how glibc's `syscall` begins.
-const SYSCALL_BEGINS: [u8; 3] = [0x48, 0x89, 0xF8];
+/// Whether the function behind is libc's, and not one of the program that happens to have its name (an emulator's
+/// `syscall`).
+pub fn is_system_call(function: *const c_void, begins: &[u8]) -> bool {
+    let at = function as u64;
+    if function.is_null() || !sys::readable(at & !7) || !sys::readable((at + WRAPPER as u64) & !7) {
+        return false;
+    }
+    // SAFETY: both ends are readable, and no two pages lie between.
+    is_wrapper(unsafe { &*function.cast() }, begins)
+}
 
 /// Makes a call of which the profile has to know; None: nothing needs to be done, or nothing can be but to flag it.
 ///
@@ -65,7 +72,7 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
             Some(exec::with_profile_ended(caller, || unsafe { sys::call(number, arguments) }))
         }
         // SAFETY: a child that goes on here, on a copy of this stack.
-        libc::SYS_fork => Some(unsafe { forked(caller, libc::SYS_fork, call.arguments) }),
+        FORK => Some(unsafe { forked(caller, FORK, call.arguments) }),
         libc::SYS_clone => {
             // SAFETY: as above.
             child(first as u64, second != 0).then(|| unsafe { forked(caller, libc::SYS_clone, call.arguments) })
@@ -84,7 +91,7 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
         }
         // SAFETY: the program asked for it.
         libc::SYS_rt_sigaction => Some(unsafe { set_action(call) }),
-        libc::SYS_vfork => {
+        VFORK => {
             units::flag(Flags::FOREIGN_PROCESS);
             None
         }

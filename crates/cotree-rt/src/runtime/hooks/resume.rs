@@ -1,11 +1,12 @@
 //! `__cotree_resuming`: the generated code calls it before each `resume`.
 
-use crate::runtime::hooks::linkage::{Caller, entry};
+use crate::arch::entries::entry;
+use crate::arch::registers::Caller;
 use crate::runtime::record::registers::Registers;
 use crate::runtime::record::{self, Frames};
 use crate::runtime::stack::{marks, unwind};
 
-entry!("__cotree_resuming", resuming, "rdi");
+entry!("__cotree_resuming", resuming, 0);
 
 unsafe extern "C" {
     fn __cotree_resuming();

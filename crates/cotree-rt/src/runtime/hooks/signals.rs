@@ -5,19 +5,21 @@
 //! program has gone back to the default, our handler comes back.
 
 use super::handlers;
-use crate::runtime::hooks::interpose::{hook, real};
-use crate::runtime::hooks::linkage::{Caller, call};
+use crate::arch::entries::hook;
+use crate::arch::registers::Caller;
+use crate::runtime::hooks::interpose::real;
+use crate::runtime::os::call::call;
 use crate::runtime::process::signals;
 use core::ffi::c_int;
 
-hook!("sigaction", sigaction, "rcx");
-hook!("__sigaction", underscore_sigaction, "rcx");
-hook!("signal", signal, "rdx");
-hook!("bsd_signal", bsd_signal, "rdx");
-hook!("ssignal", ssignal, "rdx");
-hook!("sysv_signal", sysv_signal, "rdx");
-hook!("__sysv_signal", underscore_sysv_signal, "rdx");
-hook!("sigset", sigset, "rdx");
+hook!("sigaction", sigaction, 3);
+hook!("__sigaction", underscore_sigaction, 3);
+hook!("signal", signal, 2);
+hook!("bsd_signal", bsd_signal, 2);
+hook!("ssignal", ssignal, 2);
+hook!("sysv_signal", sysv_signal, 2);
+hook!("__sysv_signal", underscore_sysv_signal, 2);
+hook!("sigset", sigset, 2);
 real!(real_sigaction = "sigaction");
 real!(weak real_underscore_sigaction = "__sigaction");
 real!(real_signal = "signal");

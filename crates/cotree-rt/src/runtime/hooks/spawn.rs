@@ -6,124 +6,37 @@
 //! the dead stack is still in place. So frames without landing pads are counted then, whatever the reason of the
 //! exit.
 
+use crate::arch::entries::entry;
+use crate::arch::entries::{hook, tail_hook};
+use crate::arch::linkage::weak;
+use crate::arch::registers::Caller;
+use crate::arch::threads::thread_pointer;
+use crate::arch::trampolines;
 use crate::runtime::file::profile;
 use crate::runtime::hooks::clone;
-use crate::runtime::hooks::interpose::{behind, hook, labels, real, tail_hook};
-use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
+use crate::runtime::hooks::interpose::{behind, real};
+use crate::runtime::os::call::call;
 use crate::runtime::os::lock::Held;
 use crate::runtime::os::sys;
 use crate::runtime::process::thread::{self, ENDING, FREE, Thread};
 use crate::runtime::process::units;
 use crate::runtime::stack::{marks, walk};
-use crate::runtime::unit;
 use core::ffi::{c_int, c_void};
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 unsafe extern "C" {
-    fn cotree_rt_thread(record: *mut c_void) -> *mut c_void;
     fn cotree_rt_unwound(record: *mut c_void);
-    static cotree_rt_bottom: u8;
-    static cotree_rt_bottom_end: u8;
 }
 
 behind!(cleanup_push = "_pthread_cleanup_push");
 behind!(cleanup_pop = "_pthread_cleanup_pop");
 
-// The trampolines. Those of threads keep the cleanup buffer (four words) at the bottom of their frames.
-core::arch::global_asm!(
-    ".pushsection .text.cotree.trampolines,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_clone, cotree_rt_main",
-    ".globl cotree_rt_bottom, cotree_rt_bottom_end, cotree_rt_thread, cotree_rt_clone, cotree_rt_main",
-    ".type cotree_rt_clone,@function",
-    ".type cotree_rt_thread,@function",
-    ".type cotree_rt_main,@function",
-    "cotree_rt_bottom:",
-    "cotree_rt_thread:",
-    ".cfi_startproc",
-    "endbr64",
-    "push rbx",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_offset rbx, -16",
-    "sub rsp, 48",
-    ".cfi_adjust_cfa_offset 48",
-    "mov rbx, rdi",
-    "mov rsi, rsp",
-    "call {enter}",
-    "mov rdi, [rbx + {argument}]",
-    "call [rbx + {start}]",
-    "mov [rsp+40], rax",
-    "mov rdi, rbx",
-    "mov rsi, rsp",
-    "call {leave}",
-    "mov rax, [rsp+40]",
-    "add rsp, 48",
-    ".cfi_adjust_cfa_offset -48",
-    "pop rbx",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore rbx",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_thread, .-cotree_rt_thread",
-    // Of a child by `clone`, whose stack it begins.
-    "cotree_rt_clone:",
-    ".cfi_startproc",
-    ".cfi_undefined rip",
-    "endbr64",
-    "push rbx",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_offset rbx, -16",
-    "mov rbx, rdi",
-    "call {clone_begins}",
-    "mov rdi, [rbx + {argument}]",
-    "call [rbx + {start}]",
-    "mov edi, eax",
-    "call cotree_rt_clone_ends",
-    "pop rbx",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore rbx",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_clone, .-cotree_rt_clone",
-    "cotree_rt_main:",
-    ".cfi_startproc",
-    "endbr64",
-    "sub rsp, 72",
-    ".cfi_adjust_cfa_offset 72",
-    "mov [rsp+40], rdi",
-    "mov [rsp+48], rsi",
-    "mov [rsp+56], rdx",
-    "mov rdi, rsp",
-    "call {enter_main}",
-    "mov rdi, [rsp+40]",
-    "mov rsi, [rsp+48]",
-    "mov rdx, [rsp+56]",
-    "call rax",
-    "mov [rsp+40], rax",
-    "mov rdi, rsp",
-    "call {leave_main}",
-    "mov rax, [rsp+40]",
-    "add rsp, 72",
-    ".cfi_adjust_cfa_offset -72",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_main, .-cotree_rt_main",
-    "cotree_rt_bottom_end:",
-    ".popsection",
-    clone_begins = sym clone::begins,
-    enter = sym enter,
-    leave = sym leave,
-    enter_main = sym enter_main,
-    leave_main = sym leave_main,
-    start = const offset_of!(Thread, start),
-    argument = const offset_of!(Thread, argument),
+trampolines::bottoms!(
+    Thread,
+    thread: [enter, leave],
+    main: [enter_main, leave_main],
+    child: [clone::begins, "cotree_rt_clone_ends"],
 );
-
-/// Whether the code address is in a trampoline.
-pub fn is_bottom(pc: u64) -> bool {
-    (&raw const cotree_rt_bottom as u64..&raw const cotree_rt_bottom_end as u64).contains(&pc)
-}
 
 type Cleanup = unsafe extern "C" fn(*mut c_void);
 
@@ -146,7 +59,7 @@ fn pop_cleanup(buffer: *mut c_void) {
     }
 }
 
-entry!("cotree_rt_unwound", unwound, "rsi");
+entry!("cotree_rt_unwound", unwound, 1);
 
 /// The thread is being left for good.
 unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
@@ -164,7 +77,7 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
     {
         let _held = thread::lock();
         thread::adopt(record);
-        units::thread_starts(thread::index_of(record), unit::thread_pointer());
+        units::thread_starts(thread::index_of(record), thread_pointer());
     }
     sys::set_signal_mask(record.signals.load(Relaxed));
     push_cleanup(buffer, record);
@@ -175,8 +88,8 @@ unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     thread::ends(record);
 }
 
-hook!("pthread_create", create, "r8");
-hook!("thrd_create", create_c11, "rcx");
+hook!("pthread_create", create, 4);
+hook!("thrd_create", create_c11, 3);
 real!(real_create = "pthread_create");
 real!(real_create_c11 = "thrd_create");
 
@@ -208,7 +121,7 @@ fn start(routine: usize, argument: usize, mask: Option<u64>, create: impl FnOnce
     record.start.store(routine, Relaxed);
     record.argument.store(argument, Relaxed);
     record.signals.store(mask.unwrap_or(signals), Relaxed);
-    let result = create(cotree_rt_thread as Start as usize, core::ptr::from_ref(record) as usize);
+    let result = create(trampolines::thread as Start as usize, core::ptr::from_ref(record) as usize);
     if result != 0 {
         record.state.store(FREE, Relaxed);
     }
@@ -249,35 +162,7 @@ unsafe extern "C" fn create_c11(handle: *mut c_void, routine: usize, argument: u
 real!(real_start_main = "__libc_start_main");
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
-// As tail_hook!, but with the trampoline for `main`.
-core::arch::global_asm!(
-    ".pushsection .text.cotree.start_main,\"ax\",@progbits",
-    ".p2align 4",
-    labels!("__libc_start_main"),
-    ".cfi_startproc",
-    ".cfi_undefined rip",
-    "endbr64",
-    "sub rsp, 56",
-    ".cfi_adjust_cfa_offset 56",
-    "mov [rsp+8], rsi",
-    "mov [rsp+16], rdx",
-    "mov [rsp+24], rcx",
-    "mov [rsp+32], r8",
-    "mov [rsp+40], r9",
-    "call {start_main}",
-    "lea rdi, [rip + cotree_rt_main]",
-    "mov rsi, [rsp+8]",
-    "mov rdx, [rsp+16]",
-    "mov rcx, [rsp+24]",
-    "mov r8, [rsp+32]",
-    "mov r9, [rsp+40]",
-    "add rsp, 56",
-    ".cfi_adjust_cfa_offset -56",
-    "jmp rax",
-    ".cfi_endproc",
-    ".popsection",
-    start_main = sym start_main,
-);
+trampolines::start_main_hook!(start_main);
 
 /// Remembers `main`.
 unsafe extern "C" fn start_main(main: usize) -> *const c_void {

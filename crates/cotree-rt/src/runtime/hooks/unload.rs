@@ -1,7 +1,9 @@
 //! `dlclose`: units that go away finish their profiles, and the unwind rules of their code must be forgotten.
 
-use crate::runtime::hooks::interpose::{hook, real};
-use crate::runtime::hooks::linkage::{Caller, call};
+use crate::arch::entries::hook;
+use crate::arch::registers::Caller;
+use crate::runtime::hooks::interpose::real;
+use crate::runtime::os::call::call;
 use crate::runtime::stack::rules;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -14,7 +16,7 @@ pub fn closing() -> bool {
     CLOSING.load(Relaxed) != 0
 }
 
-hook!("dlclose", close, "rsi");
+hook!("dlclose", close, 1);
 
 unsafe extern "C" fn close(handle: *mut c_void, _caller: &Caller) -> c_int {
     CLOSING.fetch_add(1, Relaxed);

@@ -2,6 +2,7 @@
 //! that is there already is written to.
 
 use super::sys::{self, Result};
+use crate::arch::paths;
 use core::ffi::{CStr, c_int};
 
 /// Creates a file to read and write. What has the name already, a link included, is an error and stays as it is.
@@ -16,22 +17,12 @@ pub fn open_plainly(path: &CStr, access: c_int) -> Result<c_int> {
 
 /// Whether an open file is a regular one.
 pub fn is_regular(fd: c_int) -> bool {
-    // SAFETY: the kernel fills the structure.
-    stat(|stat| unsafe { sys::call(libc::SYS_fstat, [fd as usize, stat, 0, 0, 0, 0]) })
-        .is_some_and(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFREG)
+    sys::stat_of(fd).is_some_and(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFREG)
 }
 
 /// Whether there is anything of that name, be it a link that leads nowhere.
 pub fn is_there(path: &CStr) -> bool {
-    // SAFETY: a C string, and the kernel fills the structure.
-    stat(|stat| unsafe { sys::call(libc::SYS_lstat, [path.as_ptr() as usize, stat, 0, 0, 0, 0]) }).is_some()
-}
-
-fn stat(fill: impl FnOnce(usize) -> Result<usize>) -> Option<libc::stat> {
-    let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();
-    fill(stat.as_mut_ptr() as usize).ok()?;
-    // SAFETY: filled just now, and all zeros would have been valid too.
-    Some(unsafe { stat.assume_init() })
+    sys::filled(|stat| paths::stat_link(path, stat)).is_some()
 }
 
 /// Fills the buffer with the beginning of a regular file; gives how many bytes there are. `None`: it is no such file,

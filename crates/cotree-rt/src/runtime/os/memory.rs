@@ -1,7 +1,7 @@
 //! Our own versions of the memory functions that the compiler calls, so that the runtime does not use those of the
 //! program, which may be instrumented. The build makes them local to the runtime's object.
 
-use core::arch::asm;
+use crate::arch::memory::{copy_down, copy_vectors, fill};
 
 /// # Safety
 /// As in C.
@@ -35,56 +35,6 @@ unsafe fn copy_ends<T>(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
-/// At least 16 bytes. A compiler would make a call of `memcpy` of the loop, and `rep movsb` takes long to begin.
-#[inline(always)]
-unsafe fn copy_vectors(to: *mut u8, from: *const u8, len: usize) {
-    // SAFETY: vectors from the beginning on, four at once as long as there are as many, and the last one, which may
-    // overlap the one before.
-    unsafe {
-        asm!(
-            "movups {last}, [{from} + {len} - 16]",
-            "lea {end}, [{to} + {len} - 16]",
-            "sub {len}, 64",
-            "jb 3f",
-            "2:",
-            "movups {a}, [{from}]",
-            "movups {b}, [{from} + 16]",
-            "movups {c}, [{from} + 32]",
-            "movups {d}, [{from} + 48]",
-            "movups [{to}], {a}",
-            "movups [{to} + 16], {b}",
-            "movups [{to} + 32], {c}",
-            "movups [{to} + 48], {d}",
-            "add {from}, 64",
-            "add {to}, 64",
-            "sub {len}, 64",
-            "jae 2b",
-            "3:",
-            "cmp {to}, {end}",
-            "jae 5f",
-            "4:",
-            "movups {a}, [{from}]",
-            "movups [{to}], {a}",
-            "add {from}, 16",
-            "add {to}, 16",
-            "cmp {to}, {end}",
-            "jb 4b",
-            "5:",
-            "movups [{end}], {last}",
-            to = inout(reg) to => _,
-            from = inout(reg) from => _,
-            len = inout(reg) len => _,
-            end = out(reg) _,
-            a = out(xmm_reg) _,
-            b = out(xmm_reg) _,
-            c = out(xmm_reg) _,
-            d = out(xmm_reg) _,
-            last = out(xmm_reg) _,
-            options(nostack),
-        );
-    }
-}
-
 /// # Safety
 /// As in C.
 #[unsafe(no_mangle)]
@@ -93,11 +43,8 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, len: usize) -> *mut u
         // SAFETY: copying upward overwrites nothing that is still to be read.
         return unsafe { memcpy(to, from, len) };
     }
-    // SAFETY: downward, from the last byte; the direction flag is restored.
-    unsafe {
-        asm!("std", "rep movsb", "cld", inout("rcx") len => _, inout("rdi") to.wrapping_add(len).wrapping_sub(1) => _,
-             inout("rsi") from.wrapping_add(len).wrapping_sub(1) => _, options(nostack));
-    }
+    // SAFETY: downward, from the last byte on.
+    unsafe { copy_down(to, from, len) };
     to
 }
 
@@ -105,12 +52,8 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, len: usize) -> *mut u
 /// As in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memset(to: *mut u8, byte: i32, len: usize) -> *mut u8 {
-    let word = u64::from(byte as u8) * (u64::MAX / 0xFF);
-    // SAFETY: the caller's range: its words, then the bytes that are left.
-    unsafe {
-        asm!("rep stosq", "mov rcx, {rest}", "rep stosb", rest = in(reg) len % 8, inout("rcx") len / 8 => _, inout("rdi") to => _,
-             in("rax") word, options(nostack));
-    }
+    // SAFETY: the caller's range.
+    unsafe { fill(to, byte as u8, len) };
     to
 }
 

@@ -1,5 +1,6 @@
 //! System calls and replacements for libc: the runtime calls no libc function where the program could notice.
 
+pub mod call;
 pub mod files;
 pub mod growing_array;
 pub mod lock;

@@ -6,6 +6,7 @@
 //! program's stack.
 
 use super::sys;
+use crate::arch::stacks;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -29,7 +30,7 @@ pub fn run<T, F: FnOnce() -> T>(work: F) -> T {
             // SAFETY: a stack that nobody else uses; the job stays where it is until the call returns.
             unsafe {
                 let top = stack.add(SIZE).cast();
-                cotree_rt_call_on(top, Job::<T, F>::perform, (&raw mut job).cast());
+                stacks::call_on(top, Job::<T, F>::perform, (&raw mut job).cast());
             }
             give_back(stack);
             // SAFETY: `perform` has written it.
@@ -71,32 +72,3 @@ fn give_back(stack: *mut u8) {
         unsafe { sys::unmap(stack.cast(), SIZE) };
     }
 }
-
-unsafe extern "C" {
-    /// Calls the function with the argument on the stack whose end is `top`.
-    pub fn cotree_rt_call_on(top: *mut c_void, function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
-}
-core::arch::global_asm!(
-    ".pushsection .text.cotree.call_on,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_call_on",
-    ".globl cotree_rt_call_on",
-    ".type cotree_rt_call_on,@function",
-    "cotree_rt_call_on:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset rbp, 0",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "mov rsp, rdi",
-    "mov rdi, rdx",
-    "call rsi",
-    "mov rsp, rbp",
-    "pop rbp",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_call_on, .-cotree_rt_call_on",
-    ".popsection",
-);

@@ -1,13 +1,13 @@
 //! System calls without libc: they leave `errno` alone, can't be interposed by the program, never allocate, and are
 //! safe in signal handlers and between `fork` and `exec`.
 
+use crate::arch::{paths, segment, system_calls};
 use crate::runtime::os::valgrind;
-use core::arch::asm;
 #[cfg(not(feature = "shared-library"))]
 use core::ffi::c_char;
 use core::ffi::{CStr, c_int, c_long, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::AtomicU32;
 
 /// An error number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,13 +21,12 @@ pub type Result<T> = core::result::Result<T, Errno>;
 /// # Safety
 /// As for the call itself.
 pub unsafe fn call(number: c_long, args: [usize; 6]) -> Result<usize> {
-    let value: isize;
-    // SAFETY: the kernel's calling convention; the caller vouches for what the call does.
-    unsafe {
-        asm!("syscall", inlateout("rax") number as isize => value, in("rdi") args[0], in("rsi") args[1],
-             in("rdx") args[2], in("r10") args[3], in("r8") args[4], in("r9") args[5],
-             lateout("rcx") _, lateout("r11") _, options(nostack));
-    }
+    // SAFETY: the caller vouches.
+    answer(unsafe { system_calls::call(number, args) })
+}
+
+/// What the kernel has answered.
+fn answer(value: isize) -> Result<usize> {
     if (-4095..0).contains(&value) { Err(Errno(-value as c_int)) } else { Ok(value as usize) }
 }
 
@@ -250,45 +249,46 @@ pub fn try_lock(fd: c_int) -> Result<()> {
 
 /// Renames, replacing.
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
-    // SAFETY: both are C strings.
-    unsafe { call(libc::SYS_rename, [from.as_ptr() as usize, to.as_ptr() as usize, 0, 0, 0, 0]) }.map(|_| ())
+    answer(paths::rename(from, to)).map(|_| ())
 }
 
 /// Removes a file.
 pub fn unlink(path: &CStr) {
-    // SAFETY: a C string.
-    let _ = unsafe { call(libc::SYS_unlink, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+    let _ = paths::unlink(path);
 }
 
 /// Makes a directory.
 pub fn mkdir(path: &CStr) -> Result<()> {
-    // SAFETY: a C string.
-    unsafe { call(libc::SYS_mkdir, [path.as_ptr() as usize, 0o777, 0, 0, 0, 0]) }.map(|_| ())
+    answer(paths::make_folder(path)).map(|_| ())
 }
 
 /// Whether a file of that name exists.
 pub fn exists(path: &CStr) -> bool {
-    // SAFETY: a C string.
-    unsafe { call(libc::SYS_access, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) }.is_ok()
+    answer(paths::ask(path)).is_ok()
 }
 
 /// The type bits of what a path leads to (`S_IFREG`, `S_IFDIR`, …).
 pub fn file_type(path: &CStr) -> Option<u32> {
-    let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: a C string, and the kernel fills the structure.
-    unsafe { call(libc::SYS_stat, [path.as_ptr() as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) }.ok()?;
-    // SAFETY: filled just now, and all zeros would have been valid too.
-    Some(unsafe { stat.assume_init() }.st_mode & libc::S_IFMT)
+    filled(|stat| paths::stat(path, stat)).map(|stat| stat.st_mode & libc::S_IFMT)
+}
+
+/// What the kernel says of an open file.
+pub fn stat_of(fd: c_int) -> Option<libc::stat> {
+    // SAFETY: the kernel fills the structure.
+    filled(|stat| unsafe { system_calls::call(libc::SYS_fstat, [fd as usize, &raw mut *stat as usize, 0, 0, 0, 0]) })
+}
+
+/// A structure that a call fills, unless it fails.
+pub fn filled(call: impl FnOnce(&mut libc::stat) -> isize) -> Option<libc::stat> {
+    // SAFETY: all zeros are valid.
+    let mut stat = unsafe { core::mem::zeroed() };
+    answer(call(&mut stat)).ok()?;
+    Some(stat)
 }
 
 /// Device and inode of an open file.
 pub fn identity(fd: c_int) -> Option<(u64, u64)> {
-    let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the kernel fills the structure.
-    unsafe { call(libc::SYS_fstat, [fd as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) }.ok()?;
-    // SAFETY: filled just now, and all zeros would have been valid too.
-    let stat = unsafe { stat.assume_init() };
-    Some((stat.st_dev, stat.st_ino))
+    stat_of(fd).map(|stat| (stat.st_dev, stat.st_ino))
 }
 
 /// The current directory, without a trailing NUL.
@@ -301,9 +301,7 @@ pub fn current_directory(buffer: &mut [u8]) -> Result<usize> {
 
 /// Target of a symbolic link.
 pub fn read_link(path: &CStr, buffer: &mut [u8]) -> Result<usize> {
-    let args = [path.as_ptr() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
-    // SAFETY: a C string and a buffer of ours.
-    unsafe { call(libc::SYS_readlink, args) }
+    answer(paths::read_link(path, buffer))
 }
 
 /// The host's name.
@@ -457,45 +455,11 @@ pub unsafe fn execve(path: *const c_char, argv: *const *const c_char, envp: *con
     }
 }
 
-const ARCH_SET_GS: usize = 0x1001;
-const ARCH_GET_GS: usize = 0x1004;
-
-/// Whether programs may use `rdgsbase` and `wrgsbase`: 0 unknown, 1 no, 2 yes.
-static SEGMENT_INSTRUCTIONS: AtomicU32 = AtomicU32::new(0);
-
-fn segment_instructions() -> bool {
-    const FSGSBASE: u64 = 2;
-    if SEGMENT_INSTRUCTIONS.load(Relaxed) == 0 {
-        // SAFETY: reads the auxiliary vector.
-        let there = unsafe { libc::getauxval(libc::AT_HWCAP2) } & FSGSBASE != 0;
-        SEGMENT_INSTRUCTIONS.store(1 + u32::from(there), Relaxed);
-    }
-    SEGMENT_INSTRUCTIONS.load(Relaxed) == 2
-}
-
-/// Sets the base of GS.
+/// Sets the base of the segment register.
 ///
 /// # Safety
 /// The program must have no other use for the register.
-pub unsafe fn set_gs_base(base: u64) -> Result<()> {
-    if segment_instructions() {
-        // SAFETY: the kernel says that the instruction may be used; the caller vouches for the rest.
-        unsafe { asm!("wrgsbase {}", in(reg) base, options(nostack, preserves_flags)) };
-        return Ok(());
-    }
+pub unsafe fn set_segment_base(base: u64) -> Result<()> {
     // SAFETY: the caller vouches.
-    unsafe { call(libc::SYS_arch_prctl, [ARCH_SET_GS, base as usize, 0, 0, 0, 0]) }.map(drop)
-}
-
-/// The base of GS.
-pub fn gs_base() -> u64 {
-    let mut base: u64 = 0;
-    if segment_instructions() {
-        // SAFETY: the kernel says that the instruction may be used.
-        unsafe { asm!("rdgsbase {}", out(reg) base, options(nostack, nomem, preserves_flags)) };
-    } else {
-        // SAFETY: writes one word of ours. Where the call is not there, no base was ever set.
-        let _ = unsafe { call(libc::SYS_arch_prctl, [ARCH_GET_GS, &raw mut base as usize, 0, 0, 0, 0]) };
-    }
-    base
+    answer(unsafe { segment::set_base(base) }).map(drop)
 }

@@ -1,10 +1,15 @@
 //! The ends of a process: return from `main`, `exit`, `quick_exit`, `_exit`, `abort`, a failed assertion.
 
+#[cfg(not(feature = "shared-library"))]
+use crate::arch::context::Context;
+use crate::arch::entries::entry;
+use crate::arch::linkage::weak;
+use crate::arch::registers::Caller;
 use crate::layout::{Flags, HANDLER, State};
 #[cfg(feature = "shared-library")]
 use crate::runtime::file::pool;
 use crate::runtime::file::{no_room, profile};
-use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
+use crate::runtime::os::call::call;
 use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::{fork, stop, thread, units};
 use crate::runtime::record::{early, last_stack};
@@ -24,7 +29,7 @@ unsafe extern "C" {
 weak!(at_quick_exit = "__cxa_at_quick_exit");
 weak!(plain_at_quick_exit = "at_quick_exit");
 
-entry!("cotree_rt_at_exit", at_exit, "rsi");
+entry!("cotree_rt_at_exit", at_exit, 1);
 
 /// A static executable's destructors are called by a handler that libc registers before anyone else: the last of all is
 /// the first of the destructors.
@@ -134,7 +139,7 @@ pub fn finish(caller: &Caller, state: u32) {
 
 /// Finishes from a signal handler, in a process with a profile of its own. `registers` are what it interrupted.
 #[cfg(not(feature = "shared-library"))]
-pub fn finish_interrupted(registers: &[i64; 23], state: u32) {
+pub fn finish_interrupted(registers: &Context, state: u32) {
     let me = sys::thread_id();
     while let Err(other) = ENDING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
         // Whoever is at it may wait for this very thread once the profile is complete.
@@ -260,15 +265,16 @@ pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
     use super::{Caller, State, call, exit_now, finish, sys};
-    use crate::runtime::hooks::interpose::{hook, real};
+    use crate::arch::entries::hook;
+    use crate::runtime::hooks::interpose::real;
     use crate::runtime::process::signals;
     use crate::runtime::stack::detour;
     use core::ffi::{c_char, c_int, c_uint};
 
-    hook!("_exit", exit_now, "rsi");
-    hook!("_Exit", exit_now, "rsi");
-    hook!("abort", abort, "rdi");
-    hook!("__assert_fail", assert_fail, "r8");
+    hook!("_exit", exit_now, 1);
+    hook!("_Exit", exit_now, 1);
+    hook!("abort", abort, 0);
+    hook!("__assert_fail", assert_fail, 4);
     real!(real_abort = "abort");
     real!(real_assert_fail = "__assert_fail");
 
@@ -342,5 +348,5 @@ mod hooks {
         }
         0
     }
-    hook!("daemon", daemon, "rdx");
+    hook!("daemon", daemon, 2);
 }

@@ -7,9 +7,12 @@
 //! ends (by `_exit` or `exec`), the parent returns from the `vfork` call a second time. That is a `longjmp` in all but
 //! name.
 
+use crate::arch::entries::entry;
+use crate::arch::linkage::weak;
+use crate::arch::registers::Caller;
 use crate::layout::Flags;
 use crate::runtime::file::profile;
-use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
+use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, stop, thread, units};
 use crate::runtime::stack::walk;
@@ -21,7 +24,7 @@ unsafe extern "C" {
 }
 weak!(register_atfork = "__register_atfork");
 weak!(pthread_atfork = "pthread_atfork");
-entry!("cotree_rt_in_child", in_child, "rdi");
+entry!("cotree_rt_in_child", in_child, 0);
 
 /// Stands by for `fork`.
 pub fn register() {
@@ -179,11 +182,12 @@ fn leave_vfork(_caller: &Caller, _times: i64) -> bool {
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
     use super::{Caller, Flags, Relaxed, around_fork, c_int, call, profile, thread, units};
-    use crate::runtime::hooks::interpose::{hook, labels, real};
+    use crate::arch::entries::{hook, vfork_hook};
+    use crate::runtime::hooks::interpose::real;
     use crate::runtime::stack::detour;
 
-    hook!("fork", fork, "rdi");
-    hook!("_Fork", underscore_fork, "rdi");
+    hook!("fork", fork, 0);
+    hook!("_Fork", underscore_fork, 0);
     real!(real_fork = "fork");
     real!(real_underscore_fork = "_Fork");
 
@@ -224,43 +228,5 @@ mod hooks {
         result
     }
 
-    core::arch::global_asm!(
-        ".pushsection .text.cotree.vfork,\"ax\",@progbits",
-        ".p2align 4",
-        labels!("vfork"),
-        ".cfi_startproc",
-        "endbr64",
-        "sub rsp, 72",
-        ".cfi_adjust_cfa_offset 72",
-        "lea rax, [rsp+80]",
-        "mov [rsp+48], rax",
-        "mov rax, [rsp+72]",
-        "mov [rsp+56], rax",
-        "mov rdi, rsp",
-        "call {begins}",
-        "add rsp, 72",
-        ".cfi_adjust_cfa_offset -72",
-        // The child returns from here and uses the stack; the parent must find its return address elsewhere.
-        "pop rdx",
-        ".cfi_adjust_cfa_offset -8",
-        ".cfi_register rip, rdx",
-        "mov eax, 58",
-        "syscall",
-        "push rdx",
-        ".cfi_adjust_cfa_offset 8",
-        ".cfi_offset rip, -8",
-        "test eax, eax",
-        "jz 2f",
-        "mov edi, eax",
-        "sub rsp, 8",
-        ".cfi_adjust_cfa_offset 8",
-        "call {ends}",
-        "add rsp, 8",
-        ".cfi_adjust_cfa_offset -8",
-        "2: ret",
-        ".cfi_endproc",
-        ".popsection",
-        begins = sym vfork_begins,
-        ends = sym vfork_ends,
-    );
+    vfork_hook!(vfork_begins, vfork_ends);
 }

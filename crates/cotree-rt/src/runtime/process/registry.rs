@@ -76,7 +76,7 @@ mod side {
 #[cfg(feature = "shared-library")]
 mod side {
     use super::{Process, Unit};
-    use crate::runtime::hooks::linkage::weak;
+    use crate::arch::linkage::weak;
 
     weak!(process = "cotree_process_v1");
 

@@ -6,9 +6,12 @@
 //! Where the sanitizer is in the executable, we are one of these parts, and the program keeps its callback. Where it is
 //! a library we are the program's callback, until the program sets one itself.
 
+use crate::arch::entries::entry;
+use crate::arch::linkage::weak;
+use crate::arch::linkage::{in_slot, slot};
+use crate::arch::registers::Caller;
 use crate::layout::State;
-use crate::runtime::hooks::interpose::{in_slot, slot};
-use crate::runtime::hooks::linkage::{Caller, call, entry, weak};
+use crate::runtime::os::call::call;
 use crate::runtime::process::end;
 
 type Callback = unsafe extern "C" fn();
@@ -21,7 +24,7 @@ unsafe extern "C" {
 slot!("cotree_rt_add_die_callback");
 weak!(set_callback = "__sanitizer_set_death_callback");
 
-entry!("cotree_rt_at_death", at_death, "rdi");
+entry!("cotree_rt_at_death", at_death, 0);
 
 unsafe extern "C" fn at_death(caller: &Caller) {
     end::finish(caller, State::ABORTED);

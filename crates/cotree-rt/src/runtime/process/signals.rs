@@ -15,9 +15,10 @@
 //!
 //! Dispositions go back to their defaults in `exec` by themselves.
 
+use crate::arch::context::{Context, SA_RESTORER, restorer};
+use crate::arch::stacks;
 use crate::layout::State;
 use crate::runtime::file::{no_room, profile};
-use crate::runtime::os::own_stack::cotree_rt_call_on;
 use crate::runtime::os::sys;
 use crate::runtime::process::{end, stop};
 use core::ffi::{c_int, c_void};
@@ -64,11 +65,10 @@ static SAID: [Said; 32] =
 type Action = [usize; 4];
 
 fn ours() -> Action {
-    let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | stop::SA_RESTORER;
+    let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | SA_RESTORER;
     let handler = on_signal as unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::ucontext_t) as usize;
-    let restorer = stop::cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
     // A thread that ends the process meanwhile has to be able to stop this one.
-    [handler, flags as usize, restorer, !stop::MASK as usize]
+    [handler, flags as usize, restorer(), !stop::MASK as usize]
 }
 
 /// Whether the handler stands for the default.
@@ -144,7 +144,7 @@ pub unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t, context: *mut li
         sys::set_signal_mask(!stop::MASK);
         if let Ok(stack) = sys::map_anonymous(STACK) {
             // SAFETY: a fresh stack; the record is there as long as the handler runs.
-            unsafe { cotree_rt_call_on(stack.add(STACK).cast(), end, context.cast()) };
+            unsafe { stacks::call_on(stack.add(STACK).cast(), end, context.cast()) };
         }
     }
     // SAFETY: the default, and the signal once more, with all that was known of it. It is blocked until the handler
@@ -157,6 +157,6 @@ pub unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t, context: *mut li
 
 unsafe extern "C" fn end(context: *mut c_void) {
     // SAFETY: the kernel's record of what was interrupted.
-    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    end::finish_interrupted(registers, State::ABORTED);
+    let interrupted = unsafe { Context::of(context.cast()) };
+    end::finish_interrupted(interrupted, State::ABORTED);
 }

@@ -1,9 +1,10 @@
 //! The public interface (`cotree.h`): `cotree_dump` writes a profile of the counts so far, `cotree_reset` starts anew.
 
 use super::units;
+use crate::arch::entries::entry;
+use crate::arch::registers::Caller;
 use crate::runtime::file::naming::Path;
 use crate::runtime::file::{copy, names, profile};
-use crate::runtime::hooks::linkage::{Caller, entry};
 use crate::runtime::os::files;
 use crate::runtime::os::own_stack;
 use crate::runtime::os::say::decimal;
@@ -13,8 +14,8 @@ use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 // Each link unit has its own: a library that calls them speaks of itself, whatever the executable has.
-entry!("cotree_dump", dump, "rsi");
-entry!("cotree_reset", reset, "rdi");
+entry!("cotree_dump", dump, 1);
+entry!("cotree_reset", reset, 0);
 
 /// Written; no profile is being made; an error, as `errno` says.
 const WRITTEN: c_int = 0;

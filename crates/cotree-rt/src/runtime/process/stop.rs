@@ -12,6 +12,8 @@
 //! slept in a call that would now fail with EINTR keep sleeping, so that none reports an error that it would not have
 //! seen otherwise.
 
+use crate::arch::context::{Context, SA_RESTORER, restorer};
+use crate::arch::system_calls;
 use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::thread::{self, Thread};
 use crate::runtime::process::units;
@@ -49,22 +51,6 @@ const PATIENT_ROUNDS: u32 = 100;
 /// libc's that another one, with all signals blocked, waits for.
 const ROUNDS_STUCK: u32 = 200;
 
-unsafe extern "C" {
-    pub fn cotree_rt_return_from_signal();
-}
-
-// The bytes by which walks know the end of a handler.
-core::arch::global_asm!(
-    ".pushsection .text.cotree.return_from_signal,\"ax\",@progbits",
-    ".hidden cotree_rt_return_from_signal",
-    ".globl cotree_rt_return_from_signal",
-    "nop",
-    "cotree_rt_return_from_signal:",
-    ".byte 0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0",
-    "syscall",
-    ".popsection",
-);
-
 /// How many chances threads have now.
 static ALLOWED: AtomicU32 = AtomicU32::new(CHANCES);
 
@@ -79,8 +65,7 @@ pub fn others() -> u32 {
         // On the thread's own stack: a walk takes more than the alternate stacks that Rust's threads have.
         let flags = libc::SA_SIGINFO | libc::SA_RESTART | SA_RESTORER;
         let handler = on_signal as unsafe extern "C" fn(c_int, *mut c_void, *mut libc::ucontext_t) as usize;
-        let restorer = cotree_rt_return_from_signal as unsafe extern "C" fn() as usize;
-        let before = sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer, usize::MAX]);
+        let before = sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer(), usize::MAX]);
         if before[0] != handler {
             BEFORE.iter().zip(before).for_each(|(place, word)| place.store(word, Relaxed));
         }
@@ -154,17 +139,15 @@ pub fn after_fork() {
     }
 }
 
-pub const SA_RESTORER: c_int = 0x0400_0000;
-
 unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut libc::ucontext_t) {
     let Some((_, record)) = thread::current() else { return };
     if record.stop.load(Acquire) != ASKED {
         return;
     }
     // SAFETY: the kernel's record of what was interrupted.
-    let registers = unsafe { &(*context).uc_mcontext.gregs };
+    let registers = unsafe { Context::of(context) };
     // What the program would get from its call.
-    let sleeping = registers[libc::REG_RAX as usize] == -i64::from(libc::EINTR);
+    let sleeping = registers.has_failed_with(libc::EINTR);
     if !sleeping && !can_be_held(registers, record) {
         record.stop.store(FREE, Release);
         return;
@@ -189,11 +172,9 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
 /// Whether the thread can account for itself where it is. While it accounts for frames of its own it can't, and not
 /// well in the middle of code of ours, where nothing tells how far it has come: there it is held if it has been let go
 /// often enough.
-fn can_be_held(registers: &[i64; 23], record: &Thread) -> bool {
-    const SYSCALL: [u8; 2] = [0x0F, 0x05];
-    let at = registers[libc::REG_RIP as usize];
-    // SAFETY: the page of the instruction that comes next.
-    let is_call = at & 0xFFF != 0xFFF && unsafe { (at as *const [u8; 2]).read_volatile() } == SYSCALL;
+fn can_be_held(registers: &Context, record: &Thread) -> bool {
+    // SAFETY: the instruction that comes next.
+    let is_call = unsafe { system_calls::is_next(registers.pc()) };
     let mut walk = Walk::interrupted(registers);
     let mut busy = false;
     for frame in walk.by_ref() {

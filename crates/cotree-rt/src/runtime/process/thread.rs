@@ -5,12 +5,12 @@
 
 #[cfg(not(feature = "shared-library"))]
 use super::units;
+use crate::arch::threads::thread_pointer;
 use crate::runtime::os::growing_array::GrowingArray;
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::os::lock::Held;
 use crate::runtime::os::lock::Lock;
 use crate::runtime::os::sys;
-use crate::runtime::unit;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Nobody's.
@@ -84,7 +84,7 @@ pub fn start(above_frames: u64) {
 
 /// The record is this thread's.
 pub fn adopt(record: &Thread) {
-    let pointer = unit::thread_pointer();
+    let pointer = thread_pointer();
     // Whoever had this stack before is gone.
     for (_, other) in all().filter(|(_, other)| other.pointer.load(Relaxed) == pointer) {
         let state = other.state.load(Relaxed);
@@ -116,7 +116,7 @@ pub fn ends(record: &Thread) {
 /// have not ended. The caller holds the lock.
 #[cfg(not(feature = "shared-library"))]
 pub fn with_stacks() -> impl Iterator<Item = (usize, u64)> {
-    let own = unit::thread_pointer();
+    let own = thread_pointer();
     let there = move |(index, record): (usize, &Thread)| {
         let (state, pointer) = (record.state.load(Relaxed), record.pointer.load(Relaxed));
         (state >= LIVE && pointer == own || state == LIVE && is_there(record)).then_some((index, pointer))
@@ -126,7 +126,7 @@ pub fn with_stacks() -> impl Iterator<Item = (usize, u64)> {
 
 /// This thread's record.
 pub fn current() -> Option<(usize, &'static Thread)> {
-    let pointer = unit::thread_pointer();
+    let pointer = thread_pointer();
     all().find(|(_, record)| record.pointer.load(Relaxed) == pointer && record.state.load(Relaxed) >= LIVE)
 }
 
@@ -177,7 +177,7 @@ pub fn after_fork() -> Option<usize> {
 ///
 /// A thread that was joined may still be known to the kernel for a moment; one that ends gets a little time to do so.
 pub fn others() -> impl Iterator<Item = &'static Thread> {
-    let own = unit::thread_pointer();
+    let own = thread_pointer();
     let mut patience = 200;
     all().map(|(_, record)| record).filter(move |record| match record.state.load(Relaxed) {
         FREE => false,
@@ -198,7 +198,7 @@ pub fn others() -> impl Iterator<Item = &'static Thread> {
 
 /// How many threads are gone and have given no account of their frames.
 pub fn vanished() -> u32 {
-    let own = unit::thread_pointer();
+    let own = thread_pointer();
     let gone = all().filter(|(_, record)| {
         record.state.load(Relaxed) == LIVE && record.pointer.load(Relaxed) != own && !is_there(record)
     });

@@ -40,8 +40,8 @@ pub mod registers;
 mod trace;
 
 use super::file::copy::ProfileCopy;
-use super::hooks::linkage::Caller;
 use super::unit::Image;
+use crate::arch::registers::Caller;
 use core::ffi::c_int;
 use dispatch::recorders;
 use registers::Registers;

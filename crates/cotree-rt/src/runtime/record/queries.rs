@@ -7,11 +7,12 @@
 //! of a forked child, too, whose counts begin anew.
 
 use super::Recorder;
+use crate::arch::entries::entry;
+use crate::arch::registers::Caller;
+use crate::arch::stubs::safe_points;
 use crate::layout::QueryWord;
 use crate::runtime::file::profile;
-use crate::runtime::hooks::linkage::{Caller, entry};
 use crate::runtime::{slabs, unit};
-use core::arch::global_asm;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -247,8 +248,8 @@ fn stop_address() -> usize {
     cotree_event_stop as *const () as usize
 }
 
-entry!("cotree_event_count", count, "rsi");
-entry!("cotree_event_limit", limit, "rcx");
+entry!("cotree_event_count", count, 1);
+entry!("cotree_event_limit", limit, 3);
 
 unsafe extern "C" fn count(kind: c_int, _caller: &Caller) -> u64 {
     Kind::own(kind).map_or(0, Kind::count)
@@ -274,36 +275,7 @@ extern "C" fn struck() -> usize {
 
 // Generated code calls it at a safe point if a limit has been reached. It is gone when the callback begins, which may
 // leave by a jump or an exception: then it is the call at the safe point that does not come back.
-global_asm!(
-    ".pushsection .text.cotree.safe_point,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden __cotree_safe_point",
-    ".globl __cotree_safe_point",
-    ".type __cotree_safe_point,@function",
-    "__cotree_safe_point:",
-    ".cfi_startproc",
-    "endbr64",
-    "push rbp",
-    ".cfi_adjust_cfa_offset 8",
-    "call {struck}",
-    "pop rbp",
-    ".cfi_adjust_cfa_offset -8",
-    "test rax, rax",
-    "jz 2f",
-    "jmp rax",
-    "2: ret",
-    ".cfi_endproc",
-    ".size __cotree_safe_point, . - __cotree_safe_point",
-    // Where a debugger stops: the callback of its limit. The program's own limit may strike at the same place.
-    ".hidden cotree_event_stop",
-    ".globl cotree_event_stop",
-    ".type cotree_event_stop,@function",
-    "cotree_event_stop:",
-    ".cfi_startproc",
-    "endbr64",
-    "jmp __cotree_safe_point",
-    ".cfi_endproc",
-    ".size cotree_event_stop, . - cotree_event_stop",
-    ".popsection",
-    struck = sym struck,
-);
+//
+// At `cotree_event_stop` a debugger stops: it is the callback of its limit. The program's own limit may strike at the
+// same place.
+safe_points!(struck);

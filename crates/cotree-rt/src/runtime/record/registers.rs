@@ -5,8 +5,8 @@
 //! instruction, which the unwind tables give. So if the linker drops a function, nothing refers to its
 //! part of the table any longer.
 
+use crate::arch::registers::{Caller, PRESERVED, STACK_POINTER};
 use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::sys;
 use crate::runtime::stack::cache::Cache;
 use crate::runtime::stack::unwind;
@@ -19,25 +19,24 @@ use crate::runtime::unit;
 pub struct Registers {
     /// The stack pointer after the return.
     pub sp: u64,
-    /// By [`unwind::PRESERVED`].
-    pub preserved: [u64; 6],
+    /// By [`PRESERVED`].
+    pub preserved: [u64; PRESERVED.len()],
 }
 
 impl Registers {
     /// The registers of no frame.
-    pub const NONE: Self = Self { sp: 0, preserved: [0; 6] };
+    pub const NONE: Self = Self { sp: 0, preserved: [0; PRESERVED.len()] };
 
     pub fn of(caller: &Caller) -> Self {
-        let Caller { rbx, rbp, r12, r13, r14, r15, sp, .. } = *caller;
-        Self { sp, preserved: [rbx, rbp, r12, r13, r14, r15] }
+        Self { sp: caller.sp, preserved: caller.preserved() }
     }
 
     /// By its DWARF number.
     fn get(&self, register: u8) -> Option<u64> {
-        if usize::from(register) == unwind::RSP {
+        if usize::from(register) == STACK_POINTER {
             return Some(self.sp);
         }
-        let place = unwind::PRESERVED.iter().position(|&preserved| preserved == usize::from(register))?;
+        let place = PRESERVED.iter().position(|&preserved| preserved == usize::from(register))?;
         Some(self.preserved[place])
     }
 

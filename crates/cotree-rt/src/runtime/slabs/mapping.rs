@@ -6,6 +6,7 @@ use super::counts::move_counts;
 use super::holes::{BEING_MAPPED, use_as_touched, words_in};
 use super::threads::{self, own};
 use super::{READ_WRITE, counters, growth};
+use crate::arch::threads::thread_pointer;
 use crate::runtime::file::profile;
 use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::os::sys;
@@ -116,7 +117,7 @@ pub fn detach(this_thread: usize, interrupted: bool) {
         if own != counters().cast() {
             let _ = sys::map(own, stride, READ_WRITE, flags, -1, 0);
         }
-        unit::set_slab(unit::thread_pointer(), own.cast());
+        unit::set_slab(thread_pointer(), own.cast());
     }
 }
 
@@ -135,7 +136,7 @@ pub fn lead_nowhere() {
 pub fn let_go() {
     if unit::threaded() {
         // SAFETY: this thread.
-        unsafe { unit::set_slab(unit::thread_pointer(), counters()) };
+        unsafe { unit::set_slab(thread_pointer(), counters()) };
     }
     if unit::counts_paths() {
         // Slab 0 must not lead to a table that goes away.

@@ -5,6 +5,7 @@ use super::counts::first_counted_block;
 use super::growth::{self, grow};
 use super::holes::{OpenFile, for_each_part, words_in};
 use super::{counter_count, counters};
+use crate::arch::threads::thread_pointer;
 use crate::layout::Flags;
 use crate::runtime::file::profile;
 use crate::runtime::os::growing_array::GrowingArray;
@@ -48,7 +49,7 @@ pub fn verify_own() {
 /// This thread counts in the slab from now on.
 pub(super) fn count_in(slab: *mut u64) {
     // SAFETY: this thread; callers up the stack that hold slab 0 may go on to use it.
-    unsafe { unit::set_slab(unit::thread_pointer(), slab) };
+    unsafe { unit::set_slab(thread_pointer(), slab) };
     if unit::by_segment() {
         NO_SEGMENT.store(unit::set_segment(slab).is_err(), Relaxed);
     }

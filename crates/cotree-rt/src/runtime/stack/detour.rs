@@ -3,33 +3,31 @@
 //! musl has none, so a walk that starts in a handler called by `exit` or `abort` can't get through it. So we
 //! note the program's last step into libc, and the walk continues there. The same serves a forked child.
 
-use crate::runtime::hooks::linkage::Caller;
+use crate::arch::registers::Caller;
 use crate::runtime::process::thread;
 #[cfg(not(feature = "shared-library"))]
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A [`Caller`] in a thread's record; all zero: none.
-pub struct Place([AtomicU64; 8]);
+pub struct Place([AtomicU64; Caller::WORDS]);
 
 impl Place {
     #[cfg(not(feature = "shared-library"))]
     fn set(&self, caller: &Caller) {
-        let Caller { rbx, rbp, r12, r13, r14, r15, sp, pc } = *caller;
-        for (word, value) in self.0.iter().zip([rbx, rbp, r12, r13, r14, r15, sp, pc]) {
+        for (word, value) in self.0.iter().zip(caller.words()) {
             word.store(value, Ordering::Relaxed);
         }
     }
 
     fn get(&self) -> Option<Caller> {
-        let [rbx, rbp, r12, r13, r14, r15, sp, pc] =
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at: usize| self.0[at].load(Ordering::Relaxed));
-        (pc != 0).then_some(Caller { rbx, rbp, r12, r13, r14, r15, sp, pc })
+        let caller = Caller::from_words(self.0.each_ref().map(|word| word.load(Ordering::Relaxed)));
+        (caller.pc != 0).then_some(caller)
     }
 
     /// Forgets.
     pub fn clear(&self) {
-        self.0[7].store(0, Ordering::Relaxed);
+        self.0[Caller::WORDS - 1].store(0, Ordering::Relaxed);
     }
 }
 
@@ -84,14 +82,16 @@ pub fn is_over() -> bool {
 #[cfg(not(feature = "shared-library"))]
 mod hooks {
     use super::{Caller, remember, thread};
-    use crate::runtime::hooks::interpose::{hook, real};
-    use crate::runtime::hooks::linkage::{call, weak};
+    use crate::arch::entries::hook;
+    use crate::arch::linkage::weak;
+    use crate::runtime::hooks::interpose::real;
+    use crate::runtime::os::call::call;
     use crate::runtime::{os::sys, stack::walk};
     use core::ffi::{c_int, c_void};
 
-    hook!("exit", exit, "rsi");
-    hook!("quick_exit", quick_exit, "rsi");
-    hook!("pthread_exit", pthread_exit, "rsi");
+    hook!("exit", exit, 1);
+    hook!("quick_exit", quick_exit, 1);
+    hook!("pthread_exit", pthread_exit, 1);
     real!(real_exit = "exit");
     real!(real_quick_exit = "quick_exit");
     real!(real_pthread_exit = "pthread_exit");

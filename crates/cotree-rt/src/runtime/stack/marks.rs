@@ -1,16 +1,13 @@
-//! Code addresses with a meaning for walks: the bottom of the stack, a jump that is under way, a
-//! thread that is accounting for its frames.
+//! Code addresses with a meaning for walks: the bottom of the stack, the unwinder, a thread that is accounting for its
+//! frames.
 
+use crate::arch::stacks;
 #[cfg(not(feature = "shared-library"))]
-use crate::runtime::hooks::{jump, landing, spawn};
+use crate::arch::trampolines;
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::hooks::landing;
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, MaybeUninit};
-
-/// Whether a jump that has been accounted for is under way in this frame: it can be taken back.
-#[cfg(not(feature = "shared-library"))]
-pub fn is_leaping(pc: u64) -> bool {
-    jump::is_leaping(pc)
-}
 
 /// Whether the code is the unwinder's, which leaves frames some time after they have been accounted for.
 #[cfg(not(feature = "shared-library"))]
@@ -18,13 +15,7 @@ pub fn is_unwinder(pc: u64) -> bool {
     landing::is_unwinder(pc)
 }
 
-/// Jumps are the executable's.
-#[cfg(feature = "shared-library")]
-pub fn is_leaping(_pc: u64) -> bool {
-    false
-}
-
-/// So are exceptions.
+/// Exceptions are the executable's.
 #[cfg(feature = "shared-library")]
 pub fn is_unwinder(_pc: u64) -> bool {
     false
@@ -34,7 +25,7 @@ pub fn is_unwinder(_pc: u64) -> bool {
 #[cfg(not(feature = "shared-library"))]
 #[inline(always)]
 pub fn is_bottom(pc: u64) -> bool {
-    spawn::is_bottom(pc)
+    trampolines::is_bottom(pc)
 }
 
 /// Trampolines are the executable's.
@@ -42,37 +33,6 @@ pub fn is_bottom(pc: u64) -> bool {
 pub fn is_bottom(_pc: u64) -> bool {
     false
 }
-
-/// Whether the frame at the code address accounts for frames of its thread.
-pub fn is_accounting(pc: u64) -> bool {
-    pc == &raw const cotree_rt_accounting_end as u64
-}
-
-unsafe extern "C" {
-    fn cotree_rt_accounting(act: unsafe extern "C" fn(*mut c_void), data: *mut c_void);
-    static cotree_rt_accounting_end: u8;
-}
-core::arch::global_asm!(
-    ".pushsection .text.cotree.accounting,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden cotree_rt_accounting, cotree_rt_accounting_end",
-    ".globl cotree_rt_accounting, cotree_rt_accounting_end",
-    ".type cotree_rt_accounting,@function",
-    "cotree_rt_accounting:",
-    ".cfi_startproc",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "mov rax, rdi",
-    "mov rdi, rsi",
-    "call rax",
-    "cotree_rt_accounting_end:",
-    "add rsp, 8",
-    ".cfi_adjust_cfa_offset -8",
-    "ret",
-    ".cfi_endproc",
-    ".size cotree_rt_accounting, .-cotree_rt_accounting",
-    ".popsection",
-);
 
 /// Accounts for frames of this thread in such a way that whoever interrupts that, and walks the same stack, sees it:
 /// [`super::walk::Walk::is_accounting`].
@@ -93,7 +53,7 @@ pub fn accounting<T>(act: impl FnOnce() -> T) -> T {
     let mut slots = Slots(ManuallyDrop::new(act), MaybeUninit::uninit());
     // SAFETY: a function for that type of data, which writes the result.
     unsafe {
-        cotree_rt_accounting(run, (&raw mut slots).cast());
+        stacks::call_accounting(run, (&raw mut slots).cast());
         slots.1.assume_init()
     }
 }

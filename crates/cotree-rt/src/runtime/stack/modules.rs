@@ -3,7 +3,7 @@
 //! glibc answers without a lock since 2.35 (`_dl_find_object`). Elsewhere we keep our own list, taken with
 //! `dl_iterate_phdr` at start and again when an address is missing from it.
 
-use crate::runtime::hooks::linkage::weak;
+use crate::arch::linkage::weak;
 use crate::runtime::os::lock::Lock;
 use crate::runtime::os::sys;
 use core::ffi::{c_int, c_void};

@@ -5,13 +5,14 @@
 //! frame ends the walk, and its counts are taken back. Then [`crate::runtime::stack::walk::Walk`], which handles all
 //! kinds of frames, walks the same frames again.
 
-use crate::runtime::hooks::linkage::Caller;
+use crate::arch::jumps::is_leaping;
+use crate::arch::registers::{Caller, FRAME_POINTER_FIELD, PRESERVED};
+use crate::arch::rules::Rule;
 use crate::runtime::os::sys;
 use crate::runtime::process::{thread, units};
 use crate::runtime::record::registers::Registers;
 use crate::runtime::record::{self, Frames};
-use crate::runtime::stack::rules::{self, Rule};
-use crate::runtime::stack::{marks, unwind, walk};
+use crate::runtime::stack::{marks, rules, unwind, walk};
 use crate::runtime::unit::Image;
 
 /// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted
@@ -29,7 +30,7 @@ enum Stop {
     Unusual,
 }
 
-/// A frame that is in a call; of its registers only rbp is right, unless they are to be counted.
+/// A frame that is in a call; of its registers only the frame pointer is right, unless they are to be counted.
 struct Place<const REGISTERS: bool> {
     pc: u64,
     registers: Registers,
@@ -57,8 +58,8 @@ impl<const REGISTERS: bool> Place<REGISTERS> {
         let cfa = loop {
             if rule.is_plain() {
                 break sp.wrapping_add(rule.cfa_offset());
-            } else if rule.is_plain_from_rbp() {
-                let cfa = preserved[rules::RBP_FIELD].wrapping_add(rule.cfa_offset());
+            } else if rule.is_plain_from_frame_pointer() {
+                let cfa = preserved[FRAME_POINTER_FIELD].wrapping_add(rule.cfa_offset());
                 break if cfa > sp { cfa } else { return Err(Stop::Unusual) };
             }
             rule = learn(self.pc, rule).ok_or(Stop::Unusual)?;
@@ -70,14 +71,14 @@ impl<const REGISTERS: bool> Place<REGISTERS> {
         // SAFETY: between two stack pointers, or no further below the first of them than its caller's record is.
         let read = |below: u64| unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() };
         // What is not wanted costs nothing, however the loop is compiled.
-        let fields = if REGISTERS { 0..unwind::PRESERVED.len() } else { rules::RBP_FIELD..rules::RBP_FIELD + 1 };
+        let fields = if REGISTERS { 0..PRESERVED.len() } else { FRAME_POINTER_FIELD..FRAME_POINTER_FIELD + 1 };
         for field in fields {
             let below = rule.saved_below(field);
             if below != 0 {
                 self.registers.preserved[field] = read(below);
             }
         }
-        self.pc = read(8);
+        self.pc = read(Rule::RETURN_BELOW);
         self.registers.sp = cfa;
         Ok(())
     }
@@ -118,7 +119,7 @@ impl<const REGISTERS: bool> Target<REGISTERS> {
                 break;
             }
         }
-        usual &= !marks::is_bottom(place.pc) && !marks::is_leaping(place.pc);
+        usual &= !marks::is_bottom(place.pc) && !is_leaping(place.pc);
         let target = Self { frames, place, uncounted };
         if !usual {
             target.take_back(delta, caller);

@@ -4,32 +4,24 @@
 //! Under most rules the caller's stack pointer is enough to continue. Other saved registers are
 //! restored only on request, from the *trail* of the steps since.
 
+use crate::arch::context::{Context, RETURN_FROM_SIGNAL, below_handler};
+use crate::arch::jumps::is_leaping;
+use crate::arch::registers::{
+    Caller, FRAME_POINTER, FRAME_POINTER_FIELD, PRESERVED, RETURN_ADDRESS, Registers, STACK_POINTER,
+};
+use crate::arch::rules::Rule;
 use crate::expression;
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::{own_stack, sys};
 use crate::runtime::process::thread;
-use crate::runtime::stack::rules::{self, Rule};
-use crate::runtime::stack::{marks, modules};
+use crate::runtime::stack::{modules, rules};
 use crate::runtime::unit;
 use core::mem::MaybeUninit;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian, Pointer, Register,
-    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow, X86_64,
+    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow,
 };
 
 type Reader = EndianSlice<'static, LittleEndian>;
-
-/// Registers by DWARF number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 … r15.
-pub type Registers = [u64; 16];
-const RBX: usize = 3;
-const RBP: usize = 6;
-pub const RSP: usize = 7;
-/// What a callee preserves, in the order of [`Rule`]'s fields.
-pub const PRESERVED: [usize; 6] = [RBX, RBP, 12, 13, 14, 15];
-const _: () = assert!(PRESERVED[rules::RBP_FIELD] == RBP);
-
-/// The order of the kernel's context: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp; then rip.
-const CONTEXT_ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, RSP];
 
 /// Room for what real frames need; gimli's own would take tens of kilobytes of a stack that may be small.
 struct Small;
@@ -88,12 +80,7 @@ pub struct Cursor {
 
 impl Cursor {
     pub fn new(caller: &Caller) -> Self {
-        let mut registers = [0; 16];
-        let preserved = [caller.rbx, caller.rbp, caller.r12, caller.r13, caller.r14, caller.r15];
-        for (register, value) in PRESERVED.into_iter().zip(preserved) {
-            registers[register] = value;
-        }
-        registers[RSP] = caller.sp;
+        let registers = caller.registers();
         let page_end = (caller.sp | 0xFFF) + 1;
         let end = thread::stack_top(caller.sp).unwrap_or(page_end).max(page_end);
         // Mostly the registers were saved on the same stack, just below: no page lies between.
@@ -102,20 +89,17 @@ impl Cursor {
         Self { registers, trail: Trail::new(), pc: caller.pc, interrupted: false, readable: start & !0xFFF..end }
     }
 
-    /// A place that a signal interrupted, by the registers as the kernel stores them.
-    pub fn interrupted(context: &[i64; 23]) -> Self {
-        let mut registers = [0; 16];
-        for (place, register) in CONTEXT_ORDER.into_iter().enumerate() {
-            registers[register] = context[place] as u64;
-        }
-        let sp = registers[RSP];
+    /// A place that a signal interrupted.
+    pub fn interrupted(context: &Context) -> Self {
+        let registers = context.registers();
+        let sp = registers[STACK_POINTER];
         let readable = sp & !0xFFF..(sp | 0xFFF) + 1;
-        Self { registers, trail: Trail::new(), pc: context[16] as u64, interrupted: true, readable }
+        Self { registers, trail: Trail::new(), pc: context.pc(), interrupted: true, readable }
     }
 
     /// The frame's stack pointer: the CFA of what it called.
     pub fn sp(&self) -> u64 {
-        self.registers[RSP]
+        self.registers[STACK_POINTER]
     }
 
     /// The frame's registers, as far as callees preserve them.
@@ -133,12 +117,13 @@ impl Cursor {
         let key = self.pc.wrapping_add(u64::from(self.interrupted));
         let rule = rules::look_up(key, unit::hash(key));
         if rule.is_common() {
-            let base = if rule.is_from_rbp() { self.rbp() } else { self.sp() };
+            let base = if rule.is_from_frame_pointer() { self.frame_pointer() } else { self.sp() };
             let cfa = base.wrapping_add(rule.cfa_offset());
             if self.is_readable(rule, cfa) && self.trail.push(rule, cfa) {
-                self.registers[RSP] = cfa;
+                self.registers[STACK_POINTER] = cfa;
                 // SAFETY: just below the CFA.
-                return self.arrive(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() }, false);
+                return self
+                    .arrive(unsafe { (cfa.wrapping_sub(Rule::RETURN_BELOW) as *const u64).read_volatile() }, false);
             }
         }
         self.settled_step(key)
@@ -161,12 +146,13 @@ impl Cursor {
         }
     }
 
-    /// The frame's rbp: what the last step on the trail that has saved it did, or what it was before.
-    fn rbp(&self) -> u64 {
+    /// The frame pointer: what the last step on the trail that has saved it did, or what it was before.
+    fn frame_pointer(&self) -> u64 {
         // SAFETY: as many have been written, and what their rules refer to is readable.
         let steps = self.trail.steps[..self.trail.len].iter().rev().map(|step| unsafe { step.assume_init() });
-        let saved = steps.map(|(rule, cfa)| (rule.saved_below(rules::RBP_FIELD), cfa)).find(|&(below, _)| below != 0);
-        saved.map_or(self.registers[RBP], |(below, cfa)| {
+        let saved =
+            steps.map(|(rule, cfa)| (rule.saved_below(FRAME_POINTER_FIELD), cfa)).find(|&(below, _)| below != 0);
+        saved.map_or(self.registers[FRAME_POINTER], |(below, cfa)| {
             // SAFETY: the same.
             unsafe { (cfa.wrapping_sub(below) as *const u64).read_volatile() }
         })
@@ -181,16 +167,17 @@ impl Cursor {
         if rule.is_end() {
             return Step::End;
         }
-        let cfa = self.registers[if rule.is_from_rbp() { RBP } else { RSP }].wrapping_add(rule.cfa_offset());
+        let cfa = self.registers[if rule.is_from_frame_pointer() { FRAME_POINTER } else { STACK_POINTER }]
+            .wrapping_add(rule.cfa_offset());
         let pc = if self.is_readable(rule, cfa) {
             self.restore_readable(rule, cfa);
             // SAFETY: just below the CFA.
-            Some(unsafe { (cfa.wrapping_sub(8) as *const u64).read_volatile() })
+            Some(unsafe { (cfa.wrapping_sub(Rule::RETURN_BELOW) as *const u64).read_volatile() })
         } else {
             self.restore(rule, cfa)
         };
         let Some(pc) = pc else { return Step::Lost };
-        self.registers[RSP] = cfa;
+        self.registers[STACK_POINTER] = cfa;
         self.arrive(pc, false)
     }
 
@@ -217,7 +204,7 @@ impl Cursor {
     /// Restores a register where the rule has to be asked.
     #[cold]
     fn restore(&mut self, rule: Rule, cfa: u64) -> Option<u64> {
-        let pc = self.read(cfa.wrapping_sub(8))?;
+        let pc = self.read(cfa.wrapping_sub(Rule::RETURN_BELOW))?;
         for (field, register) in PRESERVED.into_iter().enumerate() {
             let below = rule.saved_below(field);
             if below != 0 {
@@ -237,7 +224,7 @@ impl Cursor {
     fn return_from_nowhere(&mut self) -> Step {
         let sp = self.sp();
         let Some(pc) = self.read(sp) else { return Step::Lost };
-        self.registers[RSP] = sp + 8;
+        self.registers[STACK_POINTER] = sp + 8;
         self.arrive(pc, false)
     }
 
@@ -285,9 +272,9 @@ impl Cursor {
             CfaRule::Expression(expression) => self.evaluate(frames, expression, at, None)?,
         };
         let mut next = self.registers;
-        next[RSP] = cfa;
+        next[STACK_POINTER] = cfa;
         let mut pc = None;
-        for number in 0..=16 {
+        for number in 0..=RETURN_ADDRESS.0 {
             let value = match row.register(Register(number)) {
                 RegisterRule::Offset(offset) => self.read(cfa.wrapping_add(offset as u64))?,
                 RegisterRule::ValOffset(offset) => cfa.wrapping_add(offset as u64),
@@ -319,7 +306,7 @@ impl Cursor {
         let code = expression.get(frames).ok()?;
         let (registers, pc) = (self.registers, if self.interrupted { at } else { self.pc });
         let register = |number: u64| match number {
-            16 => Some(pc),
+            number if number == u64::from(RETURN_ADDRESS.0) => Some(pc),
             number => registers.get(usize::try_from(number).ok()?).copied(),
         };
         expression::evaluate(code.0.slice(), initial, register, |address, size| {
@@ -331,22 +318,15 @@ impl Cursor {
 
     /// The kernel's signal frame, by the code that returns from it: musl gives its trampoline no tables.
     fn signal_frame_without_tables(&mut self) -> Option<Step> {
-        const RETURN: [u8; 9] = [0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05]; // mov $__NR_rt_sigreturn, %rax; syscall
-        for (place, byte) in RETURN.into_iter().enumerate() {
+        for (place, byte) in RETURN_FROM_SIGNAL.into_iter().enumerate() {
             let at = self.pc + place as u64;
             // SAFETY: readable, as the kernel says.
             if !sys::readable(at & !7) || unsafe { (at as *const u8).read_volatile() } != byte {
                 return None;
             }
         }
-        // struct ucontext: flags, link, stack (3 words), then the registers.
-        let context = self.sp() + 40;
-        let mut next = self.registers;
-        for (place, register) in CONTEXT_ORDER.into_iter().enumerate() {
-            next[register] = self.read(context + place as u64 * 8)?;
-        }
-        let pc = self.read(context + 128)?;
-        self.registers = next;
+        let (registers, pc) = below_handler(self.sp(), |address| self.read(address))?;
+        self.registers = registers;
         Some(self.arrive(pc, true))
     }
 }
@@ -372,12 +352,12 @@ fn with_row<T>(
 
 /// The row of a frame as a rule to remember.
 fn rule_of(entry: &FrameDescriptionEntry<Reader>, row: &Row, key: u64) -> Option<Rule> {
-    if row.register(X86_64::RA) == RegisterRule::Undefined {
+    if row.register(RETURN_ADDRESS) == RegisterRule::Undefined {
         Some(Rule::END)
     } else if entry.is_signal_trampoline() {
         None
     } else {
-        Rule::of(row).map(|rule| if marks::is_leaping(key) { rule.uncommon() } else { rule })
+        Rule::of(row).map(|rule| if is_leaping(key) { rule.uncommon() } else { rule })
     }
 }
 
@@ -408,32 +388,4 @@ fn find_entry(tables: u64, at: u64) -> Option<Found> {
 fn section(start: u64) -> Option<&'static [u8]> {
     // SAFETY: unwind tables of a loaded object, which only entries that the tables name are read from.
     (start != 0).then(|| unsafe { core::slice::from_raw_parts(start as *const u8, 1 << 30) })
-}
-
-impl Rule {
-    /// The row as a cacheable rule, if it is of the common kind.
-    fn of(row: &Row) -> Option<Self> {
-        let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
-        let from_rbp = usize::from(register.0) == RBP;
-        if !from_rbp && usize::from(register.0) != RSP {
-            return None;
-        }
-        let mut saved = [0; 6];
-        for &(register, ref rule) in row.registers() {
-            let offset = match *rule {
-                RegisterRule::Offset(offset) => offset,
-                RegisterRule::SameValue | RegisterRule::Undefined => continue,
-                _ => return None,
-            };
-            if register == X86_64::RA {
-                if offset != -8 {
-                    return None;
-                }
-            } else if let Some(field) = PRESERVED.iter().position(|&r| r == usize::from(register.0)) {
-                saved[field] = u64::try_from(-offset).ok()?;
-            }
-            // Unwinders save more than callees preserve, for themselves: no rule of a caller refers to it.
-        }
-        Self::pack(from_rbp, u64::try_from(offset).ok()?, saved)
-    }
 }

@@ -1,7 +1,10 @@
 //! Walks over stacks, which count every activation that dies without returning, by its return address.
 
+use crate::arch::context::Context;
+use crate::arch::jumps::is_leaping;
+use crate::arch::registers::Caller;
+use crate::arch::stacks::is_accounting;
 use crate::layout::{Flags, INTERRUPTED};
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::own_stack;
 use crate::runtime::process::units;
 use crate::runtime::record::registers::Registers;
@@ -76,7 +79,7 @@ impl Walk {
     }
 
     /// From where a signal interrupted the thread.
-    pub fn interrupted(context: &[i64; 23]) -> Self {
+    pub fn interrupted(context: &Context) -> Self {
         Self::from(Cursor::interrupted(context))
     }
 
@@ -141,9 +144,9 @@ impl Walk {
     }
 
     fn look_for_accounting(&mut self, pc: u64) {
-        if marks::is_leaping(pc) {
+        if is_leaping(pc) {
             self.leaping = true;
-        } else if marks::is_accounting(pc) {
+        } else if is_accounting(pc) {
             self.accounting |= !core::mem::take(&mut self.leaping);
         } else {
             self.accounting |= marks::is_unwinder(pc);

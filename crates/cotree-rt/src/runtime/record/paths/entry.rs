@@ -2,72 +2,13 @@
 //! its slab, and `__cotree_target`, which does the same for whom an indirect call leads to.
 
 use super::table::{self, Bucket};
+use crate::arch::memory;
+use crate::arch::stubs::path_stub;
 use crate::runtime::unit;
-use core::arch::{asm, global_asm};
 
-/// A stub that preserves all but r11 and vector registers (LLVM's `preserve_mostcc`). Walks know it by its range.
-macro_rules! stub {
-    ($name:literal, $end:literal, $count:path) => {
-        global_asm!(
-            concat!(".pushsection .text.cotree.", $name, ",\"ax\",@progbits"),
-            ".p2align 4",
-            concat!(".hidden ", $name),
-            concat!(".globl ", $name),
-            concat!(".type ", $name, ",@function"),
-            concat!($name, ":"),
-            ".cfi_startproc",
-            "endbr64",
-            "push rax",
-            ".cfi_adjust_cfa_offset 8",
-            "push rcx",
-            ".cfi_adjust_cfa_offset 8",
-            "push rdx",
-            ".cfi_adjust_cfa_offset 8",
-            "push rsi",
-            ".cfi_adjust_cfa_offset 8",
-            "push rdi",
-            ".cfi_adjust_cfa_offset 8",
-            "push r8",
-            ".cfi_adjust_cfa_offset 8",
-            "push r9",
-            ".cfi_adjust_cfa_offset 8",
-            "push r10",
-            ".cfi_adjust_cfa_offset 8",
-            "sub rsp, 8",
-            ".cfi_adjust_cfa_offset 8",
-            "call {count}",
-            "add rsp, 8",
-            ".cfi_adjust_cfa_offset -8",
-            "pop r10",
-            ".cfi_adjust_cfa_offset -8",
-            "pop r9",
-            ".cfi_adjust_cfa_offset -8",
-            "pop r8",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rdi",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rsi",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rdx",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rcx",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rax",
-            ".cfi_adjust_cfa_offset -8",
-            "ret",
-            ".cfi_endproc",
-            concat!(".hidden ", $end),
-            concat!(".globl ", $end),
-            concat!($end, ":"),
-            concat!(".size ", $name, ", ", $end, " - ", $name),
-            ".popsection",
-            count = sym $count,
-        );
-    };
-}
-stub!("__cotree_path", "cotree_rt_path_end", count_path);
-stub!("__cotree_path_metric", "cotree_rt_path_metric_end", count_path_with);
-stub!("__cotree_target", "cotree_rt_target_end", count_target);
+path_stub!("__cotree_path", "cotree_rt_path_end", count_path);
+path_stub!("__cotree_path_metric", "cotree_rt_path_metric_end", count_path_with);
+path_stub!("__cotree_target", "cotree_rt_target_end", count_target);
 
 unsafe extern "C" {
     fn __cotree_path();
@@ -99,7 +40,7 @@ unsafe extern "C" fn count_path(function: u64, path: u64, cache: u64) {
 unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amount: u64) {
     if let Some(bucket) = count_one(function, path, cache) {
         // SAFETY: a bucket's sum; one instruction, as below.
-        unsafe { asm!("add qword ptr [{}], {}", in(reg) bucket.metric.as_ptr(), in(reg) amount, options(nostack)) };
+        unsafe { memory::add(bucket.metric.as_ptr(), amount) };
     }
 }
 
@@ -131,7 +72,7 @@ fn count(function: u64, path: u64, cache: u64) -> Option<(&'static Bucket, bool)
     let bucket = table::known(function + 1, path).or_else(|| table::bucket(function + 1, path))?;
     // One instruction: a signal handler may count the same.
     // SAFETY: a bucket's count.
-    unsafe { asm!("inc qword ptr [{}]", in(reg) bucket.count.as_ptr(), options(nostack)) };
+    unsafe { memory::increment(bucket.count.as_ptr()) };
     let cached = table::epoch() == epoch;
     if cached {
         let slab = unit::own_slab();

@@ -9,10 +9,10 @@ mod table;
 
 use super::registers;
 use super::{Activation, Child, Recorder};
+use crate::arch::registers::Caller;
 use crate::layout::{ABANDONED, Flags, INTERRUPTED, RawHeader, VALUE_SHIFT};
 use crate::runtime::file::copy::ProfileCopy;
 use crate::runtime::file::profile;
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::{slabs, unit};
 use core::ffi::c_int;
 

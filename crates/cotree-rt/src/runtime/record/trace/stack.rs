@@ -1,8 +1,8 @@
 //! Tells a stream the stack of its thread, so that it can be read from there on.
 
 use super::window::Window;
+use crate::arch::registers::Caller;
 use crate::layout::{TRACE_STACK_CUT, TracePlace, TraceRecord};
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::stack::walk::{Frame, Walk};
 use crate::runtime::unit::Image;
 

@@ -3,12 +3,13 @@
 
 use super::stack;
 use super::window::Window;
+use crate::arch::entries::entry;
+use crate::arch::registers::Caller;
 use crate::layout::TraceRecord;
-use crate::runtime::hooks::linkage::{Caller, entry};
 
 // Each link unit has its own: a library that calls them speaks of itself.
-entry!("cotree_trace_start", start, "rdi");
-entry!("cotree_trace_stop", stop, "rdi");
+entry!("cotree_trace_start", start, 0);
+entry!("cotree_trace_stop", stop, 0);
 
 unsafe extern "C" fn start(caller: &Caller) {
     if let Some(window) = Window::own()

@@ -3,11 +3,11 @@
 //! Generated code stores a few bytes behind the cursor and then moves it. A window is emptied with signals blocked.
 
 use super::{chunks, stack};
+use crate::arch::registers::Caller;
 use crate::layout::{
     Flags, TRACE_GAP, TRACE_SLACK, TRACE_WINDOW, TraceInterrupted, TraceRecord, TraceState, TraceWord,
 };
 use crate::runtime::file::profile;
-use crate::runtime::hooks::linkage::Caller;
 use crate::runtime::os::{own_stack, sys};
 use crate::runtime::unit;
 use core::ptr;
