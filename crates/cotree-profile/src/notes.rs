@@ -26,7 +26,8 @@ pub(crate) fn notes(
     note(!profile.failures.is_empty(), Note::Failed(profile.failures.len() as u64));
     note(counts.runs.cut_off > 0, Note::CutOff(counts.runs.cut_off));
     note(counts.runs.snapshots > 0, Note::Snapshots(counts.runs.snapshots));
-    note(flag(Flags::THREADS_ALIVE), Note::ThreadsAlive(counts.threads_alive));
+    // A library that is unloaded is told that there were some, and not how many.
+    note(flag(Flags::THREADS_ALIVE), Note::ThreadsAlive(counts.threads_alive.max(1)));
     note(flag(Flags::THREADS_UNEXPECTED), Note::ThreadsUnexpected);
     note(flag(Flags::THREAD_UNREGISTERED), Note::ThreadUnregistered);
     note(flag(Flags::SLAB_SHARED), Note::SlabShared);

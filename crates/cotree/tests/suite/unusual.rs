@@ -407,6 +407,56 @@ int main(void) {
     }
 }
 
+/// Whoever loads a library need not be there when it is unloaded. A thread that vanished within it is told of.
+#[test]
+fn libraries_outlive_the_threads_that_load_them() {
+    let project = Project::new(&[
+        (
+            "library.c",
+            r#"#include <sys/syscall.h>
+#include <unistd.h>
+int entry(int n) { int s = 0; for (int i = 0; i < n; i++) { if (i == 9) syscall(SYS_exit, 0); s += i; } return s; }
+"#,
+        ),
+        (
+            "main.c",
+            r#"#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *library;
+static volatile int turns;
+static void *load(void *unused) {
+  library = dlopen("./library.so", RTLD_NOW);
+  ((int (*)(int))dlsym(library, "entry"))(turns);
+  return unused;
+}
+int main(int count, char **arguments) {
+  pthread_t thread;
+  (void)arguments;
+  turns = count == 1 ? 3 : 12;
+  pthread_create(&thread, 0, load, 0);
+  if (count == 1) pthread_join(thread, 0);
+  else usleep(200000);
+  dlclose(library);
+  _exit(0);
+}
+"#,
+        ),
+    ]);
+    project.ok("--verify cc -O1 -g -shared -fPIC library.c -o library.so");
+    project.ok("--verify cc -O1 -g main.c -ldl -pthread -o program");
+    let run = |arguments: &[&str], name: &str| {
+        let mut program = project.command(project.path("program"));
+        succeed(program.args(arguments).env("COTREE_FILE", format!("{name}.%n.cotree")));
+    };
+    run(&[], "joined");
+    project.ok("verify --strict joined.library.so.cotree");
+    project.ok("verify --strict joined.program.cotree");
+    run(&["vanishes"], "vanished");
+    let told = project.ok("report vanished.library.so.cotree");
+    assert!(told.contains("1 thread gave no account of the last frames"), "{told}");
+}
+
 #[test]
 fn stacks_of_threads_that_ended_are_left_alone() {
     let project = Project::new(&[

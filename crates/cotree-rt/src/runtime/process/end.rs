@@ -82,6 +82,8 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
         return;
     }
     if is_unloading(caller) {
+        // The executable knows the threads, and whether one of them vanished. The one that loaded the library may have
+        // ended since.
         complete(State::FINISHED, 0);
         record::close();
         pool::join();
@@ -161,7 +163,7 @@ fn end_with(state: u32, account: impl FnOnce()) {
     // What a handler counted after the sum was made would make the file look damaged.
     own_stack::run(|| {
         account();
-        complete(state, unanswered);
+        complete(state, unanswered + thread::vanished());
         units::detach();
     });
     stop::release();
@@ -222,14 +224,13 @@ pub fn suspend(caller: &Caller) -> bool {
     }
     own_stack::run(|| {
         walk::count_all(caller, 1);
-        complete(State::FINISHED, thread::others().count() as u32);
+        complete(State::FINISHED, thread::others().count() as u32 + thread::vanished());
     });
     true
 }
 
-/// Completes the profiles. The frames of so many threads are not accounted for, besides those that vanished.
+/// Completes the profiles. The frames of so many threads are not accounted for.
 fn complete(state: u32, threads: u32) {
-    let threads = threads + thread::vanished();
     note_unforeseen_handlers();
     if fork::has_lost_borrower() {
         units::flag(Flags::FOREIGN_PROCESS);

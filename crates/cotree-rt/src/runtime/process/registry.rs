@@ -26,6 +26,7 @@ pub fn first() -> *mut Unit {
 #[cfg(not(feature = "shared-library"))]
 mod side {
     use super::{Process, Unit};
+    use crate::layout::Flags;
     #[cfg(not(feature = "static-executable"))]
     use crate::runtime::hooks::unload::closing;
     use crate::runtime::process::thread;
@@ -67,6 +68,9 @@ mod side {
                 break;
             }
             link = &found.next;
+        }
+        if thread::vanished() > 0 {
+            (unit.flag)(Flags::THREADS_ALIVE);
         }
         true
     }
