@@ -389,9 +389,9 @@ int main(void) {
 "#,
         ),
     ]);
-    for level in ["-O0", "-O2"] {
-        project.ok(&format!("--verify cc {level} -g -shared -fPIC library.c -o library.so"));
-        project.ok(&format!("--verify cc {level} -g main.c -ldl -o program"));
+    for level in ["cc -O0", "cc -O2", "--threads off cc -O1"] {
+        project.ok(&format!("--verify {level} -g -shared -fPIC library.c -o library.so"));
+        project.ok(&format!("--verify {level} -g main.c -ldl -o program"));
         let status = project.command(project.path("program")).env("COTREE_FILE", "%n.%p.cotree").status();
         assert_eq!(status.expect("a program").code(), Some(3), "{level}");
         let profiles: Vec<_> = fs::read_dir(project.path(""))

@@ -6,6 +6,9 @@ use crate::runtime::file::copy::ProfileCopy;
 use crate::runtime::file::profile;
 use crate::runtime::{slabs, unit};
 
+/// The first thread of the process. A library is told of it when it is loaded.
+const FIRST: usize = 0;
+
 /// The recorder.
 pub struct Counters;
 
@@ -20,7 +23,7 @@ impl Recorder for Counters {
     fn thread_starts(thread: usize, thread_pointer: u64) {
         if unit::threaded() {
             slabs::assign(thread, thread_pointer);
-        } else {
+        } else if thread != FIRST {
             profile::flag(Flags::THREADS_UNEXPECTED);
         }
     }
