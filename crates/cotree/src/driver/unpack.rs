@@ -108,7 +108,10 @@ impl Toolkit {
             "# Compilers and tools of cotree, for `cmake -DCMAKE_TOOLCHAIN_FILE=`.\n\
              set(CMAKE_C_COMPILER [==[{}]==])\nset(CMAKE_CXX_COMPILER [==[{}]==])\n\
              set(CMAKE_AR [==[{}]==] CACHE FILEPATH \"\")\nset(CMAKE_RANLIB [==[{}]==] CACHE FILEPATH \"\")\n\
-             set(CMAKE_NM [==[{}]==] CACHE FILEPATH \"\")\n",
+             set(CMAKE_NM [==[{}]==] CACHE FILEPATH \"\")\n\
+             # Those for INTERPROCEDURAL_OPTIMIZATION.\n\
+             foreach(language C CXX)\n  set(CMAKE_${{language}}_COMPILER_AR \"${{CMAKE_AR}}\" CACHE FILEPATH \"\")\n  \
+             set(CMAKE_${{language}}_COMPILER_RANLIB \"${{CMAKE_RANLIB}}\" CACHE FILEPATH \"\")\nendforeach()\n",
             tool(COMPILERS[0]),
             tool(COMPILERS[1]),
             tool("ar"),

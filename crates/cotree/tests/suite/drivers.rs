@@ -333,7 +333,7 @@ fn cmake_builds_with_one_setting() {
     let project = Project::new(&[
         (
             "CMakeLists.txt",
-            "cmake_minimum_required(VERSION 3.13)\nproject(p C CXX)\nadd_library(square STATIC square.c)\nadd_executable(program main.cpp)\ntarget_link_libraries(program square)\n",
+            "cmake_minimum_required(VERSION 3.13)\nproject(p C CXX)\ninclude(CheckIPOSupported)\ncheck_ipo_supported()\nadd_library(square STATIC square.c)\nadd_executable(program main.cpp)\ntarget_link_libraries(program square)\nset_target_properties(square program PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)\n",
         ),
         ("square.c", "int square(int x) { return x * x; }\n"),
         (
