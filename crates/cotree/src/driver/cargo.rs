@@ -45,6 +45,7 @@ fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
 
     let mut cargo = line.cargo();
     let (before, after) = line.rest.split_at(line.kind.arguments_before_options(&line.rest)?);
+    let mut after = after.to_vec();
     cargo.arg(&line.verb).args(before);
     let target = line.values("--target").pop().or_else(|| std::env::var("CARGO_BUILD_TARGET").ok());
     if target.is_none() && !settings.has_target() {
@@ -57,7 +58,14 @@ fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
     let profile = line.profile();
     // rustc leaves thin optimisation to the linker. That of the modules of each crate, which it does unasked, is part
     // of what a build by a profile is compared with.
-    let joins = settings.lto_of(&profile) || (options.use_profile.is_some() && !settings.forbids_lto(&profile));
+    let by_flag = lto_of_flags(&settings, &target);
+    // `cargo rustc -- FLAGS`
+    let behind = line.rest.iter().skip_while(|word| *word != "--").filter_map(|word| word.to_str());
+    let by_argument = line.verb == "rustc" && asks_for_lto(behind);
+    let joins = by_flag
+        || by_argument
+        || settings.lto_of(&profile)
+        || (options.use_profile.is_some() && !settings.forbids_lto(&profile));
     options.lto = options.lto.or(joins.then_some(true));
     if line.kind.runs_tests() && options.profile_file.is_none() {
         // Tests start programs with an environment of their own, in folders of theirs. What is built in reaches these,
@@ -65,7 +73,11 @@ fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
         let root = workspace.workspace_root.display().to_string().replace('%', "%%");
         options.profile_file = Some(format!("{root}/%n.%p.cotree").into());
     }
-    let flags = flags(&options, &toolkit, &rustc, &target);
+    let mut flags = flags(&options, &toolkit, &rustc, &target);
+    if by_flag {
+        // As for profiles; of several such flags the last one counts.
+        flags.push("-Clto=off".into());
+    }
     // Documentation tests are built by rustdoc and link the same bitcode.
     for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {
         give(&mut cargo, variable, key, &flags, &settings, &target);
@@ -74,6 +86,11 @@ fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
         // The link does it. rustc would not leave `lto = "fat"` to it, and would vectorise and unroll loops before the
         // counters come.
         cargo.env(format!("CARGO_PROFILE_{}_LTO", profile.to_uppercase().replace('-', "_")), "off");
+        // What stands on the command line beats the environment, and the last of several wins.
+        if let Some(at) = behind_last_config(&after) {
+            let off = format!("profile.{profile}.lto=\"off\"");
+            after.splice(at..at, ["--config".into(), off.into()]);
+        }
     }
     if settings.debug_of(&profile) == Debug::None {
         let variable = format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_"));
@@ -90,8 +107,21 @@ fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
         let folder = folder.display().to_string().replace('%', "%%");
         cargo.env("COTREE_FILE", format!("{folder}/%n.%p.cotree"));
     }
+    if by_argument {
+        after.push("-Clto=off".into());
+    }
     cargo.args(after);
     super::run(cargo)
+}
+
+/// Where the last `--config` of cargo's own arguments ends; those behind `--` are the program's.
+fn behind_last_config(arguments: &[OsString]) -> Option<usize> {
+    let own = arguments.iter().take_while(|argument| *argument != "--");
+    let ends = own.enumerate().filter_map(|(at, argument)| match argument.to_str()? {
+        "--config" => Some(at + 2),
+        word => word.starts_with("--config=").then_some(at + 1),
+    });
+    ends.last().filter(|&end| end <= arguments.len())
 }
 
 fn current_folder() -> Result<PathBuf, Error> {
@@ -296,18 +326,52 @@ fn flags(options: &BuildOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str)
     flags
 }
 
+/// Do the user's own flags ask rustc for optimisation across crates?
+fn lto_of_flags(settings: &Settings, target: &str) -> bool {
+    let flags = match flags_in_environment("RUSTFLAGS") {
+        Some(flags) => flags,
+        None => settings.flags(&table_of_flags(settings, "rustflags", target), "rustflags"),
+    };
+    asks_for_lto(flags.iter().map(String::as_str))
+}
+
+/// Do these flags of rustc ask for optimisation across crates? The last one counts.
+fn asks_for_lto<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
+    let mut asks = false;
+    while let Some(word) = words.next() {
+        let code = match word {
+            "-C" | "--codegen" => words.next(),
+            word => word.strip_prefix("-C").or_else(|| word.strip_prefix("--codegen=")),
+        };
+        if let Some(value) = code.and_then(|code| code.strip_prefix("lto")) {
+            asks = !matches!(value, "=off" | "=no" | "=n" | "=false");
+        }
+    }
+    asks
+}
+
+/// The flags in the environment, which beat those in files.
+fn flags_in_environment(variable: &str) -> Option<Vec<String>> {
+    let words = |theirs: String| theirs.split_whitespace().map(str::to_owned).collect();
+    match std::env::var(format!("CARGO_ENCODED_{variable}")) {
+        Ok(theirs) => Some(theirs.split(SEPARATOR).map(str::to_owned).collect()),
+        Err(_) => std::env::var(variable).ok().map(words),
+    }
+}
+
+/// The table of flags in files that is in force.
+fn table_of_flags<'a>(settings: &Settings, key: &str, target: &'a str) -> Vec<&'a str> {
+    if settings.has_target_flags(target, key) { vec!["target", target] } else { vec!["build"] }
+}
+
 /// Adds flags to those that cargo would take from one of: `CARGO_ENCODED_RUSTFLAGS`, `RUSTFLAGS`, `target.….rustflags`,
 /// `build.rustflags`. The first that is set wins, so ours have to go there.
 fn give(cargo: &mut Command, variable: &str, key: &str, flags: &[String], settings: &Settings, target: &str) {
     let encoded = format!("CARGO_ENCODED_{variable}");
     let words = |theirs: String| theirs.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let from_environment = match std::env::var(&encoded) {
-        Ok(theirs) => Some(theirs.split(SEPARATOR).map(str::to_owned).collect()),
-        Err(_) => std::env::var(variable).ok().map(words),
-    };
-    let table = if settings.has_target_flags(target, key) { vec!["target", target] } else { vec!["build"] };
+    let table = table_of_flags(settings, key, target);
     // A string in a file and an array of ours can't be joined by cargo.
-    let theirs = from_environment.or_else(|| settings.flags_as_string(&table, key).map(words));
+    let theirs = flags_in_environment(variable).or_else(|| settings.flags_as_string(&table, key).map(words));
     if let Some(theirs) = theirs {
         let all: Vec<_> = theirs.into_iter().filter(|flag| !flag.is_empty()).chain(flags.iter().cloned()).collect();
         cargo.env(encoded, all.join(SEPARATOR));
@@ -340,6 +404,21 @@ mod tests {
         assert_eq!((&*line.verb, line.rest.len()), ("run", 5));
         assert_eq!(line.values("--target"), ["x"]);
         assert_eq!(line.profile(), "release");
+    }
+
+    #[test]
+    fn flags_ask_for_optimisation_across_crates() {
+        let asks = |flags: &str| asks_for_lto(flags.split(' '));
+        assert!(asks("-Clto") && asks("-g -C lto=fat") && asks("--codegen=lto=thin") && asks("--codegen lto=yes"));
+        assert!(!asks("-Copt-level=3 lto") && !asks("-Clto=off") && !asks("-Clto=fat -C lto=no"));
+    }
+
+    #[test]
+    fn settings_go_behind_those_of_the_user() {
+        let end = |line: &str| behind_last_config(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(end("--config a --release --config=b -- --config c"), Some(4));
+        assert_eq!(end("--config a -q"), Some(2));
+        assert_eq!((end("--release -- --config c"), end("--config")), (None, None));
     }
 
     #[test]

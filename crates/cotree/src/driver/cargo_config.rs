@@ -10,6 +10,8 @@ use toml::{Table, Value};
 /// All sources of settings, in order of precedence.
 pub struct Settings {
     tables: Vec<Table>,
+    /// How many of them are of `--config` arguments, which beat variables.
+    arguments: usize,
 }
 
 impl Settings {
@@ -22,6 +24,7 @@ impl Settings {
                 Err(_) => tables.extend(table(Path::new(argument))?),
             }
         }
+        let arguments = tables.len();
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
         let folders = folder.ancestors().map(|folder| folder.join(".cargo")).chain(home);
@@ -32,19 +35,23 @@ impl Settings {
         }
         // Profiles in configuration files take precedence over those of the manifest.
         tables.extend(manifest.map(table).transpose()?.flatten());
-        Ok(Settings { tables })
+        Ok(Settings { tables, arguments })
     }
 
     /// Settings of these texts.
     #[cfg(test)]
     pub fn of(texts: &[&str]) -> Settings {
-        Settings { tables: texts.iter().map(|text| text.parse().unwrap()).collect() }
+        Settings { tables: texts.iter().map(|text| text.parse().unwrap()).collect(), arguments: 0 }
     }
 
     /// The values at a path, in order of precedence.
     fn get(&self, path: &[&str]) -> Vec<&Value> {
+        Self::get_in(&self.tables, path)
+    }
+
+    fn get_in<'a>(tables: &'a [Table], path: &[&str]) -> Vec<&'a Value> {
         let Some((first, rest)) = path.split_first() else { return Vec::new() };
-        self.tables
+        tables
             .iter()
             .filter_map(|table| rest.iter().try_fold(table.get(*first)?, |value, key| value.get(key)))
             .collect()
@@ -84,6 +91,18 @@ impl Settings {
         self.get(&[table, &[flags]].concat()).first().copied().and_then(Value::as_str).map(str::to_owned)
     }
 
+    /// Flags of a table, of all files that write an array: cargo joins these. What one of them writes as a string
+    /// counts, too.
+    pub fn flags(&self, table: &[&str], flags: &str) -> Vec<String> {
+        let words = |value: &Value| match value {
+            Value::String(text) => text.split_whitespace().map(str::to_owned).collect(),
+            Value::Array(words) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        // The file that counts most comes last.
+        self.get(&[table, &[flags]].concat()).into_iter().rev().flat_map(words).collect()
+    }
+
     /// The `debug` of a profile or of those that it inherits from.
     pub fn debug_of(&self, profile: &str) -> Debug {
         match self.of_profile(profile, "debug") {
@@ -115,11 +134,15 @@ impl Settings {
         let mut name = profile.to_owned();
         // As deep as any chain of profiles can sensibly be; cargo reports loops.
         for _ in 0..16 {
+            let path = ["profile", &name, key];
+            if let Some(value) = Self::get_in(&self.tables[..self.arguments], &path).first() {
+                return Ok((*value).clone());
+            }
             let of_name = name.to_uppercase().replace('-', "_");
             if let Ok(value) = std::env::var(format!("CARGO_PROFILE_{of_name}_{}", key.to_uppercase())) {
                 return Ok(Value::String(value));
             }
-            if let Some(value) = self.get(&["profile", &name, key]).first() {
+            if let Some(value) = self.get(&path).first() {
                 return Ok((*value).clone());
             }
             let parent =
