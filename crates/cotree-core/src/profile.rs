@@ -39,6 +39,18 @@ pub enum Flaw {
     /// counted by their own variables ([`crate::place::affine`]) or in registers ([`crate::place::promotion`]): what a
     /// loop that was under way had counted by then is missing.
     LoopsUnderWay,
+    /// The function was optimised before its counters went in ([`crate::facts::Doubt::OptimisedBefore`]). Counts are
+    /// right for the code that ran, and may be a fraction of what the source says.
+    OptimisedBefore,
+}
+
+impl Flaw {
+    /// Can recovery give other numbers than a counter at every block would? [`Self::OptimisedBefore`] is about what the
+    /// blocks stand for.
+    #[must_use]
+    pub fn concerns_recovery(self) -> bool {
+        self != Self::OptimisedBefore
+    }
 }
 
 /// The recovered profile of one function.

@@ -86,6 +86,18 @@ pub(crate) fn add_flaws(
         }
     }
     pass_on(&mut profile.functions, map.plan.method.entries(), &began);
+    add_optimised_before(profile, map, &began);
+}
+
+/// Functions that were optimised before their counters went in. How often they call others is right, so that the flaw
+/// is not passed on.
+fn add_optimised_before(profile: &mut UnitProfile, map: &BinaryMap, began: &Began) {
+    for ((_, function), index) in map.program.functions().zip(FunctionId::all()) {
+        if function.doubts.contains(&Doubt::OptimisedBefore) && !began.never[index.index()] {
+            let flaws = method::flaws_mut(&mut profile.method, &mut profile.functions, index);
+            flaws.into_iter().for_each(|flaws| flaws.push(Flaw::OptimisedBefore));
+        }
+    }
 }
 
 /// Did an activation come to the end of a block that has none? The program's behaviour is undefined then, or inline

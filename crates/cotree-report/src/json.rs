@@ -274,6 +274,7 @@ pub fn flaw(flaw: Flaw) -> &'static str {
         Flaw::Threads => "threads",
         Flaw::Damaged => "damaged",
         Flaw::LoopsUnderWay => "loops-under-way",
+        Flaw::OptimisedBefore => "optimised-before",
     }
 }
 
@@ -282,6 +283,7 @@ fn doubt(doubt: Doubt) -> &'static str {
         Doubt::UnmappedCallSites => "unmapped-call-sites",
         Doubt::BuiltinSetjmp => "builtin-setjmp",
         Doubt::SwitchesStacks => "switches-stacks",
+        Doubt::OptimisedBefore => "optimised-before",
     }
 }
 

@@ -46,6 +46,9 @@ pub enum Doubt {
     /// The program switches stacks (`makecontext`, `swapcontext`, assembly of its own): activations that are suspended
     /// at the end are not seen.
     SwitchesStacks,
+    /// The function was optimised before its counters went in, and its loops may have been vectorised or unrolled: they
+    /// make fewer turns than those of the source.
+    OptimisedBefore,
 }
 
 /// One function.

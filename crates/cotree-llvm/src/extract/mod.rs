@@ -16,6 +16,7 @@ mod handles;
 mod hints;
 mod instructions;
 mod lines;
+mod optimised;
 mod segment;
 mod selection;
 
@@ -28,6 +29,7 @@ pub(crate) use faults::faults_at_once;
 pub(crate) use handlers::installs_handlers;
 pub(crate) use handles::{FunctionIr, Handles};
 use instructions::{instruction_counts, is_counted};
+pub(crate) use optimised::mark_optimised_before;
 pub(crate) use segment::GS;
 pub use selection::{Pattern, Selection};
 
@@ -84,6 +86,7 @@ pub(crate) fn extract_with(
             .functions()
             .any(|function| SANITIZED.iter().any(|name| function.has_attribute(At::Function, name))),
         resolvers: module.ifunc_resolvers().collect(),
+        of_loops: module.metadata_kind("llvm.loop"),
         lines: Lines::new(module),
         probes: calls::ProbeNumbers::default(),
         named: calls::words(&module.assembly()).collect(),
@@ -154,6 +157,8 @@ struct Reader<'a, 'm> {
     /// functions return always.
     is_sanitized: bool,
     resolvers: HashSet<Value<'m>>,
+    /// The kind of metadata that loops have.
+    of_loops: ir::MetadataKind,
     lines: Lines<'m>,
     probes: calls::ProbeNumbers,
     /// See [`Extracted::named_in_assembly`].
@@ -175,6 +180,9 @@ impl<'m> Reader<'_, 'm> {
             ..Function::default()
         };
         let mut doubts = Vec::new();
+        if optimised::optimised_before(function, &blocks, self.of_loops) {
+            doubts.push(Doubt::OptimisedBefore);
+        }
         let (edges, modelled) = edges::edges(&blocks, &numbers);
         facts.edges = edges;
         facts.untouched = self.untouched(function, modelled).or_else(|| {

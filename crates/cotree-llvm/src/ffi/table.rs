@@ -266,6 +266,7 @@ table! {
         has_side_effects: LLVMBool, is_align_stack: LLVMBool, dialect: LLVMInlineAsmDialect, can_throw: LLVMBool,
     ) -> LLVMValueRef;
     fn LLVMGetTypeAttributeValue(a: LLVMAttributeRef) -> LLVMTypeRef;
+    fn LLVMCreateStringAttribute(c: LLVMContextRef, k: *const c_char, k_length: c_uint, v: *const c_char, v_length: c_uint) -> LLVMAttributeRef;
     fn LLVMCreateTypeAttribute(c: LLVMContextRef, kind_id: c_uint, type_ref: LLVMTypeRef) -> LLVMAttributeRef;
     fn LLVMCreateOperandBundle(tag: *const c_char, tag_len: usize, args: *mut LLVMValueRef, num_args: c_uint) -> LLVMOperandBundleRef;
     fn LLVMDisposeOperandBundle(bundle: LLVMOperandBundleRef);

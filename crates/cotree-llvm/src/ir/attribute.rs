@@ -70,6 +70,15 @@ impl Module {
         unsafe { Attribute::from_raw(LLVMCreateEnumAttribute(self.context, number(name), value)) }
     }
 
+    /// An attribute of a name that LLVM does not know.
+    #[must_use]
+    pub fn own_attribute(&self, name: &str) -> Attribute<'_> {
+        let (key, len) = (name.as_ptr().cast(), count(name.len()));
+        // SAFETY: LLVM copies as many bytes as it is told of, none of the value; attributes live as long as their
+        // context.
+        unsafe { Attribute::from_raw(LLVMCreateStringAttribute(self.context, key, len, key, 0)) }
+    }
+
     /// An attribute with a type.
     #[must_use]
     pub fn type_attribute<'m>(&'m self, name: &str, ty: Type<'m>) -> Attribute<'m> {

@@ -5,7 +5,9 @@
 //! than an early build promises, and bitcode that was not would be compiled by half a pipeline. So `cotree cc` has
 //! clang give each function an attribute that says how it was compiled ([`MARK`]), and a link refuses modules that do
 //! not fit. (A compiler's cache that does not see the environment hands out such.) rustc gets its options from cargo,
-//! which rebuilds when they change.
+//! which rebuilds when they change. Functions of modules that neither has compiled are not vouched for: their loops may
+//! have been vectorised or unrolled before the counters go in. Where such a function is inlined into one of ours later,
+//! or the other way round, each takes its counters along, and counts speak of the function that was counted.
 //!
 //! Functions that are compiled as they are written (`optnone`, all of them at `-O0`) are the same either way.
 
@@ -102,7 +104,7 @@ pub(super) fn compiled_elsewhere(foreign: &[&str]) -> Option<String> {
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     Some(format!(
         "{first}{more}: bitcode that `cotree cc` did not compile, with loops that may have been vectorised or unrolled already: these \
-         count fewer turns than they make; compile it with `cotree cc`"
+         count fewer turns than they make, and reports do not vouch for its functions; compile it with `cotree cc`"
     ))
 }
 

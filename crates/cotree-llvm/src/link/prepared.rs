@@ -75,6 +75,9 @@ impl<'a> PreparedUnit<'a> {
             let mut module = Module::parse(&input.name, &read(input)?)?;
             let marks = Marks::of(&module);
             marks.check(&module, &job.options)?;
+            if marks.foreign {
+                extract::mark_optimised_before(&module);
+            }
             if splits_coroutines(&module, &job.options) {
                 let target = Target { cpu: job.options.cpu.clone(), ..Target::new(job.options.level) };
                 emit::split_coroutines(&mut module, &target)?;

@@ -1,5 +1,6 @@
 //! Plans and instruments bitcode files outside of a link.
 
+use super::compiled::{Marks, compiled_elsewhere};
 use super::job::Setting;
 use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::{Prepared, PreparedUnit};
@@ -117,11 +118,17 @@ pub struct Instrumented {
 /// # Errors
 /// See [`Error`].
 pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: bool) -> Result<Instrumented, Error> {
-    let modules = vec![Prepared::new(Module::parse(name, bitcode)?, options, &HashSet::new())];
+    let module = Module::parse(name, bitcode)?;
+    let foreign = !options.method.is_none() && Marks::of(&module).foreign;
+    if foreign {
+        extract::mark_optimised_before(&module);
+    }
+    let modules = vec![Prepared::new(module, options, &HashSet::new())];
     let unit = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let setting = Setting { name: unit, options, shared: !executable, link: None };
     let analysed = PreparedUnit { setting, modules }.analyse();
     let mut warnings = options.asked.idle_outside_links();
+    warnings.extend(foreign.then(|| compiled_elsewhere(&[name])).flatten());
     warnings.extend(selected::warnings(&analysed.program, options));
     let PlannedUnit { mut modules, planned } = analysed.plan()?;
     let Prepared { module, extracted } = &mut modules[0];

@@ -100,6 +100,7 @@ fn write_function<'a>(
                     Doubt::UnmappedCallSites => 0,
                     Doubt::BuiltinSetjmp => 1,
                     Doubt::SwitchesStacks => 2,
+                    Doubt::OptimisedBefore => 3,
                 },
             );
         }
@@ -145,6 +146,7 @@ fn read_function(
                 0 => Doubt::UnmappedCallSites,
                 1 => Doubt::BuiltinSetjmp,
                 2 => Doubt::SwitchesStacks,
+                3 => Doubt::OptimisedBefore,
                 _ => return Err(MapError::Invalid("no such doubt")),
             });
         }

@@ -80,12 +80,33 @@ fn every_turn_of_cpp() {
 #[test]
 fn every_turn_of_rust() {
     let source = finding!("turns.rs");
-    for manifest in ["", "[profile.release]\nlto = \"fat\"\n"] {
+    let fat = "profile.release.lto = \"fat\"\n";
+    for (manifest, argument, flags) in [
+        ("", "", ""),
+        (fat, "", ""),
+        ("", "--config profile.release.lto=\"fat\" --config=term.quiet=true", ""),
+        ("", "", "-C lto=fat -Cembed-bitcode=yes"),
+        ("", "rustc -- -Clto=fat -Cembed-bitcode=yes", ""),
+    ] {
         let manifest =
-            format!("[package]\nname = \"turns\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n{manifest}");
+            format!("{manifest}[package]\nname = \"turns\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n");
         let project = Project::new(&[("Cargo.toml", &manifest), ("src/main.rs", source)]);
-        succeed(project.cotree("cargo run --release -q").env("COTREE_FILE", "p.cotree"));
-        check(&project, "p.cotree", source, &manifest);
+        let builds = argument.starts_with("rustc");
+        let verb = if builds { "rustc --release -q" } else { "run --release -q" };
+        let mut cargo = project.cotree(&format!("cargo {verb} {}", argument.trim_start_matches("rustc ")));
+        // A variable that the command line beats.
+        cargo.env("CARGO_PROFILE_RELEASE_LTO", "off").env("COTREE_FILE", "p.cotree");
+        if manifest.starts_with(fat) {
+            cargo.env_remove("CARGO_PROFILE_RELEASE_LTO");
+        }
+        if !flags.is_empty() {
+            cargo.env("RUSTFLAGS", flags);
+        }
+        succeed(&mut cargo);
+        if builds {
+            run(&project, "target/cotree/x86_64-unknown-linux-gnu/release/turns");
+        }
+        check(&project, "p.cotree", source, &format!("{manifest}{argument}{flags}"));
     }
 }
 
@@ -161,13 +182,57 @@ fn ccache() {
     project.ok("--at early cc -O2 e.o -o program");
 }
 
-/// Bitcode of a plain clang may have been vectorised: the link says so.
+/// What a command says, also on standard error; it succeeds.
+fn said(command: &mut Command) -> String {
+    let output = command.output().expect("it starts");
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// Bitcode of a plain clang may have been vectorised. The link says so, and no view vouches for its functions.
 #[test]
 fn bitcode_of_others() {
-    let project = Project::new(&[("e.c", finding!("early-late.c"))]);
-    succeed(project.command("clang-22").args(["-O2", "-flto", "-c", "e.c", "-o", "e.o"]));
-    let linked = project.cotree("cc -O2 e.o -o program").output().expect("cotree starts");
-    let text = [linked.stdout, linked.stderr].concat();
-    let text = String::from_utf8_lossy(&text);
-    assert!(linked.status.success() && text.contains("e.o: bitcode that `cotree cc` did not compile"), "{text}");
+    let project = Project::new(&[("theirs.c", finding!("theirs.c")), ("ours.c", finding!("ours.c"))]);
+    succeed(project.command("clang-22").args(["-O2", "-flto", "-g1", "-c", "theirs.c", "-o", "theirs.o"]));
+    project.ok("cc -O2 -c ours.c -o ours.o");
+    for method in METHODS.iter().filter(|entry| !entry.method.is_none()) {
+        // Joined, functions are inlined in both directions.
+        let line = format!("--profile {} cc -O2 -flto ours.o theirs.o -o program", method.name);
+        let text = said(&mut project.cotree(&line));
+        assert!(text.contains("theirs.o: bitcode that `cotree cc` did not compile"), "{text}");
+        run(&project, "program");
+        let text = project.fails("export --strict --format json p.cotree");
+        assert!(text.contains("1 of ") && text.contains("cannot be vouched for"), "{}: {text}", method.name);
+        let json: serde_json::Value =
+            serde_json::from_str(&project.ok("export --format json p.cotree")).expect("a document");
+        let functions = json["units"][0]["functions"].as_array().expect("functions");
+        for function in functions {
+            let expected = if function["symbol"] == "theirs" { vec!["optimised-before"] } else { Vec::new() };
+            assert_eq!(function["flaws"], serde_json::json!(expected), "{}: {function}", method.name);
+        }
+        fs::remove_file(project.path("p.cotree")).expect("a profile");
+    }
+    project.ok("--verify cc -O2 ours.o theirs.o -o program");
+    run(&project, "program");
+    let report = project.ok("report p.cotree");
+    assert!(report.contains("NOT ALL EXACT") && report.contains("optimised before its counters went in"), "{report}");
+    let lcov = project.ok("export --format lcov p.cotree");
+    assert!(lcov.contains("DA:5,1000\n"), "the loop of ours is exact: {lcov}");
+    project.ok("verify p.cotree");
+    let text = said(&mut project.cotree("instrument theirs.o -o theirs.bc"));
+    assert!(text.contains("theirs.o: bitcode that `cotree cc` did not compile"), "{text}");
+    assert!(!said(&mut project.cotree("instrument ours.o -o ours.bc")).contains("did not compile"));
+}
+
+/// A loop that was vectorised before says so, whoever has compiled it.
+#[test]
+fn vectorised_loops_are_known() {
+    let source = "int a[999]; int main(int n, char **v) {\n\
+                  #pragma clang loop vectorize_width(8)\n for (int i = 0; i < n * 999; i++) a[i] += n;\n return a[5] - 1;\n}\n";
+    let project = Project::new(&[("v.c", source)]);
+    project.ok("cc -O2 -fsanitize=cfi -fvisibility=hidden v.c -o program");
+    run(&project, "program");
+    let json = project.ok("export --format json p.cotree");
+    assert!(json.contains("\"optimised-before\""), "{json}");
 }

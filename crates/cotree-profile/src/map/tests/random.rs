@@ -239,7 +239,11 @@ fn function() -> impl Strategy<Value = Function> {
                                 Untouched::UnmodelledControlFlow,
                             ][u]
                         }),
-                        doubts: if doubt { vec![Doubt::BuiltinSetjmp, Doubt::UnmappedCallSites] } else { vec![] },
+                        doubts: if doubt {
+                            vec![Doubt::BuiltinSetjmp, Doubt::UnmappedCallSites, Doubt::OptimisedBefore]
+                        } else {
+                            vec![]
+                        },
                         calls: calls.into_iter().collect(),
                     }
                 },

@@ -283,9 +283,14 @@ pub(crate) fn add_counts(path: &Path, binary: &BinaryFile, profile: &mut UnitPro
     }
     let facts = binary.map().program.functions().map(|(_, function)| function);
     for (function, facts) in profile.functions.iter_mut().zip(facts) {
+        let Some(function) = function else { continue };
         // A stream is of one stack.
-        if let Some(function) = function.as_mut().filter(|_| facts.doubts.contains(&Doubt::SwitchesStacks)) {
+        if facts.doubts.contains(&Doubt::SwitchesStacks) {
             function.flaws.push(Flaw::SuspendedStacks);
+        }
+        let ran = function.blocks.iter().any(|&count| count > 0);
+        if ran && facts.doubts.contains(&Doubt::OptimisedBefore) {
+            function.flaws.push(Flaw::OptimisedBefore);
         }
     }
     // An activation that was interrupted outside of calls is followed to where it would have written something next,

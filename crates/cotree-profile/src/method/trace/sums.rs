@@ -42,7 +42,7 @@ struct FunctionCounts {
 }
 
 /// Flaws by their bits in files: new ones come last.
-const FLAWS: [Flaw; 8] = [
+const FLAWS: [Flaw; 9] = [
     Flaw::Inconsistent,
     Flaw::LiveFrames,
     Flaw::SuspendedStacks,
@@ -51,6 +51,7 @@ const FLAWS: [Flaw; 8] = [
     Flaw::Threads,
     Flaw::Damaged,
     Flaw::LoopsUnderWay,
+    Flaw::OptimisedBefore,
 ];
 
 /// No run of a binary counts this.
