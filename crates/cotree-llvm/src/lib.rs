@@ -6,6 +6,7 @@
 //! `cotree-core`), gets its probes ([`lower`]), and is optimised and emitted ([`emit`]).
 
 mod branch_weights;
+mod child;
 pub mod emit;
 pub mod error;
 pub mod extract;
@@ -18,6 +19,7 @@ pub mod options;
 mod profile_use;
 mod stacks;
 
+pub use child::refuse_damaged;
 pub use error::Error;
 pub use ir::LINES_FOR_REPORTS;
 pub use link::{

@@ -3,7 +3,7 @@
 use crate::protocol::{LinkRequest, LinkResponse};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,10 @@ pub enum Failure {
         /// Why it failed.
         error: io::Error,
     },
+}
+
+fn crashed(status: ExitStatus) -> bool {
+    status.signal().is_some_and(|signal| CRASHES.contains(&signal))
 }
 
 fn ended(status: ExitStatus) -> String {
@@ -135,26 +139,29 @@ impl Driver {
         path.filter(|path| !path.as_os_str().is_empty()).map(Driver).ok_or(Failure::NoDriver)
     }
 
-    /// Does the link unit. If LLVM crashes, it is done once more, in a way that finds out over which functions.
+    /// Does the link unit. If LLVM crashes, it is done once more, in a way that finds out over which functions, or which
+    /// damaged bitcode. What LLVM said the first time is not passed on.
     ///
     /// # Errors
     /// With the sentence to print.
     pub fn link(&self, request: &LinkRequest) -> Result<LinkResponse, Failure> {
-        let ended = self.attempt(request)?;
-        if ended.signal().is_none_or(|signal| !CRASHES.contains(&signal)) {
+        let (ended, said) = self.attempt(request, Stdio::piped())?;
+        if !crashed(ended) {
+            // If nobody listens, there is nobody to tell it.
+            let _ = io::stderr().write_all(&said);
             return self.answer(request, ended);
         }
         let mut careful = request.clone();
         careful.options.push("cotree-careful=on".into());
-        let ended = self.attempt(&careful)?;
+        let (ended, _) = self.attempt(&careful, Stdio::inherit())?;
         self.answer(&careful, ended)
     }
 
-    fn attempt(&self, request: &LinkRequest) -> Result<ExitStatus, Failure> {
+    fn attempt(&self, request: &LinkRequest, messages: Stdio) -> Result<(ExitStatus, Vec<u8>), Failure> {
         let path = request.work_dir.join("request.json");
         let json = serde_json::to_vec_pretty(request).map_err(io::Error::from).map_err(file_error("write", &path))?;
         fs::write(&path, json).map_err(file_error("write", &path))?;
-        self.run("lto-link", &[path.into()])
+        self.run("lto-link", &[path.into()], messages)
     }
 
     fn answer(&self, request: &LinkRequest, ended: ExitStatus) -> Result<LinkResponse, Failure> {
@@ -178,7 +185,11 @@ impl Driver {
     /// # Errors
     /// With the sentence to print.
     pub fn rewrite(&self, input: &Path, output: &Path) -> Result<(), Failure> {
-        let status = self.run("lto-symtab", &[input.into(), output.into()])?;
+        let (status, said) = self.run("lto-symtab", &[input.into(), output.into()], Stdio::piped())?;
+        if crashed(status) {
+            return Err(Failure::Reported("LLVM crashes over its bitcode, which is damaged: compile it again".into()));
+        }
+        let _ = io::stderr().write_all(&said);
         match fs::read_to_string(reason_file(output)) {
             _ if status.success() => Ok(()),
             Ok(reason) => Err(Failure::Reported(reason)),
@@ -190,9 +201,16 @@ impl Driver {
         Failure::Died { path: self.0.clone(), command, status }
     }
 
-    fn run(&self, command: &'static str, arguments: &[OsString]) -> Result<ExitStatus, Failure> {
+    /// Runs a subcommand. Returns what it says, if that is a pipe.
+    fn run(
+        &self,
+        command: &'static str,
+        arguments: &[OsString],
+        messages: Stdio,
+    ) -> Result<(ExitStatus, Vec<u8>), Failure> {
         let mut process = Command::new(&self.0);
-        process.arg(command).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
-        process.status().map_err(|error| Failure::Start { path: self.0.clone(), error })
+        process.arg(command).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages);
+        let output = process.output().map_err(|error| Failure::Start { path: self.0.clone(), error })?;
+        Ok((output.status, output.stderr))
     }
 }

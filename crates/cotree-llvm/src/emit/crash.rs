@@ -4,6 +4,7 @@
 //! crash may be due to are tried until single functions are left.
 
 use super::machine::{Machine, drop_bundles};
+use crate::child::in_child;
 use crate::error::Error;
 use crate::module::Module;
 
@@ -46,39 +47,9 @@ fn smallest(names: &[String], survives: impl Fn(&[String]) -> bool) -> Vec<Strin
     found
 }
 
-/// Acts in a child with a copy of this process; false if a signal ended it.
-fn in_child(act: impl FnOnce()) -> bool {
-    // SAFETY: no other thread is at work that could hold a lock which the child needs; the child ends here, without
-    // running what the parent has to run at its end.
-    unsafe {
-        match libc::fork() {
-            0 => {
-                act();
-                libc::_exit(0)
-            }
-            -1 => true,
-            child => {
-                let mut status = 0;
-                while libc::waitpid(child, &raw mut status, 0) == -1 {
-                    if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-                        return true;
-                    }
-                }
-                !libc::WIFSIGNALED(status)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{in_child, smallest};
-
-    #[test]
-    fn a_crash_is_seen_from_outside() {
-        assert!(in_child(|| ()));
-        assert!(!in_child(|| std::process::abort()));
-    }
+    use super::smallest;
 
     #[test]
     fn halves_lead_to_the_culprits() {

@@ -3,6 +3,7 @@
 use super::compiled::Marks;
 use super::job::{JobModule, LinkJob, Resolution, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
+use crate::child::refuse_damaged;
 use crate::emit::{self, Level, Target};
 use crate::error::Error;
 use crate::extract::{self, COROUTINE, Extracted};
@@ -70,6 +71,11 @@ impl<'a> PreparedUnit<'a> {
             symbols().filter(|s| s.resolution.is_reference()).map(|s| s.name.as_str()).collect();
         let defined: HashSet<&str> =
             symbols().filter(|s| !s.resolution.is_reference()).map(|s| s.ir_name.as_str()).collect();
+        if job.options.careful {
+            for input in &job.modules {
+                refuse_damaged(&input.name, &read(input)?)?;
+            }
+        }
         let temporary = std::env::temp_dir();
         let prepare = |input: &JobModule| {
             let mut module = Module::parse(&input.name, &read(input)?)?;

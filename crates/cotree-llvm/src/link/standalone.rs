@@ -6,6 +6,7 @@ use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
 use super::selected;
+use crate::child::refuse_damaged;
 use crate::emit::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::extract::{self, Selection};
@@ -86,6 +87,18 @@ pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &Options) -> Resu
     let counts = |weights: &Weights| program.functions().map(|(m, f)| weights.of(&m.name, f).cloned()).collect();
     let previous = weights.as_ref().map(counts).unwrap_or_default();
     Ok(PlannedFiles { facts: BitcodeFacts::of(program, modules), plan, previous })
+}
+
+/// Refuses files of bitcode that LLVM crashes over. No other thread may be at work.
+///
+/// # Errors
+/// If there is such a file, or one that can't be read.
+pub fn refuse_damaged_files<P: AsRef<Path>>(paths: &[P]) -> Result<(), Error> {
+    paths.iter().try_for_each(|path| {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        refuse_damaged(&path.display().to_string(), &bytes)
+    })
 }
 
 fn parse_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<Vec<Module>, Error> {

@@ -36,6 +36,7 @@ pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;
     let options = Options::new(options.clone()).map_err(into_report)?;
     let name = args.input.display().to_string();
+    cotree_llvm::refuse_damaged(&name, &bitcode).map_err(into_report)?;
     let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;
     for warning in &made.warnings {
         lines::note(format_args!("cotree: warning: {warning}"));

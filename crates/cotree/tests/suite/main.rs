@@ -10,6 +10,7 @@ mod coroutines;
 mod costs;
 mod counted_runs;
 mod crashes;
+mod damaged_bitcode;
 mod drivers;
 mod edited;
 mod endings;

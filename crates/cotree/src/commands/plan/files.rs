@@ -3,7 +3,7 @@
 use crate::commands::into_report;
 use cotree_core::facts::ProgramMap;
 use cotree_core::facts::hints::Hints;
-use cotree_llvm::standalone::facts_of_files;
+use cotree_llvm::standalone::{facts_of_files, refuse_damaged_files};
 use cotree_profile::binary::BinaryFile;
 use miette::Result;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ pub(super) fn map_of(files: &[PathBuf]) -> Result<(ProgramMap, Vec<Hints>)> {
     {
         return BinaryFile::open(only).map(|binary| (binary.into_map().program, Vec::new())).map_err(into_report);
     }
+    refuse_damaged_files(files).map_err(into_report)?;
     facts_of_files(files, false).map(|facts| (facts.program, facts.hints)).map_err(into_report)
 }
 

@@ -10,7 +10,7 @@ use cotree_core::profile::FunctionProfile;
 use cotree_core::unit::UnitPlan;
 use cotree_core::weight::weighting::Weighting;
 use cotree_llvm::options::Options;
-use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files};
+use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files, refuse_damaged_files};
 use cotree_options::BuildOptions;
 use cotree_profile::binary::BinaryFile;
 use miette::Result;
@@ -48,6 +48,7 @@ impl Planned {
             });
         }
         let options = Options::new(options.clone()).map_err(into_report)?;
+        refuse_damaged_files(files).map_err(into_report)?;
         let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(into_report)?;
         let BitcodeFacts { program, hints, variables } = facts;
         Ok(Self { program, plan, hints, variables, previous, hints_branches: options.hints_branches() })

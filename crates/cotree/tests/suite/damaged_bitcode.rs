@@ -1,0 +1,40 @@
+//! Bitcode that is damaged is refused in a sentence: LLVM trusts the lengths and numbers in it, and crashes over some.
+
+use crate::project::Project;
+use std::fs;
+
+const SOURCE: &str = "#include <stdio.h>\nstatic int f(int x) { return x > 3 ? x * 2 : x + 1; }\n\
+                      int main(int n, char **v) { for (int i = 0; i < n; i++) printf(\"%d %s\\n\", f(i), v[i]); return 0; }\n";
+
+/// Each command ends by itself, says why, and leaves nothing behind, whichever word of the bitcode is wrong.
+#[test]
+fn is_refused_in_a_sentence() {
+    let project = Project::new(&[("a.c", SOURCE)]);
+    project.ok("cc -O2 -c a.c -o a.o");
+    let good = fs::read(project.path("a.o")).expect("an object");
+    let mut crashes = 0;
+    for at in (64..good.len() - 64).step_by(good.len() / 40) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x5a;
+        bytes[at + 1] ^= 0x24;
+        fs::write(project.path("bad.o"), bytes).expect("a file");
+        for line in ["plan bad.o", "instrument bad.o -o made", "cc bad.o -o made"] {
+            // The link of what only LLVM's crash tells from good bitcode starts LLVM three times.
+            if line.starts_with("cc") && crashes > 2 {
+                continue;
+            }
+            let output = project.cotree(line).output().expect("it starts");
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code().is_some(), "{line}, byte {at}: {} {text}", output.status);
+            assert!(!text.contains("ended by signal"), "{line}, byte {at}: {text}");
+            // Names in valid bitcode can be wrong, too. LLVM itself says so of a processor when it compiles for it.
+            assert!(line.starts_with("cc") || !text.contains("LLVM ERROR"), "{line}, byte {at}: {text}");
+            if !output.status.success() {
+                assert!(text.contains("error: ") && !project.path("made").exists(), "{line}, byte {at}: {text}");
+                crashes += usize::from(line.starts_with("cc") && text.contains("LLVM crashes over it"));
+            }
+            let _ = fs::remove_file(project.path("made"));
+        }
+    }
+    assert!(crashes > 0, "some of it crashes LLVM");
+}
