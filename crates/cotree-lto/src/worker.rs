@@ -139,8 +139,8 @@ impl Driver {
         path.filter(|path| !path.as_os_str().is_empty()).map(Driver).ok_or(Failure::NoDriver)
     }
 
-    /// Does the link unit. If LLVM crashes, it is done once more, in a way that finds out over which functions, or which
-    /// damaged bitcode. What LLVM said the first time is not passed on.
+    /// Does the link unit. If LLVM crashes, it is done once more, in a way that finds out over which functions, or over
+    /// which damaged bitcode. What LLVM said the first time is not passed on.
     ///
     /// # Errors
     /// With the sentence to print.
