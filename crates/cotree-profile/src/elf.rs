@@ -166,6 +166,11 @@ impl BinaryFile {
         Ok(Self { path: path.to_owned(), unit, map, functions, index })
     }
 
+    /// Changes every name and path of the map. What is recovered must be recovered before that.
+    pub fn for_each_text(&mut self, change: impl FnMut(&mut String)) {
+        self.map.program.for_each_text(change);
+    }
+
     /// A binary from its parts: `functions` is the content of `.cotree.funcs`, little-endian.
     ///
     /// # Errors

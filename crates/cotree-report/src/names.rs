@@ -1,6 +1,5 @@
 //! Names of symbols: how they are shown, and how people's patterns match them.
 
-use crate::visible;
 use cotree_core::facts::{Call, Callee};
 pub use cotree_profile::source_names::demangle;
 use cotree_profile::source_names::rust_name;
@@ -15,12 +14,12 @@ pub enum Names {
 }
 
 impl Names {
-    /// The symbol, shown this way, without control characters.
+    /// The symbol, shown this way. What people read has no control characters by then ([`crate::visible`]).
     #[must_use]
     pub fn show(self, symbol: &str) -> String {
         match self {
-            Self::Demangled => visible::name(&demangle(symbol)).into_owned(),
-            Self::Raw => visible::name(symbol).into_owned(),
+            Self::Demangled => demangle(symbol),
+            Self::Raw => symbol.to_owned(),
         }
     }
 

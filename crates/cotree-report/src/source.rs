@@ -1,5 +1,6 @@
 //! Source texts: where views get them, and how they are cut into lines.
 
+use crate::visible;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -21,13 +22,13 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Cuts a text into lines. Bytes that are not UTF-8 are replaced.
+    /// Cuts a text into lines. Bytes that are not UTF-8 are replaced, and control characters made visible.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         Self {
             lines: bytes
                 .split(|&b| b == b'\n')
-                .map(|l| String::from_utf8_lossy(l).trim_end_matches('\r').to_owned())
+                .map(|l| visible::line(String::from_utf8_lossy(l).trim_end_matches('\r')).into_owned())
                 .collect(),
         }
     }

@@ -1,5 +1,6 @@
 //! Output for terminals: width, colours, tables, and readable numbers.
 
+use crate::visible;
 use comfy_table::{CellAlignment, Table};
 
 mod column;
@@ -29,7 +30,7 @@ impl Style {
     /// A heading.
     #[must_use]
     pub fn heading(self, text: &str) -> String {
-        self.paint("1", text)
+        self.paint("1", &visible::name(text))
     }
 
     /// Good news.
@@ -66,18 +67,18 @@ impl Style {
     fn joined<'a>(self, parts: impl Iterator<Item = &'a str>, separator: &str, indent: usize) -> String {
         let room = usize::from(self.width.unwrap_or(PAGE)).saturating_sub(indent).max(20);
         let mut lines = vec![String::new()];
-        for part in parts {
+        for part in parts.map(visible::name) {
             let last = lines.last_mut().expect("never empty");
             if last.is_empty() {
-                last.push_str(part);
+                last.push_str(&part);
                 continue;
             }
             last.push_str(separator.trim_end());
             if last.chars().count() + 1 + part.chars().count() + separator.trim_end().len() > room {
-                lines.push(part.to_owned());
+                lines.push(part.into_owned());
             } else {
                 last.push(' ');
-                last.push_str(part);
+                last.push_str(&part);
             }
         }
         lines.join(&format!("\n{}", " ".repeat(indent)))
@@ -102,7 +103,8 @@ impl Style {
     /// A table that fits the terminal: numbers to the right. What does not fit loses the columns that can be spared,
     /// then the middle of its longest texts.
     #[must_use]
-    pub fn table(self, columns: &[Column], rows: Vec<Vec<String>>) -> String {
+    pub fn table(self, columns: &[Column], mut rows: Vec<Vec<String>>) -> String {
+        rows.iter_mut().flatten().for_each(visible::show);
         let layout = Layout::new(columns, &rows, self.width.map(usize::from));
         let mut table = Table::new();
         table.load_preset(comfy_table::presets::NOTHING);

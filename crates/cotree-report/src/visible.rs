@@ -1,9 +1,16 @@
-//! Text for people, made safe to show: names, paths, command lines and source lines may come from a stranger's program,
-//! and control characters in them would command the terminal.
+//! Text for people, made safe to show: names, paths, command lines and source lines may come from a stranger's program.
+//! Control characters in them would command the terminal, and line ends would make lines that look like ours.
 //!
-//! What stays is what a report is made of: printable characters, tabs, line ends, and the colours that we and error
-//! messages use. Control characters become their pictures (`␛`), and characters that turn or hide text become `�`.
+//! Control characters become their pictures (`␛`, `␊`), and characters that turn or hide text become `�`. That happens
+//! twice:
+//!
+//! - *Where text comes in*: commands that write for people [`show`] every name and path of a map, and lines of
+//!   sources by [`line()`]; the printers of notes and errors show each of their parts by [`name`]. No such text has line
+//!   ends or colours then.
+//! - *Where text goes out*: [`Visible`] lets pass what a report is made of: printable characters, tabs, line ends, and
+//!   the colours that we use.
 
+use cotree_core::facts::linker_name;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -48,9 +55,7 @@ impl<W: Write> Visible<W> {
     }
 
     fn picture(&mut self, control: u8) -> io::Result<()> {
-        let picture =
-            if control == 0x7F { '␡' } else { char::from_u32(0x2400 + u32::from(control)).unwrap_or('�') };
-        self.out.write_all(picture.encode_utf8(&mut [0; 4]).as_bytes())
+        self.out.write_all(picture(char::from(control)).encode_utf8(&mut [0; 4]).as_bytes())
     }
 
     fn take(&mut self, byte: u8) -> io::Result<()> {
@@ -143,23 +148,59 @@ impl<W: Write> Write for Visible<W> {
     }
 }
 
-/// Makes control characters visible; line ends and tabs stay.
-#[must_use]
-pub fn text(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || misleads(c)) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = Visible::new(Vec::new());
-    let bytes = out.write_all(text.as_bytes()).and_then(|()| out.finish());
-    Cow::Owned(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default())
-}
-
-/// Makes control characters visible, line ends and tabs too: of a name that is to stay in its line.
+/// Makes control characters visible, line ends, tabs and colours too: of a name that is to stay in its line.
 #[must_use]
 pub fn name(name: &str) -> Cow<'_, str> {
-    match text(name) {
-        shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace('\n', "␊").replace('\t', "␉")),
-        shown => shown,
+    shown(name, |_| false)
+}
+
+/// Makes control characters visible, colours too; tabs stay.
+#[must_use]
+pub fn line(line: &str) -> Cow<'_, str> {
+    shown(line, |c| c == '\t')
+}
+
+/// Makes control characters visible, colours too; line ends and tabs stay.
+#[must_use]
+pub fn text(text: &str) -> Cow<'_, str> {
+    shown(text, |c| matches!(c, '\n' | '\t'))
+}
+
+fn shown(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let shows = |c: char| (c.is_control() && !stays(c)) || misleads(c);
+    if !text.contains(shows) {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(|c| if shows(c) { picture(c) } else { c }).collect::<String>().into()
+}
+
+/// What is shown in a control character's place, or in that of one that misleads.
+fn picture(c: char) -> char {
+    match u32::from(c) {
+        control @ ..0x20 => char::from_u32(0x2400 + control).unwrap_or('�'),
+        0x7F => '␡',
+        _ => '�',
+    }
+}
+
+/// A text that [`name`] has made, with the control characters that it has pictures of.
+#[must_use]
+pub fn original(shown: &str) -> String {
+    let control = |c: char| match c {
+        '␀'..='␟' => char::from_u32(u32::from(c) - 0x2400).unwrap_or(c),
+        '␡' => '\x7F',
+        c => c,
+    };
+    shown.chars().map(control).collect()
+}
+
+/// Makes the control characters of a name visible in its place. The mark of [`linker_name`] stays at its beginning: it
+/// is no part of the name.
+pub fn show(text: &mut String) {
+    let own = linker_name(text);
+    if let Cow::Owned(shown) = name(own) {
+        let mark = text.len() - own.len();
+        text.replace_range(mark.., &shown);
     }
 }
 
@@ -182,15 +223,28 @@ mod tests {
             ("end \x1b[3", "end ␛[3"),
         ];
         for (before, after) in all {
-            assert_eq!(text(before), after, "{before:?}");
             // Bytes may come one by one.
-            let mut out = Visible::new(Vec::new());
-            before.as_bytes().iter().for_each(|byte| out.write_all(&[*byte]).expect("memory"));
-            assert_eq!(String::from_utf8(out.finish().expect("memory")).expect("text"), after);
+            for size in [1, before.len()] {
+                let mut out = Visible::new(Vec::new());
+                before.as_bytes().chunks(size).for_each(|bytes| out.write_all(bytes).expect("memory"));
+                assert_eq!(String::from_utf8(out.finish().expect("memory")).expect("text"), after, "{before:?}");
+            }
         }
         let mut out = Visible::new(Vec::new());
         out.write_all(b"\xff\xe2\x82 \xe2\x82\xac \xc3").expect("memory");
         assert_eq!(String::from_utf8(out.finish().expect("memory")).expect("text"), "�� € �");
-        assert_eq!(name("two\nlines\t\x1b[31m"), "two␊lines␉\x1b[31m");
+    }
+
+    #[test]
+    fn names_have_neither_colours_nor_line_ends() {
+        let evil = "two\nlines\t\x1b[31mred\x7f\u{9b}2J\u{202e}";
+        assert_eq!(name(evil), "two␊lines␉␛[31mred␡�2J�");
+        assert_eq!(line(evil), "two␊lines\t␛[31mred␡�2J�");
+        assert_eq!(text(evil), "two\nlines\t␛[31mred␡�2J�");
+        assert!(matches!(name("plain ü"), Cow::Borrowed("plain ü")));
+        let mut marked = "\x01_a\nb".to_owned();
+        show(&mut marked);
+        assert_eq!(marked, "\x01_a␊b");
+        assert_eq!(original(&name("a\n\x1b[1m\x7f")), "a\n\x1b[1m\x7f");
     }
 }

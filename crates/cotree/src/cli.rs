@@ -182,7 +182,8 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
             }
             let ended = print_answer(&answer);
             if let Some(tip) = tips::tip(&answer, &words) {
-                lines::note(format_args!("\n  tip: {tip}"));
+                lines::note(format_args!(""));
+                lines::note(format_args!("  tip: {tip}"));
             }
             return ended;
         }

@@ -1,6 +1,7 @@
 //! Single lines for people: answers on standard output, notes and errors on standard error.
 
 use cotree_report::visible;
+use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write};
 
@@ -11,7 +12,8 @@ use std::io::{self, IsTerminal, Write};
 pub fn answer(line: Arguments<'_>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let line = line.to_string();
-    let line = if out.is_terminal() { visible::text(&line) } else { line.into() };
+    // Programs read paths as they are.
+    let line = if out.is_terminal() { visible::name(&line) } else { Cow::Borrowed(&*line) };
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
@@ -20,5 +22,73 @@ pub fn answer(line: Arguments<'_>) -> io::Result<()> {
 
 /// Prints a line on standard error. Where that can't be written there is nobody to tell.
 pub fn note(line: Arguments<'_>) {
-    let _ = writeln!(io::stderr().lock(), "{}", visible::text(&line.to_string()));
+    let _ = writeln!(io::stderr().lock(), "{}", visible::name(&line.to_string()));
+}
+
+/// Prints what is wrong: on a terminal in a frame, and else in one line, with one for what to do.
+pub fn error(report: &miette::Report) {
+    let report = miette::Report::new(Shown::new(report));
+    let mut out = io::stderr().lock();
+    let _ = if out.is_terminal() { writeln!(out, "{report:?}") } else { writeln!(out, "{}", one_line(&report)) };
+}
+
+/// What is wrong, for logs and programs: one line, and one for what to do.
+fn one_line(report: &miette::Report) -> String {
+    let mut causes: Vec<String> = report.chain().map(ToString::to_string).collect();
+    // Many an error says what its cause says.
+    causes.dedup_by(|cause, error| error.ends_with(cause.as_str()));
+    let help = report.help().map(|help| format!("\ncotree: help: {help}")).unwrap_or_default();
+    format!("cotree: error: {}{help}", causes.join(": "))
+}
+
+/// An error, its causes and its remedy, each in a line of its own, with control characters made visible: they quote
+/// names and paths of others.
+#[derive(Debug)]
+struct Shown {
+    message: String,
+    help: Option<String>,
+    cause: Option<Box<Shown>>,
+}
+
+impl Shown {
+    fn new(report: &miette::Report) -> Self {
+        let shown = |text: &dyn std::fmt::Display| visible::name(&text.to_string()).into_owned();
+        let causes: Vec<String> = report.chain().map(|error| shown(&error)).collect();
+        let below = |cause, message| Some(Box::new(Shown { message, help: None, cause }));
+        let mut causes = causes.into_iter();
+        let message = causes.next().unwrap_or_default();
+        Self { message, help: report.help().map(|help| shown(&help)), cause: causes.rev().fold(None, below) }
+    }
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Shown {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+impl miette::Diagnostic for Shown {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use miette::{WrapErr, miette};
+
+    #[test]
+    fn errors_stay_in_their_lines() {
+        let wrong: miette::Result<()> =
+            Err(miette!(help = "do\nthis", "it is\nwrong")).wrap_err("cannot read \x1b[31ma");
+        let report = miette::Report::new(Shown::new(&wrong.expect_err("it is wrong")));
+        assert_eq!(one_line(&report), "cotree: error: cannot read ␛[31ma: it is␊wrong\ncotree: help: do␊this");
+    }
 }

@@ -153,6 +153,11 @@ impl Calls {
         self.all.iter()
     }
 
+    /// Whom each of them calls, to be renamed.
+    pub fn callees_mut(&mut self) -> impl Iterator<Item = &mut Callee> {
+        self.all.iter_mut().map(|call| &mut call.callee)
+    }
+
     /// All of them with their numbers.
     pub fn numbered(&self) -> impl Iterator<Item = (CallId, &Call)> {
         self.all.iter().enumerate().map(|(index, call)| (CallId::new(index), call))

@@ -1,6 +1,6 @@
 //! A link unit and its modules.
 
-use super::Function;
+use super::{Callee, Function};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,25 @@ impl ProgramMap {
     /// Every function of the unit with its module, in module order: the order of plans and profiles.
     pub fn functions(&self) -> impl Iterator<Item = (&Module, &Function)> {
         self.modules.iter().flat_map(|m| m.functions.iter().map(move |f| (m, f)))
+    }
+
+    /// Changes every name and path: of the unit, its modules, sources and functions, of inlined copies and callees.
+    pub fn for_each_text(&mut self, mut change: impl FnMut(&mut String)) {
+        change(&mut self.name);
+        change(&mut self.target);
+        self.files.iter_mut().for_each(&mut change);
+        for module in &mut self.modules {
+            change(&mut module.name);
+            for function in &mut module.functions {
+                change(&mut function.symbol);
+                function.inlined.iter_mut().for_each(|copy| change(&mut copy.symbol));
+                for callee in function.calls.callees_mut() {
+                    if let Callee::Symbol(symbol) = callee {
+                        change(symbol);
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "Costs by line for KCachegrind and callgrind_annotate",
     needs: Needs::Costs,
     has_lines: true,
+    escapes: false,
     write: export,
 };
 

@@ -15,6 +15,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "A flame graph, an SVG image",
     needs: Needs::Costs,
     has_lines: true,
+    escapes: false,
     write: export,
 };
 

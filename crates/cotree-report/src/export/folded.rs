@@ -11,6 +11,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "Stacks, one per line, for flamegraph.pl and inferno",
     needs: Needs::Costs,
     has_lines: true,
+    escapes: false,
     write: export,
 };
 

@@ -21,6 +21,8 @@ pub struct Format {
     pub needs: Needs,
     /// Whether anything in it speaks of source lines.
     pub has_lines: bool,
+    /// Whether it can hold any name as it is. Else control characters in names are made visible ([`crate::visible`]).
+    pub escapes: bool,
     /// Writes it; gives remarks for the user.
     pub write: Writer,
 }

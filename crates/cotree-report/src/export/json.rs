@@ -9,5 +9,6 @@ pub(super) const FORMAT: Format = Format {
     summary: "Everything, as described in docs/json.md",
     needs: Needs::Nothing,
     has_lines: true,
+    escapes: true,
     write: |export, out| Ok(json::write(export.units, out).map(|()| Vec::new())?),
 };

@@ -12,6 +12,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "A tracefile for genhtml and coverage services",
     needs: Needs::Blocks,
     has_lines: true,
+    escapes: false,
     write: export,
 };
 

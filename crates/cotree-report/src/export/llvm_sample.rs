@@ -19,6 +19,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "A sample profile (AutoFDO's text) with exact counts, for clang -fprofile-sample-use; best of a build --at early",
     needs: Needs::Blocks,
     has_lines: true,
+    escapes: false,
     write: export,
 };
 
@@ -86,7 +87,9 @@ pub fn write(units: &[Unit<'_>], out: &mut dyn Write) -> io::Result<LeftOut> {
         .collect();
     let (mut all, mut left_out) = (BTreeMap::<&str, Samples>::new(), LeftOut::default());
     for function in units.iter().flat_map(Unit::functions) {
-        if function.profile.is_some_and(|profile| profile.blocks.iter().any(|&count| count > 0)) {
+        if is_a_word(&function.facts.symbol)
+            && function.profile.is_some_and(|profile| profile.blocks.iter().any(|&count| count > 0))
+        {
             // Functions of one name in several modules are one to LLVM.
             let samples = all.entry(linker_name(&function.facts.symbol)).or_default();
             add(samples, &function, &starts, &mut left_out);
@@ -99,6 +102,11 @@ pub fn write(units: &[Unit<'_>], out: &mut dyn Write) -> io::Result<LeftOut> {
         samples.write(1, out)?;
     }
     Ok(left_out)
+}
+
+/// Whether the format can hold a name: blanks end it.
+fn is_a_word(symbol: &str) -> bool {
+    !symbol.contains(char::is_whitespace)
 }
 
 fn add(samples: &mut Samples, function: &UnitFunction<'_>, starts: &BTreeMap<&str, u32>, left_out: &mut LeftOut) {
@@ -118,6 +126,9 @@ fn add(samples: &mut Samples, function: &UnitFunction<'_>, starts: &BTreeMap<&st
     }
     for call in facts.calls.iter().filter(|call| !call.is_marker()) {
         let (Some(name), Some(span)) = (call.callee_name(), facts.line_span(call)) else { continue };
+        if !is_a_word(name) {
+            continue;
+        }
         let count = profile.blocks.get(call.block.index()).copied().unwrap_or(0);
         if let Some((node, line)) = place(&mut own, facts, &chains, span).filter(|_| count > 0) {
             let (_, calls) = node.lines.entry(line).or_default();
@@ -152,7 +163,7 @@ fn chain<'a>(facts: &'a Function, copy: usize, starts: &BTreeMap<&str, u32>) -> 
     while let Some(copy) = next {
         let inlined = facts.inlined.get(copy)?;
         let symbol = linker_name(&inlined.symbol);
-        chain.push((inlined.call?.line, symbol, *starts.get(symbol)?));
+        chain.push((inlined.call?.line, symbol, starts.get(symbol).copied().filter(|_| is_a_word(symbol))?));
         // Parents come before children.
         next = inlined.parent.map(|parent| parent as usize).filter(|&parent| parent < copy);
     }

@@ -16,8 +16,14 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// The format.
-pub(super) const FORMAT: Format =
-    Format { name: "pprof", summary: "Costs by line, for pprof", needs: Needs::Costs, has_lines: true, write: export };
+pub(super) const FORMAT: Format = Format {
+    name: "pprof",
+    summary: "Costs by line, for pprof",
+    needs: Needs::Costs,
+    has_lines: true,
+    escapes: true,
+    write: export,
+};
 
 fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
     let (costs, contexts) = export.stacks()?;

@@ -15,6 +15,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "Stacks, for speedscope",
     needs: Needs::Costs,
     has_lines: true,
+    escapes: true,
     write: export,
 };
 

@@ -18,6 +18,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "Symbols that ran, hot ones first and callers beside callees, for --symbol-ordering-file of lld",
     needs: Needs::Costs,
     has_lines: true,
+    escapes: false,
     write: |export, out| write(export.costs()?, Of::Symbols, out).map(|()| Vec::new()).map_err(ExportError::from),
 };
 
@@ -27,6 +28,7 @@ pub(super) const SECTIONS: Format = Format {
     summary: "The order of symbols as sections (-ffunction-sections), for --section-ordering-file of gold",
     needs: Needs::Costs,
     has_lines: true,
+    escapes: false,
     write: |export, out| write(export.costs()?, Of::Sections, out).map(|()| Vec::new()).map_err(ExportError::from),
 };
 

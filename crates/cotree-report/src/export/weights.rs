@@ -12,6 +12,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "Edge counts for --weights, which then does not need the binary",
     needs: Needs::Blocks,
     has_lines: false,
+    escapes: true,
     write: export,
 };
 

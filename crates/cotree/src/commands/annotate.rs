@@ -1,7 +1,7 @@
 //! `cotree annotate`: shows source lines with their counts.
 
 use super::edited;
-use super::input::{Input, SourceArgs, file_pattern, means_a_function, no_such_function};
+use super::input::{Input, Reader, SourceArgs, file_pattern, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::Args;
 use cotree_report::annotate;
@@ -38,7 +38,7 @@ pub struct AnnotateArgs {
 
 /// Runs `cotree annotate`.
 pub fn run(args: &AnnotateArgs) -> Result<()> {
-    let loaded = args.input.load()?;
+    let loaded = args.input.load(Reader::Person)?;
     let options = annotate::Options {
         file: args.file.clone(),
         function: args.function.clone(),

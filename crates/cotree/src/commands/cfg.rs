@@ -1,6 +1,6 @@
 //! `cotree cfg`: draws one function's control-flow graph.
 
-use super::input::{Input, no_such_function};
+use super::input::{Input, Reader, no_such_function};
 use super::output::Output;
 use super::vouched::Vouched;
 use clap::{Args, ValueEnum};
@@ -41,7 +41,7 @@ enum Format {
 
 /// Runs `cotree cfg`.
 pub fn run(args: &CfgArgs) -> Result<()> {
-    let loaded = args.input.load()?;
+    let loaded = args.input.load(Reader::Person)?;
     let units = loaded.units_with_blocks()?;
     args.vouched.check(loaded.recovered())?;
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };

@@ -31,7 +31,8 @@ pub fn run(args: &DemoArgs) -> Result<()> {
     };
     put(&folder.join("Cargo.toml"), MANIFEST)?;
     put(&folder.join("src/main.rs"), SOURCE)?;
-    answer(format_args!("A program that counts the ways to place queens on a chess board (examples/queens.rs).\n"))?;
+    answer(format_args!("A program that counts the ways to place queens on a chess board (examples/queens.rs)."))?;
+    answer(format_args!(""))?;
 
     answer(format_args!("$ cargo cotree build --release"))?;
     let cotree = std::env::current_exe().into_diagnostic().wrap_err("cannot find cotree's own executable")?;
@@ -60,11 +61,13 @@ pub fn run(args: &DemoArgs) -> Result<()> {
         bail!("the example ended with {ran}");
     }
 
-    answer(format_args!("\n$ cotree report"))?;
+    answer(format_args!(""))?;
+    answer(format_args!("$ cotree report"))?;
     let profile = profile.to_str().ok_or_else(|| miette::miette!("the folder's name is not UTF-8"))?;
     report::run(&Report::parse_from(["report", profile]).arguments)?;
     if args.keep.is_some() {
-        answer(format_args!("\nNext: cotree annotate {profile}"))?;
+        answer(format_args!(""))?;
+        answer(format_args!("Next: cotree annotate {profile}"))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `cotree diff`: shows what changed between two profiles.
 
-use super::input::{Binaries, SourceArgs, load};
+use super::input::{Binaries, Reader, SourceArgs, load};
 use super::output::{Looks, Output};
 use super::vouched::Vouched;
 use super::{paths, trace};
@@ -68,8 +68,9 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         let (before, after) = ((&before_file, &args.binary_before[..]), (&after_file, &args.binary_after[..]));
         return trace::diff(before, after, names, args.context, &args.output);
     }
-    let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() })?;
-    let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() })?;
+    let reader = Reader::of(args.json);
+    let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() }, reader)?;
+    let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() }, reader)?;
     for (path, loaded) in [(&args.before, &before), (&args.after, &after)] {
         args.vouched.check_of(Some(path), loaded.recovered())?;
     }

@@ -1,7 +1,7 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
 use super::edited;
-use super::input::{Input, SourceArgs, file_pattern};
+use super::input::{Input, Reader, SourceArgs, file_pattern};
 use super::output::Output;
 use super::vouched::Vouched;
 use crate::lines;
@@ -72,7 +72,7 @@ pub fn event_kind(text: &str) -> Result<EventKind, String> {
 
 /// Runs `cotree export`.
 pub fn run(args: &ExportArgs) -> Result<()> {
-    let loaded = args.input.load()?;
+    let loaded = args.input.load(Reader::of(args.format.escapes))?;
     if args.vouched.strict {
         args.vouched.check(loaded.recovered())?;
     }

@@ -8,7 +8,7 @@ use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::raw::is_finished;
-use cotree_profile::recover::{UnitError, UnitProfile, recover_remaining};
+use cotree_profile::recover::{Recovery, UnitError, UnitProfile, recover_remaining};
 use cotree_profile::regular;
 use cotree_report::costs::{Costs, traced};
 use cotree_report::files::FilePattern;
@@ -16,7 +16,9 @@ use cotree_report::names::{matches, similar_names};
 use cotree_report::report::nothing_counted;
 use cotree_report::source::{SourceText, Sources};
 use cotree_report::unit::Unit;
+use cotree_report::visible;
 use miette::{Result, miette};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -42,14 +44,54 @@ pub struct Binaries {
     pub binaries: Vec<PathBuf>,
 }
 
+/// Who reads what a command makes of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// People: control characters in names, paths and command lines are made visible.
+    Person,
+    /// Programs: names are as they are, escaped by the rules of the format.
+    Program,
+}
+
+impl Reader {
+    /// The reader of a format that can hold any name, or of one that can't.
+    pub fn of(escapes: bool) -> Self {
+        if escapes { Self::Program } else { Self::Person }
+    }
+
+    /// Makes control characters of a map visible, if people read it.
+    pub fn show_map(self, binary: &mut BinaryFile) {
+        if self == Self::Person {
+            binary.for_each_text(visible::show);
+        }
+    }
+
+    /// Makes control characters of what a profile says visible, if people read it.
+    pub fn show_profile(self, profile: &mut UnitProfile) {
+        if self == Self::Person
+            && let Cow::Owned(shown) = visible::name(&profile.binary.to_string_lossy())
+        {
+            profile.binary = shown.into();
+        }
+    }
+}
+
 /// A recovered profile with its binaries.
 pub struct Loaded {
     path: PathBuf,
     kind: Kind,
-    recovered: Vec<(BinaryFile, UnitProfile)>,
+    recovered: Vec<Recovery>,
 }
 
 impl Loaded {
+    fn new(path: PathBuf, kind: Kind, mut recovered: Vec<Recovery>, reader: Reader) -> Self {
+        for (binary, profile) in &mut recovered {
+            reader.show_map(binary);
+            reader.show_profile(profile);
+        }
+        Self { path, kind, recovered }
+    }
+
     /// What lines and functions have cost: from the trace of one run, if there is one, else from counts of blocks.
     pub fn with_costs<T>(&self, use_it: impl FnOnce(&Costs<'_>) -> Result<T>) -> Result<T> {
         match self.recovered.as_slice() {
@@ -127,9 +169,9 @@ impl Input {
     }
 
     /// Opens and recovers the profile.
-    pub fn load(&self) -> Result<Loaded> {
+    pub fn load(&self, reader: Reader) -> Result<Loaded> {
         if self.profile.is_some() || !self.binaries.binaries.is_empty() {
-            return load(&self.open()?, &self.binaries);
+            return load(&self.open()?, &self.binaries, reader);
         }
         // If no profile is named, take the newest whose binary exists.
         let mut first_error = None;
@@ -147,7 +189,7 @@ impl Input {
                     }
                     found.note_newer(&all);
                     warn_of_gone(&gone, file.units.len());
-                    return Ok(Loaded { path, kind: file.kind, recovered });
+                    return Ok(Loaded::new(path, file.kind, recovered, reader));
                 }
                 Err(error @ UnitError::BinaryGone { .. }) => {
                     first_error.get_or_insert(error);
@@ -160,10 +202,10 @@ impl Input {
 }
 
 /// Recovers a profile. Link units whose binaries are gone are left out with a warning, if there are others.
-pub fn load(file: &ProfileFile, binaries: &Binaries) -> Result<Loaded> {
+pub fn load(file: &ProfileFile, binaries: &Binaries, reader: Reader) -> Result<Loaded> {
     let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(into_report)?;
     warn_of_gone(&gone, file.units.len());
-    Ok(Loaded { path: file.path.clone(), kind: file.kind, recovered })
+    Ok(Loaded::new(file.path.clone(), file.kind, recovered, reader))
 }
 
 fn warn_of_gone(gone: &[UnitError], all: usize) {
@@ -302,7 +344,10 @@ impl FileSources {
     /// Where a file is now.
     fn place(&self, path: &str) -> String {
         let moved = |(old, new): &(String, String)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}"));
-        self.moved.iter().find_map(moved).unwrap_or_else(|| path.to_owned())
+        let place = self.moved.iter().find_map(moved).unwrap_or_else(|| path.to_owned());
+        // The map may have been made for people.
+        let original = visible::original(&place);
+        if original != place && !Path::new(&place).exists() { original } else { place }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cotree paths`: shows the paths that a program took through its functions.
 
 use super::edited;
-use super::input::{Binaries, Input, Loaded, SourceArgs, load, means_a_function, no_such_function};
+use super::input::{Binaries, Input, Loaded, Reader, SourceArgs, load, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use crate::folder;
 use clap::{Args, ValueEnum};
@@ -92,7 +92,7 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     if let Some(other) = &args.against {
         return against(args, other, &options);
     }
-    let loaded = args.input.load()?;
+    let loaded = args.input.load(Reader::of(args.json))?;
     edited::note(loaded.binaries(), &SourceArgs::default().sources(), None);
     let units = loaded.units();
     let across: Vec<IpathUnit<'_>> = units.iter().filter_map(IpathUnit::new).collect();
@@ -149,14 +149,14 @@ fn across_functions(
 
 fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()> {
     let file = args.input.open()?;
-    let loaded = load(&file, &args.input.binaries)?;
+    let loaded = load(&file, &args.input.binaries, Reader::of(args.json))?;
     let units = loaded.units();
     let paths = with_paths(&units)?;
     known(&units, args.function.as_deref())?;
     let other = folder::open(other, &[])?;
     same_builds(&file, &other)?;
     let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
-    let other = load(&other, &Binaries { binaries })?;
+    let other = load(&other, &Binaries { binaries }, Reader::of(args.json))?;
     let other = other.units();
     let pairs = pairs(paths, with_paths(&other)?);
     args.output.write_either(args.json, |out| {

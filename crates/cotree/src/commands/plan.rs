@@ -5,7 +5,7 @@ mod explain;
 mod files;
 mod json;
 
-use super::input::{Binaries, load};
+use super::input::{Binaries, Reader, load};
 use super::into_report;
 use super::output::{Looks, Output};
 use crate::{folder, lines};
@@ -72,7 +72,7 @@ pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
             let file = folder::open(profile, &[])?;
-            let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] })?;
+            let loaded = load(&file, &Binaries { binaries: vec![binary.clone()] }, Reader::of(args.json))?;
             let mut sum = Costs::default();
             for unit in loaded.units() {
                 sum.add(

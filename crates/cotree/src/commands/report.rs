@@ -1,7 +1,7 @@
 //! `cotree report`: shows the profile at a glance.
 
 use super::edited;
-use super::input::{Input, SourceArgs, means_a_function, no_such_function};
+use super::input::{Input, Reader, SourceArgs, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::{Args, ValueEnum};
 use cotree_profile::used::Used;
@@ -77,7 +77,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         let name = program.display().to_string();
         return args.output.write_text(|out| all.iter().try_for_each(|used| stale::write(&name, used, &options, out)));
     }
-    let loaded = args.input.load()?;
+    let loaded = args.input.load(Reader::Person)?;
     let units = loaded.units();
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));

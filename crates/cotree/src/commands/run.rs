@@ -124,7 +124,9 @@ fn print(args: &RunArgs, recovered: &[Recovery], processes: usize, time: Duratio
     let units: Vec<Unit<'_>> = recovered.iter().map(|(binary, profile)| Unit::new(binary.map(), profile)).collect();
     let totals = Totals::new(&units);
     let command: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
-    lines::note(format_args!("\n Counts of '{}':\n", command_line(&command)));
+    lines::note(format_args!(""));
+    lines::note(format_args!(" Counts of '{}':", command_line(&command)));
+    lines::note(format_args!(""));
     for (title, amount) in totals.rows(&args.event) {
         lines::note(format_args!("{:>22}  {title}", grouped(amount)));
     }
@@ -133,7 +135,9 @@ fn print(args: &RunArgs, recovered: &[Recovery], processes: usize, time: Duratio
     }
     let more =
         if processes > 1 { format!(", {} profiled processes", grouped(processes as u128)) } else { String::new() };
-    lines::note(format_args!("\n{:>22.6}  seconds elapsed{more}\n", time.as_secs_f64()));
+    lines::note(format_args!(""));
+    lines::note(format_args!("{:>22.6}  seconds elapsed{more}", time.as_secs_f64()));
+    lines::note(format_args!(""));
     for remark in totals.remarks() {
         lines::note(format_args!("note: {remark}"));
     }

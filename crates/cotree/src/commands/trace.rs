@@ -1,7 +1,7 @@
 //! `cotree trace`: shows what each thread did.
 
 use super::edited;
-use super::input::{Input, SourceArgs, file_pattern};
+use super::input::{Input, Reader, SourceArgs, file_pattern};
 use super::into_report;
 use super::output::{Looks, Output};
 use crate::lines;
@@ -148,12 +148,13 @@ fn source_line(text: &str) -> Result<SourceLine, String> {
 }
 
 /// Opens the traces of a raw profile.
-fn open(file: &ProfileFile, binaries: &[PathBuf]) -> Result<(BinaryFile, Streams)> {
+fn open(file: &ProfileFile, binaries: &[PathBuf], reader: Reader) -> Result<(BinaryFile, Streams)> {
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
     if file.kind != Kind::Raw {
         return Err(no_traces(&file.path));
     }
-    let binary = open_binary(&file.path, counts, binaries).map_err(into_report)?;
+    let mut binary = open_binary(&file.path, counts, binaries).map_err(into_report)?;
+    reader.show_map(&mut binary);
     let streams = Streams::open(&file.path).map_err(into_report)?;
     Ok((binary, streams))
 }
@@ -175,7 +176,8 @@ fn interrupted(binary: &BinaryFile, counts: &UnitCounts) -> bool {
 /// Runs `cotree trace`.
 pub fn run(args: &TraceArgs) -> Result<()> {
     let file = args.input.open()?;
-    let (binary, streams) = open(&file, &args.input.binaries.binaries)?;
+    let reader = Reader::of(args.json || args.format.is_some());
+    let (binary, streams) = open(&file, &args.input.binaries.binaries, reader)?;
     if args.input.profile.is_none() {
         let command = file.units.iter().map(|counts| format!("`{}`", command_line(&counts.command))).next();
         lines::note(format_args!(
@@ -368,7 +370,8 @@ fn what_has_code(rows: &Rows<'_>, line: &SourceLine) -> String {
 fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> Result<()> {
     let stretch = window(args, traced)?;
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
-    let profile: UnitProfile = recover(traced.binary, counts).map_err(into_report)?;
+    let mut profile: UnitProfile = recover(traced.binary, counts).map_err(into_report)?;
+    Reader::of(args.json).show_profile(&mut profile);
     let functions = count(traced.tables, traced.streams, &traced.threads, stretch);
     let mut profile = UnitProfile { functions, ..profile };
     let Ring { overwritten, streams_gone: gone } = traced.streams.ring();
@@ -392,8 +395,8 @@ pub fn diff(
     context: u64,
     output: &Output,
 ) -> Result<()> {
-    let (binary, streams_before) = open(before, binaries_before)?;
-    let (other, streams_after) = open(after, binaries_after)?;
+    let (binary, streams_before) = open(before, binaries_before, Reader::Person)?;
+    let (other, streams_after) = open(after, binaries_after, Reader::Person)?;
     if binary.unit() != other.unit() {
         return Err(miette!(
             "the traces are of different builds, {} and {}: blocks can be compared within one build",

@@ -1,6 +1,6 @@
 //! `cotree verify`: checks a profile against the reference counters of the same run.
 
-use super::input::Input;
+use super::input::{Input, Reader};
 use super::into_report;
 use super::output::Output;
 use clap::Args;
@@ -27,7 +27,8 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
     let file = args.input.open()?;
     let mut wrong = 0usize;
     for counts in &file.units {
-        let binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(into_report)?;
+        let mut binary = open_binary(&file.path, counts, &args.input.binaries.binaries).map_err(into_report)?;
+        Reader::Person.show_map(&mut binary);
         let result = verify_in(&file, &binary, counts).map_err(into_report)?;
         let fails = |m: &&Mismatch| args.strict || !m.declared;
         let found = result.mismatches.iter().filter(fails).count();

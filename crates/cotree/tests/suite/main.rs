@@ -23,6 +23,7 @@ mod exports;
 mod findings;
 mod foreign_code;
 mod idle_options;
+mod hostile_names;
 mod ipath;
 mod killed_children;
 #[path = "../lines/mod.rs"]

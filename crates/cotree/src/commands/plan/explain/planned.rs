@@ -13,6 +13,7 @@ use cotree_llvm::options::Options;
 use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files, refuse_damaged_files};
 use cotree_options::BuildOptions;
 use cotree_profile::binary::BinaryFile;
+use cotree_report::visible;
 use miette::Result;
 use std::path::PathBuf;
 
@@ -37,7 +38,8 @@ impl Planned {
             && is_elf(only)
             && let Ok(binary) = BinaryFile::open(only)
         {
-            let map = binary.into_map();
+            let mut map = binary.into_map();
+            map.program.for_each_text(visible::show);
             return Ok(Self {
                 program: map.program,
                 plan: map.plan,
@@ -50,7 +52,8 @@ impl Planned {
         let options = Options::new(options.clone()).map_err(into_report)?;
         refuse_damaged_files(files).map_err(into_report)?;
         let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(into_report)?;
-        let BitcodeFacts { program, hints, variables } = facts;
+        let BitcodeFacts { mut program, hints, variables } = facts;
+        program.for_each_text(visible::show);
         Ok(Self { program, plan, hints, variables, previous, hints_branches: options.hints_branches() })
     }
 
