@@ -5,8 +5,8 @@
 //! twice:
 //!
 //! - *Where text comes in*: commands that write for people [`show`] every name and path of a map, and lines of
-//!   sources by [`line()`]; the printers of notes and errors show each of their parts by [`name`]. No such text has line
-//!   ends or colours then.
+//!   sources by [`line()`]; the printers of notes and errors show each of their parts by [`name`]. No such text has
+//!   line ends or colours then.
 //! - *Where text goes out*: [`Visible`] lets pass what a report is made of: printable characters, tabs, line ends, and
 //!   the colours that we use.
 
