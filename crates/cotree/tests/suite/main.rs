@@ -22,8 +22,8 @@ mod explain;
 mod exports;
 mod findings;
 mod foreign_code;
-mod idle_options;
 mod hostile_names;
+mod idle_options;
 mod ipath;
 mod killed_children;
 #[path = "../lines/mod.rs"]
