@@ -9,6 +9,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+/// More is no bitcode, object, archive or file of costs.
+pub const LARGEST_INPUT: u64 = 4 << 30;
+
 /// Opens a regular file to read it.
 ///
 /// # Errors
@@ -24,6 +27,15 @@ pub fn open(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device, and no regular file"));
     }
     Ok(file)
+}
+
+/// Reads a regular file of UTF-8, if it is not larger than this.
+///
+/// # Errors
+/// As [`read`], and of kind `InvalidData` for what is no text.
+pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
+    String::from_utf8(read(path, largest)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"))
 }
 
 /// Reads all of a regular file, if it is not larger than this.

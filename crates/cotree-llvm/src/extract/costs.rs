@@ -23,11 +23,11 @@ use crate::ir::Instruction;
 use crate::module::Module;
 use cotree_core::facts::{Function, Position, Run};
 use cotree_core::ids::Block;
+use cotree_profile::regular;
 use cotree_profile::source_names::demangle;
 use globset::{Glob, GlobMatcher};
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
-use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -123,6 +123,9 @@ const OPCODES: [(LLVMOpcode, &str); 62] = {
     ]
 };
 
+/// Larger files are none of costs, in bytes.
+const LARGEST: u64 = 1 << 24;
+
 /// What instructions cost of which no line says anything.
 const DEFAULT: u32 = 1;
 
@@ -132,7 +135,7 @@ impl CostFile {
     /// # Errors
     /// If the file can't be read, or some line is wrong.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        let text = regular::read_text(path, LARGEST).map_err(|source| Error::Read { path: path.to_owned(), source })?;
         Self::parse(&text).map_err(|source| Error::Costs { path: path.to_owned(), source })
     }
 

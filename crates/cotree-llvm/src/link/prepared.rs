@@ -120,7 +120,7 @@ fn mapped_name(name: &str, module: &Module, temporary: &Path) -> String {
 fn read(input: &JobModule) -> Result<Vec<u8>, Error> {
     use std::io::{Read, Seek, SeekFrom};
     let failed = |source| Error::Read { path: input.path.clone(), source };
-    let mut file = std::fs::File::open(&input.path).map_err(failed)?;
+    let mut file = cotree_profile::regular::open(&input.path).map_err(failed)?;
     file.seek(SeekFrom::Start(input.offset)).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(input.size).read_to_end(&mut bytes).map_err(failed)?;

@@ -20,6 +20,7 @@ use cotree_core::place::affine::AffineVariable;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::unit::UnitPlan;
 use cotree_profile::binary::CodeMap;
+use cotree_profile::regular;
 use cotree_profile::weights::Weights;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -104,7 +105,8 @@ pub fn refuse_damaged_files<P: AsRef<Path>>(paths: &[P]) -> Result<(), Error> {
 fn parse_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<Vec<Module>, Error> {
     let parse = |path: &P| {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        let bytes =
+            regular::read(path, regular::LARGEST_INPUT).map_err(|source| Error::Read { path: path.into(), source })?;
         Module::parse(&path.display().to_string(), &bytes)
     };
     paths.par_iter().map(parse).collect()

@@ -4,6 +4,7 @@
 //! linker then misses every symbol of theirs, and says nothing of the reason.
 
 use cotree_lto::input::Input;
+use cotree_profile::regular;
 use object::read::archive::ArchiveFile;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The first archive of a link that holds bitcode of which its index says nothing.
 pub fn without_index(arguments: &[OsString]) -> Option<PathBuf> {
-    named(arguments).into_iter().find(|path| std::fs::read(path).is_ok_and(|bytes| leaves_bitcode_out(&bytes)))
+    named(arguments)
+        .into_iter()
+        .find(|path| regular::read(path, regular::LARGEST_INPUT).is_ok_and(|bytes| leaves_bitcode_out(&bytes)))
 }
 
 /// The archives that a linker's arguments name, by their path or as a library.

@@ -4,6 +4,7 @@
 //! read the files ourselves, nearest first, as cargo does.
 
 use super::Error;
+use cotree_profile::regular;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -173,8 +174,11 @@ impl Debug {
     }
 }
 
+/// Larger files are no configuration, in bytes.
+const LARGEST: u64 = 1 << 24;
+
 fn table(path: &Path) -> Result<Option<Table>, Error> {
-    let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
+    let Ok(text) = regular::read_text(path, LARGEST) else { return Ok(None) };
     let fail = |error: toml::de::Error| Error::Toml { path: path.to_owned(), reason: error.message().to_owned() };
     text.parse().map(Some).map_err(fail)
 }

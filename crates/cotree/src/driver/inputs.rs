@@ -3,9 +3,9 @@
 //! In doubt the answer is yes: the linker plugin then finds out.
 
 use cotree_lto::input::Input;
+use cotree_profile::regular;
 use object::read::archive::ArchiveFile;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -39,9 +39,9 @@ pub fn may_have_bitcode(arguments: &[OsString]) -> bool {
 
 fn may_be_bitcode(path: &Path) -> bool {
     // What can't be read is for the linker to complain about.
-    let Ok(mut file) = File::open(path) else { return false };
+    let Ok(mut file) = regular::open(path) else { return false };
     let mut magic = Vec::new();
-    if !file.metadata().is_ok_and(|data| data.is_file()) || file.by_ref().take(20).read_to_end(&mut magic).is_err() {
+    if file.by_ref().take(20).read_to_end(&mut magic).is_err() {
         return false;
     }
     match magic.as_slice() {

@@ -1,6 +1,8 @@
 //! Reads `@file` arguments of compilers and linkers as GNU tools and clang do.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -15,10 +17,19 @@ pub fn expand(arguments: &[OsString]) -> Vec<OsString> {
     expanded
 }
 
+/// A shell's `@<(…)` is a pipe, so that any file will do, but not one without an end.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    /// In bytes; the kernel takes no more from one command to another.
+    const LARGEST: u64 = 64 << 20;
+    let mut text = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > LARGEST { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
 fn push(arguments: &[OsString], depth: usize, expanded: &mut Vec<OsString>) {
     for argument in arguments {
         let file = argument.as_bytes().strip_prefix(b"@").filter(|_| depth > 0);
-        match file.and_then(|path| std::fs::read(Path::new(OsStr::from_bytes(path))).ok()) {
+        match file.and_then(|path| read(Path::new(OsStr::from_bytes(path))).ok()) {
             Some(text) => push(&split(&text), depth - 1, expanded),
             None => expanded.push(argument.clone()),
         }

@@ -35,7 +35,7 @@ impl Made {
     /// `file` is.
     fn resolve(&mut self, file: &Path) -> Result<PathBuf> {
         let file = std::path::absolute(file).into_diagnostic()?;
-        let unreadable = || format!("cannot read the weights {}", file.display());
+        let unreadable = || unreadable(&file);
         let profiles = if file.is_dir() {
             Folder::read(&file)?.files().to_vec()
         } else {
@@ -52,8 +52,7 @@ impl Made {
             Some(folder) => folder,
             None => self.private()?,
         };
-        let made =
-            folder.join(format!("{}.weights", key(&name, &profiles).into_diagnostic().wrap_err_with(unreadable)?));
+        let made = folder.join(format!("{}.weights", key(&name, &profiles)?));
         if made.is_file() {
             return Ok(made);
         }
@@ -85,34 +84,41 @@ fn cache() -> Option<PathBuf> {
 }
 
 /// What the weights of profiles are made of.
-fn key(name: &str, profiles: &[PathBuf]) -> std::io::Result<String> {
+fn key(name: &str, profiles: &[PathBuf]) -> Result<String> {
     let mut sum = md5::Context::new();
-    let mut add = |bytes: &[u8]| {
-        sum.consume((bytes.len() as u64).to_le_bytes());
-        sum.consume(bytes);
-    };
-    add(weights::SCHEMA.as_bytes());
-    add(name.as_bytes());
+    for text in [weights::SCHEMA, name] {
+        sum.consume((text.len() as u64).to_le_bytes());
+        sum.consume(text);
+    }
     for profile in profiles {
         // A pool's newest profile may stand beside it, and before there is a pool it stands alone.
         let files = [profile.clone(), raw::joining(profile)];
         let mut found = 0;
         for file in &files {
-            match regular::read(file, u64::MAX) {
-                Ok(bytes) => add(&bytes),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    add(b"");
-                    continue;
-                }
-                Err(error) => return Err(error),
+            match add(&mut sum, file) {
+                Ok(()) => found += 1,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => sum.consume(0u64.to_le_bytes()),
+                Err(error) => return Err(error).into_diagnostic().wrap_err_with(|| unreadable(file)),
             }
-            found += 1;
         }
         if found == 0 {
-            return Err(std::io::ErrorKind::NotFound.into());
+            let none: std::io::Error = std::io::ErrorKind::NotFound.into();
+            return Err(none).into_diagnostic().wrap_err_with(|| unreadable(profile));
         }
     }
     Ok(format!("{:x}", sum.finalize()))
+}
+
+/// Adds the content of a file, which may be larger than memory.
+fn add(sum: &mut md5::Context, file: &Path) -> std::io::Result<()> {
+    let opened = regular::open(file)?;
+    let length = opened.metadata()?.len();
+    sum.consume(length.to_le_bytes());
+    std::io::copy(&mut opened.take(length), sum).map(drop)
+}
+
+fn unreadable(file: &Path) -> String {
+    format!("cannot read the weights {}", file.display())
 }
 
 #[cfg(test)]
