@@ -5,9 +5,13 @@
 //!
 //! A link with the target's name is followed if it is the user's own, or root's. Others may have put theirs there to
 //! have a file overwritten that only the user may write to, so such a link is an error.
+//!
+//! What a user names by mistake is not replaced, either: only what is of the kind that is written ([`Over::Own`]).
 
+use crate::content::Content;
+use crate::regular;
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -35,13 +39,42 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
+/// What a file that is written may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// An empty file, and one whose content is of the same kind ([`Content`]).
+    Own,
+    /// Any file.
+    Anything,
+}
+
+impl Over {
+    /// What the user wants.
+    #[must_use]
+    pub fn forced(force: bool) -> Self {
+        if force { Self::Anything } else { Self::Own }
+    }
+}
+
 /// Writes a file through `fill`, atomically, with mode 0644 less the umask. A target that is no regular file
 /// (`/dev/stdout`, a pipe) is written directly.
 ///
 /// # Errors
 /// The first error of the file system or of `fill`; the target is then as it was.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
-    try_write(path, fill).map_err(|cause| WriteError { path: path.to_owned(), cause })
+    write_over(path, Over::Anything, fill)
+}
+
+/// Writes a file as [`write`] does, if there is nothing in its place that must not be replaced.
+///
+/// # Errors
+/// As [`write`], and of kind `AlreadyExists` for what must not be replaced.
+pub fn write_over(
+    path: &Path,
+    over: Over,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    try_write(path, over, fill).map_err(|cause| WriteError { path: path.to_owned(), cause })
 }
 
 /// Writes a file through `fill` where nothing is yet, atomically, with mode 0644 less the umask.
@@ -57,7 +90,7 @@ pub fn write_new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()
     write().map(drop).map_err(|cause| WriteError { path: path.to_owned(), cause })
 }
 
-fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn try_write(path: &Path, over: Over, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     check_links(path)?;
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -68,8 +101,41 @@ fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     }
     // A symbolic link is kept: replace the file that it points to.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    filled(folder_of(&target), fill)?.persist(&target).map_err(|e| e.error)?;
+    let mut made = filled(folder_of(&target), fill)?;
+    if over == Over::Own {
+        made.as_file_mut().rewind()?;
+        check_content(&target, Content::of(&head(made.as_file())?))?;
+    }
+    made.persist(&target).map_err(|e| e.error)?;
     Ok(())
+}
+
+/// Checks that something of this kind may take the place of what is there now: before work whose result could then not
+/// be written.
+///
+/// # Errors
+/// Of kind `AlreadyExists`.
+pub fn check(path: &Path, new: Content, over: Over) -> Result<(), WriteError> {
+    let checked = if over == Over::Own && path.is_file() { check_content(path, new) } else { Ok(()) };
+    checked.map_err(|cause| WriteError { path: path.to_owned(), cause })
+}
+
+fn check_content(path: &Path, new: Content) -> io::Result<()> {
+    let old = match regular::open(path) {
+        Ok(file) => head(&file)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    new.check_replaces(Content::of(&old), path).map_err(|why| {
+        io::Error::new(io::ErrorKind::AlreadyExists, format!("{why} (choose another name, or give --force)"))
+    })
+}
+
+/// The beginning of a file.
+fn head(file: &fs::File) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.take(Content::HEAD).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// Are the links by which the path's last part leads elsewhere all the user's own, or root's?

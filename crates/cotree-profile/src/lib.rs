@@ -18,6 +18,7 @@
 
 pub mod atomic;
 pub mod binary;
+pub mod content;
 pub mod counts;
 mod elf;
 pub mod error;

@@ -5,7 +5,7 @@
 //! does not hold. So the file is read until two successive copies are equal. A process that waits for something
 //! gives equal copies at once; one that keeps counting is stopped for the moment of the copy.
 
-use crate::atomic::{self, WriteError};
+use crate::atomic::{self, Over, WriteError};
 use crate::error::ProfileError;
 use crate::raw::{HEADER_SIZE, Header, Segments};
 use crate::regular;
@@ -79,9 +79,9 @@ impl Snapshot {
     /// Writes it, atomically.
     ///
     /// # Errors
-    /// Errors of the file system.
-    pub fn write(&self, path: &Path) -> Result<(), WriteError> {
-        atomic::write(path, |out| out.write_all(&self.bytes))
+    /// Errors of the file system, of kind `AlreadyExists` for what must not be replaced.
+    pub fn write(&self, path: &Path, over: Over) -> Result<(), WriteError> {
+        atomic::write_over(path, over, |out| out.write_all(&self.bytes))
     }
 }
 

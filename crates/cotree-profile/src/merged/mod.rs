@@ -11,7 +11,7 @@ mod merge;
 mod sections;
 mod unit;
 
-use crate::atomic::{self, WriteError};
+use crate::atomic::{self, Over, WriteError};
 use crate::counts::UnitCounts;
 use crate::error::ProfileError;
 use crate::method;
@@ -39,7 +39,15 @@ const LEVEL: i32 = 9;
 /// # Errors
 /// Errors of the file system; the file is then as it was.
 pub fn write(path: &Path, units: &[UnitCounts]) -> Result<(), WriteError> {
-    atomic::write(path, |out| out.write_all(&encode(units)))
+    write_over(path, Over::Anything, units)
+}
+
+/// Writes a merged profile as [`write`] does, if there is nothing in its place that must not be replaced.
+///
+/// # Errors
+/// As [`write`], and of kind `AlreadyExists` for what must not be replaced.
+pub fn write_over(path: &Path, over: Over, units: &[UnitCounts]) -> Result<(), WriteError> {
+    atomic::write_over(path, over, |out| out.write_all(&encode(units)))
 }
 
 fn encode(units: &[UnitCounts]) -> Vec<u8> {

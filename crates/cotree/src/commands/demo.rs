@@ -4,9 +4,9 @@ use super::output::answer;
 use super::report::{self, ReportArgs};
 use clap::{Args, Parser};
 use miette::{IntoDiagnostic, Result, WrapErr, bail};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 const SOURCE: &str = include_str!("../../../../examples/queens.rs");
 const MANIFEST: &str = "[package]\nname = \"queens\"\nversion = \"1.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
@@ -93,7 +93,14 @@ fn executable(folder: &Path) -> Result<PathBuf> {
 fn put(path: &Path, text: &str) -> Result<()> {
     let write = || {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::write(path, text)
+        // A project of the user's own stays what it is.
+        match fs::read(path) {
+            Ok(there) if there != text.as_bytes() => {
+                Err(io::Error::other("there is another one already (choose another folder)"))
+            }
+            Ok(_) => Ok(()),
+            Err(_) => fs::write(path, text),
+        }
     };
     write().into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))
 }

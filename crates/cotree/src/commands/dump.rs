@@ -3,7 +3,7 @@
 use super::into_report;
 use crate::lines;
 use clap::Args;
-use cotree_profile::atomic::WriteError;
+use cotree_profile::atomic::{Over, WriteError};
 use cotree_profile::snapshot::{self, Pause, Snapshot};
 use miette::{Result, miette};
 use std::io::ErrorKind;
@@ -17,6 +17,9 @@ pub struct DumpArgs {
     /// Where to write the snapshot; by default beside the profile of the process
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace a file of another kind, too
+    #[arg(long, hide_short_help = true)]
+    force: bool,
     /// Never stop the process, not even while copying: the counters may then be of slightly different moments
     #[arg(long)]
     no_pause: bool,
@@ -35,7 +38,7 @@ pub fn run(args: &DumpArgs) -> Result<()> {
     }
     for taken in snapshots {
         let path = match &args.output {
-            Some(path) => taken.write(path).map(|()| path.clone()),
+            Some(path) => taken.write(path, Over::forced(args.force)).map(|()| path.clone()),
             None => write_beside(&taken),
         }
         .map_err(into_report)?;

@@ -8,7 +8,9 @@ use clap::Args;
 use cotree_llvm::options::Options;
 use cotree_lto::protocol::OutputKind;
 use cotree_options::BuildOptions;
-use cotree_profile::atomic;
+use cotree_profile::atomic::{self, Over};
+use cotree_profile::content::Content;
+use cotree_profile::regular;
 use miette::{IntoDiagnostic, Result, WrapErr, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +23,9 @@ pub struct InstrumentArgs {
     /// Where the instrumented bitcode goes; link OUTPUT.rt.o, which is written beside it, with what you make of it
     #[arg(short, long)]
     output: PathBuf,
+    /// Replace a file of another kind, too
+    #[arg(long, hide_short_help = true)]
+    force: bool,
     /// The result becomes part of a shared library
     #[arg(long)]
     shared: bool,
@@ -31,7 +36,7 @@ pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
     if options.use_profile.is_some() {
         bail!("cotree instrument puts counters in, and --use counts nothing: give --use to cotree cc, c++ or cargo");
     }
-    let bitcode = std::fs::read(&args.input)
+    let bitcode = regular::read(&args.input, regular::LARGEST_INPUT)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;
     let options = Options::new(options.clone()).map_err(into_report)?;
@@ -43,8 +48,10 @@ pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
     }
     let companion = companion(&args.output);
     let kind = if args.shared { OutputKind::Shared } else { OutputKind::Pie };
-    write_companion(&companion, &made.unit, embedded::runtime(kind, false, options.has_counters_alone()))?;
-    atomic::write(&args.output, |out| out.write_all(&made.bitcode)).map_err(into_report)?;
+    let over = Over::forced(args.force);
+    atomic::check(&args.output, Content::Bitcode, over).map_err(into_report)?;
+    write_companion(&companion, over, &made.unit, embedded::runtime(kind, false, options.has_counters_alone()))?;
+    atomic::write_over(&args.output, over, |out| out.write_all(&made.bitcode)).map_err(into_report)?;
     answer(format_args!("link {} with it: it holds the counters and the runtime", companion.display()))?;
     Ok(())
 }
@@ -56,7 +63,7 @@ fn companion(output: &Path) -> PathBuf {
 }
 
 /// The unit's counters and the runtime in one object.
-fn write_companion(path: &Path, unit: &[u8], runtime: &[u8]) -> Result<()> {
+fn write_companion(path: &Path, over: Over, unit: &[u8], runtime: &[u8]) -> Result<()> {
     let folder = tempfile::tempdir().into_diagnostic().wrap_err("cannot make a temporary folder")?;
     let (unit_path, runtime_path, joined) =
         (folder.path().join("unit.o"), folder.path().join("runtime.o"), folder.path().join("joined.o"));
@@ -72,5 +79,5 @@ fn write_companion(path: &Path, unit: &[u8], runtime: &[u8]) -> Result<()> {
         bail!("ld could not join the runtime and the counters; what it said stands above");
     }
     let bytes = std::fs::read(&joined).into_diagnostic()?;
-    atomic::write(path, |out| out.write_all(&bytes)).map_err(into_report)
+    atomic::write_over(path, over, |out| out.write_all(&bytes)).map_err(into_report)
 }

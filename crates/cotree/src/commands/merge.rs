@@ -6,6 +6,7 @@ use super::vouched::Vouched;
 use crate::folder::{Folder, say_traces_are_counted};
 use crate::lines;
 use clap::Args;
+use cotree_profile::atomic::Over;
 use cotree_profile::error::ProfileError;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::{self, Merge};
@@ -27,6 +28,9 @@ pub struct MergeArgs {
     /// The merged profile
     #[arg(short, long, value_name = "FILE", default_value = "merged.cotree")]
     output: PathBuf,
+    /// Replace a file of another kind, too
+    #[arg(long, hide_short_help = true)]
+    force: bool,
     /// Keep the counts of several link units (a program and its libraries) in one file
     #[arg(long)]
     several_units: bool,
@@ -89,7 +93,7 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     if merge.has_counted_traces() {
         say_traces_are_counted();
     }
-    merged::write(&args.output, &merge.finish()).map_err(into_report)?;
+    merged::write_over(&args.output, Over::forced(args.force), &merge.finish()).map_err(into_report)?;
     // Which functions are concerned is known where the binaries are still there.
     let merged = ProfileFile::open(&args.output).map_err(into_report)?;
     let recovered = recover_remaining(&merged, binaries).map(|(recovered, _)| recovered).unwrap_or_default();

@@ -8,6 +8,8 @@ use crate::driver;
 use crate::lines;
 use clap::Args;
 use cotree_core::facts::events::EventKind;
+use cotree_profile::atomic::{self, Over};
+use cotree_profile::content::Content;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::merged::{self, Merge};
 use cotree_profile::recover::{Recovery, recover_remaining};
@@ -35,6 +37,9 @@ pub struct RunArgs {
     /// The profile of all its processes [default: the program's name, with .cotree]
     #[arg(short, long, value_name = "FILE", conflicts_with = "count")]
     output: Option<PathBuf>,
+    /// Replace a file of another kind, too
+    #[arg(long, hide_short_help = true)]
+    force: bool,
     /// Only these kinds of events
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = super::export::event_kind)]
     event: Vec<EventKind>,
@@ -45,8 +50,14 @@ pub struct RunArgs {
 
 /// Runs `cotree run`, which ends as the program ends.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
-    let folder = tempfile::tempdir().into_diagnostic().wrap_err("cannot make a temporary folder")?;
     let program = &args.command[0];
+    let name = Path::new(program).file_name().unwrap_or(program);
+    let output = args.output.clone().unwrap_or_else(|| Path::new(name).with_added_extension("cotree"));
+    let over = Over::forced(args.force);
+    if !args.count {
+        atomic::check(&output, Content::MergedProfile, over).map_err(into_report)?;
+    }
+    let folder = tempfile::tempdir().into_diagnostic().wrap_err("cannot make a temporary folder")?;
     let (status, time) = execute(args, folder.path())?;
     let (profile, processes) = collect(folder.path())?;
     let Some(profile) = profile else {
@@ -59,9 +70,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     print(args, &recovered, processes, time)?;
     gone.iter().for_each(|error| lines::note(format_args!("warning: left out: {error}")));
     if !args.count {
-        let name = Path::new(program).file_name().unwrap_or(program);
-        let output = args.output.clone().unwrap_or_else(|| Path::new(name).with_added_extension("cotree"));
-        merged::write(&output, &profile.units).map_err(into_report)?;
+        merged::write_over(&output, over, &profile.units).map_err(into_report)?;
         lines::note(format_args!("The profile is {}: see `cotree report`.", output.display()));
     }
     if let Some(signal) = signal_of(status) {

@@ -2,6 +2,7 @@
 
 use super::naming::{Facts, Path, Place};
 use super::{earlier, profile};
+use crate::layout::MAGIC;
 use crate::runtime::os::files;
 use crate::runtime::os::sys::{self, Errno};
 use core::cell::{Cell, UnsafeCell};
@@ -109,14 +110,22 @@ fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
     }
 }
 
-/// A file takes its name in the end by renaming: what is no file (a folder, a device, a pipe) must not be replaced by
-/// one.
+/// A file takes its name in the end by renaming: what is no file (a folder, a device, a pipe), or is one of others, must
+/// not be replaced by one.
 pub fn may_be_replaced(name: &CStr) -> sys::Result<()> {
     match sys::file_type(name) {
+        Some(libc::S_IFREG) if is_of_others(name) => Err(Errno(libc::EEXIST)),
         None | Some(libc::S_IFREG) => Ok(()),
         Some(libc::S_IFDIR) => Err(Errno(libc::EISDIR)),
         Some(_) => Err(Errno(libc::EEXIST)),
     }
+}
+
+/// Whether a file can be read, and begins neither as a profile nor with a hole.
+#[inline(never)]
+pub fn is_of_others(path: &CStr) -> bool {
+    let mut head = [0; MAGIC.len()];
+    files::read_head(path, &mut head).is_some_and(|read| head != MAGIC && head[..read].iter().any(|&byte| byte != 0))
 }
 
 #[inline(never)]
