@@ -18,6 +18,7 @@ mod module;
 pub mod options;
 mod profile_use;
 mod stacks;
+pub mod standard_output;
 
 pub use child::refuse_damaged;
 pub use error::Error;

@@ -1,15 +1,25 @@
 //! Single lines for people: answers on standard output, notes and errors on standard error.
 
+use cotree_llvm::standard_output;
 use cotree_report::visible;
 use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write};
+
+/// An error if standard output was closed when the process began.
+///
+/// # Errors
+/// That one.
+pub fn check_standard_output() -> io::Result<()> {
+    if standard_output::was_closed() { Err(io::Error::other("it is closed")) } else { Ok(()) }
+}
 
 /// Prints a line on standard output. A reader that goes away (`| head`) is no error.
 ///
 /// # Errors
 /// If standard output can't be written, as on a full disk.
 pub fn answer(line: Arguments<'_>) -> io::Result<()> {
+    check_standard_output()?;
     let mut out = io::stdout().lock();
     let line = line.to_string();
     // Programs read paths as they are.

@@ -4,11 +4,15 @@
 //! The work is done by a script in gdb's Python, which asks the program's own runtime: it has the program set itself a
 //! limit.
 
+use super::output::Output;
 use crate::driver::Error;
 use clap::Args;
+use cotree_profile::regular;
 use miette::{IntoDiagnostic, Result, WrapErr};
+use std::env;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// The commands for gdb.
@@ -39,8 +43,12 @@ pub struct GdbArgs {
 /// Runs `cotree gdb`, which ends as gdb ends.
 pub fn run(args: &GdbArgs) -> Result<ExitCode> {
     if args.script {
-        print!("{SCRIPT}");
+        Output::default().write(|out| out.write_all(SCRIPT.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
+    }
+    // gdb only complains of a program that it can't read, and ends well.
+    if let Some(program) = args.command.first() {
+        check(program)?;
     }
     let mut script = tempfile::Builder::new().prefix("cotree-").suffix(".py").tempfile().into_diagnostic()?;
     script.write_all(SCRIPT.as_bytes()).into_diagnostic().wrap_err("cannot write gdb's script")?;
@@ -54,4 +62,16 @@ pub fn run(args: &GdbArgs) -> Result<ExitCode> {
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Default::default()).into_diagnostic()?;
     let status = gdb.status().map_err(|error| Error::Start { tool: "gdb".into(), error })?;
     Ok(crate::driver::exit_code(status))
+}
+
+/// Can the program be read that gdb will look for: here, or by its name alone in `PATH`?
+fn check(program: &OsString) -> Result<()> {
+    let path = Path::new(program);
+    let in_path =
+        || env::var_os("PATH").is_some_and(|all| env::split_paths(&all).any(|folder| folder.join(path).is_file()));
+    if !path.exists() && path.components().count() == 1 && in_path() {
+        return Ok(());
+    }
+    let opened = regular::open(path).map(drop);
+    opened.into_diagnostic().wrap_err_with(|| format!("cannot read the program {}", path.display()))
 }

@@ -3,7 +3,7 @@
 use super::into_report;
 use crate::lines;
 use clap::{Args, ValueEnum};
-use cotree_profile::atomic;
+use cotree_profile::atomic::{self, Over};
 use cotree_report::terminal::Style;
 use cotree_report::visible::Visible;
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -16,11 +16,14 @@ pub fn answer(line: std::fmt::Arguments<'_>) -> Result<()> {
 }
 
 /// Where output goes.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Output {
     /// Write to a file instead of standard output, which `-` also means
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace a file of another kind, too
+    #[arg(long, hide_short_help = true)]
+    pub force: bool,
 }
 
 /// When to use colours.
@@ -81,8 +84,12 @@ impl Output {
     /// Writes through `fill`, as it is unless a terminal would read it. A reader that goes away (`| head`) is no error.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if let Some(path) = self.output.as_ref().filter(|path| path.as_os_str() != "-") {
-            return atomic::write(path, fill).map_err(into_report);
+            return match atomic::write_over(path, Over::forced(self.force), fill) {
+                Err(error) if error.cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                result => result.map_err(into_report),
+            };
         }
+        lines::check_standard_output().into_diagnostic().wrap_err("cannot write to standard output")?;
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let filled = if io::stdout().is_terminal() {
             let mut visible = Visible::new(&mut out);

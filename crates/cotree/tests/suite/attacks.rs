@@ -183,7 +183,7 @@ fn outputs_are_written_through_no_link_of_a_stranger() {
     run(&mut project.command(project.path("program")), "p.cotree");
     let victim = project.path("victim");
     symlink(&victim, project.path("own")).expect("a link");
-    project.ok("export --format lcov -o own p.cotree");
+    project.ok("export --format lcov --force -o own p.cotree");
     assert!(fs::read_to_string(&victim).expect("a file").contains("SF:"));
     assert!(fs::symlink_metadata(project.path("own")).expect("a link").is_symlink());
     if !is_root() {

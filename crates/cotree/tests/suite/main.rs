@@ -22,6 +22,7 @@ mod explain;
 mod exports;
 mod findings;
 mod foreign_code;
+mod hostile_files;
 mod hostile_names;
 mod idle_options;
 mod ipath;
