@@ -110,8 +110,8 @@ fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
     }
 }
 
-/// A file takes its name in the end by renaming: what is no file (a folder, a device, a pipe), or is one of others, must
-/// not be replaced by one.
+/// A file takes its name in the end by renaming: what is no file (a folder, a device, a pipe), or is one of others,
+/// must not be replaced by one.
 pub fn may_be_replaced(name: &CStr) -> sys::Result<()> {
     match sys::file_type(name) {
         Some(libc::S_IFREG) if is_of_others(name) => Err(Errno(libc::EEXIST)),
