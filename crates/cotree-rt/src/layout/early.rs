@@ -1,8 +1,5 @@
 //! The table of early exits: activations that were abandoned, by the call that they were in.
 
-#[cfg(doc)]
-use super::Flags;
-
 /// A slot of the table of early exits.
 ///
 /// The runtime does not know which code is profiled: it records every frame in the unit's image, those of start-up code
@@ -28,7 +25,7 @@ pub const INTERRUPTED: u64 = 1 << 63;
 pub const LANDED: u64 = 1 << 62;
 
 /// Both: no activation, but the address of a function that was a signal handler at the end
-/// ([`Flags::HANDLER_UNFORESEEN`]).
+/// ([`HANDLER_UNFORESEEN`](super::Flags::HANDLER_UNFORESEEN)).
 pub const HANDLER: u64 = INTERRUPTED | LANDED;
 
 /// Bits of [`EarlyEntry::address`] that are not 0 where the entry tells of a total: `count` is then what the thread's

@@ -1,22 +1,19 @@
 //! Hash tables of paths, and of path registers of abandoned activations.
 
-#[cfg(doc)]
-use super::{LANDED, RawHeader};
-
 /// A slot of the hash table of paths. A key, once there, never changes or moves; it may be there several times. A
 /// bucket with count 0 means nothing, whatever its key: a process that was killed may have left it half written.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathBucket {
     /// 0: free. Else 1 + the number of the function in the unit; or, with [`ABANDONED`], a call during which
-    /// activations were abandoned: [`LANDED`] as in the table of early exits, in bits 48..56 which of the values known
-    /// there `path` is, and below the return address.
+    /// activations were abandoned: [`LANDED`](super::LANDED) as in the table of early exits, in bits 48..56 which of
+    /// the values known there `path` is, and below the return address.
     pub function: u64,
-    /// 1 + the number of the path, or the path register at the call. Before version 4 just the number.
+    /// 1 + the number of the path, or the path register at the call.
     pub path: u64,
     /// How often; for abandoned activations an `i64`, less those revived.
     pub count: u64,
-    /// The sum of [`RawHeader::path_metric`].
+    /// The sum of [`path_metric`](super::RawHeader::path_metric).
     pub metric: u64,
 }
 const _: () = assert!(core::mem::size_of::<PathBucket>() == 32);

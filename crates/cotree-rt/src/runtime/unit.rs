@@ -26,6 +26,21 @@ pub fn is_queried() -> bool {
     descriptor().query_words != 0
 }
 
+/// The counters of the unit: slab 0.
+pub fn counters() -> *mut u64 {
+    descriptor().counters
+}
+
+/// How many there are, without the spare one.
+pub fn counter_count() -> usize {
+    descriptor().counter_count as usize
+}
+
+/// Whether anything is known of registers at any return address.
+pub fn knows_registers() -> bool {
+    !cfg!(feature = "counters-alone") && descriptor().register_functions != 0
+}
+
 /// Whether every thread has counters of its own.
 pub fn threaded() -> bool {
     descriptor().threaded != Access::DIRECT

@@ -1,6 +1,6 @@
 //! What a signal has interrupted, as the kernel tells its handler.
 
-use super::registers::{RBP, RBX, Registers, STACK_POINTER};
+use super::registers::{AllRegisters, RBP, RBX, STACK_POINTER};
 
 /// The order of the kernel's context: r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp; then rip.
 const ORDER: [usize; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, RBX, 1, 0, 2, STACK_POINTER];
@@ -22,7 +22,7 @@ impl Context {
     }
 
     /// By DWARF number.
-    pub fn registers(&self) -> Registers {
+    pub fn registers(&self) -> AllRegisters {
         let mut registers = [0; 16];
         for (place, register) in ORDER.into_iter().enumerate() {
             registers[register] = self.0[place] as u64;
@@ -78,7 +78,7 @@ pub fn restorer() -> usize {
 
 /// The registers that a signal has interrupted, and the address of the instruction that comes next, by what the kernel
 /// has put at the stack pointer of the handler's caller. `read` gives a word of the stack, if it is there.
-pub fn below_handler(sp: u64, mut read: impl FnMut(u64) -> Option<u64>) -> Option<(Registers, u64)> {
+pub fn below_handler(sp: u64, mut read: impl FnMut(u64) -> Option<u64>) -> Option<(AllRegisters, u64)> {
     // struct ucontext: flags, link, stack (3 words), then the registers.
     let context = sp + 40;
     let mut registers = [0; 16];

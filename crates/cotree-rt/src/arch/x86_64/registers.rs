@@ -3,7 +3,7 @@
 use gimli::Register;
 
 /// Registers by DWARF number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 … r15.
-pub type Registers = [u64; 16];
+pub type AllRegisters = [u64; 16];
 
 pub const RBX: usize = 3;
 pub const RBP: usize = 6;
@@ -53,7 +53,7 @@ impl Caller {
     }
 
     /// All registers, zero but for those that callees preserve and the stack pointer.
-    pub fn registers(&self) -> Registers {
+    pub fn registers(&self) -> AllRegisters {
         let mut registers = [0; 16];
         for (register, value) in PRESERVED.into_iter().zip(self.preserved()) {
             registers[register] = value;
@@ -65,5 +65,33 @@ impl Caller {
     /// The registers that callees preserve.
     pub fn preserved(&self) -> [u64; PRESERVED.len()] {
         [self.rbx, self.rbp, self.r12, self.r13, self.r14, self.r15]
+    }
+}
+
+/// What a frame's code has in registers while a call is under way.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FrameRegisters {
+    /// The stack pointer after the return.
+    pub sp: u64,
+    /// By [`PRESERVED`].
+    pub preserved: [u64; PRESERVED.len()],
+}
+
+impl FrameRegisters {
+    /// The registers of no frame.
+    pub const NONE: Self = Self { sp: 0, preserved: [0; PRESERVED.len()] };
+
+    pub fn of(caller: &Caller) -> Self {
+        Self { sp: caller.sp, preserved: caller.preserved() }
+    }
+
+    /// By its DWARF number.
+    pub fn get(&self, register: u8) -> Option<u64> {
+        if usize::from(register) == STACK_POINTER {
+            return Some(self.sp);
+        }
+        let place = PRESERVED.iter().position(|&preserved| preserved == usize::from(register))?;
+        Some(self.preserved[place])
     }
 }

@@ -1,12 +1,10 @@
-//! The raw profile of this process, in the format of [`crate::layout`].
+//! The file of the raw profile, in the format of [`crate::layout`]: its names, its header and the table of early exits.
 
-pub mod begin;
-pub mod copy;
+pub mod current;
 mod earlier;
-pub mod finish;
+pub mod early_table;
 pub mod identity;
 pub mod names;
 pub mod naming;
-pub mod no_room;
 pub mod pool;
-pub mod profile;
+pub mod room;

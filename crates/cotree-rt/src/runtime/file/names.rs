@@ -1,8 +1,8 @@
 //! The names of the profile's file: one while the program runs, and a final one.
 
 use super::naming::{Facts, Path, Place};
-use super::{earlier, profile};
 use crate::layout::MAGIC;
+use crate::runtime::file::{current, earlier};
 use crate::runtime::os::files;
 use crate::runtime::os::sys::{self, Errno};
 use core::cell::{Cell, UnsafeCell};
@@ -80,7 +80,7 @@ pub fn create(child: bool) -> sys::Result<c_int> {
 const MOST_ATTEMPTS: u64 = 1000;
 
 fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
-    let mut facts = Facts { process: profile::process(), attempt: 1, earlier: 0, child, pool: None };
+    let mut facts = Facts { process: current::process(), attempt: 1, earlier: 0, child, pool: None };
     loop {
         names.place.expand(&facts, &mut names.name, &mut names.live);
         let own_name = names.place.tells_processes_apart(&facts);
@@ -196,8 +196,8 @@ pub fn finished() -> Option<&'static CStr> {
 pub fn with_pool(use_it: impl FnOnce(&PoolNames<'_>)) -> Option<()> {
     let names = names();
     let count = names.place.pools()?;
-    let number = (profile::process().unsigned_abs() % u32::from(count)) as u8;
-    let facts = Facts { process: profile::process(), attempt: 1, earlier: 0, child: false, pool: Some(number) };
+    let number = (current::process().unsigned_abs() % u32::from(count)) as u8;
+    let facts = Facts { process: current::process(), attempt: 1, earlier: 0, child: false, pool: Some(number) };
     // SAFETY: only the thread that ends the process comes here, and `use_it`, which adds the profile to the pool, does
     // not come here again.
     let [pool, new, joining, folder] = unsafe { &mut *POOL.0.get() };

@@ -13,14 +13,15 @@ use crate::arch::registers::Caller;
 use crate::arch::system_calls::CLONE_BEGINS;
 use crate::arch::trampolines;
 use crate::layout::Flags;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::hooks::interpose::real;
 use crate::runtime::hooks::raw;
 use crate::runtime::hooks::raw::is_system_call;
 use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
-use crate::runtime::process::thread::Thread;
-use crate::runtime::process::{fork, thread, units};
+use crate::runtime::process::{borrowers, fork, units};
+use crate::runtime::thread;
+use crate::runtime::thread::Thread;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -32,7 +33,7 @@ type Start = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 unsafe extern "C" fn clone(call: &Call) -> Answer {
     let real = real_clone();
-    if profile::active() && is_system_call(real, &CLONE_BEGINS) {
+    if current::active() && is_system_call(real, &CLONE_BEGINS) {
         let flags = call.arguments[1] as c_int;
         if flags & (libc::CLONE_VM | libc::CLONE_SETTLS) == 0
             && let Some((_, record)) = thread::current()
@@ -46,7 +47,7 @@ unsafe extern "C" fn clone(call: &Call) -> Answer {
         } else if flags & libc::CLONE_VFORK == 0 {
             units::flag(Flags::THREAD_UNREGISTERED);
         } else {
-            fork::borrower_begins();
+            borrowers::borrower_begins();
         }
     }
     Answer { made: 0, value: real as i64 }

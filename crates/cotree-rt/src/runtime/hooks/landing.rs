@@ -7,33 +7,23 @@
 //! announces this by `__cotree_resuming`.
 
 use crate::arch::entries::hook;
-#[cfg(not(feature = "static-executable"))]
-use crate::arch::linkage::got;
 use crate::arch::registers::Caller;
 use crate::layout::{Flags, LANDED};
 use crate::runtime::hooks::interpose::{behind, real};
 use crate::runtime::os::call::call;
 use crate::runtime::os::own_stack;
+use crate::runtime::process::counting::{Passed, check_accounting};
+use crate::runtime::process::quick::{self, Target};
 use crate::runtime::process::units;
-use crate::runtime::stack::quick::{self, Target};
-use crate::runtime::stack::walk::{Passed, Walk};
-use crate::runtime::stack::{marks, unwind};
+use crate::runtime::stack::marks;
+use crate::runtime::stack::walk::Walk;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 hook!("_Unwind_SetIP", set_ip, 2);
 // Programs without exceptions are linked without an unwinder.
 real!(weak real_set_ip = "_Unwind_SetIP");
 behind!(weak real_get_ip = "_Unwind_GetIP");
 behind!(weak real_get_cfa = "_Unwind_GetCFA");
-
-/// Whether landings in this link unit come by here: not if it was linked with an unwinder of its own without `--wrap`.
-#[cfg(not(feature = "static-executable"))]
-pub fn is_in_place() -> bool {
-    let bound = got!(".weak ", "_Unwind_SetIP");
-    let wrapped = got!(".weak ", "__real__Unwind_SetIP");
-    bound.is_null() || !wrapped.is_null() || bound == got!(".globl ", "__wrap__Unwind_SetIP")
-}
 
 unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
     // SAFETY: the unwinder's functions with the personality's context.
@@ -43,7 +33,7 @@ unsafe extern "C" fn set_ip(context: *mut c_void, value: u64, caller: &Caller) {
             none if none.is_null() => None,
             function => Some(call!(function => fn(context => *mut c_void) -> u64)),
         };
-        find_unwinder();
+        marks::find_unwinder(|| [raise(), go_on(), raise_again(), force()].map(|function| function as u64));
         marks::accounting(|| account(sp, pc, context as u64, caller));
         call!(real_set_ip() => fn(context => *mut c_void, value => u64) -> ());
     }
@@ -53,24 +43,6 @@ behind!(weak raise = "_Unwind_RaiseException");
 behind!(weak go_on = "_Unwind_Resume");
 behind!(weak raise_again = "_Unwind_Resume_or_Rethrow");
 behind!(weak force = "_Unwind_ForcedUnwind");
-
-/// The functions in whose frames the unwinder works, once an exception has landed.
-static UNWINDER: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
-
-fn find_unwinder() {
-    if UNWINDER[0].load(Relaxed) == 0 {
-        for (place, function) in UNWINDER.iter().zip([raise(), go_on(), raise_again(), force()]) {
-            place.store(function as u64, Relaxed);
-        }
-    }
-}
-
-/// Whether the code address is in one of them. Between an announcement and the landing they are on the stack, and
-/// whoever walks it then meets frames that have been counted.
-pub fn is_unwinder(pc: u64) -> bool {
-    UNWINDER[0].load(Relaxed) != 0
-        && unwind::function_range(pc - 1).is_some_and(|(start, _)| UNWINDER.iter().any(|f| f.load(Relaxed) == start))
-}
 
 /// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may
 /// be linked without the function that tells the stack pointer: then it is the innermost frame in that call.
@@ -122,7 +94,7 @@ fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
         if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
             // Another address than the frame's own: this landing was announced before.
             if frame.pc == pc {
-                walk.check_accounting();
+                check_accounting(&walk);
                 below.count(caller, 1);
                 units::frame(pc, LANDED, 1, walk.registers());
             }

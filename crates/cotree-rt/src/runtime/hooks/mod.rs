@@ -4,9 +4,11 @@
 #[cfg(not(feature = "shared-library"))]
 pub mod clone;
 #[cfg(not(feature = "shared-library"))]
+pub mod end;
+#[cfg(not(feature = "shared-library"))]
 pub mod exec;
 #[cfg(not(feature = "shared-library"))]
-pub mod handlers;
+pub mod fork;
 #[cfg(not(feature = "shared-library"))]
 pub mod interpose;
 #[cfg(not(feature = "shared-library"))]

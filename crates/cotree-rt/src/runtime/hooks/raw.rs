@@ -5,16 +5,18 @@
 //! while the program starts, so no symbol may have to be looked up here. System calls by assembly go unseen.
 
 use crate::arch::entries::{Answer, Call, call_entry};
-use crate::layout::{Flags, State};
-use crate::runtime::file::profile;
-
 use crate::arch::registers::Caller;
 use crate::arch::system_calls::{FORK, SYSCALL_BEGINS, VFORK, WRAPPER, is_wrapper};
+use crate::layout::{Flags, State};
+use crate::runtime::file::current;
+use crate::runtime::hooks::end::exit_now;
+use crate::runtime::hooks::exec;
 use crate::runtime::hooks::interpose::real;
-use crate::runtime::hooks::{exec, handlers};
 use crate::runtime::os::sys;
-use crate::runtime::process::{end, fork, signals, thread, units};
-use crate::runtime::stack::{marks, walk};
+use crate::runtime::process::handlers;
+use crate::runtime::process::{borrowers, counting, dispositions, end, fork, units};
+use crate::runtime::stack::marks;
+use crate::runtime::thread;
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -24,7 +26,7 @@ call_entry!("syscall", syscall);
 
 unsafe extern "C" fn syscall(call: &Call) -> Answer {
     let real = real_syscall();
-    if profile::active()
+    if current::active()
         && is_followed(call.number)
         && is_system_call(real, &SYSCALL_BEGINS)
         // SAFETY: the program asked for it.
@@ -61,7 +63,7 @@ unsafe fn make(call: &Call) -> Option<sys::Result<usize>> {
     let caller = &call.caller;
     match call.number {
         // SAFETY: the program asked for its end.
-        libc::SYS_exit_group => unsafe { end::exit_now(first as c_int, caller) },
+        libc::SYS_exit_group => unsafe { exit_now(first as c_int, caller) },
         libc::SYS_exit => {
             thread_ends(caller);
             None
@@ -110,7 +112,7 @@ unsafe fn set_action(call: &Call) -> sys::Result<usize> {
     let asked = (!new.is_null() && is_readable(new as u64) && is_readable(new as u64 + 31))
         // SAFETY: readable, as the kernel says.
         .then(|| unsafe { new.read_unaligned() });
-    let (said, before) = (signals::said(signal), handlers::known(signal));
+    let (said, before) = (dispositions::said(signal), handlers::known(signal));
     let replaced = asked.map(|[handler, flags, restorer, mask]| {
         [handlers::in_place_of(signal, handler, flags as c_int), flags, restorer, mask]
     });
@@ -126,14 +128,14 @@ unsafe fn set_action(call: &Call) -> sys::Result<usize> {
         unsafe {
             let mut was = old.read_unaligned();
             was[0] = handlers::behind(signal, before, was[0]);
-            if signals::stands_for_default(was[0]) {
+            if dispositions::stands_for_default(was[0]) {
                 was = [libc::SIG_DFL, said.0 as usize, said.2, said.1 as usize];
             }
             old.write_unaligned(was);
         }
     }
     if asked.is_some_and(|asked| asked[0] == libc::SIG_DFL) {
-        signals::settle(signal);
+        dispositions::settle(signal);
     }
     result
 }
@@ -160,7 +162,7 @@ unsafe fn forked(caller: &Caller, number: c_long, arguments: [usize; 5]) -> sys:
 
 /// Nothing of libc's runs any more: the frames of this thread die here.
 pub fn thread_ends(caller: &Caller) {
-    if fork::leave_borrowed(caller, 1) {
+    if borrowers::leave_borrowed(caller, 1) {
         return;
     }
     // The process ends with its last thread.
@@ -169,7 +171,7 @@ pub fn thread_ends(caller: &Caller) {
     }
     if let Some((_, record)) = thread::current().filter(|(_, record)| record.state.load(Relaxed) == thread::LIVE) {
         marks::accounting(|| {
-            walk::count_all(caller, 1);
+            counting::count_all(caller, 1);
             let _held = thread::lock();
             units::thread_ends();
             // The kernel knows it for a moment yet, but nobody is to stop it.

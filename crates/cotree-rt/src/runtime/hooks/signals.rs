@@ -1,15 +1,15 @@
 //! Hooks the functions that set and ask for dispositions of signals: where our handler stands for the default
-//! (`process::signals`), the program sees the default.
+//! (`process::dispositions`), the program sees the default.
 //!
 //! The C library's own functions make the change. What they say of the disposition before is put right, and if the
 //! program has gone back to the default, our handler comes back.
 
-use super::handlers;
 use crate::arch::entries::hook;
 use crate::arch::registers::Caller;
 use crate::runtime::hooks::interpose::real;
 use crate::runtime::os::call::call;
-use crate::runtime::process::signals;
+use crate::runtime::process::dispositions;
+use crate::runtime::process::handlers;
 use core::ffi::c_int;
 
 hook!("sigaction", sigaction, 3);
@@ -42,7 +42,7 @@ macro_rules! action {
             // SAFETY: null or the program's structures, which may be one and the same; libc's function.
             unsafe {
                 let is_default = new.as_ref().is_some_and(|new| new.sa_sigaction == libc::SIG_DFL);
-                let said = signals::said(signal);
+                let said = dispositions::said(signal);
                 let before = handlers::known(signal);
                 let replaced = new.as_ref().map(|new| {
                     let mut replaced = *new;
@@ -59,14 +59,14 @@ macro_rules! action {
                     if let Some(old) = old.as_mut() {
                         old.sa_sigaction = handlers::behind(signal, before, old.sa_sigaction);
                     }
-                    if let Some(old) = old.as_mut().filter(|old| signals::stands_for_default(old.sa_sigaction)) {
+                    if let Some(old) = old.as_mut().filter(|old| dispositions::stands_for_default(old.sa_sigaction)) {
                         old.sa_sigaction = libc::SIG_DFL;
                         old.sa_flags = said.0;
                         (&raw mut old.sa_restorer).cast::<usize>().write(said.2);
                         (&raw mut old.sa_mask).cast::<u64>().write(said.1);
                     }
                     if is_default {
-                        signals::settle(signal);
+                        dispositions::settle(signal);
                     }
                 }
                 result
@@ -91,9 +91,9 @@ macro_rules! handler {
             }
             let before = handlers::behind(signal, known, before);
             if before != libc::SIG_ERR && handler == libc::SIG_DFL {
-                signals::settle(signal);
+                dispositions::settle(signal);
             }
-            if signals::stands_for_default(before) { libc::SIG_DFL } else { before }
+            if dispositions::stands_for_default(before) { libc::SIG_DFL } else { before }
         }
     };
 }

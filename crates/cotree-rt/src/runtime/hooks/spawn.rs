@@ -12,15 +12,16 @@ use crate::arch::linkage::weak;
 use crate::arch::registers::Caller;
 use crate::arch::threads::thread_pointer;
 use crate::arch::trampolines;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::hooks::clone;
 use crate::runtime::hooks::interpose::{behind, real};
 use crate::runtime::os::call::call;
 use crate::runtime::os::lock::Held;
 use crate::runtime::os::sys;
-use crate::runtime::process::thread::{self, ENDING, FREE, Thread};
-use crate::runtime::process::units;
-use crate::runtime::stack::{marks, walk};
+use crate::runtime::process::{counting, units};
+use crate::runtime::stack::marks;
+use crate::runtime::thread;
+use crate::runtime::thread::{ENDING, FREE, Thread};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -67,8 +68,8 @@ unsafe extern "C" fn unwound(record: *mut c_void, caller: &Caller) {
     let record = unsafe { &*record.cast::<Thread>() };
     if record.state.load(Relaxed) != ENDING {
         marks::accounting(|| {
-            walk::count_all(caller, 1);
-            thread::ends(record);
+            counting::count_all(caller, 1);
+            units::end_thread(record);
         });
     }
 }
@@ -85,7 +86,7 @@ unsafe extern "C" fn enter(record: &Thread, buffer: *mut c_void) {
 
 unsafe extern "C" fn leave(record: &Thread, buffer: *mut c_void) {
     pop_cleanup(buffer);
-    thread::ends(record);
+    units::end_thread(record);
 }
 
 hook!("pthread_create", create, 4);
@@ -108,7 +109,7 @@ fn mask_of(attributes: *const c_void) -> Option<u64> {
 
 /// Starts a thread by `create`, through the trampoline if there is a record for it.
 fn start(routine: usize, argument: usize, mask: Option<u64>, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
-    if !profile::active() {
+    if !current::active() {
         return create(routine, argument);
     }
     // A signal must not find the new thread before it has its slab; nor may it stop this one between the record and the
@@ -181,7 +182,7 @@ unsafe extern "C" fn enter_main(buffer: *mut c_void) -> usize {
 unsafe extern "C" fn leave_main(buffer: *mut c_void) {
     if let Some((_, record)) = thread::current() {
         pop_cleanup(buffer);
-        thread::ends(record);
+        units::end_thread(record);
     }
 }
 

@@ -3,10 +3,12 @@
 pub mod call;
 pub mod files;
 pub mod growing_array;
+pub mod late;
 pub mod lock;
 pub mod memory;
 pub mod own_stack;
 pub mod pagemap;
+pub mod reserved_signals;
 pub mod say;
 pub mod sys;
 mod valgrind;

@@ -170,6 +170,9 @@ pub fn file_size_limit() -> u64 {
     }
 }
 
+/// Memory that can be read and written to.
+pub const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
+
 /// Maps memory.
 ///
 /// # Safety
@@ -186,7 +189,7 @@ pub unsafe fn map(at: *mut u8, len: usize, prot: c_int, flags: c_int, fd: c_int,
 pub fn map_anonymous(len: usize) -> Result<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a new range.
-    unsafe { map(ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) }
+    unsafe { map(ptr::null_mut(), len, READ_WRITE, flags, -1, 0) }
 }
 
 /// Unmaps.

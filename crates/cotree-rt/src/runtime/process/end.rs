@@ -6,17 +6,26 @@ use crate::arch::entries::entry;
 use crate::arch::linkage::weak;
 use crate::arch::registers::Caller;
 use crate::layout::{Flags, HANDLER, State};
+use crate::runtime::file::current;
 #[cfg(feature = "shared-library")]
 use crate::runtime::file::pool;
-use crate::runtime::file::{no_room, profile};
 use crate::runtime::os::call::call;
+use crate::runtime::os::reserved_signals::RESERVED;
 use crate::runtime::os::{own_stack, sys};
-use crate::runtime::process::{fork, stop, thread, units};
-use crate::runtime::record::{early, last_stack};
-use crate::runtime::stack::walk;
 #[cfg(feature = "shared-library")]
-use crate::runtime::{process::registry, record};
-use crate::runtime::{slabs, unit};
+use crate::runtime::process::this_unit::THIS;
+use crate::runtime::process::{borrowers, counting, stop, units};
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::process::{
+    counting::{check_accounting, count_frames},
+    dispositions, handlers,
+};
+use crate::runtime::profile::no_room;
+use crate::runtime::record::{early, last_stack};
+use crate::runtime::stack::walk::Walk;
+#[cfg(feature = "shared-library")]
+use crate::runtime::{joined, record};
+use crate::runtime::{slabs, thread, unit};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
@@ -78,7 +87,7 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
 /// if it is profiled.
 #[cfg(feature = "shared-library")]
 unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
-    if !registry::leave() {
+    if !joined::leave(&THIS) {
         return;
     }
     if is_unloading(caller) {
@@ -97,7 +106,7 @@ unsafe extern "C" fn at_exit(_argument: *mut c_void, caller: &Caller) {
 /// unloaded, and which has no unwind tables: a walk ends there. No frame of the library dies then.
 #[cfg(feature = "shared-library")]
 fn is_unloading(caller: &Caller) -> bool {
-    let mut walk = walk::Walk::new(caller);
+    let mut walk = Walk::new(caller);
     let last = walk.by_ref().last();
     !walk.is_complete() && last.is_some_and(|frame| unit::link_address(frame.pc).is_some())
 }
@@ -130,12 +139,12 @@ pub fn after_fork() {
 ///
 /// In a child that runs in our memory, only what it leaves behind there is accounted for.
 pub fn finish(caller: &Caller, state: u32) {
-    if !profile::active() || fork::leave_borrowed(caller, 1) || !take_the_end() {
+    if !current::active() || borrowers::leave_borrowed(caller, 1) || !take_the_end() {
         return;
     }
     end_with(state, || {
-        last_stack::write(state, || walk::Walk::new(caller));
-        walk::count_all(caller, 1);
+        last_stack::write(state, || Walk::new(caller));
+        counting::count_all(caller, 1);
     });
 }
 
@@ -145,15 +154,15 @@ pub fn finish_interrupted(registers: &Context, state: u32) {
     let me = sys::thread_id();
     while let Err(other) = ENDING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
         // Whoever is at it may wait for this very thread once the profile is complete.
-        if other == me || !profile::active() {
+        if other == me || !current::active() {
             return;
         }
         sys::pause_a_little();
     }
     end_with(state, || {
-        last_stack::write(state, || walk::Walk::interrupted(registers));
+        last_stack::write(state, || Walk::interrupted(registers));
         units::interrupted();
-        walk::count_frames(walk::Walk::interrupted(registers), 1).check_accounting();
+        check_accounting(&count_frames(Walk::interrupted(registers), 1));
     });
 }
 
@@ -174,8 +183,7 @@ fn end_with(state: u32, account: impl FnOnce()) {
 /// did not see.
 fn note_unforeseen_handlers() {
     // Those that libc keeps for itself are ours when others are stopped.
-    const LIBC: core::ops::RangeInclusive<c_int> = 32..=33;
-    for signal in (1..=64).filter(|signal| !LIBC.contains(signal)) {
+    for signal in (1..=64).filter(|signal| !RESERVED.contains(signal)) {
         let handler = sys::disposition(signal);
         if stands_for_default(handler) {
             continue;
@@ -183,10 +191,10 @@ fn note_unforeseen_handlers() {
         let (handler, seen) = program_handler(signal, handler);
         let Some(address) = unit::link_address(handler as u64 + 1) else { continue };
         if !seen && unit::is_traced() {
-            profile::flag(Flags::TRACE_LOST);
+            current::flag(Flags::TRACE_LOST);
         }
         if !seen && unit::measures_calls() {
-            profile::flag(Flags::HANDLERS_MIXED);
+            current::flag(Flags::HANDLERS_MIXED);
         }
         if !unit::foresees_handlers() {
             units::flag(Flags::HANDLER_UNFORESEEN);
@@ -199,7 +207,6 @@ fn note_unforeseen_handlers() {
 fn program_handler(_signal: c_int, handler: usize) -> (usize, bool) {
     #[cfg(not(feature = "shared-library"))]
     {
-        use crate::runtime::hooks::handlers;
         (handlers::behind(_signal, handlers::known(_signal), handler), handlers::is_seen(_signal, handler))
     }
     // The executable stands there, for all units.
@@ -210,7 +217,7 @@ fn program_handler(_signal: c_int, handler: usize) -> (usize, bool) {
 /// Whether the handler is one of the runtime's.
 fn stands_for_default(handler: usize) -> bool {
     #[cfg(not(feature = "shared-library"))]
-    return super::signals::stands_for_default(handler);
+    return dispositions::stands_for_default(handler);
     #[cfg(feature = "shared-library")]
     return no_room::is_handler(handler);
 }
@@ -219,11 +226,11 @@ fn stands_for_default(handler: usize) -> bool {
 /// ending already.
 #[cfg(not(feature = "shared-library"))]
 pub fn suspend(caller: &Caller) -> bool {
-    if !profile::active() || !take_the_end() {
+    if !current::active() || !take_the_end() {
         return false;
     }
     own_stack::run(|| {
-        walk::count_all(caller, 1);
+        counting::count_all(caller, 1);
         complete(State::FINISHED, thread::others().count() as u32 + thread::vanished());
     });
     true
@@ -232,7 +239,7 @@ pub fn suspend(caller: &Caller) -> bool {
 /// Completes the profiles. The frames of so many threads are not accounted for.
 fn complete(state: u32, threads: u32) {
     note_unforeseen_handlers();
-    if fork::has_lost_borrower() {
+    if borrowers::has_lost_borrower() {
         units::flag(Flags::FOREIGN_PROCESS);
     }
     if threads > 0 {
@@ -251,103 +258,7 @@ fn complete(state: u32, threads: u32) {
 #[cfg(not(feature = "shared-library"))]
 pub fn resume(caller: &Caller, flags: &units::SavedFlags) {
     units::unpublish();
-    walk::count_all(caller, -1);
+    counting::count_all(caller, -1);
     flags.put_back();
     ENDING.store(0, Ordering::Release);
-}
-
-/// `_exit` and its like: no handlers run, so all is done here.
-#[cfg(not(feature = "shared-library"))]
-pub unsafe extern "C" fn exit_now(status: c_int, caller: &Caller) -> ! {
-    finish(caller, State::FINISHED);
-    sys::exit_group(status)
-}
-
-#[cfg(not(feature = "shared-library"))]
-mod hooks {
-    use super::{Caller, State, call, exit_now, finish, sys};
-    use crate::arch::entries::hook;
-    use crate::runtime::hooks::interpose::real;
-    use crate::runtime::process::signals;
-    use crate::runtime::stack::detour;
-    use core::ffi::{c_char, c_int, c_uint};
-
-    hook!("_exit", exit_now, 1);
-    hook!("_Exit", exit_now, 1);
-    hook!("abort", abort, 0);
-    hook!("__assert_fail", assert_fail, 4);
-    real!(real_abort = "abort");
-    real!(real_assert_fail = "__assert_fail");
-
-    /// As libc's: a handler runs first, and may leave by a jump or an exit, which are followed like any other. Only
-    /// when nothing can stop the signal any more is the profile completed.
-    unsafe extern "C" fn abort(caller: &Caller) -> ! {
-        if signals::disposition(libc::SIGABRT) > libc::SIG_IGN {
-            let mask = sys::set_signal_mask(u64::MAX);
-            sys::set_signal_mask(mask & !(1 << (libc::SIGABRT - 1)));
-            detour::remember(caller);
-            // libc's own, so that the interrupted frame is not in this image.
-            // SAFETY: the program asked for it.
-            unsafe { libc::raise(libc::SIGABRT) };
-        }
-        finish(caller, State::ABORTED);
-        // SAFETY: the default action for a signal; libc's function.
-        unsafe {
-            sys::set_disposition(libc::SIGABRT, &[libc::SIG_DFL, 0, 0, 0]);
-            call!(real_abort() => fn() -> ());
-        }
-        sys::exit_group(134)
-    }
-
-    /// libc's own `abort` inside can't be seen. With a handler in place the profile stays as after a kill, unless the
-    /// handler leaves by a jump or an exit.
-    unsafe extern "C" fn assert_fail(
-        text: *const c_char,
-        file: *const c_char,
-        line: c_uint,
-        function: *const c_char,
-        caller: &Caller,
-    ) -> ! {
-        if signals::disposition(libc::SIGABRT) <= libc::SIG_IGN {
-            finish(caller, State::ABORTED);
-        }
-        // SAFETY: libc's function with the caller's arguments.
-        unsafe {
-            call!(real_assert_fail() => fn(text => *const c_char, file => *const c_char, line => c_uint,
-                function => *const c_char) -> ());
-        }
-        sys::exit_group(134)
-    }
-
-    /// libc's would leave through its own `_exit`, unseen.
-    unsafe extern "C" fn daemon(stay: c_int, keep_streams: c_int, caller: &Caller) -> c_int {
-        // SAFETY: plain libc calls; the paths are C strings.
-        unsafe {
-            match libc::fork() {
-                -1 => return -1,
-                0 => {}
-                _ => exit_now(0, caller),
-            }
-            if libc::setsid() == -1 {
-                return -1;
-            }
-            if stay == 0 && libc::chdir(c"/".as_ptr()) == -1 {
-                return -1;
-            }
-            if keep_streams == 0 {
-                let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
-                if null == -1 {
-                    return -1;
-                }
-                for stream in 0..3 {
-                    libc::dup2(null, stream);
-                }
-                if null > 2 {
-                    libc::close(null);
-                }
-            }
-        }
-        0
-    }
-    hook!("daemon", daemon, 2);
 }

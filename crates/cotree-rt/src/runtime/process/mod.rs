@@ -1,15 +1,23 @@
-//! The life of the process: its start, its threads, its forks, its end; and the link units in it.
+//! The life of the process: its start, its threads, its forks, its end; and what happens in all link units of it.
 
+pub mod borrowers;
+pub mod counting;
+#[cfg(not(feature = "shared-library"))]
+pub mod dispositions;
 pub mod end;
 pub mod fork;
-mod registry;
+#[cfg(not(feature = "shared-library"))]
+pub mod handlers;
+#[cfg(not(feature = "shared-library"))]
+pub mod jumps;
+#[cfg(not(feature = "shared-library"))]
+pub mod quick;
 #[cfg(not(feature = "shared-library"))]
 mod sanitizers;
 #[cfg(not(feature = "shared-library"))]
-pub mod signals;
-pub mod snapshot;
-pub mod start;
+mod signals;
+mod snapshot;
+mod start;
 pub mod stop;
 mod this_unit;
-pub mod thread;
 pub mod units;

@@ -4,12 +4,13 @@ use super::units;
 use crate::arch::entries::entry;
 use crate::arch::registers::Caller;
 use crate::runtime::file::naming::Path;
-use crate::runtime::file::{copy, names, profile};
+use crate::runtime::file::{current, names};
 use crate::runtime::os::files;
 use crate::runtime::os::own_stack;
 use crate::runtime::os::say::decimal;
 use crate::runtime::os::sys::{self, Errno};
-use crate::runtime::stack::walk;
+use crate::runtime::process::counting;
+use crate::runtime::profile::copy;
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,7 +24,7 @@ const NO_PROFILE: c_int = 1;
 const FAILED: c_int = -1;
 
 unsafe extern "C" fn dump(path: *const c_char, caller: &Caller) -> c_int {
-    if !profile::active() || !profile::is_written() {
+    if !current::active() || !current::is_written() {
         return NO_PROFILE;
     }
     // SAFETY: null or a C string, as the interface says.
@@ -91,7 +92,7 @@ fn create_temporary(name: &Path, temporary: &mut Path) -> sys::Result<c_int> {
         temporary.clear();
         temporary.push(name.bytes());
         temporary.push(b".");
-        temporary.push(decimal(profile::process() as u64, &mut digits));
+        temporary.push(decimal(current::process() as u64, &mut digits));
         if attempt > 1 {
             temporary.push(b"-");
             temporary.push(decimal(attempt, &mut digits));
@@ -106,8 +107,8 @@ fn create_temporary(name: &Path, temporary: &mut Path) -> sys::Result<c_int> {
 
 /// The counts begin here: the frames of this stack come to life without a call.
 unsafe extern "C" fn reset(caller: &Caller) {
-    if profile::active() {
+    if current::active() {
         units::clear();
-        walk::count_all(caller, -1);
+        counting::count_all(caller, -1);
     }
 }

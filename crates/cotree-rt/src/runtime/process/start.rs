@@ -1,10 +1,21 @@
 //! Start-up: before any code of the program runs.
 
-use crate::runtime::file::{begin, profile};
+#[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
+use crate::arch::linkage::got;
+use crate::runtime::file::current;
+#[cfg(feature = "shared-library")]
+use crate::runtime::joined;
 use crate::runtime::os::say;
-use crate::runtime::process::{end, fork, thread};
-use crate::runtime::stack::modules;
-use crate::runtime::{record, slabs, unit};
+#[cfg(feature = "shared-library")]
+use crate::runtime::process::this_unit::THIS;
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::process::{counting, dispositions, handlers, jumps, sanitizers, signals};
+use crate::runtime::process::{end, fork, units};
+use crate::runtime::profile::begin;
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::profile::ending;
+use crate::runtime::stack::{marks, modules};
+use crate::runtime::{record, slabs, thread, unit};
 #[cfg(not(feature = "shared-library"))]
 use core::ffi::c_int;
 use core::ffi::{CStr, c_char};
@@ -49,6 +60,7 @@ unsafe fn start(environment: Environment) {
         return;
     }
     unit::find_image();
+    register();
     say::start();
     // SAFETY: the caller vouches.
     let pattern = unsafe { pattern(environment) };
@@ -65,7 +77,7 @@ unsafe fn start(environment: Environment) {
         Some(pattern) => begin::start(pattern),
         None => begin::start_unwritten(),
     }
-    if !profile::active() {
+    if !current::active() {
         return;
     }
     slabs::claim(0);
@@ -74,25 +86,44 @@ unsafe fn start(environment: Environment) {
     join();
 }
 
+/// Tells lower floors what they call of higher ones.
+fn register() {
+    marks::RECORDING.set(units::is_recording_at);
+    #[cfg(not(feature = "shared-library"))]
+    {
+        counting::LEAP_ENDED.set(jumps::ended);
+        ending::END_BY.set(signals::end_by);
+    }
+}
+
 /// An executable is the one that others join.
 #[cfg(not(feature = "shared-library"))]
 fn join() {
     fork::register();
-    crate::runtime::process::signals::start();
-    crate::runtime::hooks::handlers::start();
-    super::sanitizers::start();
+    dispositions::start();
+    handlers::start();
+    sanitizers::start();
     #[cfg(not(feature = "static-executable"))]
-    if !crate::runtime::hooks::landing::is_in_place() {
-        profile::flag_always(crate::layout::Flags::UNHOOKED);
+    if !is_unwinder_hooked() {
+        current::flag_always(crate::layout::Flags::UNHOOKED);
     }
+}
+
+/// Whether landings in this link unit come to the hook: not if it was linked with an unwinder of its own without
+/// `--wrap`.
+#[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
+fn is_unwinder_hooked() -> bool {
+    let bound = got!(".weak ", "_Unwind_SetIP");
+    let wrapped = got!(".weak ", "__real__Unwind_SetIP");
+    bound.is_null() || !wrapped.is_null() || bound == got!(".globl ", "__wrap__Unwind_SetIP")
 }
 
 /// A library relies on the executable for what it can't see, and says so if there is none.
 #[cfg(feature = "shared-library")]
 fn join() {
-    if !super::registry::join() {
+    if !joined::join(&THIS) {
         fork::register();
-        profile::flag_always(crate::layout::Flags::UNHOOKED);
+        current::flag_always(crate::layout::Flags::UNHOOKED);
     }
 }
 

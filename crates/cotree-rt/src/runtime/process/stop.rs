@@ -14,20 +14,16 @@
 
 use crate::arch::context::{Context, SA_RESTORER, restorer};
 use crate::arch::system_calls;
+use crate::runtime::os::reserved_signals::STOP;
 use crate::runtime::os::{own_stack, sys};
-use crate::runtime::process::thread::{self, Thread};
-use crate::runtime::process::units;
-use crate::runtime::stack::walk::{self, Walk};
+use crate::runtime::process::{counting, units};
+use crate::runtime::stack::walk::Walk;
+use crate::runtime::thread;
+use crate::runtime::thread::Thread;
 use crate::runtime::unit;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
-
-/// glibc: SIGSETXID; musl: SIGCANCEL, its SIGSETXID being 34.
-const SIGNAL: c_int = 33;
-/// The mask of it alone.
-#[cfg(not(feature = "shared-library"))]
-pub const MASK: u64 = 1 << (SIGNAL - 1);
 
 /// Values of [`thread::Thread::stop`].
 const FREE: u32 = 0;
@@ -65,7 +61,7 @@ pub fn others() -> u32 {
         // On the thread's own stack: a walk takes more than the alternate stacks that Rust's threads have.
         let flags = libc::SA_SIGINFO | libc::SA_RESTART | SA_RESTORER;
         let handler = on_signal as unsafe extern "C" fn(c_int, *mut c_void, *mut libc::ucontext_t) as usize;
-        let before = sys::set_disposition(SIGNAL, &[handler, flags as usize, restorer(), usize::MAX]);
+        let before = sys::set_disposition(STOP, &[handler, flags as usize, restorer(), usize::MAX]);
         if before[0] != handler {
             BEFORE.iter().zip(before).for_each(|(place, word)| place.store(word, Relaxed));
         }
@@ -75,7 +71,7 @@ pub fn others() -> u32 {
     let ask = || {
         for record in others().filter(|record| record.stop.load(Acquire) == FREE && thread::runs(record)) {
             record.stop.store(ASKED, Release);
-            let _ = sys::signal_thread(record.id.load(Relaxed), SIGNAL);
+            let _ = sys::signal_thread(record.id.load(Relaxed), STOP);
         }
     };
     let held = |record: &Thread| matches!(record.stop.load(Acquire), HELD | ASLEEP);
@@ -135,7 +131,7 @@ pub fn after_fork() {
     if STOPPING.swap(false, Acquire) {
         let before = [0, 1, 2, 3].map(|word: usize| BEFORE[word].load(Relaxed));
         // SAFETY: what was there before.
-        unsafe { sys::set_disposition(SIGNAL, &before) };
+        unsafe { sys::set_disposition(STOP, &before) };
     }
 }
 
@@ -158,7 +154,7 @@ unsafe extern "C" fn on_signal(_signal: c_int, _info: *mut c_void, context: *mut
             DUE => {
                 own_stack::run(|| {
                     units::interrupted();
-                    walk::count_frames(Walk::interrupted(registers), 1)
+                    counting::count_frames(Walk::interrupted(registers), 1)
                 });
                 record.stop.store(COUNTED, Release);
             }

@@ -3,10 +3,12 @@
 //! The executable's runtime has the hooks and the list of threads, and reports events to every unit. Each unit
 //! keeps only the addresses in its own image.
 
-use super::registry;
-use super::this_unit::{THIS, Unit};
+use super::this_unit::THIS;
+use crate::arch::registers::FrameRegisters;
+use crate::runtime::joined::{self, Unit};
 use crate::runtime::record;
-use crate::runtime::record::registers::Registers;
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::thread::{self, Thread};
 use core::sync::atomic::Ordering;
 
 /// Every unit: ours and those that joined us.
@@ -16,7 +18,7 @@ fn units() -> impl Iterator<Item = &'static Unit> {
 
 /// The link units that joined ours.
 fn others() -> impl Iterator<Item = &'static Unit> {
-    let mut next = registry::first();
+    let mut next = joined::first();
     core::iter::from_fn(move || {
         // SAFETY: units leave the list before they are unloaded.
         let unit = unsafe { next.as_ref() }?;
@@ -27,20 +29,10 @@ fn others() -> impl Iterator<Item = &'static Unit> {
 
 /// Records an activation at a code address, in the unit that it belongs to.
 #[inline]
-pub fn frame(pc: u64, tag: u64, delta: i64, registers: Option<&Registers>) {
+pub fn frame(pc: u64, tag: u64, delta: i64, registers: Option<&FrameRegisters>) {
     record::frame(pc, tag, delta, registers);
     let registers = registers.map_or(core::ptr::null(), core::ptr::from_ref);
     others().for_each(|unit| (unit.frame)(pc, tag, delta, registers));
-}
-
-/// Whether any unit may know what is in registers of frames.
-pub fn knows_registers() -> bool {
-    record::wants_registers() || has_others()
-}
-
-/// Whether any unit has joined this one.
-pub fn has_others() -> bool {
-    !registry::first().is_null()
 }
 
 /// Whether the code address is where generated code of some unit has something recorded, or says that it resumes an
@@ -87,6 +79,15 @@ pub fn thread_starts(thread: usize, thread_pointer: u64) {
 #[cfg(not(feature = "shared-library"))]
 pub fn thread_ends() {
     units().for_each(|unit| (unit.thread_ends)());
+}
+
+/// The thread runs no more of the program than destructors. Its stack may go at any time from now on; that of a live
+/// one stays while the lock is held.
+#[cfg(not(feature = "shared-library"))]
+pub fn end_thread(record: &Thread) {
+    let _held = thread::lock();
+    thread_ends();
+    record.state.store(thread::ENDING, Ordering::Relaxed);
 }
 
 /// A jump of this thread leads to a frame that is not known, or is taken back.

@@ -10,9 +10,10 @@
 
 use super::{Activation, Child, Recorder, early};
 use crate::layout::{Flags, HandlerWord, INTERRUPTED, RawHeader, total_of};
-use crate::runtime::file::copy::ProfileCopy;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
+use crate::runtime::file::early_table::count_in;
 use crate::runtime::os::sys;
+use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::{slabs, unit};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -89,7 +90,7 @@ impl Recorder for CallSums {
     fn frame_in_copy(copy: &mut ProfileCopy, frame: &Activation) {
         if let Some(totals) = Totals::own() {
             totals.frame(frame, |address, total| {
-                if !early::count_in(copy.early_exits(), address, total) {
+                if !count_in(copy.early_exits(), address, total) {
                     copy.flag(Flags::EARLY_TABLE_FULL);
                 }
             });
@@ -154,7 +155,7 @@ impl Totals {
     fn suspend(self, frame: u64) {
         let depth = self.get(HandlerWord::DEPTH);
         if depth >= HandlerWord::MOST {
-            profile::flag(Flags::HANDLERS_MIXED);
+            current::flag(Flags::HANDLERS_MIXED);
             return;
         }
         let handler = self.handler(depth);

@@ -2,8 +2,8 @@
 
 use super::{Child, Recorder};
 use crate::layout::Flags;
-use crate::runtime::file::copy::ProfileCopy;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
+use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::{slabs, unit};
 
 /// The first thread of the process. A library is told of it when it is loaded.
@@ -24,7 +24,7 @@ impl Recorder for Counters {
         if unit::threaded() {
             slabs::assign(thread, thread_pointer);
         } else if thread != FIRST {
-            profile::flag(Flags::THREADS_UNEXPECTED);
+            current::flag(Flags::THREADS_UNEXPECTED);
         }
     }
 
@@ -40,7 +40,7 @@ impl Recorder for Counters {
         if alone {
             slabs::fold_orphans();
         } else if slabs::are_orphaned() {
-            profile::flag(Flags::SLAB_SHARED);
+            current::flag(Flags::SLAB_SHARED);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Passes hooks on to the recorders of the table in [`super`], by direct calls, which are inlined.
+//! Passes hooks on to the recorders of the [table](super::table), by direct calls, which are inlined.
 
 /// From the table of recorders, a function for each hook that calls all of them in the order of the table.
 macro_rules! recorders {
@@ -23,12 +23,6 @@ macro_rules! recorders {
 
         /// See [`Recorder::LASTING_FLAGS`].
         pub const LASTING_FLAGS: u64 = 0 $(| $module::$recorder::LASTING_FLAGS)*;
-
-        /// See [`Recorder::wants_registers`].
-        #[inline(always)]
-        pub fn wants_registers() -> bool {
-            false $(|| $module::$recorder::wants_registers())*
-        }
 
         /// See [`Recorder::is_recording_at`].
         pub fn is_recording_at(pc: u64) -> bool {

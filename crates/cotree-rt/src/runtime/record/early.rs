@@ -2,18 +2,11 @@
 //! in. It is lock-free, because signal handlers and threads that die at the same time write to it.
 
 use super::{Activation, Child, Recorder};
-use crate::layout::{EarlyEntry, Flags, INTERRUPTED, PAGE, early_slot};
-use crate::runtime::file::copy::ProfileCopy;
-use crate::runtime::file::profile;
-use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::Relaxed};
-
-/// A slot of the table as the runtime uses it; [`EarlyEntry`] to readers.
-#[repr(C)]
-pub struct Slot {
-    address: AtomicU64,
-    count: AtomicI64,
-}
-const _: () = assert!(size_of::<Slot>() == size_of::<EarlyEntry>());
+use crate::layout::{Flags, INTERRUPTED, PAGE, early_slot};
+use crate::runtime::file::current;
+use crate::runtime::file::early_table::{Slot, count_in};
+use crate::runtime::slabs::copy::ProfileCopy;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 static TABLE: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
 static CAPACITY: AtomicU64 = AtomicU64::new(0);
@@ -33,13 +26,13 @@ impl Recorder for EarlyExits {
     fn frame(table: Self::Walk, frame: &Activation) {
         count_at(table, frame.address | frame.tag, frame.delta);
         if frame.tag == INTERRUPTED {
-            profile::flag(Flags::INTERRUPTED_FRAME);
+            current::flag(Flags::INTERRUPTED_FRAME);
         }
     }
 
     fn begin(front: *mut u8) {
         // SAFETY: the header page is followed by zeroed slots of that number, which stay mapped.
-        unsafe { set_table(front.add(PAGE as usize).cast(), profile::early_capacity()) };
+        unsafe { set_table(front.add(PAGE as usize).cast(), current::early_capacity()) };
     }
 
     /// The table is the parent's file. If the child can't create one, nothing of the child's may go there.
@@ -108,27 +101,6 @@ fn count_at(table: &[Slot], address: u64, delta: i64) {
 #[inline(never)]
 fn count_somewhere(table: &[Slot], address: u64, delta: i64) {
     if !count_in(table, address, delta) {
-        profile::flag(Flags::EARLY_TABLE_FULL);
+        current::flag(Flags::EARLY_TABLE_FULL);
     }
-}
-
-/// Counts an early exit in some table; false if it is full.
-pub(super) fn count_in(table: &[Slot], address: u64, delta: i64) -> bool {
-    if table.is_empty() {
-        return true;
-    }
-    let mut at = early_slot(address, table.len() as u64) as usize;
-    for _ in 0..table.len() {
-        let slot = &table[at];
-        at = (at + 1) & (table.len() - 1);
-        let mut found = slot.address.load(Relaxed);
-        if found == 0 {
-            found = slot.address.compare_exchange(0, address, Relaxed, Relaxed).map_or_else(|taken| taken, |_| address);
-        }
-        if found == address {
-            slot.count.fetch_add(delta, Relaxed);
-            return true;
-        }
-    }
-    false
 }

@@ -1,9 +1,10 @@
 //! Writes down the stack of the thread that ends the process, in a unit that counts paths: what early exits say of its
 //! frames is how many there are at each call, and not in which order.
 
-use super::registers::{self, Registers};
+use crate::arch::registers::FrameRegisters;
 use crate::layout::{INTERRUPTED, SegmentKind, StackEntry, State};
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
+use crate::runtime::record::registers;
 use crate::runtime::slabs;
 use crate::runtime::slabs::segments::{self, Kind};
 use crate::runtime::stack::walk::{Frame, Walk};
@@ -18,7 +19,7 @@ const MOST: u64 = 4096;
 /// Writes it into the profile, where that has room. `walk` begins a walk over the stack; the process ends in that
 /// state.
 pub fn write(state: u32, walk: impl Fn() -> Walk) {
-    if !unit::counts_paths() || !profile::mapped() {
+    if !unit::counts_paths() || !current::mapped() {
         return;
     }
     let (mut frames, mut entries) = (0u64, 0u64);
@@ -61,7 +62,13 @@ fn for_each(mut walk: Walk, act: &mut dyn FnMut(u64, StackEntry)) {
     }
 }
 
-fn entries_of(frame: Frame, address: u64, above: u64, registers: Option<&Registers>, act: &mut dyn FnMut(StackEntry)) {
+fn entries_of(
+    frame: Frame,
+    address: u64,
+    above: u64,
+    registers: Option<&FrameRegisters>,
+    act: &mut dyn FnMut(StackEntry),
+) {
     let address = if frame.interrupted { address | INTERRUPTED } else { address };
     act(StackEntry { address, register: 0, value: above });
     if let (false, Some(known)) = (frame.interrupted, registers) {

@@ -11,7 +11,7 @@ use crate::arch::entries::entry;
 use crate::arch::registers::Caller;
 use crate::arch::stubs::safe_points;
 use crate::layout::QueryWord;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::{slabs, unit};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -58,7 +58,7 @@ impl Kind {
     /// profile can be had, threads have no slabs of their own, and nobody looks after activations that end early.
     fn own(number: c_int) -> Option<Self> {
         let kinds = unit::descriptor().event_kinds;
-        let asked = unit::is_queried() && profile::active();
+        let asked = unit::is_queried() && current::active();
         let counted = asked && (0..64).contains(&number) && kinds >> number & 1 == 1;
         let index = (kinds & !(u64::MAX << (number & 63))).count_ones() as usize;
         counted.then(|| Self { slab: unit::own_slab(), index })

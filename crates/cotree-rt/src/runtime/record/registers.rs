@@ -5,7 +5,7 @@
 //! instruction, which the unwind tables give. So if the linker drops a function, nothing refers to its
 //! part of the table any longer.
 
-use crate::arch::registers::{Caller, PRESERVED, STACK_POINTER};
+use crate::arch::registers::{Caller, FrameRegisters};
 use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 use crate::runtime::os::sys;
 use crate::runtime::stack::cache::Cache;
@@ -13,76 +13,44 @@ use crate::runtime::stack::unwind;
 use crate::runtime::stack::walk::Walk;
 use crate::runtime::unit;
 
-/// What a frame's code has in registers while a call is under way.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Registers {
-    /// The stack pointer after the return.
-    pub sp: u64,
-    /// By [`PRESERVED`].
-    pub preserved: [u64; PRESERVED.len()],
-}
-
-impl Registers {
-    /// The registers of no frame.
-    pub const NONE: Self = Self { sp: 0, preserved: [0; PRESERVED.len()] };
-
-    pub fn of(caller: &Caller) -> Self {
-        Self { sp: caller.sp, preserved: caller.preserved() }
-    }
-
-    /// By its DWARF number.
-    fn get(&self, register: u8) -> Option<u64> {
-        if usize::from(register) == STACK_POINTER {
-            return Some(self.sp);
+/// The value in a place of the table.
+fn value(registers: &FrameRegisters, place: u64) -> Option<u64> {
+    // SAFETY: the table's own index.
+    let element = |index: u32| unsafe { unit::descriptor().register_values.add(index as usize).read() };
+    match RegisterValue::unpack(place)? {
+        RegisterValue::Constant(number) => Some(i64::from(number) as u64),
+        RegisterValue::LongConstant(index) => Some(element(index)),
+        RegisterValue::Address(index) => {
+            let address = at(registers, RegisterValue::unpack(element(index))?)?;
+            let above = address.wrapping_sub(unit::descriptor().counters as u64) as i64;
+            let number = (above % 8 == 0).then_some((above / 8) as u64)?;
+            Some(number.wrapping_sub(element(index + 1)))
         }
-        let place = PRESERVED.iter().position(|&preserved| preserved == usize::from(register))?;
-        Some(self.preserved[place])
-    }
-
-    fn value(&self, place: u64) -> Option<u64> {
-        // SAFETY: the table's own index.
-        let element = |index: u32| unsafe { unit::descriptor().register_values.add(index as usize).read() };
-        match RegisterValue::unpack(place)? {
-            RegisterValue::Constant(number) => Some(i64::from(number) as u64),
-            RegisterValue::LongConstant(index) => Some(element(index)),
-            RegisterValue::Address(index) => {
-                let address = self.at(RegisterValue::unpack(element(index))?)?;
-                let above = address.wrapping_sub(unit::descriptor().counters as u64) as i64;
-                let number = (above % 8 == 0).then_some((above / 8) as u64)?;
-                Some(number.wrapping_sub(element(index + 1)))
-            }
-            place => self.at(place),
-        }
-    }
-
-    /// What is in a place; None for what is none.
-    fn at(&self, place: RegisterValue) -> Option<u64> {
-        match place {
-            RegisterValue::Register(register) => self.get(register),
-            RegisterValue::Memory(register, offset) => {
-                let address = self.get(register)?.wrapping_add_signed(i64::from(offset));
-                let sure = address & !0xFFF == self.sp & !0xFFF && address.is_multiple_of(8);
-                // SAFETY: the frame is there, and so is what the table says is in it; a page that the kernel can read.
-                (sure || sys::readable(address)).then(|| unsafe { (address as *const u64).read_unaligned() })
-            }
-            _ => None,
-        }
+        place => at(registers, place),
     }
 }
 
-/// Whether anything is known of registers at any return address of this unit.
-pub fn are_known() -> bool {
-    !cfg!(feature = "counters-alone") && unit::descriptor().register_functions != 0
+/// What is in a place; None for what is none.
+fn at(registers: &FrameRegisters, place: RegisterValue) -> Option<u64> {
+    match place {
+        RegisterValue::Register(register) => registers.get(register),
+        RegisterValue::Memory(register, offset) => {
+            let address = registers.get(register)?.wrapping_add_signed(i64::from(offset));
+            let sure = address & !0xFFF == registers.sp & !0xFFF && address.is_multiple_of(8);
+            // SAFETY: the frame is there, and so is what the table says is in it; a page that the kernel can read.
+            (sure || sys::readable(address)).then(|| unsafe { (address as *const u64).read_unaligned() })
+        }
+        _ => None,
+    }
 }
 
 /// Gives the values that are known at a return address of this unit, with their numbers.
-pub fn for_each(pc: u64, registers: &Registers, mut act: impl FnMut(u64, u64)) {
-    if !are_known() {
+pub fn for_each(pc: u64, registers: &FrameRegisters, mut act: impl FnMut(u64, u64)) {
+    if !unit::knows_registers() {
         return;
     }
     for (number, place) in places(pc).iter().enumerate() {
-        if let Some(value) = registers.value(*place) {
+        if let Some(value) = value(registers, *place) {
             act(number as u64, value);
         }
     }

@@ -2,9 +2,8 @@
 //! move, because functions on the stacks hold addresses. If the file can't grow, a chunk is an *orphan* in plain
 //! memory.
 
-use super::counters;
 use crate::layout::PAGE;
-use crate::runtime::file::{names, profile};
+use crate::runtime::file::{current, names};
 use crate::runtime::os::growing_array::GrowingArray;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::unit;
@@ -132,13 +131,13 @@ pub(super) fn forget() {
 
 /// File offset behind the last slab.
 pub(super) fn end_of_file() -> u64 {
-    profile::slabs_offset() + count() * unit::stride() as u64
+    current::slabs_offset() + count() * unit::stride() as u64
 }
 
 /// Where a slab is in the file; 0: it is not.
 pub(super) fn offset_of(slab: *const u64) -> u64 {
-    if slab == counters() {
-        return profile::slabs_offset();
+    if slab == unit::counters() {
+        return current::slabs_offset();
     }
     let place = |chunk: &Chunk| {
         let distance = (slab as usize).wrapping_sub(chunk.base() as usize);

@@ -3,8 +3,7 @@
 
 use super::chunks::{Chunk, chunks};
 use super::holes::{OpenFile, for_each_part, pieces, pieces_of_slab, words_in};
-use super::{counter_count, counters};
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::unit;
 use crate::zeros;
@@ -26,7 +25,7 @@ pub(super) fn move_counts(from: *mut u64, to: *mut u64, words: Range<usize>) {
 /// Calls for every slab with the parts in which anything may have been counted.
 fn for_each_slab(mut act: impl FnMut(*mut u64, Range<usize>)) {
     let file = OpenFile::new();
-    for_each_part(counters(), file.at(profile::slabs_offset()), |part| act(counters(), part));
+    for_each_part(unit::counters(), file.at(current::slabs_offset()), |part| act(unit::counters(), part));
     for chunk in chunks() {
         for (index, slab) in chunk.each().enumerate() {
             let offset = chunk.offset() + (index * unit::stride()) as u64;
@@ -44,7 +43,7 @@ fn each_counted(slab: *const u64, words: Range<usize>, mut act: impl FnMut(usize
             act(index);
         }
     };
-    let mut rest = words.start..words.end.min(counter_count());
+    let mut rest = words.start..words.end.min(unit::counter_count());
     while let Some(block) = first_counted_block(slab, &rest) {
         rest.start = block.end;
         block.for_each(&mut act_on);
@@ -65,7 +64,7 @@ pub(super) fn first_counted_block(slab: *const u64, words: &Range<usize>) -> Opt
 /// Moves what is in slabs that are not in the file to slab 0, which is.
 pub fn fold_orphans() {
     for_each_orphan(|slab| {
-        for_each_part(slab, Memory::Private, |part| move_counts(slab, counters(), words_in(&part)));
+        for_each_part(slab, Memory::Private, |part| move_counts(slab, unit::counters(), words_in(&part)));
     });
 }
 
@@ -78,7 +77,7 @@ pub fn are_orphaned() -> bool {
 pub fn add_orphans(to: *mut u64) {
     for_each_orphan(|slab| {
         for_each_part(slab, Memory::Private, |part| {
-            for index in words_in(&part).start..words_in(&part).end.min(counter_count()) {
+            for index in words_in(&part).start..words_in(&part).end.min(unit::counter_count()) {
                 // SAFETY: both are slabs.
                 unsafe { *to.add(index) = (*to.add(index)).wrapping_add(slab.add(index).read_volatile()) };
             }
@@ -93,14 +92,14 @@ fn for_each_orphan(act: impl FnMut(*mut u64)) {
 /// Every slab of the unit.
 pub fn each(act: impl FnMut(*mut u64)) {
     let of_threads = chunks().filter(|chunk| !chunk.is_for_segments()).flat_map(Chunk::each);
-    core::iter::once(counters()).chain(of_threads).for_each(act);
+    core::iter::once(unit::counters()).chain(of_threads).for_each(act);
 }
 
 /// Every slab, and what takes the places of slabs, in file order, in pieces, each with how many bytes follow that
 /// nobody has written to: they are zero, and not looked at they take no memory.
 pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
     let file = OpenFile::new();
-    pieces_of_slab(counters(), file.at(profile::slabs_offset()), act);
+    pieces_of_slab(unit::counters(), file.at(current::slabs_offset()), act);
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
         let (base, used) = (chunk.base(), chunk.used());
         if chunk.is_for_segments() {

@@ -1,10 +1,9 @@
 //! Grows the file for more slabs and segments, under the lock of the slabs.
 
 use super::chunks::{Chunk, NewChunk, chunks, count, end_of_file, push};
-use super::holes::use_as_touched;
-use super::{READ_WRITE, allocate};
+use super::holes::{allocate, use_as_touched};
 use crate::layout::PAGE;
-use crate::runtime::file::{names, no_room, profile};
+use crate::runtime::file::{current, names, room};
 use crate::runtime::os::lock::{Held, Lock};
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::unit;
@@ -94,16 +93,16 @@ pub(super) fn grow(bytes: usize, for_segments: bool) -> sys::Result<&'static Chu
     let slabs = (total / 4).max(bytes.div_ceil(unit::stride()));
     let len = slabs * unit::stride();
     let allocated = if for_segments { bytes.next_multiple_of(PAGE as usize) } else { len };
-    let in_file = if profile::mapped() { grow_file(slabs, allocated, for_segments) } else { Err(Errno(libc::ENODEV)) };
-    if let (Err(error), true) = (&in_file, profile::mapped()) {
-        no_room::refused(*error);
+    let in_file = if current::mapped() { grow_file(slabs, allocated, for_segments) } else { Err(Errno(libc::ENODEV)) };
+    if let (Err(error), true) = (&in_file, current::mapped()) {
+        room::refused(*error);
     }
     let chunk = in_file.or_else(|_| {
         let base = sys::map_anonymous(len)?;
-        let orphan = profile::mapped() || !profile::active();
+        let orphan = current::mapped() || !current::active();
         push(NewChunk { base, slabs, allocated: len, for_segments, orphan })
     })?;
-    profile::set_slab_count(count());
+    current::set_slab_count(count());
     Ok(chunk)
 }
 
@@ -142,7 +141,7 @@ fn map_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys:
         allocate(fd, offset, slabs)?;
     }
     // SAFETY: a new range.
-    let base = unsafe { sys::map(ptr::null_mut(), len, READ_WRITE, libc::MAP_SHARED, fd, offset) }?;
+    let base = unsafe { sys::map(ptr::null_mut(), len, sys::READ_WRITE, libc::MAP_SHARED, fd, offset) }?;
     if for_segments {
         // Most are filled from their beginning on, and what is not is not looked at in the end.
         sys::expect_random_use(base, len);

@@ -1,9 +1,8 @@
 //! Holes of slabs: path arrays, windows and caches take room in the file page by page, as they are written to.
 
 use super::chunks::{Chunk, chunks, count};
-use super::{READ_WRITE, counters};
 use crate::layout::PAGE;
-use crate::runtime::file::{names, profile};
+use crate::runtime::file::{current, names};
 use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::os::sys;
 use crate::runtime::unit;
@@ -37,14 +36,14 @@ pub(super) struct OpenFile(Option<c_int>);
 impl OpenFile {
     pub(super) fn new() -> Self {
         let is_large = |chunk: &Chunk| chunk.is_for_segments() && chunk.used() > pagemap::FEW;
-        let wanted = profile::mapped() && (!unit::hole().is_empty() || chunks().any(is_large));
+        let wanted = current::mapped() && (!unit::hole().is_empty() || chunks().any(is_large));
         Self(if wanted { names::reopen().ok() } else { None })
     }
 
     /// The memory at a place in it.
     pub(super) fn at(&self, offset: u64) -> Memory {
         match self.0 {
-            _ if !profile::mapped() => Memory::Private,
+            _ if !current::mapped() => Memory::Private,
             Some(fd) => Memory::OfFile(fd, offset),
             None => Memory::OfSomeFile,
         }
@@ -117,14 +116,14 @@ pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
 pub fn forget_caches() {
     let (hole, counts) =
         (unit::hole(), (unit::descriptor().counter_count as usize * size_of::<u64>()).next_multiple_of(PAGE as usize));
-    if !profile::mapped() || counts < hole.start || counts >= hole.end {
+    if !current::mapped() || counts < hole.start || counts >= hole.end {
         return;
     }
     let forget = |slab: *mut u64| {
         // SAFETY: pages of a slab that hold nothing but caches; empty ones are as good, whoever counts meanwhile.
         unsafe { sys::remove(slab.cast::<u8>().add(counts), hole.end - counts) };
     };
-    forget(counters());
+    forget(unit::counters());
     for chunk in chunks().filter(|chunk| !chunk.is_orphan() && !chunk.is_for_segments()) {
         let used = chunk.used() / unit::stride();
         chunk.each().take(used).for_each(forget);
@@ -136,21 +135,21 @@ pub fn forget_caches() {
 pub fn give_up_page(address: usize) -> bool {
     let hole = unit::hole();
     let is_in = |slab: *mut u64| hole.contains(&address.wrapping_sub(slab as usize));
-    let slabs = [counters(), BEING_MAPPED.load(Relaxed)].into_iter().chain(chunks().flat_map(Chunk::each));
+    let slabs = [unit::counters(), BEING_MAPPED.load(Relaxed)].into_iter().chain(chunks().flat_map(Chunk::each));
     if hole.is_empty() || !slabs.filter(|slab| !slab.is_null()).any(is_in) {
         return false;
     }
     let page = (address & !(PAGE as usize - 1)) as *mut u8;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
     // SAFETY: a page of a slab.
-    unsafe { sys::map(page, PAGE as usize, READ_WRITE, flags, -1, 0) }.is_ok()
+    unsafe { sys::map(page, PAGE as usize, sys::READ_WRITE, flags, -1, 0) }.is_ok()
 }
 
 /// Pages given up become again what is in the file: from its first pages, which are always mapped, for it may have no
 /// name any more that this process could open.
 pub fn take_back_pages() {
-    let (hole, Some(front)) = (unit::hole(), profile::header()) else { return };
-    let len = profile::slabs_offset() as usize + count() as usize * unit::stride();
+    let (hole, Some(front)) = (unit::hole(), current::header()) else { return };
+    let len = current::slabs_offset() as usize + count() as usize * unit::stride();
     // SAFETY: the file's first page; a new range.
     let Ok(file) = (unsafe { sys::map_again(front.cast(), len, ptr::null_mut()) }) else { return };
     let map = |slab: *mut u64, offset: u64| {
@@ -158,7 +157,7 @@ pub fn take_back_pages() {
         // SAFETY: from within the range to the hole of a slab.
         let _ = unsafe { sys::map_again(file.add(offset as usize + hole.start), hole.len(), place) };
     };
-    map(counters(), profile::slabs_offset());
+    map(unit::counters(), current::slabs_offset());
     for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
         for (index, slab) in chunk.each().enumerate() {
             map(slab, chunk.offset() + (index * unit::stride()) as u64);

@@ -3,11 +3,11 @@
 
 use super::chunks::{self, NewChunk, chunks, push};
 use super::counts::move_counts;
+use super::growth;
 use super::holes::{BEING_MAPPED, use_as_touched, words_in};
 use super::threads::{self, own};
-use super::{READ_WRITE, counters, growth};
 use crate::arch::threads::thread_pointer;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::os::sys;
 use crate::runtime::unit;
@@ -18,15 +18,15 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Maps the first slabs of a new file: slab 0 over the counters, and this thread's.
 pub fn map_initial(fd: c_int) -> sys::Result<()> {
     let stride = unit::stride();
-    let offset = profile::slabs_offset();
+    let offset = current::slabs_offset();
     let flags = libc::MAP_SHARED;
     // SAFETY: a new range.
-    let zero = unsafe { sys::map(ptr::null_mut(), stride, READ_WRITE, flags, fd, offset) }?;
+    let zero = unsafe { sys::map(ptr::null_mut(), stride, sys::READ_WRITE, flags, fd, offset) }?;
     let mut own = zero;
     if unit::threaded() {
         let (at, fixed) = own_place();
         // SAFETY: a new range, or the slab that this thread has, detached from its former file.
-        own = match unsafe { sys::map(at, stride, READ_WRITE, flags | fixed, fd, offset + stride as u64) } {
+        own = match unsafe { sys::map(at, stride, sys::READ_WRITE, flags | fixed, fd, offset + stride as u64) } {
             Ok(own) => own,
             Err(error) => {
                 // SAFETY: mapped just now.
@@ -40,7 +40,8 @@ pub fn map_initial(fd: c_int) -> sys::Result<()> {
     move_early_counts(own.cast());
     BEING_MAPPED.store(ptr::null_mut(), Relaxed);
     // SAFETY: the counters' pages are for this; nothing else lies in them.
-    let result = unsafe { sys::map(counters().cast(), stride, READ_WRITE, flags | libc::MAP_FIXED, fd, offset) };
+    let result =
+        unsafe { sys::map(unit::counters().cast(), stride, sys::READ_WRITE, flags | libc::MAP_FIXED, fd, offset) };
     // SAFETY: mapped above, and its content is in the file.
     unsafe { sys::unmap(zero, stride) };
     use_as_touched(result?, stride);
@@ -56,7 +57,7 @@ pub fn keep_in_memory() -> sys::Result<()> {
         let (at, fixed) = own_place();
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
         // SAFETY: a new range, or this thread's own slab.
-        let own = unsafe { sys::map(at, unit::stride(), READ_WRITE, flags, -1, 0) }?;
+        let own = unsafe { sys::map(at, unit::stride(), sys::READ_WRITE, flags, -1, 0) }?;
         move_early_counts(own.cast());
         adopt_own(own);
     }
@@ -66,7 +67,7 @@ pub fn keep_in_memory() -> sys::Result<()> {
 /// Where this thread's slab must be: anywhere, or where functions on its stack expect it.
 fn own_place() -> (*mut u8, c_int) {
     let now = own();
-    if now == counters() { (ptr::null_mut(), 0) } else { (now.cast(), libc::MAP_FIXED) }
+    if now == unit::counters() { (ptr::null_mut(), 0) } else { (now.cast(), libc::MAP_FIXED) }
 }
 
 /// This thread counts in the slab from now on.
@@ -81,7 +82,7 @@ fn adopt_own(own: *mut u8) {
 
 /// Moves what was counted before slab 0 was in a file: in most programs nothing, and its memory was never touched.
 fn move_early_counts(to: *mut u64) {
-    let slab = counters();
+    let slab = unit::counters();
     pagemap::for_each_touched(slab.cast(), unit::stride(), Memory::Private, |part| {
         move_counts(slab, to, words_in(&part))
     });
@@ -100,7 +101,7 @@ pub fn detach(this_thread: usize, interrupted: bool) {
         unsafe {
             if chunk.is_for_segments() && interrupted {
                 let flags = flags | libc::MAP_NORESERVE;
-                let _ = sys::map(chunk.base(), chunk.len(), READ_WRITE, flags, -1, 0);
+                let _ = sys::map(chunk.base(), chunk.len(), sys::READ_WRITE, flags, -1, 0);
             } else if chunk.is_for_segments() {
                 sys::unmap(chunk.base(), chunk.len());
             }
@@ -113,9 +114,9 @@ pub fn detach(this_thread: usize, interrupted: bool) {
     threads::forget_others(this_thread);
     // SAFETY: whole pages that belong to the slabs; MAP_FIXED keeps the addresses valid throughout.
     unsafe {
-        let _ = sys::map(counters().cast(), stride, READ_WRITE, flags, -1, 0);
-        if own != counters().cast() {
-            let _ = sys::map(own, stride, READ_WRITE, flags, -1, 0);
+        let _ = sys::map(unit::counters().cast(), stride, sys::READ_WRITE, flags, -1, 0);
+        if own != unit::counters().cast() {
+            let _ = sys::map(own, stride, sys::READ_WRITE, flags, -1, 0);
         }
         unit::set_slab(thread_pointer(), own.cast());
     }
@@ -125,9 +126,9 @@ pub fn detach(this_thread: usize, interrupted: bool) {
 pub fn lead_nowhere() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let places = chunks().map(|chunk| (chunk.base(), chunk.len()));
-    for (base, len) in places.chain([(counters().cast(), unit::stride())]) {
+    for (base, len) in places.chain([(unit::counters().cast(), unit::stride())]) {
         // SAFETY: whole pages that belong to the slabs; the addresses stay valid throughout.
-        let _ = unsafe { sys::map(base, len, READ_WRITE, flags, -1, 0) };
+        let _ = unsafe { sys::map(base, len, sys::READ_WRITE, flags, -1, 0) };
     }
 }
 
@@ -136,13 +137,13 @@ pub fn lead_nowhere() {
 pub fn let_go() {
     if unit::threaded() {
         // SAFETY: this thread.
-        unsafe { unit::set_slab(thread_pointer(), counters()) };
+        unsafe { unit::set_slab(thread_pointer(), unit::counters()) };
     }
     if unit::counts_paths() {
         // Slab 0 must not lead to a table that goes away.
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         // SAFETY: whole pages that belong to slab 0; they go away with the image.
-        let _ = unsafe { sys::map(counters().cast(), unit::stride(), READ_WRITE, flags, -1, 0) };
+        let _ = unsafe { sys::map(unit::counters().cast(), unit::stride(), sys::READ_WRITE, flags, -1, 0) };
     }
     for chunk in chunks() {
         // SAFETY: no other thread runs code of a unit that is being unloaded.

@@ -5,6 +5,7 @@
 //! not in the file are added to slab 0 at the end.
 
 mod chunks;
+pub mod copy;
 mod counts;
 mod growth;
 mod holes;
@@ -20,16 +21,3 @@ pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 pub use mapping::let_go;
 pub use mapping::{detach, keep_in_memory, lead_nowhere, map_initial};
 pub use threads::{assign, claim, slab_zero_in_use, verify_own};
-
-use super::unit;
-use core::ffi::c_int;
-
-const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
-
-fn counters() -> *mut u64 {
-    unit::descriptor().counters
-}
-
-fn counter_count() -> usize {
-    unit::descriptor().counter_count as usize
-}

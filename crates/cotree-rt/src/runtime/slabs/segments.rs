@@ -7,7 +7,7 @@
 use super::chunks::{chunks, offset_of};
 use super::growth::{self, Place};
 use crate::layout::{SEGMENT_MAGIC, SegmentHeader, segment_size};
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::os::sys;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Acquire};
@@ -116,11 +116,11 @@ pub fn add_in_file(kind: Kind, capacity: u64) -> sys::Result<Segment> {
 }
 
 fn link((base, offset): (*mut u8, u64), kind: Kind, capacity: u64, owner: u64) -> Segment {
-    let next = if offset == 0 { 0 } else { profile::segment_head() };
+    let next = if offset == 0 { 0 } else { current::segment_head() };
     // SAFETY: fresh zeroed memory, as large as that, ours alone.
     let segment = unsafe { Segment::create(base, kind, capacity, owner, offset, next) };
     if offset != 0 {
-        profile::set_segment_head(offset);
+        current::set_segment_head(offset);
     }
     segment
 }

@@ -4,10 +4,9 @@ use super::chunks::{Chunk, chunks};
 use super::counts::first_counted_block;
 use super::growth::{self, grow};
 use super::holes::{OpenFile, for_each_part, words_in};
-use super::{counter_count, counters};
 use crate::arch::threads::thread_pointer;
 use crate::layout::Flags;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::os::growing_array::GrowingArray;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::unit;
@@ -31,10 +30,10 @@ pub(super) fn own() -> *mut u64 {
         let distance = (slab as usize).wrapping_sub(chunk.base() as usize);
         !chunk.is_for_segments() && distance < chunk.len() && distance.is_multiple_of(stride)
     };
-    if slab == counters() || chunks().any(known) {
+    if slab == unit::counters() || chunks().any(known) {
         return slab;
     }
-    profile::flag(Flags::THREAD_UNREGISTERED);
+    current::flag(Flags::THREAD_UNREGISTERED);
     unit::slab_word()
 }
 
@@ -42,7 +41,7 @@ pub(super) fn own() -> *mut u64 {
 /// segment register itself.
 pub fn verify_own() {
     if unit::by_segment() && !NO_SEGMENT.load(Relaxed) && unit::segment() != unit::slab_word() {
-        profile::flag(Flags::THREAD_UNREGISTERED);
+        current::flag(Flags::THREAD_UNREGISTERED);
     }
 }
 
@@ -85,8 +84,8 @@ pub fn assign(thread: usize, thread_pointer: u64) {
 
 /// The slab of the thread with the index: the one it has, a fresh one, or slab 0 if there is no memory.
 fn of_thread(thread: usize) -> *mut u64 {
-    if !unit::threaded() || !profile::active() {
-        return counters();
+    if !unit::threaded() || !current::active() {
+        return unit::counters();
     }
     let _held = growth::lock_to_grow();
     let Some(slot) = OF_THREAD.make(thread) else { return share() };
@@ -102,8 +101,8 @@ fn of_thread(thread: usize) -> *mut u64 {
 }
 
 fn share() -> *mut u64 {
-    profile::flag(Flags::SLAB_SHARED);
-    counters()
+    current::flag(Flags::SLAB_SHARED);
+    unit::counters()
 }
 
 fn take_unused() -> sys::Result<*mut u64> {
@@ -121,7 +120,7 @@ pub fn slab_zero_in_use() -> bool {
         return false;
     }
     // SAFETY: words of slab 0.
-    let counted = |word: usize| unsafe { counters().add(word).read_volatile() } != 0;
+    let counted = |word: usize| unsafe { unit::counters().add(word).read_volatile() } != 0;
     let announced = || counted(unit::spare()) || unit::announcing().iter().any(|&word| counted(word as usize));
     // Where there is no segment register for us, the first thread counts there too, but for these.
     if NO_SEGMENT.load(Relaxed) {
@@ -132,9 +131,9 @@ pub fn slab_zero_in_use() -> bool {
     }
     let file = OpenFile::new();
     let mut used = false;
-    for_each_part(counters(), file.at(profile::slabs_offset()), |part| {
-        let words = words_in(&part).start..words_in(&part).end.min(counter_count());
-        used = used || !words.is_empty() && first_counted_block(counters(), &words).is_some();
+    for_each_part(unit::counters(), file.at(current::slabs_offset()), |part| {
+        let words = words_in(&part).start..words_in(&part).end.min(unit::counter_count());
+        used = used || !words.is_empty() && first_counted_block(unit::counters(), &words).is_some();
     });
     used
 }

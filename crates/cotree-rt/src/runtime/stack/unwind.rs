@@ -7,13 +7,13 @@
 use crate::arch::context::{Context, RETURN_FROM_SIGNAL, below_handler};
 use crate::arch::jumps::is_leaping;
 use crate::arch::registers::{
-    Caller, FRAME_POINTER, FRAME_POINTER_FIELD, PRESERVED, RETURN_ADDRESS, Registers, STACK_POINTER,
+    AllRegisters, Caller, FRAME_POINTER, FRAME_POINTER_FIELD, FrameRegisters, PRESERVED, RETURN_ADDRESS, STACK_POINTER,
 };
 use crate::arch::rules::Rule;
 use crate::expression;
 use crate::runtime::os::{own_stack, sys};
-use crate::runtime::process::thread;
 use crate::runtime::stack::{modules, rules};
+use crate::runtime::thread;
 use crate::runtime::unit;
 use core::mem::MaybeUninit;
 use gimli::{
@@ -68,7 +68,7 @@ impl Trail {
 /// A place on a stack.
 pub struct Cursor {
     /// As they were where the trail begins, but for the stack pointer.
-    registers: Registers,
+    registers: AllRegisters,
     trail: Trail,
     /// A return address, or the interrupted instruction.
     pub pc: u64,
@@ -103,12 +103,9 @@ impl Cursor {
     }
 
     /// The frame's registers, as far as callees preserve them.
-    pub fn registers(&mut self) -> crate::runtime::record::registers::Registers {
+    pub fn registers(&mut self) -> FrameRegisters {
         self.settle();
-        crate::runtime::record::registers::Registers {
-            sp: self.sp(),
-            preserved: PRESERVED.map(|register| self.registers[register]),
-        }
+        FrameRegisters { sp: self.sp(), preserved: PRESERVED.map(|register| self.registers[register]) }
     }
 
     /// Goes on to the caller.

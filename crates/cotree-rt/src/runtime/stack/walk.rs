@@ -1,17 +1,14 @@
-//! Walks over stacks, which count every activation that dies without returning, by its return address.
+//! Walks over stacks.
 
 use crate::arch::context::Context;
 use crate::arch::jumps::is_leaping;
 use crate::arch::registers::Caller;
+use crate::arch::registers::FrameRegisters;
 use crate::arch::stacks::is_accounting;
-use crate::layout::{Flags, INTERRUPTED};
-use crate::runtime::os::own_stack;
-use crate::runtime::process::units;
-use crate::runtime::record::registers::Registers;
+use crate::layout::INTERRUPTED;
 use crate::runtime::stack::unwind::{Cursor, Step};
-use crate::runtime::stack::{detour, marks};
-#[cfg(not(feature = "shared-library"))]
-use core::mem::MaybeUninit;
+use crate::runtime::stack::{last_step, marks};
+use crate::runtime::{joined, unit};
 
 /// More frames than any stack holds.
 const MOST_FRAMES: u64 = 1 << 28;
@@ -38,26 +35,13 @@ impl Frame {
     pub fn key(&self) -> (u64, u64) {
         if self.interrupted { (self.pc, INTERRUPTED) } else { (self.pc, 0) }
     }
-
-    /// Counts the activation as abandoned (+1) or revived (−1), with what it has in registers.
-    pub fn count(&self, registers: Option<&Registers>, delta: i64) {
-        let (pc, tag) = self.key();
-        units::frame(pc, tag, delta, registers);
-        #[cfg(not(feature = "shared-library"))]
-        {
-            crate::runtime::hooks::jump::ended(pc, self.sp, delta);
-            if delta > 0 {
-                crate::runtime::hooks::handlers::ended(pc, self.sp);
-            }
-        }
-    }
 }
 
 /// The frames of a stack, innermost first.
 pub struct Walk {
     cursor: Cursor,
     /// What the last frame has in registers, if that matters to anybody.
-    registers: Option<Registers>,
+    registers: Option<FrameRegisters>,
     ended: bool,
     complete: bool,
     frames: u64,
@@ -86,7 +70,7 @@ impl Walk {
     fn from(cursor: Cursor) -> Self {
         Self {
             cursor,
-            registers: units::knows_registers().then_some(Registers::NONE),
+            registers: (unit::knows_registers() || joined::any()).then_some(FrameRegisters::NONE),
             ended: false,
             complete: false,
             frames: 0,
@@ -108,15 +92,8 @@ impl Walk {
         self.accounting
     }
 
-    /// Says so in the profiles: some frames may have been counted twice, or half.
-    pub fn check_accounting(&self) {
-        if self.accounting {
-            units::flag(Flags::WALK_INCOMPLETE);
-        }
-    }
-
     /// What the last frame has in registers.
-    pub fn registers(&self) -> Option<&Registers> {
+    pub fn registers(&self) -> Option<&FrameRegisters> {
         self.registers.as_ref()
     }
 
@@ -125,21 +102,21 @@ impl Walk {
     #[inline(never)]
     fn interrupted_at(&mut self, pc: u64) {
         self.handler = true;
-        self.counting = units::is_recording_at(pc);
+        self.counting = marks::RECORDING.get().is_some_and(|is_recording_at| is_recording_at(pc));
         self.look_for_accounting(pc);
     }
 
-    /// Where a step has led that led to no caller: nowhere, but for a detour.
+    /// Where a step has led that led to no caller: nowhere, but for the last step into libc.
     #[cold]
     #[inline(never)]
     fn dead_end(&mut self, step: Step, sp: u64) {
         if step == Step::Lost
-            && let Some(caller) = detour::after(sp)
+            && let Some(caller) = last_step::after(sp)
         {
             self.cursor = Cursor::new(&caller);
         } else {
             self.ended = true;
-            self.complete = step == Step::End || detour::is_over();
+            self.complete = step == Step::End || last_step::is_over();
         }
     }
 
@@ -195,96 +172,5 @@ impl Walk {
         self.frames += 1;
         self.ended |= self.frames > MOST_FRAMES;
         Some(Frame { pc, interrupted, sp, cfa })
-    }
-}
-
-/// Counts every frame of the stack. Frames that this thread is in the middle of accounting for are said to be unsure.
-pub fn count_all(caller: &Caller, delta: i64) {
-    own_stack::run(|| count_frames(Walk::new(caller), delta).check_accounting());
-}
-
-/// Counts the frames to the end of the walk.
-pub fn count_frames(mut walk: Walk, delta: i64) -> Walk {
-    while let Some(frame) = walk.next() {
-        frame.count(walk.registers(), delta);
-    }
-    if !walk.is_complete() {
-        units::flag(Flags::WALK_INCOMPLETE);
-    }
-    walk
-}
-
-/// More than the usual short search passes.
-#[cfg(not(feature = "shared-library"))]
-const MOST_KEPT: usize = 12;
-
-/// The frames that a search for some frame has passed: counted once it has been found. The first ones are kept, so that
-/// the usual short search walks the stack once.
-#[cfg(not(feature = "shared-library"))]
-pub struct Passed {
-    kept: [MaybeUninit<Frame>; MOST_KEPT],
-    /// What they have in registers, if that matters.
-    registers: Option<[MaybeUninit<Registers>; MOST_KEPT]>,
-    count: usize,
-    /// Frames before the first one.
-    before: usize,
-}
-
-#[cfg(not(feature = "shared-library"))]
-impl Passed {
-    pub fn new(walk: &Walk) -> Self {
-        let registers = walk.registers().map(|_| [const { MaybeUninit::uninit() }; MOST_KEPT]);
-        Self { kept: [const { MaybeUninit::uninit() }; MOST_KEPT], registers, count: 0, before: 0 }
-    }
-
-    /// A frame does not count; only the first ones may be such.
-    #[cfg(not(feature = "shared-library"))]
-    pub fn pass_over(&mut self) {
-        self.before += 1;
-    }
-
-    /// The frame is the last one of the walk.
-    pub fn push(&mut self, frame: Frame, walk: &Walk) {
-        if let Some(slot) = self.kept.get_mut(self.count) {
-            slot.write(frame);
-            if let (Some(kept), Some(registers)) = (&mut self.registers, walk.registers()) {
-                kept[self.count].write(*registers);
-            }
-        }
-        self.count += 1;
-    }
-
-    /// Counts them all.
-    pub fn count(&self, caller: &Caller, delta: i64) {
-        for (number, frame) in self.kept[..self.count.min(MOST_KEPT)].iter().enumerate() {
-            // SAFETY: written by push, with registers if there is room for any: a walk has all or none.
-            unsafe {
-                let registers = self.registers.as_ref().map(|kept| kept[number].assume_init_ref());
-                frame.assume_init_ref().count(registers, delta);
-            }
-        }
-        if self.count > MOST_KEPT {
-            let mut walk = Walk::new(caller);
-            let mut passed = 0;
-            while let Some(frame) = walk.next().filter(|_| passed < self.before + self.count) {
-                if passed >= self.before + MOST_KEPT {
-                    frame.count(walk.registers(), delta);
-                }
-                passed += 1;
-            }
-        }
-    }
-}
-
-/// Counts the frames whose stack pointers are between these, on a stack where each is higher than the last.
-#[cfg(not(feature = "shared-library"))]
-#[cold]
-#[inline(never)]
-pub fn count_between(caller: &Caller, low: u64, high: u64, delta: i64) {
-    let mut walk = Walk::new(caller);
-    while let Some(frame) = walk.next().filter(|frame| frame.sp < high) {
-        if frame.sp > low {
-            frame.count(walk.registers(), delta);
-        }
     }
 }

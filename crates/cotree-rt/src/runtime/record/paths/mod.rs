@@ -11,8 +11,8 @@ use super::registers;
 use super::{Activation, Child, Recorder};
 use crate::arch::registers::Caller;
 use crate::layout::{ABANDONED, Flags, INTERRUPTED, RawHeader, VALUE_SHIFT};
-use crate::runtime::file::copy::ProfileCopy;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
+use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::{slabs, unit};
 use core::ffi::c_int;
 
@@ -32,11 +32,6 @@ impl Recorder for Paths {
     #[inline(always)]
     fn frame((): (), frame: &Activation) {
         for_each_register(frame, |key, register| table::count(key, register, frame.delta));
-    }
-
-    #[inline(always)]
-    fn wants_registers() -> bool {
-        registers::are_known()
     }
 
     fn is_recording_at(pc: u64) -> bool {
@@ -64,7 +59,7 @@ impl Recorder for Paths {
         if alone {
             table::fold_orphans();
         } else if table::orphans() > 0 {
-            profile::flag(Flags::PATHS_MISSING);
+            current::flag(Flags::PATHS_MISSING);
         }
     }
 

@@ -6,8 +6,8 @@
 //! killed or interrupted by a signal handler.
 
 use crate::layout::{Flags, PathBucket, SegmentKind, path_slot};
-use crate::runtime::file::copy::ProfileCopy;
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
+use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::slabs::segments::{self, Kind, Segment};
 use crate::runtime::slabs::{self, Place};
 use crate::runtime::unit;
@@ -190,7 +190,7 @@ fn grow(word: &AtomicU64, full: Option<Table>) -> Option<()> {
     // Memory that has been taken away begins anew.
     let capacity = full.map_or(FIRST, |table| (table.capacity() * 2).max(FIRST));
     let Ok(segment) = segments::add(KIND, capacity, unit::own_slab()) else {
-        profile::flag_always(Flags::PATHS_MISSING);
+        current::flag_always(Flags::PATHS_MISSING);
         return None;
     };
     word.store(segment.address(), Release);
@@ -235,7 +235,7 @@ pub fn fold_orphans() {
     } else {
         for_each_orphan(&mut |orphan| {
             if !add_anywhere(orphan) {
-                profile::flag(Flags::PATHS_MISSING);
+                current::flag(Flags::PATHS_MISSING);
             }
         });
     }
@@ -245,7 +245,7 @@ pub fn fold_orphans() {
 fn add_orphans(to: Table) {
     for_each_orphan(&mut |orphan| {
         if !to.add(orphan, to.capacity()) {
-            profile::flag(Flags::PATHS_MISSING);
+            current::flag(Flags::PATHS_MISSING);
         }
     });
 }

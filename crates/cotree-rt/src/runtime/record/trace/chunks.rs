@@ -4,7 +4,7 @@
 use super::compress::Compressor;
 use super::window::Window;
 use crate::layout::{SegmentKind, TraceChunk};
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::slabs::segments::{self, Kind, Segment};
 use crate::runtime::{slabs, unit};
@@ -95,7 +95,7 @@ fn grow(window: Window) -> sys::Result<Segment> {
 
 /// The caller holds the lock of the slabs.
 fn add_segment(kind: Kind, size: usize) -> sys::Result<Segment> {
-    if !profile::active() || !profile::mapped() {
+    if !current::active() || !current::mapped() {
         return Err(Errno(libc::ENODEV));
     }
     segments::add_in_file(kind, kind.capacity(size).max(1) as u64)

@@ -11,13 +11,13 @@
 mod chunks;
 mod compress;
 mod entry;
-mod stack;
+mod stream;
 mod switch;
 mod window;
 
 use super::{Activation, Child, Recorder};
 use crate::layout::{Flags, INTERRUPTED, RawHeader, TraceRecord};
-use crate::runtime::file::profile;
+use crate::runtime::file::current;
 use crate::runtime::{slabs, unit};
 use window::Window;
 
@@ -63,7 +63,7 @@ impl Recorder for Trace {
         let header = unsafe { &mut *front.cast::<RawHeader>() };
         header.trace_word = unit::descriptor().trace_word;
         chunks::begin();
-        if window::begin() {
+        if stream::begin() {
             header.flags |= Flags::TRACE_LOST;
         }
         if unit::descriptor().trace_off != 0 {
@@ -96,10 +96,10 @@ impl Recorder for Trace {
         let Some(window) = Window::own() else { return };
         window.append(&[TraceRecord::ENDED, PROCESS_OVER]);
         if slabs::are_orphaned() {
-            profile::flag(Flags::TRACE_CUT);
+            current::flag(Flags::TRACE_CUT);
         }
         if unit::threaded() && Window::of(unit::descriptor().counters).is_some_and(Window::is_used_without_stream) {
-            profile::flag(Flags::THREAD_UNREGISTERED);
+            current::flag(Flags::THREAD_UNREGISTERED);
         }
     }
 
@@ -131,7 +131,7 @@ impl Recorder for Trace {
             // What the handler interrupted may have been a call that the trace passes over, as those of `strcmp` are:
             // then nobody reads right what ends it. Activations of the handler's own may end as they like.
             if left && window.is_in_handler() {
-                profile::flag(Flags::TRACE_LOST);
+                current::flag(Flags::TRACE_LOST);
             }
             window.end_handler(frame);
         }
@@ -140,7 +140,7 @@ impl Recorder for Trace {
     /// The streams go on, and know of no activation: those that are on the stack come to life after this.
     fn clear() {
         if let Some(window) = Window::own() {
-            stack::append_none(window);
+            stream::append_none(window);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The public interface of traces (`cotree.h`): `cotree_trace_start` and `cotree_trace_stop` switch the recording of
 //! the calling thread.
 
-use super::stack;
+use super::stream;
 use super::window::Window;
 use crate::arch::entries::entry;
 use crate::arch::registers::Caller;
@@ -16,7 +16,7 @@ unsafe extern "C" fn start(caller: &Caller) {
         && window.switch_on()
     {
         window.append(&[TraceRecord::SWITCHED_ON]);
-        stack::append_here(window, caller);
+        stream::append_stack(window, caller);
     }
 }
 

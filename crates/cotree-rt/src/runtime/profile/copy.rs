@@ -1,83 +1,26 @@
 //! A copy of the profile in another file: what `cotree_dump` writes while the program goes on.
 
-use super::finish::seal;
-use super::profile;
 use crate::arch::registers::Caller;
-use crate::layout::{Flags, PAGE, RawHeader, State};
+use crate::layout::{Flags, State};
+use crate::runtime::file::current;
 use crate::runtime::os::sys::{self, Errno};
-use crate::runtime::process::thread;
-use crate::runtime::record::early::Slot;
+use crate::runtime::profile::finish::seal;
 use crate::runtime::record::{self, Activation, Rooms};
 use crate::runtime::slabs;
-use crate::runtime::slabs::segments::{self, Kind, Segment};
+use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::stack::walk::Walk;
+use crate::runtime::thread;
 use crate::runtime::unit::{self, Image};
 use core::ffi::c_int;
 
-/// The mapping of the copy. Recorders add to it what is not in the file of the profile, and the activations on the
-/// stack.
-pub struct ProfileCopy {
-    base: *mut u8,
-    len: usize,
-    /// Where the room of the next recorder begins.
-    room: usize,
-}
-
-impl ProfileCopy {
-    fn header(&mut self) -> &mut RawHeader {
-        // SAFETY: the mapping begins with a header page, and only this thread has it.
-        unsafe { &mut *self.base.cast() }
-    }
-
-    /// What readers have to know.
-    pub fn flag(&mut self, bits: u64) {
-        self.header().flags |= bits;
-    }
-
-    /// The table of early exits.
-    pub fn early_exits(&mut self) -> &[Slot] {
-        let slots = self.header().early_capacity as usize;
-        // SAFETY: copied with the header page, which it follows.
-        unsafe { core::slice::from_raw_parts(self.base.add(PAGE as usize).cast(), slots) }
-    }
-
-    /// Slab 0.
-    pub fn slab_zero(&mut self) -> *mut u64 {
-        // SAFETY: within the mapping.
-        unsafe { self.base.add(profile::slabs_offset() as usize).cast() }
-    }
-
-    /// Adds a segment in the room that the recorder has asked for, which is large enough.
-    pub fn add_segment(&mut self, kind: Kind, capacity: u64) -> Segment {
-        let (base, offset) = (self.base, self.room);
-        self.room += kind.size(capacity);
-        // SAFETY: behind all that was copied; the segment is used no longer than the mapping.
-        unsafe { segments::add_to_copy(base, offset as u64, kind, capacity, &mut self.header().segment_head) }
-    }
-
-    /// The newest segment of a kind.
-    pub fn newest_segment(&mut self, kind: Kind) -> Option<Segment> {
-        let head = self.header().segment_head;
-        // SAFETY: all segments of the file have been copied; they are used no longer than the mapping.
-        unsafe { segments::newest_in_copy(self.base, head, kind) }
-    }
-}
-
-impl Drop for ProfileCopy {
-    fn drop(&mut self) {
-        // SAFETY: mapped by `write`, used no more.
-        unsafe { sys::unmap(self.base, self.len) };
-    }
-}
-
 /// Copies the profile into the file, with the frames of this thread accounted for in the copy.
 pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
-    let header = profile::header().ok_or(Errno(libc::EINVAL))?;
-    let front = profile::slabs_offset() as usize;
+    let header = current::header().ok_or(Errno(libc::EINVAL))?;
+    let front = current::slabs_offset() as usize;
     let stride = unit::stride();
     let (slabs_end, segment_head) = {
         let _held = slabs::lock();
-        (front + slabs::count() as usize * stride, profile::segment_head())
+        (front + slabs::count() as usize * stride, current::segment_head())
     };
     let rooms = Rooms::wanted(caller);
     let slab_count = (slabs_end - front) / stride + rooms.total().div_ceil(stride);

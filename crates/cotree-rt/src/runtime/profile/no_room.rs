@@ -4,12 +4,14 @@
 
 use crate::arch::context::{SA_RESTORER, restorer};
 use crate::layout::Flags;
-use crate::runtime::file::{names, profile};
+use crate::runtime::file::{current, names, room};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::profile::ending;
 use crate::runtime::{record, slabs, unit};
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -36,14 +38,6 @@ pub fn prepare() {
     if !unit::hole().is_empty() && !PREPARED.swap(true, Relaxed) {
         install();
     }
-}
-
-/// Why the file could not be made larger, the last time.
-static WHY: AtomicI32 = AtomicI32::new(libc::ENOSPC);
-
-/// The file could not be made larger; whether that loses anything is seen at the end.
-pub fn refused(error: Errno) {
-    WHY.store(error.0, Relaxed);
 }
 
 /// A forked child has lost nothing yet.
@@ -85,7 +79,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     if code == libc::BUS_ADRERR && slabs::give_up_page(address) {
         HAPPENED.store(true, Relaxed);
         if !ONLY_READ.load(Relaxed) {
-            profile::flag(Flags::PATHS_MISSING);
+            current::flag(Flags::PATHS_MISSING);
         }
         return;
     }
@@ -110,7 +104,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
 #[cfg(not(feature = "shared-library"))]
 fn end_by(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's records of this very signal.
-    unsafe { crate::runtime::process::signals::end_by(signal, info, context.cast()) };
+    unsafe { ending::end_by(signal, info, context.cast()) };
 }
 
 /// Libraries have no holes, and never install the handler.
@@ -125,8 +119,8 @@ pub fn settle() {
     if gave_up {
         slabs::take_back_pages();
     }
-    let Some(missing) = record::loss(profile::flags()) else { return };
-    let why = Errno(if gave_up { libc::ENOSPC } else { WHY.load(Relaxed) });
+    let Some(missing) = record::loss(current::flags()) else { return };
+    let why = if gave_up { Errno(libc::ENOSPC) } else { room::why() };
     let remedy = "make room, or set COTREE_FILE to a name on another disk, and run again";
     say::trouble(missing, names::final_name(), why, remedy);
 }

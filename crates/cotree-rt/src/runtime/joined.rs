@@ -1,13 +1,38 @@
-//! The registry of profiled shared libraries: the one symbol that the executable's runtime exports for them,
-//! `cotree_process_v1`. Its number changes with the interface between the two; a library of another version is on its
-//! own.
+//! The link units that have joined this one.
+//!
+//! The executable has the registry of profiled shared libraries: `cotree_process_v1`, the one symbol that its runtime
+//! exports for them. The number changes with the interface between the two; a library of another version is on its own.
 
-#[cfg(feature = "shared-library")]
-use super::this_unit::THIS;
-use super::this_unit::Unit;
+use crate::arch::registers::FrameRegisters;
 use core::sync::atomic::AtomicPtr;
+#[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
+pub use side::while_closing;
 #[cfg(feature = "shared-library")]
 pub use side::{join, leave};
+
+/// A unit's entry points.
+#[repr(C)]
+pub struct Unit {
+    /// The next one on the list of the executable.
+    pub next: AtomicPtr<Unit>,
+    pub frame: extern "C" fn(pc: u64, tag: u64, delta: i64, registers: *const FrameRegisters),
+    pub is_recording_at: extern "C" fn(pc: u64) -> bool,
+    pub flag: extern "C" fn(bits: u64),
+    pub flags: extern "C" fn(replacement: *const u64) -> u64,
+    pub publish: extern "C" fn(state: u32, threads_alive: u32),
+    pub unpublish: extern "C" fn(),
+    pub detach: extern "C" fn(),
+    pub forked: extern "C" fn(thread: usize, interrupted: bool),
+    pub thread_starts: extern "C" fn(thread: usize, thread_pointer: u64),
+    pub thread_ends: extern "C" fn(),
+    pub clear: extern "C" fn(),
+    pub jump_is_unsure: extern "C" fn(),
+    pub interrupted: extern "C" fn(),
+    pub handler_begins: extern "C" fn(frame: u64),
+    pub handler_ends: extern "C" fn(frame: u64, left: bool),
+    /// Whether it is to know of handlers: it is traced, or measures calls.
+    pub traced: extern "C" fn() -> bool,
+}
 
 /// The executable's list.
 #[repr(C)]
@@ -15,6 +40,11 @@ pub struct Process {
     units: AtomicPtr<Unit>,
     join: extern "C" fn(unit: &'static Unit),
     leave: extern "C" fn(unit: &'static Unit) -> bool,
+}
+
+/// Whether any unit has joined this one.
+pub fn any() -> bool {
+    !first().is_null()
 }
 
 /// The first unit that has joined this one.
@@ -25,12 +55,31 @@ pub fn first() -> *mut Unit {
 /// The executable's side.
 #[cfg(not(feature = "shared-library"))]
 mod side {
-    use super::{Process, Unit};
     use crate::layout::Flags;
+    use crate::runtime::joined::{Process, Unit};
+    use crate::runtime::thread;
     #[cfg(not(feature = "static-executable"))]
-    use crate::runtime::hooks::unload::closing;
-    use crate::runtime::process::thread;
+    use core::sync::atomic::AtomicU32;
     use core::sync::atomic::{AtomicPtr, Ordering};
+
+    /// How many calls of `dlclose` are going on.
+    #[cfg(not(feature = "static-executable"))]
+    static CLOSING: AtomicU32 = AtomicU32::new(0);
+
+    /// Makes a call of `dlclose`.
+    #[cfg(not(feature = "static-executable"))]
+    pub fn while_closing<T>(close: impl FnOnce() -> T) -> T {
+        CLOSING.fetch_add(1, Ordering::Relaxed);
+        let result = close();
+        CLOSING.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    /// Whether a `dlclose` is going on: destructors that run now do so because their object goes.
+    #[cfg(not(feature = "static-executable"))]
+    fn closing() -> bool {
+        CLOSING.load(Ordering::Relaxed) != 0
+    }
 
     /// Static executables unload nothing.
     #[cfg(feature = "static-executable")]
@@ -79,8 +128,8 @@ mod side {
 /// The shared library's side.
 #[cfg(feature = "shared-library")]
 mod side {
-    use super::{Process, Unit};
     use crate::arch::linkage::weak;
+    use crate::runtime::joined::{Process, Unit};
 
     weak!(process = "cotree_process_v1");
 
@@ -95,15 +144,15 @@ mod side {
     }
 
     /// Joins a profiled executable; false if there is none.
-    pub fn join() -> bool {
+    pub fn join(unit: &'static Unit) -> bool {
         executable().is_some_and(|process| {
-            (process.join)(&super::THIS);
+            (process.join)(unit);
             true
         })
     }
 
     /// Whether the unit is to be finished now.
-    pub fn leave() -> bool {
-        executable().is_none_or(|process| (process.leave)(&super::THIS))
+    pub fn leave(unit: &'static Unit) -> bool {
+        executable().is_none_or(|process| (process.leave)(unit))
     }
 }

@@ -1,9 +1,10 @@
 //! How a profile begins: at the start of the program, and in a forked child.
 
-use super::{identity, names, no_room, profile};
 use crate::layout::{Flags, MAGIC, PAGE, RawHeader, State, VERSION};
+use crate::runtime::file::{current, identity, names};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::profile::no_room;
 use crate::runtime::record::{self, Child};
 use crate::runtime::{slabs, unit};
 use core::ffi::c_int;
@@ -21,7 +22,7 @@ pub fn start(pattern: &[u8]) {
 /// Starts a profile that is never written, for a program that asks for its own events.
 pub fn start_unwritten() {
     if unit::fits() {
-        profile::set_unwritten();
+        current::set_unwritten();
         begin(false);
     } else {
         say::mismatch();
@@ -30,15 +31,15 @@ pub fn start_unwritten() {
 
 /// Starts the profile of a forked child: a file of its own, all counters zero.
 pub fn start_child(child: &Child) {
-    profile::set_header(core::ptr::null_mut());
+    current::set_header(core::ptr::null_mut());
     record::forked(child);
     no_room::after_fork();
     begin(true);
 }
 
 fn begin(child: bool) {
-    profile::set_process(sys::process_id());
-    let created = if profile::is_written() { create(child) } else { keep_in_memory() };
+    current::set_process(sys::process_id());
+    let created = if current::is_written() { create(child) } else { keep_in_memory() };
     match created {
         Ok(()) => {}
         Err(Errno(libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::ENODEV | libc::EINVAL)) => {
@@ -50,11 +51,11 @@ fn begin(child: bool) {
         }
         Err(error) => say::trouble("no profile: can't create", names::live_name(), error, REMEDY),
     }
-    if !profile::active() && unit::is_queried() && profile::is_written() {
-        profile::set_unwritten();
+    if !current::active() && unit::is_queried() && current::is_written() {
+        current::set_unwritten();
         let _ = keep_in_memory();
     }
-    if !profile::active() {
+    if !current::active() {
         record::close();
     }
 }
@@ -77,27 +78,27 @@ fn create(child: bool) -> sys::Result<()> {
 /// Allocates and maps the file. Nothing of the program is touched unless all of it works.
 fn map_file(fd: c_int) -> sys::Result<()> {
     let slab_count = slabs::initial_count();
-    sys::allocate(fd, 0, profile::slabs_offset())?;
-    slabs::allocate(fd, profile::slabs_offset(), slab_count as usize)?;
+    sys::allocate(fd, 0, current::slabs_offset())?;
+    slabs::allocate(fd, current::slabs_offset(), slab_count as usize)?;
     no_room::prepare();
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new range.
     let front =
-        unsafe { sys::map(core::ptr::null_mut(), profile::slabs_offset() as usize, prot, libc::MAP_SHARED, fd, 0) }?;
+        unsafe { sys::map(core::ptr::null_mut(), current::slabs_offset() as usize, prot, libc::MAP_SHARED, fd, 0) }?;
     if let Err(error) = slabs::map_initial(fd) {
         // SAFETY: mapped just now and known to nobody.
-        unsafe { sys::unmap(front, profile::slabs_offset() as usize) };
+        unsafe { sys::unmap(front, current::slabs_offset() as usize) };
         return Err(error);
     }
-    profile::set_mapped(true);
+    current::set_mapped(true);
     record::make_room(fd);
     adopt(front, slabs::count(), 0);
     Ok(())
 }
 
 fn keep_in_memory() -> sys::Result<()> {
-    let front = sys::map_anonymous(profile::slabs_offset() as usize)?;
-    profile::set_mapped(false);
+    let front = sys::map_anonymous(current::slabs_offset() as usize)?;
+    current::set_mapped(false);
     slabs::keep_in_memory()?;
     adopt(front, slabs::count(), Flags::NOT_MAPPED);
     Ok(())
@@ -113,19 +114,19 @@ fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
         fields.version = VERSION;
         fields.state = State::RUNNING;
         fields.unit = descriptor.id;
-        fields.pid = profile::process() as u32;
+        fields.pid = current::process() as u32;
         fields.started_ns = sys::now();
-        fields.flags = flags | profile::standing_flags();
+        fields.flags = flags | current::standing_flags();
         fields.counter_count = descriptor.counter_count;
-        fields.slabs_offset = profile::slabs_offset();
+        fields.slabs_offset = current::slabs_offset();
         fields.slab_stride = unit::stride() as u64;
         fields.slab_count = slab_count;
         fields.early_offset = PAGE;
-        fields.early_capacity = profile::early_capacity();
+        fields.early_capacity = current::early_capacity();
         fields.binary_len = identity::binary(&mut fields.binary) as u32;
         fields.command_len = identity::command(&mut fields.command) as u32;
         fields.magic = MAGIC;
     }
     record::begin(front);
-    profile::set_header(header);
+    current::set_header(header);
 }

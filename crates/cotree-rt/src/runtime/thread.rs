@@ -3,8 +3,7 @@
 //! A record belongs to a thread from `pthread_create` until the kernel no longer knows the thread: destructors of
 //! thread-local objects run after everything that we could hook.
 
-#[cfg(not(feature = "shared-library"))]
-use super::units;
+use crate::arch::registers::Caller;
 use crate::arch::threads::thread_pointer;
 use crate::runtime::os::growing_array::GrowingArray;
 #[cfg(not(feature = "shared-library"))]
@@ -49,7 +48,29 @@ pub struct Thread {
     pub forking: AtomicU32,
     pub fork_signals: AtomicU64,
     /// The last step into libc that does not return.
-    pub detour: crate::runtime::stack::detour::Place,
+    pub last_step: LastStep,
+}
+
+/// A [`Caller`] in a thread's record; all zero: none.
+pub struct LastStep([AtomicU64; Caller::WORDS]);
+
+impl LastStep {
+    #[cfg(not(feature = "shared-library"))]
+    pub fn set(&self, caller: &Caller) {
+        for (word, value) in self.0.iter().zip(caller.words()) {
+            word.store(value, Relaxed);
+        }
+    }
+
+    pub fn get(&self) -> Option<Caller> {
+        let caller = Caller::from_words(self.0.each_ref().map(|word| word.load(Relaxed)));
+        (caller.pc != 0).then_some(caller)
+    }
+
+    /// Forgets.
+    pub fn clear(&self) {
+        self.0[Caller::WORDS - 1].store(0, Relaxed);
+    }
 }
 
 // SAFETY: zeros are valid atomics; FREE is zero.
@@ -99,17 +120,8 @@ pub fn adopt(record: &Thread) {
     record.vfork_sp.store(0, Relaxed);
     record.stop.store(0, Relaxed);
     record.let_go.store(0, Relaxed);
-    record.detour.clear();
+    record.last_step.clear();
     record.state.store(LIVE, Relaxed);
-}
-
-/// The thread runs no more of the program than destructors. Its stack may go at any time from now on; that of a live
-/// one stays while the lock is held.
-#[cfg(not(feature = "shared-library"))]
-pub fn ends(record: &Thread) {
-    let _held = lock();
-    units::thread_ends();
-    record.state.store(ENDING, Relaxed);
 }
 
 /// The threads that code of a unit that is being loaded may run on, with their thread pointers: this one and all that

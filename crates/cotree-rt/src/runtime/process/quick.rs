@@ -2,24 +2,26 @@
 //! known.
 //!
 //! Programs that throw or jump all the time use these walks. Frames are counted as they are passed. Any unusual
-//! frame ends the walk, and its counts are taken back. Then [`crate::runtime::stack::walk::Walk`], which handles all
-//! kinds of frames, walks the same frames again.
+//! frame ends the walk, and its counts are taken back. Then a
+//! [`Walk`](crate::runtime::stack::walk::Walk), which handles all kinds of frames, goes over the same frames again.
 
 use crate::arch::jumps::is_leaping;
+use crate::arch::registers::FrameRegisters;
 use crate::arch::registers::{Caller, FRAME_POINTER_FIELD, PRESERVED};
 use crate::arch::rules::Rule;
+use crate::runtime::joined;
 use crate::runtime::os::sys;
-use crate::runtime::process::{thread, units};
-use crate::runtime::record::registers::Registers;
-use crate::runtime::record::{self, Frames};
-use crate::runtime::stack::{marks, rules, unwind, walk};
-use crate::runtime::unit::Image;
+use crate::runtime::process::counting;
+use crate::runtime::record::Frames;
+use crate::runtime::stack::{marks, rules, unwind};
+use crate::runtime::thread;
+use crate::runtime::unit::{self, Image};
 
 /// Whether registers of frames are to be counted, too; None in a process of several units, whose frames are not counted
 /// here.
 #[inline(always)]
 pub fn with_registers() -> Option<bool> {
-    (!units::has_others()).then(record::wants_registers)
+    (!joined::any()).then(unit::knows_registers)
 }
 
 /// Why a walk goes no further.
@@ -33,19 +35,19 @@ enum Stop {
 /// A frame that is in a call; of its registers only the frame pointer is right, unless they are to be counted.
 struct Place<const REGISTERS: bool> {
     pc: u64,
-    registers: Registers,
+    registers: FrameRegisters,
 }
 
 impl<const REGISTERS: bool> Place<REGISTERS> {
     fn new(caller: &Caller) -> Self {
-        Self { pc: caller.pc, registers: Registers::of(caller) }
+        Self { pc: caller.pc, registers: FrameRegisters::of(caller) }
     }
 
     fn sp(&self) -> u64 {
         self.registers.sp
     }
 
-    fn registers(&self) -> Option<&Registers> {
+    fn registers(&self) -> Option<&FrameRegisters> {
         REGISTERS.then_some(&self.registers)
     }
 
@@ -53,7 +55,7 @@ impl<const REGISTERS: bool> Place<REGISTERS> {
     /// between is readable.
     #[inline(always)]
     fn step(&mut self, highest: u64, image: Image, act: impl FnOnce(&Self)) -> Result<(), Stop> {
-        let Registers { sp, ref preserved } = self.registers;
+        let FrameRegisters { sp, ref preserved } = self.registers;
         let mut rule = rules::look_up(self.pc, image.hash(self.pc));
         let cfa = loop {
             if rule.is_plain() {
@@ -139,7 +141,7 @@ impl<const REGISTERS: bool> Target<REGISTERS> {
 
     /// Nothing is counted.
     pub fn take_back(&self, delta: i64, caller: &Caller) {
-        walk::count_between(caller, self.uncounted, self.sp(), -delta);
+        counting::count_between(caller, self.uncounted, self.sp(), -delta);
     }
 
     /// Counts the frame, too.

@@ -1,14 +1,15 @@
 //! How a profile ends: it is summed up, sealed with checksums, and gets its name. All of this can be undone.
 
-use super::{names, no_room, pool, profile};
 use crate::layout::{BodyChecksum, Checksum, PAGE, RawHeader, State, VERSION};
+use crate::runtime::file::{current, names, pool};
 use crate::runtime::os::{say, sys};
+use crate::runtime::profile::no_room;
 use crate::runtime::{record, slabs, unit};
 use core::ffi::c_int;
 
 /// Completes the file and publishes it under its name. Frames and threads have been accounted for.
 pub fn publish(state: u32, threads_alive: u32) {
-    let Some(header) = profile::header().filter(|_| profile::is_written()) else { return };
+    let Some(header) = current::header().filter(|_| current::is_written()) else { return };
     if threads_alive > 0 {
         // Others may be counting at this moment.
         slabs::stop_growing();
@@ -17,7 +18,7 @@ pub fn publish(state: u32, threads_alive: u32) {
     no_room::settle();
     slabs::forget_caches();
     seal(header, state, threads_alive, slabs::for_each);
-    if !profile::mapped() {
+    if !current::mapped() {
         write_from_memory(header);
     } else if let Err(error) = names::finish() {
         let remedy = "a file that is still there is whole, whatever its name";
@@ -27,9 +28,9 @@ pub fn publish(state: u32, threads_alive: u32) {
 
 /// The profile is complete; what threads and late handlers still count must not reach it.
 pub fn detach() {
-    if profile::active() {
+    if current::active() {
         record::close();
-        profile::set_header(core::ptr::null_mut());
+        current::set_header(core::ptr::null_mut());
         slabs::lead_nowhere();
         pool::join();
         slabs::go_on_growing();
@@ -38,7 +39,7 @@ pub fn detach() {
 
 /// Takes [`publish`] back: the program goes on.
 pub fn unpublish() {
-    let Some(header) = profile::header().filter(|_| profile::is_written()) else { return };
+    let Some(header) = current::header().filter(|_| current::is_written()) else { return };
     no_room::go_on();
     slabs::go_on_growing();
     // SAFETY: the process is about to go on in this one thread; the fields are the header's.
@@ -49,7 +50,7 @@ pub fn unpublish() {
         (*header).body_checksum = 0;
         (*header).header_checksum = 0;
     }
-    names::take_back(!profile::mapped());
+    names::take_back(!current::mapped());
 }
 
 /// Completes a header that is mapped with the table of early exits behind it, given a walk over the slabs in file
@@ -60,7 +61,7 @@ pub fn seal(
     threads_alive: u32,
     for_each_slab: impl FnOnce(&mut dyn FnMut(&[u8], usize)),
 ) {
-    let early_bytes = (profile::slabs_offset() - PAGE) as usize;
+    let early_bytes = (current::slabs_offset() - PAGE) as usize;
     // SAFETY: the header page is followed by the table, padded up to `slabs_offset`.
     let early = unsafe { core::slice::from_raw_parts(header.cast::<u8>().add(PAGE as usize), early_bytes) };
     // SAFETY: a header page that only the ending thread writes now.
@@ -108,7 +109,7 @@ fn write_from_memory(header: *mut RawHeader) {
 }
 
 fn write_all(fd: c_int, header: *mut RawHeader) -> sys::Result<()> {
-    let front = profile::slabs_offset();
+    let front = current::slabs_offset();
     let mut result = sys::resize(fd, front + slabs::count() * unit::stride() as u64);
     let mut at = 0;
     let mut write = |bytes: &[u8], zeros: usize| {

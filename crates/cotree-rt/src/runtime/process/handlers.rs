@@ -5,13 +5,13 @@
 //! - where the kernel goes back to the default as it calls the handler (`SA_RESETHAND`): then the next signal ends the
 //!   process, and ours has to stand there.
 //!
-//! The functions that install handlers ([`super::signals`]) put an entry of ours in the place of such a handler.
+//! The functions that install handlers (`hooks::signals`) put an entry of ours in the place of such a handler.
 //! Handlers that were there before the program, as those of sanitizers are, get another entry: the program's come and
 //! go beside them. Of a handler that others put in front of ours, as `ThreadSanitizer` does, we see all that it calls.
 
 use crate::arch::trampolines;
 use crate::runtime::os::sys;
-use crate::runtime::process::{signals, units};
+use crate::runtime::process::{dispositions, units};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -32,7 +32,7 @@ trampolines::handlers!(begin, begin_earlier, begin_once, end);
 /// Gives the program's handler.
 unsafe extern "C" fn begin(signal: c_int, frame: u64) -> usize {
     let handler = of(signal).load(Relaxed);
-    signals::settle(signal);
+    dispositions::settle(signal);
     units::handler_begins(frame);
     handler
 }
@@ -40,7 +40,7 @@ unsafe extern "C" fn begin(signal: c_int, frame: u64) -> usize {
 /// Gives the handler from before the program.
 unsafe extern "C" fn begin_earlier(signal: c_int, frame: u64) -> usize {
     let handler = at(&EARLIER, signal).load(Relaxed);
-    signals::settle(signal);
+    dispositions::settle(signal);
     units::handler_begins(frame);
     handler
 }
@@ -48,7 +48,7 @@ unsafe extern "C" fn begin_earlier(signal: c_int, frame: u64) -> usize {
 /// Begins a handler where only the default has to be stood in for.
 unsafe extern "C" fn begin_once(signal: c_int) -> usize {
     let handler = of(signal).load(Relaxed);
-    signals::settle(signal);
+    dispositions::settle(signal);
     handler
 }
 
@@ -79,7 +79,7 @@ pub fn start() {
     for signal in 1..=64 {
         let mut action = sys::action(signal);
         let handler = action[0];
-        if handler < LEAST || signals::stands_for_default(handler) {
+        if handler < LEAST || dispositions::stands_for_default(handler) {
             continue;
         }
         at(&EARLIER, signal).store(handler, Relaxed);
@@ -97,7 +97,7 @@ pub fn in_place_of(signal: c_int, handler: usize, flags: c_int) -> usize {
     }
     let entry = if units::are_traced() {
         trampolines::handler()
-    } else if flags & libc::SA_RESETHAND != 0 && signals::stands_by(signal) {
+    } else if flags & libc::SA_RESETHAND != 0 && dispositions::stands_by(signal) {
         trampolines::handler_once()
     } else {
         return handler;
