@@ -168,9 +168,8 @@ fn build_runtime(workspace: &Path, flavour: &Flavour, contents: Contents) -> (Pa
     // faster.
     command.args(["--", "-C", "llvm-args=-inline-threshold=5"]);
     if contents == Contents::CountersAlone {
-        // Loops that have to be fast are written out. Functions that only the other recorders call are there, and not
-        // used.
-        command.args(["-C", "opt-level=s", "-A", "dead_code", "-A", "unused_imports"]);
+        // Loops that have to be fast are written out.
+        command.args(["-C", "opt-level=s"]);
     }
     run(command);
     let archive = nested_target().join("runtime/libcotree_rt.a");

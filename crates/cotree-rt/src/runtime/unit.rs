@@ -3,7 +3,9 @@
 
 use crate::arch;
 use crate::arch::threads::{slab_word_offset, thread_pointer};
-use crate::layout::{ABI, Access, TO_ZEROS, UnitDescriptor, mixed, slab_hole, slab_stride};
+#[cfg(not(feature = "counters-alone"))]
+use crate::layout::TO_ZEROS;
+use crate::layout::{ABI, Access, UnitDescriptor, mixed, slab_hole, slab_stride};
 use crate::runtime::os::sys;
 use core::ffi::CStr;
 use core::ops::Range;
@@ -93,6 +95,7 @@ pub fn hole() -> Range<usize> {
 }
 
 /// Whether generated code counts paths.
+#[cfg(any(feature = "shared-library", not(feature = "counters-alone")))]
 pub fn counts_paths() -> bool {
     !cfg!(feature = "counters-alone") && descriptor().counts_paths != 0
 }
@@ -122,11 +125,13 @@ pub fn foresees_handlers() -> bool {
 }
 
 /// The slab that this thread counts in.
+#[cfg(not(feature = "counters-alone"))]
 pub fn own_slab() -> *mut u64 {
     if threaded() { slab_word() } else { descriptor().counters }
 }
 
 /// The runtime's own word of a slab: the address of the table of paths in use.
+#[cfg(not(feature = "counters-alone"))]
 pub fn table_word(slab: *mut u64) -> &'static AtomicU64 {
     let index = descriptor().counter_count + descriptor().cache_count + 1;
     // SAFETY: behind the caches; slabs stay mapped.
@@ -134,6 +139,7 @@ pub fn table_word(slab: *mut u64) -> &'static AtomicU64 {
 }
 
 /// The address of a slab's bucket of zeros, which is the last in it.
+#[cfg(not(feature = "counters-alone"))]
 pub fn zeros(slab: *mut u64) -> u64 {
     slab as u64 + (spare() as u64 + TO_ZEROS) * 8
 }
@@ -217,6 +223,7 @@ pub fn slab_word() -> *mut u64 {
 }
 
 /// What the TLS word of the thread with that thread pointer says.
+#[cfg(not(feature = "counters-alone"))]
 pub fn slab_of(thread_pointer: u64) -> *mut u64 {
     // SAFETY: as above; the thread is there.
     unsafe { word_of(thread_pointer).read_volatile() }

@@ -86,6 +86,7 @@ pub fn flag(bits: u64) {
 }
 
 /// Records what holds for the profiles of forked children too.
+#[cfg(not(all(feature = "static-executable", feature = "counters-alone")))]
 pub fn flag_always(bits: u64) {
     STANDING.fetch_or(bits, Relaxed);
     flag(bits);
@@ -121,6 +122,7 @@ pub fn segment_head() -> u64 {
 }
 
 /// There is a newer one. All that readers need to know of it has been written.
+#[cfg(not(feature = "counters-alone"))]
 pub fn set_segment_head(offset: u64) {
     if let Some(header) = header() {
         word(header, offset_of!(RawHeader, segment_head)).store(offset, core::sync::atomic::Ordering::Release);

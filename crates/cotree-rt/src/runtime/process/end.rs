@@ -21,7 +21,9 @@ use crate::runtime::process::{
     dispositions, handlers,
 };
 use crate::runtime::profile::no_room;
-use crate::runtime::record::{early, last_stack};
+use crate::runtime::record::early;
+#[cfg(not(feature = "counters-alone"))]
+use crate::runtime::record::last_stack;
 use crate::runtime::stack::walk::Walk;
 #[cfg(feature = "shared-library")]
 use crate::runtime::{joined, record};
@@ -143,6 +145,7 @@ pub fn finish(caller: &Caller, state: u32) {
         return;
     }
     end_with(state, || {
+        #[cfg(not(feature = "counters-alone"))]
         last_stack::write(state, || Walk::new(caller));
         counting::count_all(caller, 1);
     });
@@ -160,6 +163,7 @@ pub fn finish_interrupted(registers: &Context, state: u32) {
         sys::pause_a_little();
     }
     end_with(state, || {
+        #[cfg(not(feature = "counters-alone"))]
         last_stack::write(state, || Walk::interrupted(registers));
         units::interrupted();
         check_accounting(&count_frames(Walk::interrupted(registers), 1));

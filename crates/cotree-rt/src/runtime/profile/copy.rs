@@ -36,7 +36,12 @@ pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
     let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
     // SAFETY: a new range.
     let base = unsafe { sys::map(core::ptr::null_mut(), len, prot, flags, fd, 0) }?;
-    let mut copy = ProfileCopy { base, len, room: slabs_end };
+    let mut copy = ProfileCopy {
+        base,
+        len,
+        #[cfg(not(feature = "counters-alone"))]
+        room: slabs_end,
+    };
     // SAFETY: header and table of early exits are one mapping of `front` bytes, and the copy is larger.
     unsafe { core::ptr::copy_nonoverlapping(header.cast::<u8>(), base, front) };
     copy.header().slab_count = slab_count as u64;

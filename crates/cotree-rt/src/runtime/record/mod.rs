@@ -30,13 +30,15 @@ pub mod counters;
 mod dispatch;
 pub mod early;
 pub mod events;
+#[cfg(not(feature = "counters-alone"))]
 pub mod last_stack;
 #[cfg(not(feature = "counters-alone"))]
 pub mod paths;
 #[cfg(not(feature = "counters-alone"))]
 mod queries;
 mod recorder;
-pub mod registers;
+#[cfg(not(feature = "counters-alone"))]
+mod registers;
 mod table;
 #[cfg(not(feature = "counters-alone"))]
 mod trace;

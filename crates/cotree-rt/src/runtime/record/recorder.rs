@@ -94,6 +94,7 @@ pub struct Child {
 /// An activation of this unit that ends without a return.
 pub struct Activation<'a> {
     /// The return address of the call that it is in, or the instruction at which it was interrupted.
+    #[cfg(not(feature = "counters-alone"))]
     pub pc: u64,
     /// The address as it was linked.
     pub address: u64,
@@ -103,6 +104,7 @@ pub struct Activation<'a> {
     pub delta: i64,
     /// What it has in registers, if anything is known of that ([`crate::runtime::unit::knows_registers`])
     /// and it can be found.
+    #[cfg_attr(feature = "counters-alone", expect(dead_code, reason = "recorders of paths read them"))]
     pub registers: Option<&'a FrameRegisters>,
 }
 
@@ -110,6 +112,13 @@ impl<'a> Activation<'a> {
     /// The activation at a code address, if that is in this unit.
     #[inline(always)]
     pub fn new(image: Image, pc: u64, tag: u64, delta: i64, registers: Option<&'a FrameRegisters>) -> Option<Self> {
-        image.link_address(pc).map(|address| Self { pc, address, tag, delta, registers })
+        image.link_address(pc).map(|address| Self {
+            #[cfg(not(feature = "counters-alone"))]
+            pc,
+            address,
+            tag,
+            delta,
+            registers,
+        })
     }
 }

@@ -135,6 +135,7 @@ pub(super) fn end_of_file() -> u64 {
 }
 
 /// Where a slab is in the file; 0: it is not.
+#[cfg(not(feature = "counters-alone"))]
 pub(super) fn offset_of(slab: *const u64) -> u64 {
     if slab == unit::counters() {
         return current::slabs_offset();

@@ -1,5 +1,6 @@
 //! A copy of the profile in another file, as recorders see it.
 
+#[cfg(not(feature = "counters-alone"))]
 use super::segments::{self, Kind, Segment};
 use crate::layout::{PAGE, RawHeader};
 use crate::runtime::file::current;
@@ -12,6 +13,7 @@ pub struct ProfileCopy {
     pub base: *mut u8,
     pub len: usize,
     /// Where the room of the next recorder begins.
+    #[cfg(not(feature = "counters-alone"))]
     pub room: usize,
 }
 
@@ -41,6 +43,7 @@ impl ProfileCopy {
     }
 
     /// Adds a segment in the room that the recorder has asked for, which is large enough.
+    #[cfg(not(feature = "counters-alone"))]
     pub fn add_segment(&mut self, kind: Kind, capacity: u64) -> Segment {
         let (base, offset) = (self.base, self.room);
         self.room += kind.size(capacity);
@@ -49,6 +52,7 @@ impl ProfileCopy {
     }
 
     /// The newest segment of a kind.
+    #[cfg(not(feature = "counters-alone"))]
     pub fn newest_segment(&mut self, kind: Kind) -> Option<Segment> {
         let head = self.header().segment_head;
         // SAFETY: all segments of the file have been copied; they are used no longer than the mapping.

@@ -90,6 +90,7 @@ fn for_each_orphan(act: impl FnMut(*mut u64)) {
 }
 
 /// Every slab of the unit.
+#[cfg(not(feature = "counters-alone"))]
 pub fn each(act: impl FnMut(*mut u64)) {
     let of_threads = chunks().filter(|chunk| !chunk.is_for_segments()).flat_map(Chunk::each);
     core::iter::once(unit::counters()).chain(of_threads).for_each(act);

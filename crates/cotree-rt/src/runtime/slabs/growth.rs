@@ -37,6 +37,7 @@ pub fn lock_to_grow() -> Held<'static> {
 
 /// Takes the lock for the thread that ends the process, unless whoever holds the lock keeps it: that may be a thread
 /// that has been stopped.
+#[cfg(not(feature = "counters-alone"))]
 pub fn lock_soon() -> Option<Held<'static>> {
     LOCK.take_soon()
 }
@@ -58,35 +59,6 @@ pub fn go_on_growing() {
     COMPLETED.store(0, Relaxed);
 }
 
-/// Where room may be, or be looked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    Anywhere,
-    InFile,
-    /// In plain memory, since the file can't grow.
-    InMemory,
-}
-
-impl Place {
-    pub(super) fn holds(self, chunk: &Chunk) -> bool {
-        match self {
-            Self::Anywhere => true,
-            Self::InFile => !chunk.is_orphan(),
-            Self::InMemory => chunk.is_orphan(),
-        }
-    }
-}
-
-/// Zeroed room for a segment, with its place in the file (0: not in the file). The caller holds the lock.
-pub(super) fn take_room(bytes: usize, place: Place) -> sys::Result<(*mut u8, u64)> {
-    let bytes = bytes.next_multiple_of(PAGE as usize);
-    if let Some(room) = chunks().filter(|c| c.is_for_segments() && place.holds(c)).find_map(|c| c.take(bytes)) {
-        return Ok(room);
-    }
-    let chunk = grow(bytes, true)?;
-    place.holds(chunk).then(|| chunk.take(bytes)).flatten().ok_or(Errno(libc::ENOMEM))
-}
-
 /// Another chunk of at least so many bytes, a quarter of what there is: few mappings, little waste.
 pub(super) fn grow(bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
     let total: usize = chunks().filter(|c| c.is_for_segments() == for_segments).map(|c| c.places()).sum();
@@ -106,12 +78,6 @@ pub(super) fn grow(bytes: usize, for_segments: bool) -> sys::Result<&'static Chu
     Ok(chunk)
 }
 
-/// Room for the first segment, in a new file that is still open.
-pub fn make_first_room(fd: c_int, bytes: usize) -> sys::Result<()> {
-    let bytes = bytes.next_multiple_of(PAGE as usize);
-    add_behind(fd, bytes.div_ceil(unit::stride()), bytes, true).map(|_| ())
-}
-
 fn grow_file(slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
     let fd = names::reopen()?;
     let result = add_behind(fd, slabs, bytes, for_segments);
@@ -121,7 +87,7 @@ fn grow_file(slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'st
 
 /// A chunk at the end of the file, which stays as long as it was where there is no room: anything behind the last slab
 /// would be taken for damage.
-fn add_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
+pub(super) fn add_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
     let end = end_of_file();
     let base = map_behind(fd, slabs, bytes, for_segments);
     let chunk = base.and_then(|base| push(NewChunk { base, slabs, allocated: bytes, for_segments, orphan: false }));

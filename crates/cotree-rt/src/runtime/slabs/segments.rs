@@ -4,11 +4,14 @@
 //! To add one takes the lock of the slabs, with signals blocked. What is in it is filled without a lock, also by signal
 //! handlers: where its entries are appended, by counting up [`Segment::used`] behind them.
 
+use super::chunks::Chunk;
 use super::chunks::{chunks, offset_of};
-use super::growth::{self, Place};
-use crate::layout::{SEGMENT_MAGIC, SegmentHeader, segment_size};
+use super::growth::{add_behind, grow};
+use crate::layout::{PAGE, SEGMENT_MAGIC, SegmentHeader, segment_size};
 use crate::runtime::file::current;
-use crate::runtime::os::sys;
+use crate::runtime::os::sys::{self, Errno};
+use crate::runtime::unit;
+use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Acquire};
 
@@ -105,13 +108,13 @@ impl Segment {
 /// Adds a segment for the threads of a slab: to the list of the profile, unless the file can't grow. The caller holds
 /// the lock.
 pub fn add(kind: Kind, capacity: u64, slab: *const u64) -> sys::Result<Segment> {
-    let room = growth::take_room(kind.size(capacity), Place::Anywhere)?;
+    let room = take_room(kind.size(capacity), Place::Anywhere)?;
     Ok(link(room, kind, capacity, offset_of(slab)))
 }
 
 /// Adds a segment for no thread in particular, in the file or nowhere. The caller holds the lock.
 pub fn add_in_file(kind: Kind, capacity: u64) -> sys::Result<Segment> {
-    let room = growth::take_room(kind.size(capacity), Place::InFile)?;
+    let room = take_room(kind.size(capacity), Place::InFile)?;
     Ok(link(room, kind, capacity, 0))
 }
 
@@ -174,4 +177,39 @@ pub fn for_each(kind: Kind, place: Place, act: &mut dyn FnMut(Segment)) {
             at += segment.kind().size(segment.capacity());
         }
     }
+}
+
+/// Where room may be, or be looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Anywhere,
+    InFile,
+    /// In plain memory, since the file can't grow.
+    InMemory,
+}
+
+impl Place {
+    fn holds(self, chunk: &Chunk) -> bool {
+        match self {
+            Self::Anywhere => true,
+            Self::InFile => !chunk.is_orphan(),
+            Self::InMemory => chunk.is_orphan(),
+        }
+    }
+}
+
+/// Zeroed room for a segment, with its place in the file (0: not in the file). The caller holds the lock.
+fn take_room(bytes: usize, place: Place) -> sys::Result<(*mut u8, u64)> {
+    let bytes = bytes.next_multiple_of(PAGE as usize);
+    if let Some(room) = chunks().filter(|c| c.is_for_segments() && place.holds(c)).find_map(|c| c.take(bytes)) {
+        return Ok(room);
+    }
+    let chunk = grow(bytes, true)?;
+    place.holds(chunk).then(|| chunk.take(bytes)).flatten().ok_or(Errno(libc::ENOMEM))
+}
+
+/// Room for the first segment, in a new file that is still open.
+pub fn make_first_room(fd: c_int, bytes: usize) -> sys::Result<()> {
+    let bytes = bytes.next_multiple_of(PAGE as usize);
+    add_behind(fd, bytes.div_ceil(unit::stride()), bytes, true).map(|_| ())
 }
