@@ -41,10 +41,44 @@ pub fn check() -> Result<String> {
             }
         }
     }
+    for arrow in upward()? {
+        let _ = writeln!(wrong, "{arrow}: that is a floor above (FLOORS)");
+    }
     for file in of_a_machine(&runtime())? {
         let _ = writeln!(wrong, "{file}: what is of the machine stands in arch/");
     }
     if wrong.is_empty() { Ok(String::new()) } else { bail!("files import downwards only (floors/mod.rs)\n{wrong}") }
+}
+
+/// The floors of the runtime, lowest first, by the beginnings of their files' paths. Other files are above all of them.
+const FLOORS: [&[&str]; 11] = [
+    &["arch/"],
+    &["zeros", "checksum", "layout/", "pool", "expression"],
+    &["runtime/os/"],
+    &["runtime/unit", "runtime/thread", "runtime/joined"],
+    &["runtime/file/"],
+    &["runtime/slabs/"],
+    &["runtime/stack/"],
+    &["runtime/record/"],
+    &["runtime/profile/"],
+    &["runtime/process/"],
+    &["runtime/hooks/"],
+];
+
+/// The arrows of the runtime that lead from a floor to a higher one.
+fn upward() -> Result<Vec<String>> {
+    let modules = Modules::read(&runtime().join("lib.rs"))?;
+    let file = |index: usize| {
+        let file = &modules.files[index];
+        file.strip_prefix(runtime()).unwrap_or(file).display().to_string()
+    };
+    let floor = |file: &str| {
+        let is_of = |floor: &&[&str]| floor.iter().any(|beginning| file.starts_with(beginning));
+        FLOORS.iter().position(is_of).unwrap_or(FLOORS.len())
+    };
+    let arrows = modules.arrows().into_iter().flat_map(|(from, to)| to.into_iter().map(move |to| (from, to)));
+    let named = arrows.map(|(from, to)| (file(from), file(to)));
+    Ok(named.filter(|(from, to)| floor(from) < floor(to)).map(|(from, to)| format!("{from} uses {to}")).collect())
 }
 
 /// Words that only what is of the machine has: assembly, and registers of a context.
