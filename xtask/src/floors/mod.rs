@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: [(&str, usize); 9] = [
     ("cotree", 0),
     ("cotree-api", 0),
-    ("cotree-core", 8),
+    ("cotree-core", 4),
     ("cotree-llvm", 6),
     ("cotree-lto", 0),
     ("cotree-options", 0),

@@ -192,33 +192,38 @@ fn read_all(tables: &[Option<Tables>], trace: &[u8], most: usize) -> (Vec<Event>
     (events, None)
 }
 
-/// Reads a trace event by event, and passes as many blocks at once as the seed says: both must come to the same, up to
+/// Reads a trace event by event, and skips as many blocks at once as the seed says: both must come to the same, up to
 /// where the trace ends. Says what differs.
-fn passing(tables: &[Option<Tables>], trace: &[u8], seed: u64) -> Result<(), String> {
-    let mut reader = Reader::new(tables, trace, Frames);
-    let mut passer = Reader::new(tables, trace, Frames);
+fn skipping(tables: &[Option<Tables>], trace: &[u8], seed: u64) -> Result<(), String> {
+    // A reader remembers more where the thread was interrupted behind the last byte.
+    [false, true].into_iter().try_for_each(|interrupted| skipping_some(tables, trace, seed, interrupted))
+}
+
+fn skipping_some(tables: &[Option<Tables>], trace: &[u8], seed: u64, interrupted: bool) -> Result<(), String> {
+    let mut reader = Reader::new(tables, trace, Frames).interrupted(interrupted);
+    let mut skipper = Reader::new(tables, trace, Frames).interrupted(interrupted);
     for turn in 0..3000_u64 {
         // A few, many, or all that there are.
         let most = (seed >> (turn % 57)) & [15, 15, 255, u64::MAX][(seed >> (turn % 61)) as usize & 3];
-        let passed = passer.pass(most);
+        let skipped = skipper.skip(most);
         let (mut blocks, mut certain) = (0, None);
-        for _ in 0..passed.events {
+        for _ in 0..skipped.events {
             let before = reader.checkpoint().certain();
-            let Ok(Some(event)) = reader.next() else { return Err("more was passed than there is".into()) };
+            let Ok(Some(event)) = reader.next() else { return Err("more was skipped than there is".into()) };
             if reader.checkpoint().certain() != before {
                 certain = Some(blocks);
             }
             blocks += u64::from(matches!(event, Event::Block { .. }));
         }
         // The control byte behind the last event may have been read already.
-        let same = passed.certain == certain || passed.certain == Some(blocks);
-        if passed.blocks != blocks || !same || blocks > most {
-            return Err(format!("{passed:?} of at most {most} are {blocks} blocks, certain at {certain:?}"));
+        let same = skipped.certain == certain || skipped.certain == Some(blocks);
+        if skipped.blocks != blocks || !same || blocks > most {
+            return Err(format!("{skipped:?} of at most {most} are {blocks} blocks, certain at {certain:?}"));
         }
-        let steps = [reader.next(), passer.next()];
-        let [read, passed] = [reader.checkpoint(), passer.checkpoint()];
-        if steps[0] != steps[1] || read != passed {
-            return Err(format!("{steps:?}, {read:?} and {passed:?}"));
+        let steps = [reader.next(), skipper.next()];
+        let [read, skipped] = [reader.checkpoint(), skipper.checkpoint()];
+        if steps[0] != steps[1] || read != skipped {
+            return Err(format!("{steps:?}, {read:?} and {skipped:?}"));
         }
         if !matches!(steps[0], Ok(Some(_))) {
             break;
@@ -265,7 +270,7 @@ proptest! {
         for (stream, expected) in [(&mut timed, with_times), (&mut long, without)] {
             stream.extend(&trace[copied..]);
             prop_assert_eq!(read_all(&tables, stream, usize::MAX), (expected, None));
-            prop_assert_eq!(passing(&tables, stream, seed), Ok(()));
+            prop_assert_eq!(skipping(&tables, stream, seed), Ok(()));
         }
     }
 
@@ -294,9 +299,9 @@ proptest! {
         prop_assert_eq!(&found[..certain], &all[..certain]);
     }
 
-    /// What is passed is what would have been read, in any stretches, also where a byte is wrong.
+    /// What is skipped is what would have been read, in any stretches, also where a byte is wrong.
     #[test]
-    fn passing_comes_to_where_reading_does(
+    fn skipping_comes_to_where_reading_does(
         (program, seed) in to_trace(), options in options(), flip in any::<Option<(u16, u8)>>()
     ) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
@@ -309,7 +314,7 @@ proptest! {
             let at = usize::from(at) % trace.len();
             trace[at] ^= by;
         }
-        prop_assert_eq!(passing(&tables, &trace, seed), Ok(()));
+        prop_assert_eq!(skipping(&tables, &trace, seed), Ok(()));
     }
 
     /// Reading may be interrupted after any event, and resumed with the rest of the bytes.
@@ -386,9 +391,9 @@ fn tokens_that_nothing_writes_are_refused() {
     assert!(Tables::new(&function, &plan.unwrap()[0].key).is_ok());
 }
 
-/// A token that is read behind so many calls that they are not passed at once.
+/// A token that is read behind so many calls that they are not skipped at once.
 #[test]
-fn calls_before_a_token_are_passed() {
+fn calls_before_a_token_are_skipped() {
     let function = random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[(1, false); 5000]);
     let cfg = function.cfg().unwrap();
     let kinds = (0..5000).map(|call| (CallId::new(call), CallKind::Silent)).collect();
@@ -404,7 +409,7 @@ fn calls_before_a_token_are_passed() {
             Control::Entered(FunctionId(0)).write(&mut trace);
             // Two bits of each byte.
             trace.extend((0..6).map(|byte| (tokens >> (2 * byte) & 3) as u8));
-            assert_eq!(passing(&tables, &trace, u64::MAX << (tokens % 5)), Ok(()), "{trace:?}");
+            assert_eq!(skipping(&tables, &trace, u64::MAX << (tokens % 5)), Ok(()), "{trace:?}");
             turns = turns.max(read_all(&tables, &trace, 100_000).0.len() / 5000);
         }
     }

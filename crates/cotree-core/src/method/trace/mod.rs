@@ -1,8 +1,8 @@
 //! Tracing: the whole execution of each thread, to the last block, from a few bytes (Ball & Larus 1994, §4 and §6.2).
 //!
 //! [`TracePlan`] cuts a function into *segments* and has code write a *token* for each: a number that says which way
-//! the segment went. the reader is the inverse: it follows tokens through the graphs of all functions, with a
-//! stack of activations, and yields every block and call in order.
+//! the segment went. The reader ([`regenerate`]) is the inverse: it follows tokens through the graphs of all functions,
+//! with a stack of activations, and yields every block and call in order.
 //!
 //! # Segments
 //!
@@ -53,7 +53,7 @@ pub use cost::TraceCost;
 pub(crate) use layout::lay_out;
 pub use layout::{HEADER, SLACK, TraceWords, WINDOW};
 pub use plan::{TraceCalls, plan};
-pub use regenerate::{Checkpoint, Event, Passed, ReadError, Reader, Source};
+pub use regenerate::{Checkpoint, Event, ReadError, Reader, Skipped, Source};
 pub use tables::Tables;
 pub use types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan, Way};
 pub use unit::{plan_functions, plan_unit};

@@ -197,11 +197,13 @@ impl Segments {
     }
 
     /// The first node of a block.
+    #[inline]
     pub fn node(&self, block: Block) -> Node {
         self.first[block.index()] as usize
     }
 
     /// The links of a node, by rising number.
+    #[inline]
     pub fn links(&self, node: Node) -> &[Link] {
         let facts = &self.nodes[node];
         &self.links[facts.first_link as usize..facts.last_link as usize]
@@ -269,6 +271,7 @@ impl Segments {
     }
 
     /// Is the token still to be written behind this link?
+    #[inline]
     pub fn leads_on(&self, link: &Link) -> bool {
         match link.target {
             Target::Node(to) => self.nodes[to].undecided,

@@ -116,8 +116,15 @@ pub const fn number_length(first: u8) -> usize {
 
 /// Takes such a number from the bytes; `None` if they are not as many.
 #[must_use]
+#[inline]
 pub fn take_number(from: &mut &[u8]) -> Option<u64> {
     let bytes = number_length(*from.first()?);
+    if let Some((word, _)) = from.split_first_chunk()
+        && bytes <= 8
+    {
+        *from = &from[bytes..];
+        return Some((u64::from_le_bytes(*word) & (u64::MAX >> (64 - 8 * bytes))) >> bytes);
+    }
     let (own, rest) = from.split_at_checked(bytes)?;
     let mut word = [0; 8];
     if bytes > 8 {

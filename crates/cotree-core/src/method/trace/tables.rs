@@ -109,40 +109,48 @@ impl Tables {
     }
 
     /// Does the function announce itself?
+    #[inline]
     pub(super) fn announces(&self) -> bool {
         self.announces
     }
 
+    #[inline]
     pub(super) fn node(&self, node: Node) -> &NodeFacts {
         &self.segments.nodes[node]
     }
 
     /// The first node of a block.
+    #[inline]
     pub(super) fn first_node(&self, block: Block) -> Node {
         self.segments.node(block)
     }
 
     /// Do accesses of the function tell their addresses?
+    #[inline]
     pub(super) fn has_accesses(&self) -> bool {
         !self.accesses.is_empty()
     }
 
     /// Where an activation that comes to the node begins: the next call, and the next access that tells its address.
+    #[inline]
     pub(super) fn beginning(&self, node: Node) -> (CallId, u32) {
         (self.node(node).first_call, self.first_access.get(node).copied().unwrap_or(u32::MAX))
     }
 
     /// The access of this number, if the node has it and this call comes behind it: then it tells its address now.
+    #[inline]
     pub(super) fn due(&self, node: Node, access: u32, call: CallId) -> Option<&Access> {
         let end = self.first_access.get(node + 1).copied().unwrap_or(0);
         let access = self.accesses.get(access as usize).filter(|_| access < end)?;
         (access.before <= call).then_some(access)
     }
 
+    #[inline]
     pub(super) fn call(&self, call: CallId) -> Option<&CallFacts> {
         self.calls.get(call.index())
     }
 
+    #[inline]
     pub(super) fn resumes(&self, edge: Edge) -> bool {
         self.resumes[edge.index()]
     }
@@ -152,6 +160,7 @@ impl Tables {
     }
 
     /// The block's number among those that indirect branches may lead to.
+    #[inline]
     pub(super) fn target(&self, block: Block) -> Option<u64> {
         if self.targets.is_empty() {
             return None;
@@ -160,6 +169,7 @@ impl Tables {
     }
 
     /// How many bytes say it.
+    #[inline]
     pub(super) fn target_bytes(&self) -> u8 {
         self.target_bytes
     }
@@ -177,16 +187,19 @@ impl Tables {
     }
 
     /// Is a byte written on each cut edge to the node, only to show that it is passed?
+    #[inline]
     pub(super) fn ticks(&self, node: Node) -> bool {
         self.segments.ticks(node)
     }
 
     /// Are tokens bits?
+    #[inline]
     pub(super) fn has_bits(&self) -> bool {
         self.segments.way != Way::Paths
     }
 
     /// The token of a segment that starts at an undecided node; `None` if it can't be.
+    #[inline]
     pub(super) fn token(&self, node: Node, number: u64) -> Option<Token> {
         let facts = self.node(node);
         match self.segments.way {
@@ -197,6 +210,7 @@ impl Tables {
     }
 
     /// The way that a packed token says next; it starts at this node.
+    #[inline]
     pub(super) fn next_way(&self, node: Node, token: &mut Token) -> Option<()> {
         let facts = self.node(node);
         token.next_way(facts.base)?;
@@ -204,6 +218,7 @@ impl Tables {
     }
 
     /// The link that the token goes along; `None` if there is none.
+    #[inline]
     pub(super) fn follow(&self, node: Node, token: &mut Token) -> Option<Link> {
         let links = self.segments.links(node);
         if let [only] = links {
@@ -232,6 +247,7 @@ impl Tables {
     }
 
     /// Is the token still to be written behind the link?
+    #[inline]
     pub(super) fn leads_on(&self, link: &Link) -> bool {
         self.segments.leads_on(link)
     }

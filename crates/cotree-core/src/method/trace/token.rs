@@ -18,6 +18,7 @@ pub(super) struct Token {
 
 impl Token {
     /// The number of a way.
+    #[inline]
     pub fn way(rest: u64) -> Self {
         Self { rest, more: 0, scale: 1 }
     }
@@ -45,16 +46,19 @@ impl Token {
     }
 
     /// The number of the way under way.
+    #[inline]
     pub fn rest(&self) -> u64 {
         self.rest
     }
 
     /// Goes along a link of a way.
+    #[inline]
     pub fn pass(&mut self, value: u64) {
         self.rest -= value;
     }
 
     /// Goes on to the next way of a packed number; `None` if there is none, or this one is not over.
+    #[inline]
     pub fn next_way(&mut self, base: u64) -> Option<()> {
         if self.scale <= 1 || self.rest != 0 {
             return None;
@@ -67,6 +71,7 @@ impl Token {
 
     /// Takes the next ways from a packed number, the one under way first: as many as `power`, which is one of the base,
     /// has digits, or all that there are. Gives them as a packed number; [`Self::next_way`] goes on behind them.
+    #[inline]
     pub fn take_ways(&mut self, base: u64, power: u64) -> u64 {
         let (taken, left) = if self.scale > power { (power, self.scale / power) } else { (self.scale.max(1), 1) };
         let ways = (base + self.rest) * taken + self.more / left;
@@ -75,11 +80,13 @@ impl Token {
     }
 
     /// Are there numbers of more ways?
+    #[inline]
     pub fn has_more_ways(&self) -> bool {
         self.scale > 1
     }
 
     /// The next bits; `None` if there are not as many.
+    #[inline]
     pub fn pop(&mut self, bits: u8) -> Option<u64> {
         self.scale = self.scale.checked_sub(u64::from(bits))?;
         let next = self.rest >> self.scale;
@@ -88,11 +95,13 @@ impl Token {
     }
 
     /// The next bits, which stay; `None` if there are not as many.
+    #[inline]
     pub fn peek(&self, bits: u8) -> Option<u64> {
         Some(self.rest >> self.scale.checked_sub(u64::from(bits))?)
     }
 
     /// Nothing is left of it: bits, if it is of bits, else the number of its last way.
+    #[inline]
     pub fn is_spent(&self, of_bits: bool) -> bool {
         if of_bits { self.scale == 0 } else { self.rest == 0 && self.scale <= 1 }
     }

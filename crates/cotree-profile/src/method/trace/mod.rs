@@ -21,7 +21,7 @@ use crate::binary::BinaryFile;
 use crate::source_lines;
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, CallId, FunctionId};
-use cotree_core::method::trace::{Checkpoint, Event, Passed, ReadError, Reader, Tables, TraceError};
+use cotree_core::method::trace::{Checkpoint, Event, ReadError, Reader, Skipped, Tables, TraceError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -205,11 +205,12 @@ impl Execution<'_> {
         }
     }
 
-    /// Goes on as [`Self::next`] does, as far as that is simple and for at most so many blocks. May pass nothing.
-    pub fn pass(&mut self, most: u64) -> Passed {
-        let passed = self.reader.as_mut().map(|reader| reader.pass(most)).unwrap_or_default();
-        self.just_doubted &= passed.events == 0;
-        passed
+    /// Goes on as [`Self::next`] does, up to the next record of the runtime or time, and for at most `most` blocks. May
+    /// skip nothing.
+    pub fn skip(&mut self, most: u64) -> Skipped {
+        let skipped = self.reader.as_mut().map(|reader| reader.skip(most)).unwrap_or_default();
+        self.just_doubted &= skipped.events == 0;
+        skipped
     }
 
     /// Events, by their numbers, that may not have happened: what activations would have done next that were

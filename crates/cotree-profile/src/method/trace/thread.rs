@@ -221,15 +221,15 @@ impl<'t> Survey<'t> {
         let (mut ended, mut thread_ended, mut endings) = (None, None, Endings::default());
         survey.stop = loop {
             // To the next place, but for its block.
-            let passed = reader.pass(interval - 1 - (blocks & (interval - 1)));
-            if let Some(certain) = passed.certain {
+            let skipped = reader.skip(interval - 1 - (blocks & (interval - 1)));
+            if let Some(certain) = skipped.certain {
                 (survey.certain, survey.blocks) = (reader.checkpoint().certain(), blocks + certain);
             }
-            if passed.events > 0 {
+            if skipped.events > 0 {
                 let at = reader.checkpoint();
-                survey.addresses.0 += passed.addresses.0;
-                survey.addresses.1 += passed.addresses.1;
-                blocks += passed.blocks;
+                survey.addresses.0 += skipped.addresses.0;
+                survey.addresses.1 += skipped.addresses.1;
+                blocks += skipped.blocks;
                 depth.0 = at.depth();
                 ended = None;
                 endings.clear();
@@ -349,9 +349,9 @@ impl<'t> Survey<'t> {
         loop {
             if blocks > 0 {
                 // What is shown begins with the first event behind the block before `from`.
-                let passed = reader.pass(from.saturating_sub(number(blocks) + 1));
-                if passed.events > 0 {
-                    blocks += passed.blocks;
+                let skipped = reader.skip(from.saturating_sub(number(blocks) + 1));
+                if skipped.events > 0 {
+                    blocks += skipped.blocks;
                     depth.0 = reader.checkpoint().depth();
                 }
             }

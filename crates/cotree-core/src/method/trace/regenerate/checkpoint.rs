@@ -24,11 +24,13 @@ pub(super) struct Activation {
 
 impl Activation {
     /// One that is about to begin.
+    #[inline]
     pub(super) fn new(function: FunctionId) -> Self {
         Self { function, node: 0, next_call: CallId(0), next_access: 0, token: None, calling: None }
     }
 
     /// The activation comes to a node.
+    #[inline]
     pub(super) fn come_to(&mut self, tables: &Tables, node: usize) {
         self.node = node as u32;
         (self.next_call, self.next_access) = tables.beginning(node);
@@ -58,6 +60,10 @@ pub(super) enum Next {
     Begin(FunctionId),
     /// The innermost activation enters this block, by the edge.
     Enter(Block, Option<Edge>),
+    /// The innermost activation enters this block, by the edge, and has said which one it is if that is said.
+    Arrive(Block, Option<Edge>),
+    /// The innermost activation leaves its function by the edge.
+    Leave(Edge),
     /// The indirect branch of the innermost activation's block says where it leads to.
     Dispatch,
     /// The innermost activation leaves by a `musttail` call.
@@ -92,7 +98,9 @@ pub struct Checkpoint {
     pub(super) position: u64,
     pub(super) events: u64,
     pub(super) certain: u64,
-    pub(super) silent: u64,
+    /// How many events had been yielded when the last byte was read.
+    pub(super) heard: u64,
+    /// How many activations have begun since then.
     pub(super) begins: u64,
     /// The address that was told last; 0 behind what the runtime writes.
     pub(super) address: u64,
@@ -114,13 +122,24 @@ impl Checkpoint {
             position: 0,
             events: 0,
             certain: 0,
-            silent: 0,
+            heard: 0,
             begins: 0,
             address: 0,
         }
     }
 
-    /// How many bytes of the stream have been read: a source for [`Reader::resume`] begins there.
+    /// How many events have been yielded since the last byte was read.
+    #[inline]
+    pub(super) fn silent(&self) -> u64 {
+        self.events - self.heard
+    }
+
+    /// Is there nothing left to say of what the runtime has told?
+    pub(super) fn is_settled(&self) -> bool {
+        self.revived.is_empty() && self.interrupted.is_none() && !self.cut_short
+    }
+
+    /// How many bytes of the stream have been read: a source for [`super::Reader::resume`] begins there.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position

@@ -5,27 +5,27 @@ use super::super::segments::Target;
 use super::super::stream::{Calling, Frame, MORE_FRAMES, Resolve, WrittenAt};
 use super::super::tables::Tables;
 use super::checkpoint::{Activation, Left, Next};
-use super::{Event, ReadError, Reader, Source, Step, known};
+use super::cursor::{Cursor, Halt};
+use super::event::Event;
 use crate::ids::Block;
 
-impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
-    pub(super) fn frame(&self, frame: u64) -> Result<Frame, ReadError> {
-        self.resolve.frame(frame).ok_or(ReadError::NoFrame { position: self.at.position })
+impl<'t> Cursor<'t, '_> {
+    pub fn frame(&mut self, resolve: &dyn Resolve, frame: u64) -> Result<Frame, Halt> {
+        resolve.frame(frame).ok_or_else(|| self.no_frame())
     }
 
     /// All frames have come to life that were to: the outermost is the first one on the stack.
-    pub(super) fn revive(&mut self) -> Step<Event> {
+    pub fn revive(&mut self) -> Result<(), Halt> {
         while let Some(calling) = self.at.revived.pop() {
             self.push(calling)?;
             self.at.pending.push_back(Event::Revived(calling));
         }
-        Ok(self.at.pending.pop_front())
+        Ok(())
     }
 
-    pub(super) fn push(&mut self, Calling { function, call }: Calling) -> Result<(), ReadError> {
-        let no_frame = ReadError::NoFrame { position: self.at.position };
+    fn push(&mut self, Calling { function, call }: Calling) -> Result<(), Halt> {
         let tables = self.table(function)?;
-        let Some(facts) = tables.call(call) else { return Err(no_frame) };
+        let Some(facts) = tables.call(call) else { return Err(self.no_frame()) };
         let mut activation = Activation { calling: Some(call), ..Activation::new(function) };
         activation.come_to(tables, facts.behind.unwrap_or_default());
         activation.next_call = call;
@@ -34,71 +34,58 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     }
 
     /// The stack is what the stream says.
-    pub(super) fn restart(&mut self, at: u64, count: u32) -> Step<()> {
+    pub fn restart(&mut self, resolve: &dyn Resolve, at: u64, count: u32) -> Result<(), Halt> {
         self.at.stack.clear();
         self.at.open_ended = count & MORE_FRAMES != 0;
         for _ in 0..count & !MORE_FRAMES {
-            let frame = known!(self.take(8));
+            let frame = self.peek(8)?;
+            self.take_record(8);
             // Frames of other code are between those of the program.
-            if let Some(Frame { activations, .. }) = self.resolve.frame(frame) {
+            if let Some(Frame { activations, .. }) = resolve.frame(frame) {
                 self.at.revived.extend(activations);
             }
         }
         self.at.next = Next::Control;
-        while let Some(calling) = self.at.revived.pop() {
-            self.push(calling)?;
-            self.at.pending.push_back(Event::Revived(calling));
+        self.at.pending.push_back(Event::Restarted);
+        self.revive()?;
+        if at == u64::MAX {
+            return Ok(());
         }
-        if at != u64::MAX {
-            let no_frame = ReadError::NoFrame { position: self.at.position };
-            let WrittenAt { function, place } = WrittenAt::unpack(at).ok_or_else(|| no_frame.clone())?;
-            let tables = self.table(function)?;
-            let written = tables.written(place).ok_or(no_frame)?;
-            self.at.stack.push(Activation::new(function));
-            self.at.pending.push_back(Event::Resumed(function));
-            self.go_on(tables, written)?;
-        }
-        Ok(Some(()))
+        let Some(WrittenAt { function, place }) = WrittenAt::unpack(at) else { return Err(self.no_frame()) };
+        let tables = self.table(function)?;
+        let Some(written) = tables.written(place) else { return Err(self.no_frame()) };
+        self.at.stack.push(Activation::new(function));
+        self.at.pending.push_back(Event::Resumed(function));
+        self.go_on(tables, written)
     }
 
     /// The innermost activation has just written something, where nobody has seen what came before.
-    pub(super) fn go_on(&mut self, tables: &'t Tables, written: Written) -> Result<(), ReadError> {
-        match written {
-            Written::Entry => self.at.next = Next::Enter(Block(0), None),
-            Written::Behind(node) => {
-                let (_, activation) = self.innermost()?;
-                activation.come_to(tables, node);
-                self.at.next = Next::Run;
-            }
-            Written::Target(block) => {
-                let event = self.arrive(block, None)?;
-                self.at.pending.push_back(event);
-            }
+    fn go_on(&mut self, tables: &'t Tables, written: Written) -> Result<(), Halt> {
+        let Some(activation) = self.at.stack.last_mut() else { return Err(self.misplaced()) };
+        let (node, next) = match written {
+            Written::Entry => (activation.node as usize, Next::Enter(Block(0), None)),
+            Written::Behind(node) => (node, Next::Run),
+            Written::Target(block) => (tables.first_node(block), Next::Arrive(block, None)),
             Written::Link(node, link) => {
-                self.innermost()?.1.node = node as u32;
-                let event = match link.target {
-                    Target::Node(to) | Target::Packed(to) => self.arrive(tables.node(to).block, Some(link.edge))?,
-                    Target::Cut(to) => {
-                        self.at.next = Next::Enter(tables.node(to).block, Some(link.edge));
-                        return Ok(());
-                    }
-                    Target::Exit => self.leave(link.edge)?,
-                    Target::Dispatch => {
-                        self.at.next = Next::Dispatch;
-                        return Ok(());
-                    }
+                let next = match link.target {
+                    Target::Node(to) | Target::Packed(to) => Next::Arrive(tables.node(to).block, Some(link.edge)),
+                    Target::Cut(to) => Next::Enter(tables.node(to).block, Some(link.edge)),
+                    Target::Exit => Next::Leave(link.edge),
+                    Target::Dispatch => Next::Dispatch,
                 };
-                self.at.pending.push_back(event);
+                (node, next)
             }
-        }
+        };
+        activation.come_to(tables, node);
+        self.at.next = next;
         Ok(())
     }
 
     /// A frame's activations end, or an exception lands among them.
-    pub(super) fn unwind(&mut self, frame: u64) -> Result<(), ReadError> {
-        let Frame { activations, lands, interrupted } = self.frame(frame)?;
+    pub fn unwind(&mut self, frame: Frame) -> Result<(), Halt> {
+        let Frame { activations, lands, interrupted } = frame;
         if interrupted.is_some() && !self.at.cut_short {
-            return Err(ReadError::NoFrame { position: self.at.position });
+            return Err(self.no_frame());
         }
         self.at.interrupted = interrupted.and_then(|interrupted| interrupted.function);
         // It had not yet left, if it has without a byte.
@@ -113,9 +100,11 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
         }
         if let Some(calling) = lands {
             self.abandon_to(calling, false)?;
-            let no_frame = ReadError::NoFrame { position: self.at.position };
-            let (tables, activation) = self.innermost()?;
-            let Some(edge) = tables.call(calling.call).and_then(|call| call.unwinds) else { return Err(no_frame) };
+            let tables = self.innermost()?;
+            let Some(edge) = tables.call(calling.call).and_then(|call| call.unwinds) else {
+                return Err(self.no_frame());
+            };
+            let Some(activation) = self.at.stack.last_mut() else { return Err(self.misplaced()) };
             activation.calling = None;
             activation.token = None;
             self.at.pending.push_back(Event::Catch(calling.function, calling.call));
@@ -127,7 +116,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     /// A frame that was interrupted outside of calls is over, and so is nobody around it: ends the innermost activation
     /// of its function, and all on top of it. It is not there if it had not yet written that it begins, or is over for
     /// what it has written.
-    pub(super) fn abandon_interrupted(&mut self) {
+    pub fn abandon_interrupted(&mut self) {
         let Some(function) = self.at.interrupted.take() else { return };
         if let Some(found) = self.at.stack.iter().rposition(|activation| activation.function == function) {
             for activation in self.at.stack.drain(found..).rev() {
@@ -138,7 +127,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
 
     /// Is it a call for which nothing is written, so that the activation may have gone past it here?
     fn is_passed_over(&self, calling: Calling) -> bool {
-        self.table(calling.function).is_ok_and(|tables| tables.passes_over(calling.call))
+        self.find(calling.function).is_some_and(|tables| tables.passes_over(calling.call))
     }
 
     /// The last activation that has left without a byte had not yet done so. False if there is none.
@@ -158,7 +147,7 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
     /// Ends all activations on top of the innermost one that is in this call, and that one too if it is asked for.
     /// Activations on top of it are in calls in tail position, which machine code has as jumps, or were interrupted by
     /// a signal outside of calls.
-    pub(super) fn abandon_to(&mut self, calling: Calling, inclusive: bool) -> Result<(), ReadError> {
+    fn abandon_to(&mut self, calling: Calling, inclusive: bool) -> Result<(), Halt> {
         let there = |activation: &Activation| {
             activation.function == calling.function && activation.calling == Some(calling.call)
         };
@@ -174,11 +163,11 @@ impl<'t, S: Source, R: Resolve> Reader<'t, S, R> {
                             break found;
                         }
                         None if self.bring_back() => {}
-                        None => return Err(ReadError::NoFrame { position: self.at.position }),
+                        None => return Err(self.no_frame()),
                     }
                 }
                 None if self.bring_back() => {}
-                None => return Err(ReadError::NoFrame { position: self.at.position }),
+                None => return Err(self.no_frame()),
             }
         };
         for activation in self.at.stack.drain(found + usize::from(!inclusive)..).rev() {
