@@ -63,8 +63,11 @@ pub(crate) fn add_flaws(
             flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
             flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
             flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
-            let astray = exits.unknown_total > 0 || exits.outside > 0;
-            flaw(astray && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began, Flaw::UnknownExit);
+            let exits_unplaced = exits.unknown_total > 0 || exits.outside > 0;
+            flaw(
+                exits_unplaced && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began,
+                Flaw::UnknownExit,
+            );
             flaw(function.doubts.contains(&Doubt::BuiltinSetjmp) && !never_began, Flaw::UnknownExit);
             let switches = function.doubts.contains(&Doubt::SwitchesStacks);
             flaw(switches && flow_matters && !never_began, Flaw::SuspendedStacks);
@@ -171,20 +174,21 @@ impl Began {
     /// entries follow from callers, the counter may be before each call, or the caller never began. An activation that
     /// came to life at a call, as all of a forked child and after a reset, has passed no counter on its way there.
     fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Self {
-        let untrodden = |(plan, &base): (FunctionPlan<'_>, &u64)| {
+        let never_entered = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");
-            untrodden(plan, &counts.counters[base..base + plan.counters])
+            never_entered(plan, &counts.counters[base..base + plan.counters])
         };
-        let mut untrodden: Vec<HashSet<Block>> = map.plan.method.functions().zip(&layout.main).map(untrodden).collect();
+        let mut never_entered: Vec<HashSet<Block>> =
+            map.plan.method.functions().zip(&layout.main).map(never_entered).collect();
         let revived = revived(map, exits);
         for (function, blocks) in &revived {
-            untrodden[function.index()].retain(|block| *block != Block(0) && !blocks.contains(block));
+            never_entered[function.index()].retain(|block| *block != Block(0) && !blocks.contains(block));
         }
         if reset_under_threads(map, counts) {
             // Other threads may have been in activations whose beginning the reset cleared.
-            return Self { never: vec![false; untrodden.len()] };
+            return Self { never: vec![false; never_entered.len()] };
         }
-        let mut never: Vec<bool> = untrodden.iter().map(|blocks| blocks.contains(&Block(0))).collect();
+        let mut never: Vec<bool> = never_entered.iter().map(|blocks| blocks.contains(&Block(0))).collect();
         let entries = map.plan.method.entries();
         // Per derived function, the calls that may have been made.
         let mut open = vec![0; entries.len()];
@@ -192,7 +196,7 @@ impl Began {
         for (index, entry) in entries.iter().enumerate() {
             for call in &entry.calls {
                 let caller = call.function.index();
-                if !never[caller] && !untrodden[caller].contains(&call.block) {
+                if !never[caller] && !never_entered[caller].contains(&call.block) {
                     open[index] += 1;
                     callees.entry(call.function).or_default().push(index);
                 }
@@ -231,7 +235,7 @@ fn revived(map: &BinaryMap, exits: &UnitExits) -> HashMap<FunctionId, HashSet<Bl
 }
 
 /// The blocks that were never entered: each entry would first have passed a counter, and this counter is zero.
-fn untrodden(plan: FunctionPlan<'_>, counters: &[u64]) -> HashSet<Block> {
+fn never_entered(plan: FunctionPlan<'_>, counters: &[u64]) -> HashSet<Block> {
     let zero = |placed: &PlacedProbe| match (placed.place, placed.probe) {
         (Place::Start(block), Probe::Count(counter)) => (counters.get(counter.index()) == Some(&0)).then_some(block),
         _ => None,

@@ -46,7 +46,7 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             let line = lines.entry(at).or_default();
             line.own |= !piece.jump;
             line.normal |= !unwinding[piece.block.index()];
-            if !piece.astray {
+            if !piece.misplaced {
                 line.most = line.most.max(piece.count);
             }
             if line.last_seen != Some(index) {
@@ -140,7 +140,7 @@ struct Piece {
     /// The block is nothing but a jump, and not to the head of the line's loop.
     jump: bool,
     /// The block is nothing but a jump, at a place that says nothing about it.
-    astray: bool,
+    misplaced: bool,
     /// Spans of the block.
     spans: std::ops::Range<usize>,
     count: u64,
@@ -176,16 +176,16 @@ impl<'a> Pieces<'a> {
             }
             let jump = facts.instructions.total == 1
                 && jump_of(flow, block).is_some_and(|(to, at)| !heads.contains(&(to, at)));
-            let astray = jump && is_astray(flow, block, text);
+            let misplaced = jump && is_misplaced(flow, block, text);
             let mut start = 0;
             let mut count = flow.block(block);
             if index == 0 && flow.function.position.is_some() {
-                pieces.push(Piece { block, declaration: true, jump: false, astray: false, spans: 0..0, count });
+                pieces.push(Piece { block, declaration: true, jump: false, misplaced: false, spans: 0..0, count });
             }
             // A piece without lines would only stand between those that have some; but the block must begin somewhere.
             let mut add = |spans: std::ops::Range<usize>, count: u64| {
                 if !spans.is_empty() || pieces.last().is_none_or(|p: &Piece| p.block != block) {
-                    pieces.push(Piece { block, declaration: false, jump, astray, spans, count });
+                    pieces.push(Piece { block, declaration: false, jump, misplaced, spans, count });
                 }
             };
             for site in 0..flow.site_count(block) {
@@ -219,7 +219,7 @@ impl<'a> Pieces<'a> {
 
     /// Adds pieces to the members that have no line of their own, or are only a jump, and whose predecessors are all
     /// members: control that passes through them does not leave the line.
-    fn thoroughfares(&self, set: &[(usize, bool)], member: &mut [bool]) -> Vec<usize> {
+    fn pass_through(&self, set: &[(usize, bool)], member: &mut [bool]) -> Vec<usize> {
         let cfg = &self.flow.cfg;
         let mut through = Vec::new();
         let mut work: Vec<usize> = set.iter().map(|&(piece, _)| piece).collect();
@@ -251,7 +251,7 @@ impl<'a> Pieces<'a> {
         for &(piece, _) in set {
             member[piece] = true;
         }
-        let through = self.thoroughfares(set, member);
+        let through = self.pass_through(set, member);
         let members = || set.iter().map(|&(piece, _)| piece).chain(through.iter().copied());
         let mut entered = 0u64;
         let mut inner: HashMap<usize, Vec<(usize, u64)>> = HashMap::new();
@@ -398,7 +398,7 @@ fn jump_of(flow: &Flow<'_>, block: Block) -> Option<(Block, Option<LineKey>)> {
 
 /// Is the position of a block that is nothing but a jump that of something else? Where control falls from one label to
 /// the next with no statement between, clang leaves the jump at the position that it wrote last.
-fn is_astray(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
+fn is_misplaced(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
     let is_label = |e: &Edge| {
         let edge = flow.function.edges.get(e.index());
         edge.is_some_and(|e| matches!(e.kind, EdgeKind::Case(_) | EdgeKind::Cases(..) | EdgeKind::Default))

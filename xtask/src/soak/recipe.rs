@@ -80,12 +80,12 @@ impl Recipe {
     pub fn doubts(&self) -> Doubts {
         // Nobody asks other threads what they are in when one of them calls `exec`.
         let threads = self.kept().any(|piece| piece.ingredient.threads);
-        let untold = match self.ending {
+        let unaccounted = match self.ending {
             Ending::Killed => true,
             Ending::Early(ending) => threads && ending.starts_with("exec"),
             Ending::Return => false,
         };
-        let killed = if untold { Doubts::Allowed } else { Doubts::Never };
+        let killed = if unaccounted { Doubts::Allowed } else { Doubts::Never };
         self.kept().map(|piece| piece.ingredient.doubts).max().unwrap_or(Doubts::Never).max(killed)
     }
 

@@ -151,7 +151,7 @@ fn check(outcome: &Outcome, program: &Program, map: &ProgramMap, plan: &UnitEven
                         prop_assert_eq!(sum.inclusive[kind], inclusive, "{:?}", key);
                         prop_assert_eq!(sum.calls, told.calls.get(&key).copied().unwrap_or(0), "{:?}", key);
                     }
-                    None if form == CallForm::Untold => {}
+                    None if form == CallForm::Unmeasured => {}
                     None => prop_assert_eq!(inclusive, 0),
                 }
             }
@@ -203,7 +203,7 @@ proptest! {
         let plan = plan_by(Method::EventsCalls, &map, &known, EventOptions { kinds: kinds(), ..EventOptions::default() }, false, true);
         for (function, plan) in program.functions.iter().zip(&plan.functions) {
             for (facts, form) in function.calls.iter().zip(&plan.key.sums.calls) {
-                prop_assert_eq!(*form == CallForm::Untold, facts.must_tail);
+                prop_assert_eq!(*form == CallForm::Unmeasured, facts.must_tail);
                 prop_assert!(facts.must_tail || !matches!(facts.callee, Callee::Indirect) || *form == CallForm::Summed);
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn groups(modules: Vec<PlannedModule>, have_probes: bool) -> Vec<Grou
         }
         starts = false;
     }
-    groups.iter_mut().for_each(Group::tell_names_apart);
+    groups.iter_mut().for_each(Group::make_names_unique);
     groups.extend(alone);
     groups.sort_by_key(|group| group.modules[0].number);
     groups
@@ -90,7 +90,7 @@ fn must_stay_alone(planned: &PlannedModule) -> bool {
 
 impl Group {
     /// Gives functions that only their module sees new names where another module has the same.
-    fn tell_names_apart(&mut self) {
+    fn make_names_unique(&mut self) {
         if self.modules.len() == 1 {
             return;
         }

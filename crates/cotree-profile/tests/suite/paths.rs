@@ -422,7 +422,7 @@ fn small() -> (BinaryFile, Raw) {
 }
 
 #[test]
-fn lists_that_lead_nowhere_are_refused() {
+fn lists_that_end_nowhere_are_refused() {
     let (_, raw) = small();
     let bytes = raw.bytes();
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());

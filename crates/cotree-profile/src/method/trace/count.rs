@@ -252,7 +252,7 @@ pub fn count(
             }
             missing |= to == u64::MAX && pauses.is_off;
             missing |= match part.stop {
-                Stop::Ended(_) | Stop::Open | Stop::Returned => part.beheaded && from <= part.first,
+                Stop::Ended(_) | Stop::Open | Stop::Returned => part.starts_late && from <= part.first,
                 Stop::NoRoom | Stop::Lost | Stop::Unreadable(_) | Stop::NoEntrance => to > part.last(),
             };
         }

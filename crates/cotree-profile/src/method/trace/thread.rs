@@ -77,7 +77,7 @@ pub struct Survey<'t> {
     /// How many accesses of memory told their addresses, and in how many bytes.
     pub addresses: (u64, u64),
     /// Did anything of the thread come before it?
-    pub beheaded: bool,
+    pub starts_late: bool,
     /// How it ends.
     pub stop: Stop,
     /// The instruction at which a signal ended the activations that were under way, or the last of those that it did
@@ -203,7 +203,7 @@ impl<'t> Survey<'t> {
             bytes: (0, part.end() - part.start()),
             stored: part.stored(),
             addresses: (0, 0),
-            beheaded: part.start() > 0,
+            starts_late: part.start() > 0,
             stop: Stop::NoEntrance,
             interrupted: None,
             interruptions: 0,

@@ -100,7 +100,7 @@ impl Traced<'_> {
             for (index, part) in thread.parts.iter().enumerate() {
                 if index > 0 {
                     writeln!(out, "  then something is missing")?;
-                } else if part.beheaded {
+                } else if part.starts_late {
                     writeln!(out, "  only the newest part was kept: its first block is number 1")?;
                 }
                 self.write_part(rows, part, out)?;
@@ -347,7 +347,7 @@ impl Traced<'_> {
                 "stored_bytes": part.stored,
                 "addresses": part.addresses.0,
                 "address_bytes": part.addresses.1,
-                "newest_only": part.beheaded,
+                "newest_only": part.starts_late,
                 "end": stop(rows, &part.stop),
                 "interrupted": part.interrupted.map(|address| rows.line_at(address)),
                 "stack": rows.under_way(self.tables, part),

@@ -40,7 +40,7 @@ macro_rules! pages {
 }
 
 pages! {
-    readme: "README.md", 2;
+    readme: "README.md", 1;
     c_projects: "docs/c-projects.md", 0;
     coverage_in_ci: "docs/coverage-in-ci.md", 0;
     events: "docs/events.md", 1;

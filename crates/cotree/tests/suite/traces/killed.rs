@@ -78,7 +78,7 @@ fn traced(tables: &UnitTables<'_>, streams: &Streams, part: &Survey<'_>) -> Trac
         function.blocks.iter().map(of_block).collect()
     };
     let lines: Vec<_> = tables.binary().map().program.functions().map(|(_, function)| lines(function)).collect();
-    let mut traced = Traced { from_start: !part.beheaded, ..Traced::default() };
+    let mut traced = Traced { from_start: !part.starts_late, ..Traced::default() };
     let Ok(()) = part.follow(tables, streams, 0, u64::MAX, |moment| {
         if let Event::Block { function, block, .. } = moment.event {
             let to = if moment.certain { &mut traced.certain } else { &mut traced.uncertain };
@@ -181,7 +181,7 @@ fn profiles(project: &Project) -> Vec<PathBuf> {
 struct Compared {
     lines: usize,
     /// Streams of which only the newest part was there.
-    beheaded: usize,
+    starts_late: usize,
     /// What the log has behind what is certain, and what the traces have there.
     behind: Vec<usize>,
     uncertain: Vec<usize>,
@@ -207,7 +207,7 @@ fn compare_all(project: &Project, what: &str) -> Compared {
             panic!("{what}, stream {}: {:?}", stream.number, outcomes[0]);
         };
         compared.lines += lines;
-        compared.beheaded += usize::from(!traced.from_start);
+        compared.starts_late += usize::from(!traced.from_start);
         compared.behind.push(*behind);
         compared.uncertain.push(traced.uncertain.len());
     }
@@ -232,7 +232,7 @@ fn what_a_killed_process_did_is_in_its_trace() {
     let project = project();
     let builds = [("-O0", RING, ""), ("-O2", RING, ""), ("-O2", RING, "2"), ("-O2", "", ""), ("-O0", RING, "2")];
     let mut random = 20_241_125_u64;
-    let (mut lines, mut beheaded) = (0, 0);
+    let (mut lines, mut starts_late) = (0, 0);
     for (index, (level, options, threads)) in builds.into_iter().enumerate() {
         build(&project, options, level);
         for _ in 0..(kills as usize + builds.len() - 1 - index) / builds.len() {
@@ -244,10 +244,13 @@ fn what_a_killed_process_did_is_in_its_trace() {
             let what = format!("{level} {options} {threads}, killed after {wanted}");
             let compared = compare_all(&project, &what);
             lines += compared.lines;
-            beheaded += compared.beheaded;
+            starts_late += compared.starts_late;
         }
     }
-    assert!(lines > kills as usize * 20_000 && beheaded * 8 > kills as usize, "{lines} lines, {beheaded} cut off");
+    assert!(
+        lines > kills as usize * 20_000 && starts_late * 8 > kills as usize,
+        "{lines} lines, {starts_late} cut off"
+    );
 }
 
 /// The number of the line behind the one that begins like this: there stands what is told about it.

@@ -9,7 +9,7 @@ pub enum CallForm {
     #[default]
     Quiet,
     /// Not at all: the activation is over before its callee begins (`musttail`).
-    Untold,
+    Unmeasured,
     /// The call is counted.
     Counted,
     /// The call is counted, and the events while it was under way are added up.
@@ -66,7 +66,7 @@ pub fn counters<'a>(keys: impl Iterator<Item = &'a CallSumKey>, kinds: usize) ->
     let of = |key: &CallSumKey| {
         let own = if key.measured { take(kinds) } else { None };
         let calls = key.calls.iter().map(|form| match form {
-            CallForm::Quiet | CallForm::Untold => None,
+            CallForm::Quiet | CallForm::Unmeasured => None,
             CallForm::Counted => take(0),
             CallForm::Summed => take(kinds),
         });

@@ -30,7 +30,7 @@ pub(in crate::method::events) fn plan_unit(
         let form = |call: &Call| {
             let entered = graph.entered(number, call);
             if call.must_tail {
-                CallForm::Untold
+                CallForm::Unmeasured
             } else if call.is_marker() || (entered.functions.is_empty() && !entered.unknown) {
                 CallForm::Quiet
             } else if !entered.unknown && entered.functions.iter().all(|&callee| constant[callee]) {
