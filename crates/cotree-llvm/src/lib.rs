@@ -24,7 +24,7 @@ pub use child::refuse_damaged;
 pub use error::Error;
 pub use ir::LINES_FOR_REPORTS;
 pub use link::{
-    Compiled, JobModule, JobSymbol, LinkJob, LinkOutput, MARK, OutputKind, Resolution, link_unit, standalone,
+    ASKED, Compiled, JobModule, JobSymbol, LinkJob, LinkOutput, MARK, OutputKind, Resolution, link_unit, standalone,
 };
 pub use module::Module;
 pub use stacks::NativeObject;

@@ -15,9 +15,13 @@ use crate::error::Error;
 use crate::ir::At;
 use crate::module::Module;
 use crate::options::Options;
+use std::collections::BTreeSet;
 
 /// The attribute. Its text is one of those in [`Compiled`].
 pub const MARK: &str = "cotree-compiled";
+
+/// The attribute that names the options that `cotree cc` was given besides, with commas between.
+pub const ASKED: &str = "cotree-asked";
 
 /// How `cotree cc` has clang compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,8 @@ pub(super) struct Marks {
     found: Vec<Compiled>,
     /// The module has functions without a mark, which loops may be in, and none with one: another compiler's.
     pub(super) foreign: bool,
+    /// The options of its functions ([`ASKED`]).
+    asked: BTreeSet<String>,
 }
 
 impl Marks {
@@ -61,6 +67,9 @@ impl Marks {
         let mut marks = Self::default();
         let (mut marked, mut unmarked) = (false, false);
         for function in module.functions().filter(|function| !function.is_declaration()) {
+            if let Some(asked) = function.text_attribute(ASKED) {
+                marks.asked.extend(asked.split(',').map(str::to_owned));
+            }
             let as_written = function.has_attribute(At::Function, "optnone");
             match function.text_attribute(MARK).as_deref().and_then(Compiled::from_name) {
                 Some(compiled) => {
@@ -105,6 +114,21 @@ pub(super) fn compiled_elsewhere(foreign: &[&str]) -> Option<String> {
     Some(format!(
         "{first}{more}: bitcode that `cotree cc` did not compile, with loops that may have been vectorised or unrolled already: these \
          count fewer turns than they make, and reports do not vouch for its functions; compile it with `cotree cc`"
+    ))
+}
+
+/// A sentence for the user where modules, which have these names, were compiled with options that the link was not
+/// given: the link decides what is counted.
+pub(super) fn left_unsaid(marks: &[(String, Marks)], given: &[String]) -> Option<String> {
+    let unsaid = |marks: &Marks| marks.asked.iter().any(|option| !given.contains(option));
+    let (module, _) = marks.iter().find(|(_, marks)| unsaid(marks))?;
+    let asked: BTreeSet<&String> = marks.iter().flat_map(|(_, marks)| &marks.asked).collect();
+    let options: Vec<String> =
+        asked.into_iter().filter(|option| !given.contains(option)).map(|option| format!("--{option}")).collect();
+    Some(format!(
+        "{module} was compiled with {options}, and the link was not: what is counted is decided at the link; give it the \
+         same options",
+        options = options.join(", ")
     ))
 }
 

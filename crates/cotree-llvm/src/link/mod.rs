@@ -25,7 +25,7 @@ mod signals;
 pub mod standalone;
 mod written;
 
-pub use compiled::{Compiled, MARK};
+pub use compiled::{ASKED, Compiled, MARK};
 pub use job::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution};
 
 use crate::error::Error;
@@ -36,15 +36,16 @@ use prepared::PreparedUnit;
 /// # Errors
 /// See [`Error`].
 pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
-    let (prepared, foreign) = PreparedUnit::of_link(job)?;
+    let (prepared, marks) = PreparedUnit::of_link(job)?;
     let analysed = prepared.analyse();
     let mut warnings = job.options.asked.idle();
     warnings.extend(selected::warnings(&analysed.program, &job.options));
     let mut output = analysed.plan()?.build(job)?.write()?;
     output.warnings.splice(..0, warnings);
+    output.warnings.extend(compiled::left_unsaid(&marks, &job.options.asked.asked_of_links()));
     if !job.options.method.is_none() {
-        let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
-        output.warnings.extend(compiled::compiled_elsewhere(&foreign));
+        let foreign = marks.iter().filter(|(_, marks)| marks.foreign).map(|(name, _)| name.as_str());
+        output.warnings.extend(compiled::compiled_elsewhere(&foreign.collect::<Vec<_>>()));
     }
     Ok(output)
 }

@@ -62,8 +62,8 @@ pub(super) struct PreparedUnit<'a> {
 }
 
 impl<'a> PreparedUnit<'a> {
-    /// Prepares all modules of a link. Tells the names of those that `cotree cc` has not compiled, too.
-    pub(super) fn of_link(job: &'a LinkJob<'a>) -> Result<(Self, Vec<String>), Error> {
+    /// Prepares all modules of a link. Gives the name of each with what its functions say, too.
+    pub(super) fn of_link(job: &'a LinkJob<'a>) -> Result<(Self, Vec<(String, Marks)>), Error> {
         ffi::ensure_loaded()?;
         let symbols = || job.modules.iter().flat_map(|module| &module.symbols);
         // A symbol that a module refers to is not defined there, so any reference is another module's.
@@ -92,11 +92,11 @@ impl<'a> PreparedUnit<'a> {
             let name = mapped_name(&input.name, &module, &temporary);
             let mut prepared = Prepared::new(module, &job.options, &defined);
             prepared.extracted.facts.name = name;
-            Ok((prepared, marks.foreign.then(|| input.name.clone())))
+            Ok((prepared, (input.name.clone(), marks)))
         };
         let prepared = job.modules.par_iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
-        let (modules, foreign): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-        Ok((Self { setting: Setting::of_link(job), modules }, foreign.into_iter().flatten().collect()))
+        let (modules, marks) = prepared.into_iter().unzip();
+        Ok((Self { setting: Setting::of_link(job), modules }, marks))
     }
 }
 

@@ -15,7 +15,7 @@
 use super::unpack::Toolkit;
 use super::{Error, KEEP_LOOPS, linker, print_path, response_file, search};
 use clap::{Args, Command as ClapCommand, FromArgMatches};
-use cotree_llvm::{Compiled, LINES_FOR_REPORTS, MARK};
+use cotree_llvm::{ASKED, Compiled, LINES_FOR_REPORTS, MARK};
 use cotree_options::{BuildOptions, shape};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -186,6 +186,11 @@ fn compiling(wishes: &Wishes, options: &BuildOptions) -> impl Iterator<Item = St
         all.extend(["-mllvm".to_owned(), "-disable-nounwind-inference".to_owned()]);
     }
     all.extend(inside(&["-default-function-attr", &format!("{MARK}={}", compiled.name())]));
+    // That of `-flto` clang hands on to the link.
+    let asked: Vec<_> = options.asked_of_links().into_iter().filter(|name| name != "lto" || !wishes.lto).collect();
+    if !asked.is_empty() {
+        all.extend(inside(&["-default-function-attr", &format!("{ASKED}={}", asked.join(","))]));
+    }
     all.into_iter()
 }
 

@@ -53,6 +53,20 @@ fn patterns_that_match_nothing_are_told() {
 }
 
 #[test]
+fn options_of_the_compilation_alone_are_told() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    project.ok("--profile trace --exclude small cc -O1 -c p.c -o p.o");
+    let link = said(&project, "cc p.o -o p");
+    assert!(link.contains("p.o was compiled with --exclude, --profile, and the link was not"), "{link}");
+    let link = said(&project, "--profile path --exclude small cc p.o -o p");
+    assert!(!link.contains("was compiled with"), "{link}");
+    // What clang hands on by itself is no such option.
+    project.ok("cc -O1 -flto -c p.c -o p.o");
+    let link = said(&project, "cc -flto p.o -o p");
+    assert!(!link.contains("was compiled with"), "{link}");
+}
+
+#[test]
 fn options_without_effect_are_told() {
     let project = Project::new(&[("p.c", PROGRAM)]);
     let link = said(&project, "--profile none --verify cc -O1 -o p p.c");
