@@ -97,19 +97,20 @@ pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &Options) -> Resu
 pub fn refuse_damaged_files<P: AsRef<Path>>(paths: &[P]) -> Result<(), Error> {
     paths.iter().try_for_each(|path| {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.into(), source })?;
-        refuse_damaged(&path.display().to_string(), &bytes)
+        refuse_damaged(&path.display().to_string(), &read(path)?)
     })
 }
 
 fn parse_files<P: AsRef<Path> + Sync>(paths: &[P]) -> Result<Vec<Module>, Error> {
     let parse = |path: &P| {
         let path = path.as_ref();
-        let bytes =
-            regular::read(path, regular::LARGEST_INPUT).map_err(|source| Error::Read { path: path.into(), source })?;
-        Module::parse(&path.display().to_string(), &bytes)
+        Module::parse(&path.display().to_string(), &read(path)?)
     };
     paths.par_iter().map(parse).collect()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    regular::read(path, regular::LARGEST_INPUT).map_err(|source| Error::Read { path: path.into(), source })
 }
 
 /// The name of a unit of such files.
