@@ -21,8 +21,8 @@ pub struct UnitCounts {
     pub runs: Runs,
     /// The sum of the weights of the runs.
     pub weight: u64,
-    /// Bits of [`Flags`] that any run had.
-    pub flags: u64,
+    /// What any run had.
+    pub flags: Flags,
     /// Threads that were alive at the end of their process.
     pub threads_alive: u64,
     /// Nanoseconds since the epoch when the first run began.
@@ -42,28 +42,6 @@ pub struct UnitCounts {
     /// not written down, and where runs are added up.
     pub stack: Vec<StackEntry>,
 }
-
-/// Bits of [`Flags`] that this version knows.
-pub(crate) const KNOWN_FLAGS: u64 = Flags::THREADS_UNEXPECTED
-    | Flags::THREADS_ALIVE
-    | Flags::WALK_INCOMPLETE
-    | Flags::EARLY_TABLE_FULL
-    | Flags::FOREIGN_JUMP
-    | Flags::INTERRUPTED_FRAME
-    | Flags::THREAD_CANCELLED
-    | Flags::THREAD_UNREGISTERED
-    | Flags::NOT_MAPPED
-    | Flags::RESET
-    | Flags::SLAB_SHARED
-    | Flags::FOREIGN_PROCESS
-    | Flags::UNHOOKED
-    | Flags::PATHS_MISSING
-    | Flags::HANDLER_UNFORESEEN
-    | Flags::TRACE_CUT
-    | Flags::TRACE_LOST
-    | Flags::CALL_SUMS
-    | Flags::HANDLERS_MIXED
-    | Flags::TRACE_PAUSED;
 
 impl UnitCounts {
     /// Adds another unit's counts, each taken `weight` times.
@@ -117,7 +95,7 @@ impl UnitCounts {
     /// Are counters and early exits sums modulo 2⁶⁴ ([`Flags::CALL_SUMS`])? Then none is too large.
     #[must_use]
     pub fn wraps(&self) -> bool {
-        self.flags & Flags::CALL_SUMS != 0
+        self.flags.has(Flags::CALL_SUMS)
     }
 
     /// The counts taken `weight` times.

@@ -24,7 +24,7 @@ pub(crate) fn add_flaws(
     exits: &UnitExits,
     saturated: bool,
 ) {
-    let has = |flags: u64| counts.flags & flags != 0;
+    let has = |flags: Flags| counts.flags.has(flags);
     let live = counts.runs.cut_off > 0 || has(Flags::THREADS_ALIVE) || reset_under_threads(map, counts);
     let walk = has(Flags::WALK_INCOMPLETE | Flags::FOREIGN_JUMP | Flags::THREAD_CANCELLED);
     let threads = has(Flags::THREADS_UNEXPECTED | Flags::THREAD_UNREGISTERED | Flags::SLAB_SHARED) || exits.handlers;
@@ -126,7 +126,7 @@ fn reaches_unreachable(function: &Function, profile: &FunctionProfile) -> bool {
 
 /// Was there a reset in a program that may have several threads? A reset accounts only for its own thread's frames.
 fn reset_under_threads(map: &BinaryMap, counts: &UnitCounts) -> bool {
-    counts.flags & Flags::RESET != 0 && map.threaded
+    counts.flags.has(Flags::RESET) && map.threaded
 }
 
 /// Passes flaws of callers on to the functions whose entries follow from them.

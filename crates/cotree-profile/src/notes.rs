@@ -16,7 +16,7 @@ pub(crate) fn notes(
     exits: &UnitExits,
     exits_saturated: bool,
 ) -> Vec<Note> {
-    let flag = |bit: u64| counts.flags & bit != 0;
+    let flag = |flag: Flags| counts.flags.has(flag);
     let mut notes = Vec::new();
     let mut note = |holds: bool, note: Note| {
         if holds {

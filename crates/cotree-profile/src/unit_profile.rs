@@ -9,6 +9,7 @@ use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
 use cotree_core::method::targets::SiteTargets;
 use cotree_core::profile::{Flaw, FunctionProfile};
+use cotree_rt::layout::Flags;
 use std::path::PathBuf;
 
 /// The recovered profile of a link unit.
@@ -31,8 +32,8 @@ pub struct UnitProfile {
     pub runs: Runs,
     /// The sum of their weights.
     pub weight: u64,
-    /// Bits of [`Flags`].
-    pub flags: u64,
+    /// What happened in any of the runs.
+    pub flags: Flags,
     /// Per function, whom each of its indirect calls has called ([`cotree_core::method::targets`]); `None` where that
     /// was not counted.
     pub targets: Option<Vec<Vec<SiteTargets>>>,

@@ -23,7 +23,7 @@ impl<'a> Profile<'a> {
         let fits = header.starts_with(&MAGIC)
             && profile.half(offset_of!(RawHeader, version)) == VERSION
             && (state == State::FINISHED || state == State::ABORTED)
-            && profile.word(offset_of!(RawHeader, flags)) & Flags::THREADS_ALIVE == 0
+            && !profile.flags().has(Flags::THREADS_ALIVE)
             && profile.word(offset_of!(RawHeader, segment_head)) == 0
             && profile.word(offset_of!(RawHeader, trace_word)) == 0;
         (fits && profile.sizes_agree() && profile.checksums_agree()).then_some(profile)
@@ -43,6 +43,10 @@ impl<'a> Profile<'a> {
     /// The process.
     pub fn process(self) -> u32 {
         self.half(offset_of!(RawHeader, pid))
+    }
+
+    fn flags(self) -> Flags {
+        Flags::from_bits(self.word(offset_of!(RawHeader, flags)))
     }
 
     fn sizes_agree(self) -> bool {
@@ -139,7 +143,7 @@ pub fn add(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
         let all = word(sum, at).checked_add(more)?;
         put(sum, at, all);
     }
-    let wraps = from.word(offset_of!(RawHeader, flags)) & Flags::CALL_SUMS != 0;
+    let wraps = from.flags().has(Flags::CALL_SUMS);
     add_counters(sum, from, if wraps { wrapping } else { u64::checked_add })?;
     add_exits(sum, from, if wraps { wrapping } else { checked_signed })
 }

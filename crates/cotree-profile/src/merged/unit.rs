@@ -2,10 +2,11 @@
 
 use super::Stream;
 use crate::binary::UnitId;
-use crate::counts::{KNOWN_FLAGS, UnitCounts};
+use crate::counts::UnitCounts;
 use crate::runs::Runs;
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
+use cotree_rt::layout::Flags;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ pub(super) fn write(counts: &UnitCounts, w: &mut Writer) {
         put_text(w, argument.as_bytes());
     }
     let Runs { finished, aborted, cut_off, snapshots } = counts.runs;
-    for number in [finished, aborted, cut_off, snapshots, counts.weight, counts.flags, counts.threads_alive] {
+    for number in [finished, aborted, cut_off, snapshots, counts.weight, counts.flags.bits(), counts.threads_alive] {
         w.put(Stream::Run, number);
     }
     for number in [counts.started_ns, counts.ended_ns, u64::from(counts.saturated)] {
@@ -40,7 +41,8 @@ pub(super) fn read(r: &mut Reader<'_>) -> Result<UnitCounts, WireError> {
     let runs = Runs { finished: number()?, aborted: number()?, cut_off: number()?, snapshots: number()? };
     let (weight, flags, threads_alive) = (number()?, number()?, number()?);
     let (started_ns, ended_ns, saturated) = (number()?, number()?, number()? != 0);
-    if flags & !KNOWN_FLAGS != 0 {
+    let flags = Flags::from_bits(flags);
+    if flags.without(Flags::KNOWN) != Flags::NONE {
         return Err(WireError::Invalid("it has flags that this cotree does not know"));
     }
     let unit = UnitId(id.try_into().expect("sixteen bytes"));

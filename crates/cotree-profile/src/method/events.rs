@@ -27,7 +27,7 @@ pub(super) fn recover(
     };
     let mut recovered = recover_unit(unit, &binary.map().program, counters, &early);
     if let Ok(EventProfile { calls: Some(calls), .. }) = &mut recovered {
-        calls.exact &= counts.flags & Flags::HANDLERS_MIXED == 0;
+        calls.exact &= !counts.flags.has(Flags::HANDLERS_MIXED);
     }
     recovered.map_err(|error| {
         let counting = FunctionId::all().zip(&unit.functions).filter(|(_, plan)| plan.is_counted());

@@ -41,21 +41,21 @@ impl fmt::Display for MethodNote {
 }
 
 /// The notes on a unit with this plan, by the flags of its runs.
-pub(crate) fn notes(plan: &MethodPlan, flags: u64) -> impl Iterator<Item = MethodNote> {
-    let note = |flag, note| (flags & flag != 0).then_some(MethodNote::Trace(note));
+pub(crate) fn notes(plan: &MethodPlan, flags: Flags) -> impl Iterator<Item = MethodNote> {
+    let note = |flag, note| flags.has(flag).then_some(MethodNote::Trace(note));
     let traces = [
         note(Flags::TRACE_CUT, TraceNote::Cut),
         note(Flags::TRACE_LOST, TraceNote::Lost),
         note(Flags::TRACE_PAUSED, TraceNote::Paused),
     ];
-    path::notes(plan.paths(), flags & Flags::PATHS_MISSING != 0)
+    path::notes(plan.paths(), flags.has(Flags::PATHS_MISSING))
         .map(MethodNote::Paths)
         .chain(traces.into_iter().flatten())
-        .chain((flags & Flags::HANDLERS_MIXED != 0).then_some(MethodNote::HandlersMixed))
+        .chain(flags.has(Flags::HANDLERS_MIXED).then_some(MethodNote::HandlersMixed))
 }
 
 /// Do the flags of the runs say that counts of this plan are missing?
-pub(crate) fn counts_missing(plan: &MethodPlan, flags: u64) -> bool {
+pub(crate) fn counts_missing(plan: &MethodPlan, flags: Flags) -> bool {
     match plan {
         MethodPlan::None
         | MethodPlan::Counters(_)
@@ -63,6 +63,6 @@ pub(crate) fn counts_missing(plan: &MethodPlan, flags: u64) -> bool {
         | MethodPlan::Traces(_)
         | MethodPlan::Events(_) => false,
         // Registers of abandoned activations use the same tables as paths.
-        MethodPlan::Paths(_) | MethodPlan::Ipath(_) => flags & Flags::PATHS_MISSING != 0,
+        MethodPlan::Paths(_) | MethodPlan::Ipath(_) => flags.has(Flags::PATHS_MISSING),
     }
 }

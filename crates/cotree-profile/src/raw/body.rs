@@ -53,7 +53,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     let mut address = None;
     let early = &mut counts.early;
     let mut saturated = false;
-    let wraps = fields.flags & Flags::CALL_SUMS != 0;
+    let wraps = fields.flags.has(Flags::CALL_SUMS);
     body.words(fields.early_capacity * 2, |word| match address.take() {
         None => address = Some(word),
         Some(0) => {}
@@ -101,7 +101,7 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
     counts.stack = stack;
     counts.saturated = saturated || cut;
     body.skip_to(length).map_err(io)?;
-    let vouched = fields.state != State::RUNNING && fields.flags & Flags::THREADS_ALIVE == 0;
+    let vouched = fields.state != State::RUNNING && !fields.flags.has(Flags::THREADS_ALIVE);
     if vouched && body.sum.finish() != fields.body_checksum {
         return Err(ProfileError::Damaged { path: path.to_owned(), what: "the checksum of its counters is wrong" });
     }

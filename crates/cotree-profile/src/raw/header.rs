@@ -1,7 +1,6 @@
 //! The header page of a raw profile. Nothing in it is trusted before it fits the file.
 
 use crate::binary::UnitId;
-use crate::counts::KNOWN_FLAGS;
 use crate::error::ProfileError;
 use crate::method::check_header;
 use crate::regular;
@@ -43,7 +42,7 @@ impl Header {
         if fields.state != State::RUNNING && header.checksum() != fields.header_checksum {
             return Err(damaged("the checksum of its header is wrong"));
         }
-        if fields.flags & !KNOWN_FLAGS != 0 {
+        if fields.flags.without(Flags::KNOWN) != Flags::NONE {
             return Err(damaged("it has flags that this cotree does not know"));
         }
         let text_fits =

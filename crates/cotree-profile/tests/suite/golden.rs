@@ -257,7 +257,7 @@ fn counts_text(counts: &UnitCounts) -> String {
     line(out, 0, format_args!("unit {} of {}", counts.unit, counts.binary.display()));
     line(out, 1, format_args!("command {:?}", counts.command));
     line(out, 1, format_args!("{:?}", counts.runs));
-    line(out, 1, format_args!("weight {}, flags {:#x}", counts.weight, counts.flags));
+    line(out, 1, format_args!("weight {}, flags {:#x}", counts.weight, counts.flags.bits()));
     line(out, 1, format_args!("threads alive {}, saturated: {}", counts.threads_alive, counts.saturated));
     line(out, 1, format_args!("from {} to {}", counts.started_ns, counts.ended_ns));
     line(out, 1, format_args!("counters {:?}", counts.counters));

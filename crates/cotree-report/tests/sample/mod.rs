@@ -177,7 +177,7 @@ pub fn sample() -> Sample {
         failures: vec![],
         runs: Runs { finished: 1, ..Runs::default() },
         weight: 1,
-        flags: 0,
+        flags: Default::default(),
         targets: None,
         notes: vec![],
         stack: Vec::new(),

@@ -23,59 +23,121 @@ impl State {
     pub const SNAPSHOT: u32 = 4;
 }
 
-/// Bits of [`RawHeader::flags`]: what happened that recovery must know.
-pub struct Flags;
+/// What happened that recovery must know: a set of such things.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "readers",
+    derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)
+)]
+pub struct Flags(u64);
+
 impl Flags {
+    /// Nothing of it.
+    pub const NONE: Self = Self(0);
     /// Built for one thread, but threads were started: increments may have been lost.
-    pub const THREADS_UNEXPECTED: u64 = 1 << 0;
+    pub const THREADS_UNEXPECTED: Self = Self(1 << 0);
     /// Threads (see `threads_alive`) were still alive at the end and their frames are not accounted for. Ordinarily
     /// they are: threads are stopped to account for themselves, but not before an `exec`, and one may fail to answer,
     /// or be gone already by the system call itself.
-    pub const THREADS_ALIVE: u64 = 1 << 1;
+    pub const THREADS_ALIVE: Self = Self(1 << 1);
     /// A walk of a dying stack did not reach its bottom.
-    pub const WALK_INCOMPLETE: u64 = 1 << 2;
+    pub const WALK_INCOMPLETE: Self = Self(1 << 2);
     /// The table of early exits was full: some are missing.
-    pub const EARLY_TABLE_FULL: u64 = 1 << 3;
+    pub const EARLY_TABLE_FULL: Self = Self(1 << 3);
     /// `longjmp` to a frame that was not on the walked stack.
-    pub const FOREIGN_JUMP: u64 = 1 << 4;
+    pub const FOREIGN_JUMP: Self = Self(1 << 4);
     /// A frame was abandoned at an instruction that is no call (left by a jump out of a signal handler). It concerns
     /// the functions that have an [`INTERRUPTED`] entry, and none if that lies in code that is not profiled.
-    pub const INTERRUPTED_FRAME: u64 = 1 << 5;
+    pub const INTERRUPTED_FRAME: Self = Self(1 << 5);
     /// A thread ended by cancellation that could not be followed.
-    pub const THREAD_CANCELLED: u64 = 1 << 6;
+    pub const THREAD_CANCELLED: Self = Self(1 << 6);
     /// A thread ran without being registered: it shared the main thread's slab.
-    pub const THREAD_UNREGISTERED: u64 = 1 << 7;
+    pub const THREAD_UNREGISTERED: Self = Self(1 << 7);
     /// Counters were not in a file mapping; the file was written at the end.
-    pub const NOT_MAPPED: u64 = 1 << 8;
+    pub const NOT_MAPPED: Self = Self(1 << 8);
     /// `cotree_reset` was called: the counts begin there.
-    pub const RESET: u64 = 1 << 9;
+    pub const RESET: Self = Self(1 << 9);
     /// No room for another thread's slab (disk or memory full): its counts went to the shared slab.
-    pub const SLAB_SHARED: u64 = 1 << 10;
+    pub const SLAB_SHARED: Self = Self(1 << 10);
     /// Another process wrote into this mapping (made by a raw `clone`, or by a `vfork` that ended unseen).
-    pub const FOREIGN_PROCESS: u64 = 1 << 11;
+    pub const FOREIGN_PROCESS: Self = Self(1 << 11);
     /// A shared library in a program that is not profiled: jumps, exceptions, threads and `_exit` went unseen. Or an
     /// executable with an unwinder of its own, linked without the hooks: exceptions went unseen.
-    pub const UNHOOKED: u64 = 1 << 12;
+    pub const UNHOOKED: Self = Self(1 << 12);
     /// No room for a table of paths: counts of paths in hash tables are missing, and path registers of abandoned
     /// activations.
-    pub const PATHS_MISSING: u64 = 1 << 13;
+    pub const PATHS_MISSING: Self = Self(1 << 13);
     /// Code of the unit's image was a signal handler at the end, though nothing in the program installs handlers (a
     /// shared library did, or a system call). If one of the [`HANDLER`] entries is a function that counts, increments
     /// that it interrupted may have been lost.
-    pub const HANDLER_UNFORESEEN: u64 = 1 << 14;
+    pub const HANDLER_UNFORESEEN: Self = Self(1 << 14);
     /// There was no room for the whole trace: some streams end early ([`TraceState::CUT`]).
-    pub const TRACE_CUT: u64 = 1 << 15;
+    pub const TRACE_CUT: Self = Self(1 << 15);
     /// Parts of the trace are not known ([`TraceState::LOST`]), or may be wrong: a signal handler forked, or was
     /// installed in a way that was not seen.
-    pub const TRACE_LOST: u64 = 1 << 16;
+    pub const TRACE_LOST: Self = Self(1 << 16);
     /// Calls are measured ([`TOTAL`]): counters and the entries of early exits are sums modulo 2⁶⁴, and are added as
     /// such.
-    pub const CALL_SUMS: u64 = 1 << 17;
+    pub const CALL_SUMS: Self = Self(1 << 17);
     /// The events of a signal handler may count for the calls that it interrupted: handlers interrupted each other too
     /// deep, one forked, or was installed in a way that was not seen.
-    pub const HANDLERS_MIXED: u64 = 1 << 18;
+    pub const HANDLERS_MIXED: Self = Self(1 << 18);
     /// Some thread did not record for a while ([`TraceState::OFF`]).
-    pub const TRACE_PAUSED: u64 = 1 << 19;
+    pub const TRACE_PAUSED: Self = Self(1 << 19);
+
+    /// All that this version knows.
+    pub const KNOWN: Self = Self((Self::TRACE_PAUSED.0 << 1) - 1);
+
+    /// The set of these bits, whether they are known or not.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The bits of the set.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether any of the others is in the set.
+    #[must_use]
+    pub const fn has(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// What is in either set.
+    #[must_use]
+    pub const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// What is in both sets.
+    #[must_use]
+    pub const fn only(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
+    /// The set without the others.
+    #[must_use]
+    pub const fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+}
+
+impl core::ops::BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, others: Self) -> Self {
+        self.with(others)
+    }
+}
+
+impl core::ops::BitOrAssign for Flags {
+    fn bitor_assign(&mut self, others: Self) {
+        self.0 |= others.0;
+    }
 }
 
 /// The header page.
@@ -102,8 +164,8 @@ pub struct RawHeader {
     pub started_ns: u64,
     /// Nanoseconds since the epoch at the end; 0 while running.
     pub ended_ns: u64,
-    /// Bits of [`Flags`].
-    pub flags: u64,
+    /// What happened.
+    pub flags: Flags,
     /// Counters per slab.
     pub counter_count: u64,
     /// File offset of slab 0.

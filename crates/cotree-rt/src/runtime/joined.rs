@@ -4,6 +4,7 @@
 //! exports for them. The number changes with the interface between the two; a library of another version is on its own.
 
 use crate::arch::registers::FrameRegisters;
+use crate::layout::Flags;
 use core::sync::atomic::AtomicPtr;
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub use side::while_closing;
@@ -17,8 +18,8 @@ pub struct Unit {
     pub next: AtomicPtr<Unit>,
     pub frame: extern "C" fn(pc: u64, tag: u64, delta: i64, registers: *const FrameRegisters),
     pub is_recording_at: extern "C" fn(pc: u64) -> bool,
-    pub flag: extern "C" fn(bits: u64),
-    pub flags: extern "C" fn(replacement: *const u64) -> u64,
+    pub flag: extern "C" fn(flags: Flags),
+    pub flags: extern "C" fn(replacement: *const Flags) -> Flags,
     pub publish: extern "C" fn(state: u32, threads_alive: u32),
     pub unpublish: extern "C" fn(),
     pub detach: extern "C" fn(),

@@ -13,7 +13,7 @@ fn exit_deep_in_a_chain_abandons_every_frame() {
         let run = program.run(3);
         let profile = place.profile();
         assert_eq!(profile.state(), State::FINISHED);
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..4], [1, 6, 1, 0]);
         assert_eq!(profile.at(run.site("first")), 1);
         assert_eq!(profile.at(run.site("down")), 5);
@@ -36,7 +36,7 @@ fn a_million_frames() {
     let run = Run::of(program.command_of("/bin/sh").args(["-c", &limited]), 0);
     let profile = place.profile();
     assert_eq!(profile.at(run.site("bottom")), 1_000_000);
-    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.flags(), Flags::NONE);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn other_ends() {
         assert_eq!(aborted, output.status.signal() == Some(libc_sigabrt()), "{how}");
         assert_eq!(profile.state(), if aborted { State::ABORTED } else { State::FINISHED }, "{how}");
         assert_eq!(profile.at(run.site("leave")), site_count, "{how}: {:x?}", profile.early);
-        assert_eq!(profile.flags(), 0, "{how}");
+        assert_eq!(profile.flags(), Flags::NONE, "{how}");
         assert_eq!(profile.counters[1], 1, "{how}");
         std::fs::remove_file(profile.path).unwrap();
     }
@@ -85,7 +85,7 @@ fn threads_that_outlive_main_account_for_themselves() {
         assert_eq!(run.output.lines().last(), Some("done"), "{}", run.output);
         let profile = place.profile();
         assert_eq!(profile.header.threads_alive, 0);
-        assert_eq!(profile.flags(), if busy { Flags::INTERRUPTED_FRAME } else { 0 });
+        assert_eq!(profile.flags(), if busy { Flags::INTERRUPTED_FRAME } else { Flags::NONE });
         assert_eq!(profile.interrupted(), i64::from(busy));
         assert_eq!(profile.at(run.site("wait")), 4);
         assert_eq!(profile.at(run.site("read")), 1);
@@ -259,7 +259,7 @@ fn a_profile_whose_folder_moves_away() {
     let profile = Profile::read(&file);
     assert_eq!(profile.state(), State::FINISHED);
     assert_eq!(profile.counters[1], 8000, "the threads' slabs were in memory, and were added");
-    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.flags(), Flags::NONE);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn small_stacks_and_errno() {
         let program = place.build("small.c", &[]);
         Run::of(program.command().arg(how), 0);
         for profile in place.profiles() {
-            let alive = if profile.state() == State::SNAPSHOT { Flags::THREADS_ALIVE } else { 0 };
+            let alive = if profile.state() == State::SNAPSHOT { Flags::THREADS_ALIVE } else { Flags::NONE };
             assert_eq!(profile.flags(), alive, "{how}");
             std::fs::remove_file(profile.path).unwrap();
         }

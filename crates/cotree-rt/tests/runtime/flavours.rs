@@ -5,7 +5,7 @@ use cotree_rt::layout::{Access, Flags, LANDED, State};
 use std::process::Command;
 
 /// In a static executable libc's own frames lie in our image and are recorded too.
-const HARMLESS: u64 = Flags::INTERRUPTED_FRAME;
+const HARMLESS: Flags = Flags::INTERRUPTED_FRAME;
 
 fn build_static(place: &Place, source: &str) -> support::Program {
     place.build_as(source, "prog", Flavour::Static, Access::SEGMENT, &["-DNON_PIE"])
@@ -29,7 +29,7 @@ fn static_ends() {
         let profile = place.profile();
         assert_eq!(profile.state(), if status.is_none() { State::ABORTED } else { State::FINISHED }, "{how}");
         assert_eq!(profile.at(run.site("leave")), 1, "{how}");
-        assert_eq!(profile.flags() & !HARMLESS, 0, "{how}");
+        assert_eq!(profile.flags().without(HARMLESS), Flags::NONE, "{how}");
         std::fs::remove_file(profile.path).unwrap();
     }
 }
@@ -46,7 +46,7 @@ fn static_jumps_exceptions_threads_and_forks() {
     for (source, sites) in leaves {
         let run = build_static(&place, source).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags() & !HARMLESS, 0, "{source}");
+        assert_eq!(profile.flags().without(HARMLESS), Flags::NONE, "{source}");
         for &(site, count) in sites {
             assert_eq!(profile.at(run.site(site)), count, "{source} {site}");
         }
@@ -89,9 +89,10 @@ fn libraries_of_a_profiled_program() {
         assert_eq!([named(&all, "prog"), named(&all, "liblinked"), named(&all, "libloaded")], [1, 1, 2]);
         for profile in &all {
             let name = profile.path.file_name().unwrap().to_str().unwrap();
-            let expected = if !threaded && name.starts_with("libloaded") { Flags::THREADS_UNEXPECTED } else { 0 };
+            let expected =
+                if !threaded && name.starts_with("libloaded") { Flags::THREADS_UNEXPECTED } else { Flags::NONE };
             assert_eq!(profile.state(), State::FINISHED, "{name}");
-            assert_eq!(profile.flags() & !expected, 0, "{name}");
+            assert_eq!(profile.flags().without(expected), Flags::NONE, "{name}");
             if name.starts_with("prog") {
                 let landed = profile.early.iter().filter(|&(address, _)| address & LANDED != 0);
                 assert_eq!(landed.map(|(_, count)| count).sum::<i64>(), 2, "the exceptions of two libraries");

@@ -40,7 +40,7 @@ fn counted_to_the_end_or_killed() {
         let program = build(&place, flavour, access);
         program.run(0);
         let profile = place.profile();
-        assert_eq!((profile.state(), profile.flags()), (State::FINISHED, 0));
+        assert_eq!((profile.state(), profile.flags()), (State::FINISHED, Flags::NONE));
         assert_counted(&profile, 1, 1);
         // 210 pages of counters, and what the file system sets aside for them, but not the 8 MiB of each slab.
         let metadata = std::fs::metadata(&profile.path).unwrap();
@@ -51,7 +51,7 @@ fn counted_to_the_end_or_killed() {
         let status = program.command().arg("kill").status().unwrap();
         assert_eq!(status.signal(), Some(9));
         let profile = place.profile();
-        assert_eq!((profile.state(), profile.flags()), (State::RUNNING, 0));
+        assert_eq!((profile.state(), profile.flags()), (State::RUNNING, Flags::NONE));
         assert_counted(&profile, 1, 1);
         std::fs::remove_file(&profile.path).unwrap();
     }
@@ -81,7 +81,7 @@ fn threads_and_children() {
         let program = build(&place, Flavour::Dynamic, access);
         Run::of(program.command().arg("threads"), 0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_counted(&profile, 9, 5);
         std::fs::remove_file(&profile.path).unwrap();
 
@@ -104,7 +104,7 @@ fn pages_that_the_kernel_took_away() {
     for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
         Run::of(build(&place, Flavour::Dynamic, access).command().arg("evict"), 0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_counted(&profile, 1, 1);
         std::fs::remove_file(&profile.path).unwrap();
     }
@@ -185,5 +185,5 @@ fn other_bus_errors() {
     assert_counted(&place.profile(), 1, 1);
     std::fs::remove_file(place.profile().path).unwrap();
     Run::of(program.command().arg("own"), 0);
-    assert_eq!(place.profile().flags(), 0);
+    assert_eq!(place.profile().flags(), Flags::NONE);
 }

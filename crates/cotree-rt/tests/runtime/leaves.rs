@@ -9,7 +9,7 @@ fn jumps() {
     for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
         let run = place.build_as("jump.c", "prog", Flavour::Dynamic, access, &[]).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..10], [0, 3, 3, 3, 1, 3, 1, 0, 0, 0]);
         for site in ["outer", "middle", "thrower"] {
             assert_eq!(profile.at(run.site(site)), 3, "{site}");
@@ -28,7 +28,7 @@ fn frames_of_all_kinds() {
     for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
         place.build("mixed_frames.c", options).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0, "{options:?}");
+        assert_eq!(profile.flags(), Flags::NONE, "{options:?}");
         // A jump out of n levels of two activations each and the one that jumps; main's goes on. Last all of them,
         // main's, that of the program's first instruction, and the runtime's own that stands in front of `exit`.
         let jumps: i64 = (1..=40).map(|n| 2 * n + 1).sum();
@@ -43,7 +43,7 @@ fn jumps_to_frames_that_have_grown() {
     for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
         let run = place.build("grown.c", options).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0, "{options:?}");
+        assert_eq!(profile.flags(), Flags::NONE, "{options:?}");
         assert_eq!(profile.counters[..10], [0, 18, 18, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("below")), 18);
         // Of leave, below and grows, which is revived, too.
@@ -57,7 +57,7 @@ fn handlers_on_the_same_stack_jump_out() {
     let place = Place::new("turned_back");
     let run = place.build("turned_back.c", &["-O2"]).run(0);
     let profile = place.profile();
-    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.flags(), Flags::NONE);
     assert_eq!(profile.counters[..10], [0, 10, 0, 10, 0, 0, 0, 0, 0, 0]);
     for site in ["inner", "handler", "work"] {
         assert_eq!(profile.at(run.site(site)), 10, "{site}");
@@ -73,7 +73,7 @@ fn exceptions_from_any_depth() {
     for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
         let run = place.build("throw_deep.cc", options).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0, "{options:?}");
+        assert_eq!(profile.flags(), Flags::NONE, "{options:?}");
         assert_eq!(profile.counters[..10], [0, 24, 24, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("down")), 4 * 11_111, "{options:?}");
         assert_eq!(profile.landed(run.site("catches")), 24);
@@ -111,7 +111,7 @@ fn exceptions() {
     ] {
         let run = place.build("throw.cc", options).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..10], [0, 3, 3, 3, 3, 3, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("thrower")), 3);
         assert_eq!(profile.at(run.site("plain")), 0);
@@ -128,7 +128,7 @@ fn threads_come_and_go() {
     for access in [Access::WORD, Access::SEGMENT] {
         let run = place.build_as("threads.c", "prog", Flavour::Dynamic, access, &[]).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..10], [1, 3_200_000, 1, 1, 1, 0, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("leave")), 1);
         assert!(profile.header.slab_count < 20, "slabs are reused: {}", profile.header.slab_count);
@@ -141,7 +141,7 @@ fn threads_with_cleanups() {
     let place = Place::new("cleanups");
     let run = place.build("cleanups.cc", &[]).run(0);
     let profile = place.profile();
-    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.flags(), Flags::NONE);
     assert_eq!(profile.counters[..8], [1, 2, 2, 2, 0, 2, 0, 0]);
     assert_eq!(profile.landed(run.site("leave")), 2);
     assert_eq!(profile.at(run.site("leave")), 0);
@@ -167,7 +167,7 @@ fn threads_that_nobody_told_us_of() {
             all.sort_by_key(|profile| profile.header.started_ns);
             assert_eq!(all[0].flags(), Flags::THREAD_UNREGISTERED, "{source} {access} {option}");
             // What the parent's threads were is of no concern to a child.
-            assert!(all[1..].iter().all(|child| child.flags() == 0 && child.counters[2] == 1));
+            assert!(all[1..].iter().all(|child| child.flags() == Flags::NONE && child.counters[2] == 1));
             for profile in all {
                 assert_eq!(profile.state(), State::FINISHED);
                 std::fs::remove_file(profile.path).unwrap();
@@ -184,7 +184,7 @@ fn programs_that_use_the_segment_register_themselves() {
     all.sort_by_key(|profile| profile.header.started_ns);
     assert_eq!(
         all.iter().map(|p| (p.state(), p.flags())).collect::<Vec<_>>(),
-        [(State::FINISHED, Flags::THREAD_UNREGISTERED), (State::FINISHED, 0)]
+        [(State::FINISHED, Flags::THREAD_UNREGISTERED), (State::FINISHED, Flags::NONE)]
     );
 }
 
@@ -194,7 +194,7 @@ fn handlers_on_stacks_of_their_own() {
     for access in [Access::WORD, Access::SEGMENT] {
         place.build_as("handlers.c", "prog", Flavour::Dynamic, access, &[]).run(0);
         let profile = place.profile();
-        assert_eq!(profile.flags(), 0);
+        assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..3], [1, 80_000, 4000]);
         std::fs::remove_file(profile.path).unwrap();
     }
@@ -206,7 +206,7 @@ fn the_last_thread_ends_the_process() {
     let run = place.build("last.c", &[]).run(0);
     let profile = place.profile();
     assert_eq!(profile.state(), State::FINISHED);
-    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.flags(), Flags::NONE);
     assert_eq!(profile.at(run.site("leave")), 1);
     assert_eq!(profile.counters[..3], [1, 1, 1]);
 }
@@ -219,7 +219,7 @@ fn forks() {
         let mut all = place.profiles();
         all.sort_by_key(|profile| profile.header.started_ns);
         let [parent, returning, execing] = &all[..] else { panic!("{} profiles", all.len()) };
-        assert!(all.iter().all(|p| p.state() == State::FINISHED && p.flags() == 0));
+        assert!(all.iter().all(|p| p.state() == State::FINISHED && p.flags() == Flags::NONE));
         assert_eq!(parent.counters[..12], [0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1]);
         assert_eq!(returning.counters[..12], [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
         assert_eq!(execing.counters[..12], [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
@@ -243,7 +243,7 @@ fn forks_from_threads() {
     let sum: u64 = all.iter().map(|profile| profile.counters[2]).sum();
     assert_eq!(sum, 4 * 1000);
     for profile in all {
-        assert_eq!(profile.flags(), 0, "{}", profile.path.display());
+        assert_eq!(profile.flags(), Flags::NONE, "{}", profile.path.display());
         if profile.counters[0] == 0 {
             assert_eq!(profile.counters[2], 1000);
             assert_eq!(profile.counters[3], 10, "threads of the child");

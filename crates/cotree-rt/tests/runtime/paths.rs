@@ -53,7 +53,7 @@ fn many_keys() {
                 assert_eq!(run.errors.lines().count(), 1, "{}", run.errors);
             } else {
                 assert_eq!(run.errors, "", "{how}");
-                assert_eq!(profile.flags(), 0, "{how}");
+                assert_eq!(profile.flags(), Flags::NONE, "{how}");
                 assert_many(&profile, 0, times);
                 assert_second(&profile, times);
                 assert_eq!(profile.paths.len(), 10003, "{how}");
@@ -88,7 +88,7 @@ fn check_no_room_for_more(access: u32) {
         // This finds it as long as its header says.
         let profile = place.profile();
         assert_eq!(profile.state(), State::FINISHED, "{how} {kib}");
-        if profile.flags() == 0 {
+        if profile.flags() == Flags::NONE {
             assert_many(&profile, 0, 1);
             assert_eq!(run.errors, "", "{how} {kib}");
         } else {
@@ -133,7 +133,7 @@ fn each_thread_has_its_own() {
     let place = Place::new("paths_threads");
     Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("threads"), 0);
     let profile = place.profile();
-    assert_eq!(profile.flags(), 0);
+    assert_eq!(profile.flags(), Flags::NONE);
     assert_many(&profile, 0, 5);
     assert_many(&profile, 1 << 40, 4);
     assert_second(&profile, 9);
@@ -150,7 +150,7 @@ fn a_forked_child_begins_anew() {
             let child = profile.paths.contains_key(&(4, 1));
             assert_many(profile, if child { 7 } else { 0 }, 1);
             assert_second(profile, 1);
-            assert_eq!(profile.flags(), 0);
+            assert_eq!(profile.flags(), Flags::NONE);
             std::fs::remove_file(&profile.path).unwrap();
         }
     }

@@ -64,7 +64,7 @@ fn runs_add_up_in_a_few_files() {
     assert_eq!(runs(|profile| profile.header.runs_finished), 20);
     assert_eq!(runs(|profile| profile.header.runs_aborted), 4);
     for profile in &profiles {
-        assert_eq!((profile.state(), profile.flags()), (State::FINISHED, 0));
+        assert_eq!((profile.state(), profile.flags()), (State::FINISHED, Flags::NONE));
         assert_eq!(std::fs::metadata(&profile.path).unwrap().permissions().mode() & 0o022, 0);
     }
 }
@@ -200,5 +200,5 @@ fn a_damaged_pool_is_left_alone() {
     let own = files(&place);
     assert_eq!(own.len(), 1, "{own:?}");
     let profile = Profile::read(&own[0]);
-    assert_eq!((profile.counters[3], profile.flags() & !Flags::NOT_MAPPED), (1, 0));
+    assert_eq!((profile.counters[3], profile.flags().without(Flags::NOT_MAPPED)), (1, Flags::NONE));
 }

@@ -1,7 +1,7 @@
 //! What was counted before the runtime has started.
 
 use crate::support::{Flavour, MANY_COUNTERS, Place, Run};
-use cotree_rt::layout::{Access, State};
+use cotree_rt::layout::{Access, Flags, State};
 use std::fs;
 
 #[test]
@@ -14,7 +14,7 @@ fn early_counts_are_kept_and_untouched_counters_not_looked_at() {
             let run = Run::of(program.command_of("/bin/sh").args(["-c", &format!("{limit} exec ./prog")]), 0);
             let profile = place.profile();
             assert_eq!(profile.state(), State::FINISHED);
-            assert_eq!(profile.flags(), 0);
+            assert_eq!(profile.flags(), Flags::NONE);
             let counted: Vec<_> = profile.counters.iter().enumerate().filter(|(_, count)| **count != 0).collect();
             assert_eq!(counted, [(0, &1), (1, &1), (MANY_COUNTERS / 2, &3), (MANY_COUNTERS - 1, &1)]);
             let faults: u64 = run.output.trim_start_matches("faults ").trim_end().parse().unwrap();

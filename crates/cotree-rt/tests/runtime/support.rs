@@ -1,7 +1,7 @@
 //! Builds the runtime and small programs with gcc, runs them, and reads their raw profiles back.
 
 use cotree_rt::layout::{
-    Access, BodyChecksum, EarlyEntry, INTERRUPTED, LANDED, MAGIC, PAGE, PathBucket, RawHeader, SEGMENT_MAGIC,
+    Access, BodyChecksum, EarlyEntry, Flags, INTERRUPTED, LANDED, MAGIC, PAGE, PathBucket, RawHeader, SEGMENT_MAGIC,
     SegmentHeader, SegmentKind, State, checksum, segment_size,
 };
 use std::collections::BTreeMap;
@@ -303,7 +303,7 @@ impl Profile {
         self.header.state
     }
 
-    pub fn flags(&self) -> u64 {
+    pub fn flags(&self) -> Flags {
         self.header.flags
     }
 }

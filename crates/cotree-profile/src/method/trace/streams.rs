@@ -179,8 +179,8 @@ impl Streams {
         let ring = found.ring;
         let streams = found.finish().map_err(|what| damaged(path, what))?;
         let over = matches!(fields.state, State::FINISHED | State::ABORTED);
-        let threads_are_over = over && fields.flags & Flags::THREADS_ALIVE == 0;
-        let paused = fields.flags & Flags::TRACE_PAUSED != 0;
+        let threads_are_over = over && !fields.flags.has(Flags::THREADS_ALIVE);
+        let paused = fields.flags.has(Flags::TRACE_PAUSED);
         Ok(Self { file, path: path.to_owned(), streams, threads_are_over, paused, ring })
     }
 

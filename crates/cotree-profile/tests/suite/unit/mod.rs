@@ -9,7 +9,7 @@ use cotree_core::plan::{CounterPlan, FunctionPlan, Measure};
 use cotree_core::unit::UnitPlan;
 use cotree_core::weight::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, UnitId, encode};
-use cotree_rt::layout::{self, State};
+use cotree_rt::layout::{self, Flags, State};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -192,7 +192,7 @@ pub fn early() -> Vec<(u64, i64)> {
 pub struct Raw {
     pub unit: UnitId,
     pub state: u32,
-    pub flags: u64,
+    pub flags: Flags,
     pub threads_alive: u32,
     pub slabs: Vec<Vec<u64>>,
     pub early: Vec<(u64, i64)>,
@@ -209,7 +209,7 @@ impl Raw {
         Self {
             unit: UNIT,
             state: State::FINISHED,
-            flags: 0,
+            flags: Flags::NONE,
             threads_alive: 0,
             slabs: vec![counters],
             early: early(),
@@ -236,7 +236,7 @@ impl Raw {
         put(36, &self.threads_alive.to_le_bytes());
         put(40, &1_000_000u64.to_le_bytes());
         put(48, &2_000_000u64.to_le_bytes());
-        put(56, &self.flags.to_le_bytes());
+        put(56, &self.flags.bits().to_le_bytes());
         put(64, &count.to_le_bytes());
         put(72, &slabs_offset.to_le_bytes());
         put(80, &stride.to_le_bytes());

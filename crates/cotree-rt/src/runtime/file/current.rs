@@ -1,9 +1,8 @@
 //! The current profile: whether there is one, which process owns it, and the fields of its header that change while
 //! the program runs.
 
-use crate::layout::{PAGE, RawHeader};
+use crate::layout::{Flags, PAGE, RawHeader};
 use crate::runtime::unit;
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// Null: no profile is being made.
@@ -73,58 +72,60 @@ pub fn header() -> Option<*mut RawHeader> {
 }
 
 /// A 64-bit field of the header as an atomic.
-fn word(header: *mut RawHeader, offset: usize) -> &'static AtomicU64 {
-    // SAFETY: the header stays mapped; the offsets below are of aligned u64 fields.
-    unsafe { &*header.cast::<u8>().add(offset).cast::<AtomicU64>() }
+macro_rules! word {
+    ($header:expr, $field:ident) => {
+        // SAFETY: the header stays mapped; the field is an aligned u64, or a newtype of one.
+        unsafe { AtomicU64::from_ptr((&raw mut (*$header).$field).cast()) }
+    };
 }
 
 /// Records what recovery must know.
-pub fn flag(bits: u64) {
+pub fn flag(flags: Flags) {
     if let Some(header) = header() {
-        word(header, offset_of!(RawHeader, flags)).fetch_or(bits, Relaxed);
+        word!(header, flags).fetch_or(flags.bits(), Relaxed);
     }
 }
 
 /// Records what holds for the profiles of forked children too.
 #[cfg(not(all(feature = "static-executable", feature = "counters-alone")))]
-pub fn flag_always(bits: u64) {
-    STANDING.fetch_or(bits, Relaxed);
-    flag(bits);
+pub fn flag_always(flags: Flags) {
+    STANDING.fetch_or(flags.bits(), Relaxed);
+    flag(flags);
 }
 
 /// The flags that every profile begins with.
-pub fn standing_flags() -> u64 {
-    STANDING.load(Relaxed)
+pub fn standing_flags() -> Flags {
+    Flags::from_bits(STANDING.load(Relaxed))
 }
 
 /// All flags, to go back to with [`set_flags`].
-pub fn flags() -> u64 {
-    header().map_or(0, |header| word(header, offset_of!(RawHeader, flags)).load(Relaxed))
+pub fn flags() -> Flags {
+    Flags::from_bits(header().map_or(0, |header| word!(header, flags).load(Relaxed)))
 }
 
 /// Replaces the flags.
-pub fn set_flags(bits: u64) {
+pub fn set_flags(flags: Flags) {
     if let Some(header) = header() {
-        word(header, offset_of!(RawHeader, flags)).store(bits, Relaxed);
+        word!(header, flags).store(flags.bits(), Relaxed);
     }
 }
 
 /// Slabs in the file.
 pub fn set_slab_count(count: u64) {
     if let Some(header) = header() {
-        word(header, offset_of!(RawHeader, slab_count)).store(count, Relaxed);
+        word!(header, slab_count).store(count, Relaxed);
     }
 }
 
 /// File offset of the newest segment; 0: there is none.
 pub fn segment_head() -> u64 {
-    header().map_or(0, |header| word(header, offset_of!(RawHeader, segment_head)).load(Relaxed))
+    header().map_or(0, |header| word!(header, segment_head).load(Relaxed))
 }
 
 /// There is a newer one. All that readers need to know of it has been written.
 #[cfg(not(feature = "counters-alone"))]
 pub fn set_segment_head(offset: u64) {
     if let Some(header) = header() {
-        word(header, offset_of!(RawHeader, segment_head)).store(offset, core::sync::atomic::Ordering::Release);
+        word!(header, segment_head).store(offset, core::sync::atomic::Ordering::Release);
     }
 }

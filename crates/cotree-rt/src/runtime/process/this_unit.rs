@@ -42,14 +42,15 @@ extern "C" fn is_recording_at(pc: u64) -> bool {
     record::is_recording_at(pc) || marks::is_announcing(pc)
 }
 
-extern "C" fn flag(bits: u64) {
-    current::flag(bits);
+extern "C" fn flag(flags: Flags) {
+    current::flag(flags);
 }
 
-extern "C" fn flags(replacement: *const u64) -> u64 {
-    // SAFETY: null or a word.
-    if let Some(bits) = unsafe { replacement.as_ref() } {
-        current::set_flags(*bits | current::flags() & record::LASTING_FLAGS);
+extern "C" fn flags(replacement: *const Flags) -> Flags {
+    // SAFETY: null or flags.
+    if let Some(flags) = unsafe { replacement.as_ref() } {
+        let lasting = current::flags().only(record::LASTING_FLAGS);
+        current::set_flags(*flags | lasting);
     }
     current::flags()
 }

@@ -5,6 +5,7 @@
 
 use super::this_unit::THIS;
 use crate::arch::registers::FrameRegisters;
+use crate::layout::Flags;
 use crate::runtime::joined::{self, Unit};
 use crate::runtime::record;
 #[cfg(not(feature = "shared-library"))]
@@ -42,8 +43,8 @@ pub fn is_recording_at(pc: u64) -> bool {
 }
 
 /// Flags all profiles.
-pub fn flag(bits: u64) {
-    units().for_each(|unit| (unit.flag)(bits));
+pub fn flag(flags: Flags) {
+    units().for_each(|unit| (unit.flag)(flags));
 }
 
 /// Completes all profiles.
@@ -126,12 +127,12 @@ pub fn clear() {
 
 /// The flags of all units (the first few), to put back after an attempt that failed.
 #[cfg(not(feature = "shared-library"))]
-pub struct SavedFlags([u64; 64]);
+pub struct SavedFlags([Flags; 64]);
 
 #[cfg(not(feature = "shared-library"))]
 impl SavedFlags {
     pub fn take() -> Self {
-        let mut saved = [0; 64];
+        let mut saved = [Flags::NONE; 64];
         for (slot, unit) in saved.iter_mut().zip(units()) {
             *slot = (unit.flags)(core::ptr::null());
         }
@@ -139,8 +140,8 @@ impl SavedFlags {
     }
 
     pub fn put_back(&self) {
-        for (bits, unit) in self.0.iter().zip(units()) {
-            (unit.flags)(bits);
+        for (flags, unit) in self.0.iter().zip(units()) {
+            (unit.flags)(flags);
         }
     }
 }

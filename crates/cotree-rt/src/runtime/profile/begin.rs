@@ -92,7 +92,7 @@ fn map_file(fd: c_int) -> sys::Result<()> {
     }
     current::set_mapped(true);
     record::make_room(fd);
-    adopt(front, slabs::count(), 0);
+    adopt(front, slabs::count(), Flags::NONE);
     Ok(())
 }
 
@@ -105,7 +105,7 @@ fn keep_in_memory() -> sys::Result<()> {
 }
 
 /// Fills the header and publishes it.
-fn adopt(front: *mut u8, slab_count: u64, flags: u64) {
+fn adopt(front: *mut u8, slab_count: u64, flags: Flags) {
     let header = front.cast::<RawHeader>();
     let descriptor = unit::descriptor();
     // SAFETY: `front` is slabs_offset() zeroed bytes, page-aligned, ours alone until it is published.

@@ -26,7 +26,7 @@ static FORKED_IN_HANDLER: AtomicBool = AtomicBool::new(false);
 impl Recorder for CallSums {
     type Walk = Option<Totals>;
 
-    const LASTING_FLAGS: u64 = Flags::HANDLERS_MIXED;
+    const LASTING_FLAGS: Flags = Flags::HANDLERS_MIXED;
 
     #[inline(always)]
     fn walk() -> Option<Self::Walk> {
@@ -42,7 +42,7 @@ impl Recorder for CallSums {
 
     fn begin(front: *mut u8) {
         if unit::descriptor().call_sums != 0 {
-            let mixed = if FORKED_IN_HANDLER.swap(false, Relaxed) { Flags::HANDLERS_MIXED } else { 0 };
+            let mixed = if FORKED_IN_HANDLER.swap(false, Relaxed) { Flags::HANDLERS_MIXED } else { Flags::NONE };
             // SAFETY: the header page, which nobody else knows yet.
             unsafe { (*front.cast::<RawHeader>()).flags |= Flags::CALL_SUMS | mixed };
         }

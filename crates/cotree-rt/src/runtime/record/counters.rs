@@ -44,8 +44,8 @@ impl Recorder for Counters {
         }
     }
 
-    fn loss(flags: u64) -> Option<&'static str> {
-        (flags & Flags::SLAB_SHARED != 0).then_some("counts of threads may be missing in")
+    fn loss(flags: Flags) -> Option<&'static str> {
+        flags.has(Flags::SLAB_SHARED).then_some("counts of threads may be missing in")
     }
 
     fn clear() {

@@ -22,7 +22,7 @@ macro_rules! recorders {
         }
 
         /// See [`Recorder::LASTING_FLAGS`].
-        pub const LASTING_FLAGS: u64 = 0 $(| $module::$recorder::LASTING_FLAGS)*;
+        pub const LASTING_FLAGS: Flags = Flags::NONE$(.with($module::$recorder::LASTING_FLAGS))*;
 
         /// See [`Recorder::is_recording_at`].
         pub fn is_recording_at(pc: u64) -> bool {
@@ -80,7 +80,7 @@ macro_rules! recorders {
         }
 
         /// See [`Recorder::loss`]; the first recorder that misses something says so.
-        pub fn loss(flags: u64) -> Option<&'static str> {
+        pub fn loss(flags: Flags) -> Option<&'static str> {
             None$(.or_else(|| $module::$recorder::loss(flags)))*
         }
 

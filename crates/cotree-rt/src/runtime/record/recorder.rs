@@ -1,6 +1,7 @@
 //! What a recorder is, and what it is told.
 
 use crate::arch::registers::{Caller, FrameRegisters};
+use crate::layout::Flags;
 use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::unit::Image;
 use core::ffi::c_int;
@@ -12,7 +13,7 @@ pub trait Recorder {
 
     /// Flags that it sets in the profile which stay when the end of the profile is taken back, since what they speak of
     /// is lost for good.
-    const LASTING_FLAGS: u64 = 0;
+    const LASTING_FLAGS: Flags = Flags::NONE;
 
     /// Called before the frames of a walk. `None`: nothing is recorded now, by any recorder.
     fn walk() -> Option<Self::Walk>;
@@ -61,7 +62,7 @@ pub trait Recorder {
 
     /// What the user is told of a complete profile with these flags, before its name: something of the recorder's is
     /// missing.
-    fn loss(_flags: u64) -> Option<&'static str> {
+    fn loss(_flags: Flags) -> Option<&'static str> {
         None
     }
 

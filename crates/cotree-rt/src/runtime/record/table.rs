@@ -12,6 +12,7 @@ use super::recorder::{Activation, Child, Recorder};
 use super::trace;
 use super::{counters, early};
 use crate::arch::registers::{Caller, FrameRegisters};
+use crate::layout::Flags;
 use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::unit::Image;
 use core::ffi::c_int;

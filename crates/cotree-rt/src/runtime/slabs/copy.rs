@@ -2,7 +2,7 @@
 
 #[cfg(not(feature = "counters-alone"))]
 use super::segments::{self, Kind, Segment};
-use crate::layout::{PAGE, RawHeader};
+use crate::layout::{Flags, PAGE, RawHeader};
 use crate::runtime::file::current;
 use crate::runtime::file::early_table::Slot;
 use crate::runtime::os::sys;
@@ -25,8 +25,8 @@ impl ProfileCopy {
     }
 
     /// What readers have to know.
-    pub fn flag(&mut self, bits: u64) {
-        self.header().flags |= bits;
+    pub fn flag(&mut self, flags: Flags) {
+        self.header().flags |= flags;
     }
 
     /// The table of early exits.

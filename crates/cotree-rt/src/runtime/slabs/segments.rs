@@ -12,7 +12,6 @@ use crate::runtime::file::current;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::unit;
 use core::ffi::c_int;
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Acquire};
 
 /// What is in a segment.
@@ -55,13 +54,13 @@ impl Segment {
     /// Entries in use.
     pub fn used(self) -> &'static AtomicU64 {
         // SAFETY: segments stay mapped, and the field is an aligned u64.
-        unsafe { &*self.0.cast::<u8>().add(offset_of!(SegmentHeader, used)).cast() }
+        unsafe { AtomicU64::from_ptr(&raw mut (*self.0).used) }
     }
 
     /// Streams that have come to a ring.
     pub fn streams(self) -> &'static AtomicU64 {
         // SAFETY: segments stay mapped, and the field is an aligned u64.
-        unsafe { &*self.0.cast::<u8>().add(offset_of!(SegmentHeader, streams)).cast() }
+        unsafe { AtomicU64::from_ptr(&raw mut (*self.0).streams) }
     }
 
     /// How many entries it has.

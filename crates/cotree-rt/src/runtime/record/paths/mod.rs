@@ -22,7 +22,7 @@ pub struct Paths;
 impl Recorder for Paths {
     type Walk = ();
 
-    const LASTING_FLAGS: u64 = Flags::PATHS_MISSING;
+    const LASTING_FLAGS: Flags = Flags::PATHS_MISSING;
 
     #[inline(always)]
     fn walk() -> Option<()> {
@@ -63,8 +63,8 @@ impl Recorder for Paths {
         }
     }
 
-    fn loss(flags: u64) -> Option<&'static str> {
-        (flags & Flags::PATHS_MISSING != 0).then_some("counts of paths are missing in")
+    fn loss(flags: Flags) -> Option<&'static str> {
+        flags.has(Flags::PATHS_MISSING).then_some("counts of paths are missing in")
     }
 
     fn close() {

@@ -31,7 +31,7 @@ pub struct Trace;
 impl Recorder for Trace {
     type Walk = Option<Window>;
 
-    const LASTING_FLAGS: u64 = Flags::TRACE_CUT | Flags::TRACE_LOST | Flags::TRACE_PAUSED;
+    const LASTING_FLAGS: Flags = Flags::TRACE_CUT.with(Flags::TRACE_LOST).with(Flags::TRACE_PAUSED);
 
     #[inline(always)]
     fn walk() -> Option<Self::Walk> {
@@ -103,8 +103,8 @@ impl Recorder for Trace {
         }
     }
 
-    fn loss(flags: u64) -> Option<&'static str> {
-        (flags & Flags::TRACE_CUT != 0).then_some("a part of the trace is missing in")
+    fn loss(flags: Flags) -> Option<&'static str> {
+        flags.has(Flags::TRACE_CUT).then_some("a part of the trace is missing in")
     }
 
     fn jump_is_unsure() {
