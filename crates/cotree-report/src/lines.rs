@@ -6,7 +6,8 @@
 //! - A block *ends* on the line of its last span. If some blocks end on a line, the line ran as often as control
 //!   entered this set of blocks from outside, plus as often as it went round a loop within the set
 //!   (`for (…) x++;` in one line).
-//! - If no block ends on the line (it lies in the middle of longer blocks), the line ran as often as those blocks did.
+//! - If no block ends on the line (it lies in the middle of longer blocks), the line ran as often as those blocks did,
+//!   but for blocks that are only a jump there: these lead to the others.
 //! - In any case the line ran at least as often as each of its blocks.
 //!
 //! Where an activation was abandoned during a call, the block counts as two *pieces*, since the code after the call ran
@@ -52,6 +53,9 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             if line.last_seen != Some(index) {
                 line.last_seen = Some(index);
                 line.passed = line.passed.saturating_add(piece.count);
+                if !piece.jump {
+                    line.passed_own = line.passed_own.saturating_add(piece.count);
+                }
             }
         }
         if let Some(at) = graph.positions(piece).last() {
@@ -87,7 +91,8 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             on.anchored &= !on.ending.is_empty();
         }
         let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member) };
-        each(file, line, if on.anchored { rounds.max(on.most) } else { rounds.max(on.passed) });
+        let passed = if on.own { on.passed_own } else { on.passed };
+        each(file, line, if on.anchored { rounds.max(on.most) } else { rounds.max(passed) });
     }
 }
 
@@ -119,6 +124,8 @@ type LineKey = (u32, u32, Option<u32>);
 struct OnLine {
     /// The sum over the pieces that pass the line.
     passed: u64,
+    /// The sum over those of them that are more than a jump.
+    passed_own: u64,
     last_seen: Option<usize>,
     /// The count of the busiest piece that passes the line: the line ran at least that often.
     most: u64,

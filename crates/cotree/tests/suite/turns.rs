@@ -33,6 +33,18 @@ fn run(project: &Project, program: &str) -> String {
     succeed(project.command(project.path(program)).env("COTREE_FILE", "p.cotree"))
 }
 
+/// A line in the middle of a block, to which another block leads that is only a jump there: it ran once for both.
+#[test]
+fn lines_that_are_jumped_into() {
+    let source = finding!("into-a-loop.c");
+    let project = Project::new(&[("into-a-loop.c", source)]);
+    for level in ["-O0", "-O1", "-O2"] {
+        project.ok(&format!("cc {level} -g into-a-loop.c -o into"));
+        run(&project, "into");
+        check(&project, "p.cotree", source, level);
+    }
+}
+
 /// Each method that counts lines, and each way to say that modules are optimised together.
 #[test]
 fn every_turn_of_c() {
