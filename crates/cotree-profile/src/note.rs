@@ -20,7 +20,7 @@ pub enum Note {
     ForeignJump,
     /// This many activations were left at instructions that are not call sites of the map.
     UnknownExits(u64),
-    /// A thread was cancelled and could not be followed.
+    /// A thread was cancelled, or ended itself under a cleanup handler, and could not be followed.
     ThreadCancelled,
     /// Threads ran in a program built for one.
     ThreadsUnexpected,
@@ -78,7 +78,7 @@ impl fmt::Display for Note {
             Self::EarlyTableFull => f.write_str("the table of early exits was full: some are missing"),
             Self::ForeignJump => f.write_str("a longjmp went to a stack that could not be walked"),
             Self::UnknownExits(n) => write!(f, "{n} activation{} left at an instruction that is no known call", s(n)),
-            Self::ThreadCancelled => f.write_str("a thread was cancelled and could not be followed"),
+            Self::ThreadCancelled => f.write_str("a thread ended by pthread_cancel or pthread_exit under a cleanup handler and could not be followed"),
             Self::ThreadsUnexpected => f.write_str("threads ran in a program that was built for one: counts may have been lost; build it with --threads on"),
             Self::ThreadUnregistered => f.write_str("a thread shared the main thread's counters: counts may have been lost"),
             Self::SlabShared => f.write_str("there was no room for a thread's own counters: counts may have been lost"),

@@ -8,7 +8,8 @@ mod layout;
 
 pub use column::{Column, number, place, text};
 
-use layout::{Layout, shortened};
+use layout::Layout;
+pub(crate) use layout::shortened;
 
 /// How to write for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,10 +68,27 @@ impl Style {
     fn joined<'a>(self, parts: impl Iterator<Item = &'a str>, separator: &str, indent: usize) -> String {
         let room = usize::from(self.width.unwrap_or(PAGE)).saturating_sub(indent).max(20);
         let mut lines = vec![String::new()];
-        for part in parts.map(visible::name) {
+        for whole in parts.map(visible::name) {
+            let whole = &*whole;
+            // A terminal would break a longer name anywhere.
+            let mut part = whole;
+            while let Some(end) = self.width.and_then(|_| break_in(part, room)) {
+                if lines.last().is_some_and(|last| !last.is_empty()) {
+                    if let Some(last) = lines.last_mut().filter(|_| part == whole) {
+                        last.push_str(separator.trim_end());
+                    }
+                    lines.push(String::new());
+                }
+                lines.last_mut().expect("never empty").push_str(&part[..end]);
+                part = &part[end..];
+            }
+            if part.len() < whole.len() {
+                lines.push(part.to_owned());
+                continue;
+            }
             let last = lines.last_mut().expect("never empty");
             if last.is_empty() {
-                last.push_str(&part);
+                last.push_str(part);
                 continue;
             }
             last.push_str(separator.trim_end());
@@ -78,7 +96,7 @@ impl Style {
                 lines.push(part.into_owned());
             } else {
                 last.push(' ');
-                last.push_str(&part);
+                last.push_str(part);
             }
         }
         lines.join(&format!("\n{}", " ".repeat(indent)))
@@ -130,6 +148,15 @@ impl Style {
         }
         text
     }
+}
+
+/// Where a word that has no room in a line is broken: behind the last sign in a name that fits.
+fn break_in(word: &str, room: usize) -> Option<usize> {
+    if word.chars().count() <= room {
+        return None;
+    }
+    let ends = word.char_indices().take(room).filter(|(_, sign)| matches!(sign, ':' | '<' | ',' | '>' | '(' | '/'));
+    ends.map(|(at, _)| at + 1).last()
 }
 
 /// What stands before a number that is not vouched for.
@@ -210,6 +237,15 @@ mod tests {
         assert!(cut.lines().all(|l| l.chars().count() <= 40) && cut.contains('…'), "{cut}");
         let whole = table(Style::default());
         assert!(whole.contains(name), "{whole}");
+    }
+
+    #[test]
+    fn long_words_are_broken_where_names_have_signs() {
+        let style = Style { width: Some(40), colour: false };
+        let name = "one, a_namespace::another::Container<a_namespace::Value,another::Value>::add, two";
+        let wrapped = "one,\n  a_namespace::another::Container<\n  a_namespace::Value,another::Value>::add,\n  two";
+        assert_eq!(style.wrap(name, 2), wrapped);
+        assert_eq!(style.wrap(&"x".repeat(50), 2), "x".repeat(50));
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub fn flaw_reason(flaw: Flaw) -> &'static str {
         Flaw::LoopsUnderWay => {
             "a loop may have been under way that is counted when it is left: all it had counted by then is missing (see --affine off, --promote off)"
         }
-        Flaw::Damaged => "its counters were cut or damaged",
+        Flaw::Damaged => "what was recorded of it was cut or damaged",
         Flaw::OptimisedBefore => {
             "it was optimised before its counters went in: loops that were vectorised or unrolled count a fraction of their turns (compile it with `cotree cc`)"
         }

@@ -273,7 +273,10 @@ fn on_one_screen(mut command: clap::Command) -> clap::Command {
 /// Prints help, the version, or what is wrong with the command line. A reader that goes away (`| head`) is no error.
 fn print_answer(answer: &clap::Error) -> miette::Result<ExitCode> {
     let open = if answer.use_stderr() { Ok(()) } else { lines::check_standard_output() };
-    match open.and_then(|()| answer.print()).and_then(|()| io::stdout().flush()) {
+    let text = answer.render().to_string();
+    let plain = tips::in_plain_words(&text);
+    let print = || if plain == text { answer.print() } else { io::stderr().write_all(plain.as_bytes()) };
+    match open.and_then(|()| print()).and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(miette!("can't write to standard output: {error}"))
         }

@@ -47,6 +47,17 @@ pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
     ))
 }
 
+/// clap's message about a number, without the words of the standard library's parser.
+pub fn in_plain_words(message: &str) -> String {
+    [
+        ("invalid digit found in string", "a whole number is expected"),
+        ("cannot parse integer from empty string", "a whole number is expected"),
+        ("number too large to fit in target type", "the number is too large"),
+    ]
+    .into_iter()
+    .fold(message.to_owned(), |message, (theirs, ours)| message.replace(theirs, ours))
+}
+
 /// What is wrong with an option of builds that stands in the environment, which clap would take for one of the command
 /// line. `words` are those of the command line, which win.
 pub fn from_environment(words: &[String]) -> Option<String> {
@@ -68,8 +79,13 @@ fn wrong_value(option: &str, variable: &str, value: &str) -> Option<String> {
     };
     let why = match error.source().map(ToString::to_string) {
         _ if !values.is_empty() => format!("expected one of {values}"),
-        Some(why) => why,
-        None => error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+        Some(why) => in_plain_words(&why),
+        None => in_plain_words(&error.to_string())
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_owned(),
     };
     Some(format!("{variable}={value} in the environment says nothing that --{option} knows: {why}"))
 }

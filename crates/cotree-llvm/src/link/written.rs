@@ -11,6 +11,7 @@ use crate::lower::Access;
 use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::ids::FunctionId;
 use cotree_profile::binary::{BinaryMap, CodeMap};
+use cotree_profile::weights::module_name;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -36,7 +37,7 @@ impl BuiltUnit<'_> {
                     built.name
                 )
             }));
-            output.objects.push(job.write(&format!("{number}.o"), &built.object)?);
+            output.objects.push(job.write(&object_name(number, &built.name), &built.object)?);
             objects.push(built.object);
         }
         if let Some(used) = &planned.used {
@@ -85,6 +86,17 @@ impl PlannedProgram<'_> {
             file_pattern: setting.options.asked.profile_file.as_deref().and_then(Path::to_str),
         })
     }
+}
+
+/// What the object of a module is called: linkers name it in their messages, so it tells the module.
+fn object_name(number: usize, module: &str) -> String {
+    let name = module_name(module);
+    let stem: String = name.strip_suffix(".o").unwrap_or(name).chars().map(in_file_name).take(60).collect();
+    format!("{number}.{stem}.o")
+}
+
+fn in_file_name(sign: char) -> char {
+    if sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-' | '+') { sign } else { '_' }
 }
 
 /// The call sites of functions whose call addresses are not known can't be vouched for.

@@ -11,7 +11,7 @@ use crate::terminal::{Style, counted, grouped, mark, mean, number, percent, plac
 use crate::unit::{LOOP_MISSING, Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// What the counts of blocks and edges say.
@@ -33,9 +33,12 @@ pub(crate) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
     report.untouched(&functions, out)
 }
 
-/// The name of a function, with what is missing from its counts.
-fn with_loops(name: &str, flaws: &BTreeSet<Flaw>) -> String {
-    if flaws.contains(&Flaw::LoopsUnderWay) { format!("{name} {LOOP_MISSING}") } else { name.to_owned() }
+/// Stands behind the names in tables of those whose counts lack what a note below the table says.
+const MISSING: &str = "*";
+
+/// A name in a table, with the mark of a loop that was under way.
+fn marked(name: &str, missing: bool) -> String {
+    if missing { format!("{name} {MISSING}") } else { name.to_owned() }
 }
 
 struct Report<'a> {
@@ -151,7 +154,7 @@ impl Report<'_> {
                 blocks,
                 of(u128::from(f.entries())),
                 inlined,
-                with_loops(name, &f.flaws),
+                marked(name, f.flaws.contains(&Flaw::LoopsUnderWay)),
                 self.unit.brief(f.position),
             ]
         });
@@ -164,7 +167,16 @@ impl Report<'_> {
             text("function"),
             place("where"),
         ];
-        writeln!(out, "{}", self.style.table(&columns, rows.collect()))
+        write!(out, "{}", self.style.table(&columns, rows.collect()))?;
+        self.note_missing(shown.iter().any(|(_, f)| f.flaws.contains(&Flaw::LoopsUnderWay)), out)
+    }
+
+    /// Says below a table what its marks mean.
+    fn note_missing(&self, any: bool, out: &mut dyn Write) -> io::Result<()> {
+        if any {
+            writeln!(out, "  {}", self.style.warning(&format!("{MISSING} {LOOP_MISSING}")))?;
+        }
+        writeln!(out)
     }
 
     fn hot_loops(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -203,7 +215,7 @@ impl Report<'_> {
                 of(u128::from(l.entries)),
                 of(u128::from(l.trips)),
                 l.average().map_or_else(|| "-".into(), |average| format!("{}{}", mark(row.doubt), mean(average))),
-                if row.missing { format!("{} {LOOP_MISSING}", row.function) } else { row.function.clone() },
+                marked(&row.function, row.missing),
                 self.unit.brief(l.position),
             ]
         });
@@ -215,7 +227,8 @@ impl Report<'_> {
             text("function"),
             place("where"),
         ];
-        writeln!(out, "{}", self.style.table(&columns, rows.collect()))
+        write!(out, "{}", self.style.table(&columns, rows.collect()))?;
+        self.note_missing(shown.iter().any(|row| row.missing), out)
     }
 
     /// The function that a loop is in; of one that was inlined, also the function that the copy is in.

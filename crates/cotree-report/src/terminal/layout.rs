@@ -40,7 +40,7 @@ impl Layout {
 }
 
 /// The text in as many columns as that. Of a qualified name the beginning is kept, and the function's own name.
-pub(super) fn shortened(text: String, width: usize) -> String {
+pub(crate) fn shortened(text: String, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text;

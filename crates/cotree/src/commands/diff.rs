@@ -3,7 +3,7 @@
 use super::input::{Binaries, Reader, SourceArgs, load};
 use super::output::{Looks, Output};
 use super::vouched::Vouched;
-use super::{paths, trace};
+use super::{edited, paths, trace};
 use crate::folder;
 use clap::Args;
 use cotree_report::diff;
@@ -86,6 +86,8 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         };
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
+    // The sources of the profile before may be gone, as there may be a new version.
+    edited::note(after.binaries(), &args.sources.sources(), None);
     let difference = diff::compare(&before.units_with_blocks()?, &after.units_with_blocks()?, &args.sources.sources());
     if args.json {
         return args.output.write(|out| diff::write_json(&difference, out));

@@ -154,6 +154,12 @@ impl Input {
     /// Opens the profile only.
     pub fn open(&self) -> Result<ProfileFile> {
         let path = match &self.profile {
+            Some(path) if is_source(path) && !path.is_dir() => {
+                return Err(miette!(
+                    "{0} is a source file, and a profile is named here (*.cotree): `cotree annotate --file {0}` shows the lines of one",
+                    path.display()
+                ));
+            }
             Some(path) => {
                 note_newer_run(path);
                 path.clone()
@@ -199,6 +205,12 @@ impl Input {
         }
         Err(first_error.map_or_else(no_profile, into_report))
     }
+}
+
+/// Is it the name of a source file?
+fn is_source(path: &Path) -> bool {
+    const ENDINGS: [&str; 10] = ["c", "cc", "cpp", "cxx", "C", "h", "hh", "hpp", "hxx", "rs"];
+    path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 /// Recovers a profile. Link units whose binaries are gone are left out with a warning, if there are others.

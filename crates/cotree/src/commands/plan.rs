@@ -14,10 +14,11 @@ use costs::Costs;
 use cotree_core::statistics::PlacementCost;
 use cotree_llvm::standalone::facts_of_files;
 use cotree_options::BuildOptions;
-use cotree_report::terminal::{grouped, number, text};
+use cotree_report::terminal::{Style, grouped, number, text};
 use explain::Planned;
 use files::{is_elf, map_of};
 use miette::{Result, miette};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Arguments of `cotree plan`.
@@ -63,11 +64,22 @@ impl PlanArgs {
     }
 }
 
+/// Writes a line, or where it has no room in the terminal several, with what follows further to the right.
+fn write_within(style: Style, line: &str, out: &mut dyn Write) -> io::Result<()> {
+    if style.width.is_none_or(|width| line.chars().count() <= usize::from(width)) {
+        return writeln!(out, "{line}");
+    }
+    let text = line.trim_start();
+    let blanks = line.len() - text.len();
+    writeln!(out, "{}{}", &line[..blanks], style.wrap(text, blanks + 2))
+}
+
 /// Runs `cotree plan`.
 pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
     if let Some(function) = &args.explain {
         let text = Planned::open(&args.files, options)?.explain(function)?;
-        return args.output.write_text(|out| out.write_all(text.as_bytes()));
+        let style = args.looks.style(&args.output);
+        return args.output.write_text(|out| text.lines().try_for_each(|line| write_within(style, line, out)));
     }
     let costs = match (&args.judge, args.files.as_slice()) {
         (Some(profile), [binary]) => {
@@ -110,8 +122,8 @@ pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
     let columns = [
         text("method"),
         number("counters"),
-        number("per edge"),
-        number("need a jump"),
+        number("per edge").spare(1),
+        number("need a jump").spare(2),
         number(judged),
         number("of redundant"),
     ];

@@ -98,7 +98,16 @@ fn execute(args: &RunArgs, folder: &Path) -> Result<(ExitStatus, Duration)> {
         .env("COTREE_FILE", folder.join("%p.%n.cotree"))
         .status()
         .into_diagnostic()
-        .wrap_err_with(|| format!("cannot start {}", program.display()))?;
+        .wrap_err_with(|| {
+            let path = Path::new(program);
+            let here = path.components().count() == 1 && path.is_file();
+            let meant = if here {
+                format!(", which is looked for in PATH: say ./{}", program.display())
+            } else {
+                String::new()
+            };
+            format!("cannot start {}{meant}", program.display())
+        })?;
     Ok((status, begin.elapsed()))
 }
 

@@ -222,6 +222,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let mut rows = Rows::new(&tables, by, names);
+    rows.fit(args.looks.style(&args.output).width);
     if let Some(pattern) = &args.function
         && rows.only_functions(pattern) == 0
     {

@@ -32,6 +32,7 @@ mod lines;
 
 mod lto;
 mod methods;
+mod narrow;
 mod newcomer;
 mod pages;
 mod path_metrics;

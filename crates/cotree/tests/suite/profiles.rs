@@ -158,7 +158,7 @@ fn functions_are_drawn_and_differences_found() {
     assert_eq!(folder.good(&["diff", "prog.cotree", "prog.cotree"]), "No count differs.\n");
     let plan = folder.good(&["plan", "prog"]);
     assert!(plan.contains("edge, worst tree") && plan.contains("path-context"), "{plan}");
-    let row = |table: &str| table.lines().find(|line| line.trim_start().starts_with("path ")).map(str::to_owned);
+    let row = |table: &str| table.lines().find(|line| line.trim_start().starts_with("in arrays")).map(str::to_owned);
     assert_ne!(row(&plan), row(&folder.good(&["--path-array", "0", "plan", "prog"])));
     assert!(folder.good(&["plan", "prog", "--judge", "prog.cotree", "--exact"]).contains("increments"));
     let json: serde_json::Value = serde_json::from_str(&folder.good(&["plan", "--json", "prog"])).unwrap();

@@ -5,6 +5,7 @@
 
 use crate::files::FilePattern;
 use crate::names::{Names, matches};
+use crate::terminal::shortened;
 use cotree_core::facts::{Access, AccessKind, Function, Position};
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event, ReadError};
@@ -76,7 +77,12 @@ pub struct Rows<'a> {
     functions: Option<Vec<bool>>,
     /// Only rows of these files are shown.
     files: Option<Vec<bool>>,
+    /// Columns of the terminal, if names are shortened for it.
+    width: Option<usize>,
 }
+
+/// The least that is left of a name.
+const LEAST: usize = 6;
 
 /// Deeper activations are not indented any further.
 const DEEPEST: usize = 40;
@@ -87,7 +93,12 @@ impl<'a> Rows<'a> {
     pub fn new(tables: &'a UnitTables<'a>, by: By, names: Names) -> Self {
         let map = tables.binary().map();
         let facts = map.program.functions().map(|(_, function)| function).collect();
-        Self { tables, map, facts, names, by, functions: None, files: None }
+        Self { tables, map, facts, names, by, functions: None, files: None, width: None }
+    }
+
+    /// Names in rows of text are shortened so that these fit as many columns.
+    pub fn fit(&mut self, width: Option<u16>) {
+        self.width = width.map(usize::from);
     }
 
     /// Only rows of functions that match. Gives how many there are.
@@ -323,31 +334,45 @@ impl<'a> Rows<'a> {
     /// The row as text.
     #[must_use]
     pub fn text(&self, row: &Row) -> String {
+        let whole = self.text_with(row, usize::MAX);
+        let Some(width) = self.width.filter(|&width| whole.chars().count() > width) else { return whole };
+        let names = match row.what {
+            What::Abandoned(_, Some(_)) | What::Catch(..) => 2,
+            _ => 1,
+        };
+        let shortest = self.text_with(row, LEAST).chars().count();
+        self.text_with(row, LEAST + width.saturating_sub(shortest) / names)
+    }
+
+    /// The row as text, with names of at most so many columns.
+    fn text_with(&self, row: &Row, most: usize) -> String {
+        let name = |function| shortened(self.name(function), most);
+        let callee = |function, call| shortened(self.callee(function, call), most);
         let at = |position: Option<String>| position.map(|at| format!("  {at}")).unwrap_or_default();
         let line_of_call = |function: FunctionId, call: CallId| {
             at(self.facts(function).and_then(|facts| self.brief(facts.call_position(call))))
         };
         let in_call = |function, call: Option<CallId>| {
-            call.map(|call| format!(" in its call of {}{}", self.callee(function, call), line_of_call(function, call)))
+            call.map(|call| format!(" in its call of {}{}", callee(function, call), line_of_call(function, call)))
                 .unwrap_or_default()
         };
         let text = match row.what {
             What::Begin(function) => {
                 let position = self.facts(function).and_then(|facts| self.brief(facts.position));
-                format!("{}{}", self.name(function), at(position))
+                format!("{}{}", name(function), at(position))
             }
             What::Block(function, block) => format!("{block}{}", at(self.extent(function, block))),
             What::Line(_, position) => self.brief(Some(position)).unwrap_or_default(),
             What::Call(function, call) => {
-                format!("calls {}{}", self.callee(function, call), line_of_call(function, call))
+                format!("calls {}{}", callee(function, call), line_of_call(function, call))
             }
             What::Abandoned(function, call) => {
-                format!("{} ends without a return{}", self.name(function), in_call(function, call))
+                format!("{} ends without a return{}", name(function), in_call(function, call))
             }
             What::Catch(function, call) => {
-                format!("{} catches an exception{}", self.name(function), in_call(function, Some(call)))
+                format!("{} catches an exception{}", name(function), in_call(function, Some(call)))
             }
-            What::GoesOn(function) => format!("{} goes on", self.name(function)),
+            What::GoesOn(function) => format!("{} goes on", name(function)),
             What::Interrupted(address) => format!("interrupted by a signal{}", at(self.line_at(address))),
             What::Ended(true) => "the thread ends".to_owned(),
             What::Ended(false) => "the process ends".to_owned(),

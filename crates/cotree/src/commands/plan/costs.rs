@@ -62,37 +62,25 @@ impl Costs {
         Ok(())
     }
 
-    /// The table of what paths would cost.
-    pub(super) fn path_table(&self, judged: &'static str) -> (Vec<Column>, Vec<Vec<String>>) {
-        let columns = vec![
-            text("paths"),
-            number("most"),
-            number("in arrays"),
-            number("hashed functions"),
-            number("cut for number"),
-            number("probes"),
-            number("calls noted"),
-            number("register updates"),
-            number(judged),
-            number("hashed"),
-        ];
+    /// The table of what paths would cost: a column per method.
+    pub(super) fn path_table(&self, judged: &str) -> (Vec<Column>, Vec<Vec<String>>) {
         let counted = |number: u64| grouped(u128::from(number));
         let executed = |number: f64| grouped(number.round() as u128);
-        let row = |name: &str, cost: &PathCost| {
-            vec![
-                name.to_owned(),
-                counted(cost.most_paths),
-                counted(cost.array_entries),
-                counted(cost.hashed_functions),
-                counted(cost.limited_functions),
-                counted(cost.probes),
-                counted(cost.sites_with_register),
-                executed(cost.register_updates),
-                executed(cost.path_increments + cost.self_loop_increments),
-                executed(cost.hashed_increments),
-            ]
+        let row = |title: &str, cost: &dyn Fn(&PathCost) -> String| {
+            vec![title.to_owned(), cost(&self.paths), cost(&self.context)]
         };
-        (columns, vec![row("path", &self.paths), row("path-context", &self.context)])
+        let rows = vec![
+            row("most paths of a function", &|cost| counted(cost.most_paths)),
+            row("in arrays", &|cost| counted(cost.array_entries)),
+            row("hashed functions", &|cost| counted(cost.hashed_functions)),
+            row("cut for number", &|cost| counted(cost.limited_functions)),
+            row("probes", &|cost| counted(cost.probes)),
+            row("calls noted", &|cost| counted(cost.sites_with_register)),
+            row("register updates", &|cost| executed(cost.register_updates)),
+            row(judged, &|cost| executed(cost.path_increments + cost.self_loop_increments)),
+            row("hashed increments", &|cost| executed(cost.hashed_increments)),
+        ];
+        (vec![text("paths"), number("path"), number("path-context")], rows)
     }
 }
 

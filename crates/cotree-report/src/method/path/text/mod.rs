@@ -198,8 +198,8 @@ impl View<'_> {
             number("share"),
             number("executions"),
             number("paths"),
-            number("possible"),
-            number("covered"),
+            number("possible").spare(1),
+            number("covered").spare(2),
         ];
         if metric.is_summed() {
             columns.push(number(metric.of_what()));

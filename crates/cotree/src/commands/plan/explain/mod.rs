@@ -7,7 +7,7 @@ mod planned;
 pub use planned::Planned;
 
 use code::Code;
-use cotree_report::names::matches;
+use cotree_report::names::{Names, matches};
 use cotree_report::unit::untouched_reason;
 use miette::{Result, miette};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ impl Planned {
                 text.push('\n');
             }
             let (blocks, edges) = (function.blocks.len(), function.edges.len());
-            writeln!(text, "{}: {blocks} blocks, {edges} edges", function.symbol)
+            writeln!(text, "{}: {blocks} blocks, {edges} edges", Names::Demangled.show(&function.symbol))
                 .and_then(|()| self.write_function(number, Code { function, cfg: &cfg }, &mut text))
                 .expect("writing to memory");
         }
